@@ -1,0 +1,63 @@
+/** The import rules of the house. Run by `npm run lint:imports`. */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    { name: 'libs-never-import-apps', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
+    {
+      name: 'an-app-never-imports-an-app',
+      comment: 'apps/earshot alone hosts the others.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/', pathNot: '^apps/earshot/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'domain-is-pure',
+      severity: 'error',
+      from: { path: '/domain/', pathNot: '[.]spec[.]ts$' },
+      to: { pathNot: '/domain/|^libs/(kernel|contracts)/|^node_modules/@bufbuild/protobuf' },
+    },
+    {
+      name: 'a-source-never-imports-a-source',
+      severity: 'error',
+      from: { path: '^libs/sources/([^/]+)/' },
+      to: { path: '^libs/sources/([^/]+)/', pathNot: '^libs/sources/$1/' },
+    },
+    {
+      name: 'a-lib-is-entered-by-its-index',
+      severity: 'error',
+      from: { path: '^(apps|test|bench)/' },
+      to: {
+        path: '^libs/([^/]+)/(?!index[.]ts$)',
+        pathNot: '^libs/(sources/[^/]+/index[.]ts$|contracts/gen/)',
+      },
+    },
+    {
+      name: 'kernel-imports-nothing-of-ours',
+      severity: 'error',
+      from: { path: '^libs/kernel/' },
+      to: { path: '^(libs/(?!kernel/)|apps/)' },
+    },
+    {
+      name: 'nothing-unlisted',
+      severity: 'error',
+      from: { path: '^(apps|libs)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'unknown'] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    exclude: { path: '^dist/' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      extensions: ['.ts', '.js', '.json'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+};
