@@ -1,0 +1,99 @@
+import { cleanEnv, makeValidator, port, str, type CleanedEnv, type ValidatorSpec } from 'envalid';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const masterKey = makeValidator((text: string) => {
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new Error('64 hexadecimal characters (32 bytes) are wanted');
+  return text.toLowerCase();
+});
+
+const positiveInteger = makeValidator((text: string) => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new Error('a whole number greater than 0 is wanted');
+  return value;
+});
+
+/**
+ * Every setting of Earshot. `npm run -s config` lists them with their defaults. An app reads the ones it names
+ * through `readSettings`, once, at its start.
+ */
+export const SETTINGS = {
+  PORT: port({
+    default: 8080,
+    desc: 'HTTP port of the gateway; of /healthz, /readyz and /metrics on a lone service',
+  }),
+  HOST: str({ default: '0.0.0.0', desc: 'Address that HTTP listens on' }),
+  DATA_DIR: str({ default: '.data', desc: 'Where the embedded stores keep their data' }),
+  NATS_URL: str({ default: '', desc: 'NATS server, nats://host:port; unset: embedded' }),
+  DATABASE_URL: str({
+    default: '',
+    desc: 'PostgreSQL, postgres://user:password@host:port/db; unset: embedded',
+  }),
+  CLICKHOUSE_URL: str({ default: '', desc: 'ClickHouse HTTP, http://host:port; unset: embedded' }),
+  MASTER_KEY: masterKey({
+    default: '',
+    desc: 'Encrypts signing secrets at rest: 64 hexadecimal characters; unset with embedded stores: made once and kept in DATA_DIR',
+  }),
+  EGRESS_ALLOW: str({
+    default: '',
+    desc: 'CIDRs, separated by commas, that webhooks and feeds may reach although private',
+  }),
+  LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info', desc: 'Least severe log line that is written' }),
+  INTERVAL_FLOOR_SECONDS: positiveInteger({
+    default: undefined,
+    desc: 'Lowest interval of any source, in seconds; for tests',
+  }),
+  POLL_TICK_MS: positiveInteger({
+    default: 250,
+    desc: 'How often a polling replica looks for due work, in ms',
+  }),
+  LANE_LEASE_MS: positiveInteger({
+    default: 6000,
+    desc: 'How long a lane stays with a polling replica that has fallen silent, in ms',
+  }),
+  WEBHOOK_ENDPOINT_CONCURRENCY: positiveInteger({
+    default: 16,
+    desc: 'Webhook requests under way at once to one endpoint',
+  }),
+  SHUTDOWN_GRACE_MS: positiveInteger({
+    default: 8000,
+    desc: 'How long in-flight work may take at a stop, in ms',
+  }),
+} as const satisfies Record<string, ValidatorSpec<unknown>>;
+
+/** The name of a setting. */
+export type SettingName = keyof typeof SETTINGS;
+/** Values of the named settings, typed. */
+export type Settings<N extends SettingName> = CleanedEnv<Pick<typeof SETTINGS, N>>;
+
+/** A setting is missing or wrong; the message names every one of them, and is all that a person needs to see. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+/**
+ * Reads the named settings from the environment.
+ * @throws SettingsError naming each bad setting and what it should be.
+ */
+export function readSettings<const N extends SettingName>(
+  names: readonly N[],
+  env: NodeJS.ProcessEnv = process.env,
+): Settings<N> {
+  const specs = Object.fromEntries(names.map((name) => [name, SETTINGS[name]])) as Pick<typeof SETTINGS, N>;
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  return cleanEnv(given, specs, {
+    reporter: ({ errors }) => {
+      const faults = Object.entries(errors).map(([name, error]) => `${name}: ${(error as Error).message}`);
+      if (faults.length > 0) throw new SettingsError(`Settings are wrong:\n  ${faults.join('\n  ')}`);
+    },
+  });
+}
+
+/** Requires values that a lone service cannot do without. @throws SettingsError naming the missing ones. */
+export function requireSettings(values: Record<string, unknown>, ...names: readonly SettingName[]): void {
+  const missing = names.filter((name) => !values[name]);
+  if (missing.length > 0)
+    throw new SettingsError(
+      `Settings are missing:\n  ${missing.map((name) => `${name}: ${SETTINGS[name].desc}`).join('\n  ')}`,
+    );
+}

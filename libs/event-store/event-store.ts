@@ -1,0 +1,95 @@
+import { JetStreamApiError, type StoredMsg } from '@nats-io/jetstream';
+import { headers as natsHeaders } from '@nats-io/nats-core';
+import type { Bus, StreamName } from '#messaging';
+import { currentTrace, traceparentOf } from '#telemetry';
+
+/** JetStream's code for "the subject's last sequence is another than you expect". */
+const WRONG_LAST_SEQUENCE = 10071;
+
+/** Somebody else appended to the subject first: load what they wrote and decide again. */
+export class AppendConflict extends Error {
+  override readonly name = 'AppendConflict';
+}
+
+/** A stored message of one subject. */
+export interface Stored {
+  seq: number;
+  data: Uint8Array;
+  subject: string;
+}
+
+/** Appends facts to streams and reads one subject back, oldest first. */
+export class EventStore {
+  constructor(private readonly bus: Bus) {}
+
+  /**
+   * Appends one message on the condition that the subject's last sequence is `expectedSeq` (0: no message yet).
+   * @returns the message's sequence in the stream
+   * @throws AppendConflict when the condition does not hold, or when the same message id was stored before
+   */
+  async append(subject: string, data: Uint8Array, expectedSeq: number, msgId: string): Promise<number> {
+    try {
+      // `lastSubjectSequence` is honoured by every server since 2.8; its variant with a subject of its own is not
+      // (2.9 accepts a stale write), so the exact subject is the only one used.
+      const ack = await this.bus.js.publish(subject, data, {
+        msgID: msgId,
+        expect: { lastSubjectSequence: expectedSeq },
+        headers: traceHeaders(),
+      });
+      if (ack.duplicate) throw new AppendConflict(`${subject}: message ${msgId} is stored already`);
+      return ack.seq;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
+        throw new AppendConflict(`${subject}: not at ${expectedSeq}`);
+      throw error;
+    }
+  }
+
+  /** Appends without a condition; a repeated message id within the stream's window changes nothing. */
+  async publish(subject: string, data: Uint8Array, msgId: string): Promise<void> {
+    await this.bus.js.publish(subject, data, { msgID: msgId, headers: traceHeaders() });
+  }
+
+  /** The sequence of the subject's last message; 0 when it has none. */
+  async lastSeq(stream: StreamName, subject: string): Promise<number> {
+    const last = await this.get(stream, { last_by_subj: subject });
+    return last?.seq ?? 0;
+  }
+
+  /** Messages of one subject with a sequence above `afterSeq`, oldest first. */
+  async read(stream: StreamName, subject: string, afterSeq = 0): Promise<Stored[]> {
+    const last = await this.lastSeq(stream, subject);
+    const found: Stored[] = [];
+    let seq = afterSeq;
+    while (seq < last) {
+      const next = await this.get(stream, { seq: seq + 1, next_by_subj: subject });
+      if (!next) break;
+      found.push({ seq: next.seq, data: next.data, subject: next.subject });
+      seq = next.seq;
+    }
+    return found;
+  }
+
+  private get(
+    stream: StreamName,
+    query: { last_by_subj: string } | { seq: number; next_by_subj: string },
+  ): Promise<StoredMsg | null> {
+    return this.bus.jsm.direct.getMessage(stream, query);
+  }
+}
+
+function traceHeaders() {
+  const trace = currentTrace();
+  const headers = natsHeaders();
+  if (trace) headers.set('traceparent', traceparentOf(trace));
+  return headers;
+}
+
+/**
+ * The sequence that the append of a stored message was conditional upon: its predecessor on the subject.
+ * @returns undefined for a message that was appended without a condition
+ */
+export function predecessorOf(headers: { get(name: string): string } | undefined): number | undefined {
+  const text = headers?.get('Nats-Expected-Last-Subject-Sequence');
+  return text ? Number(text) : undefined;
+}

@@ -1,0 +1,38 @@
+import {
+  ChangeWatchSchema,
+  CreatedKeySchema,
+  CreateKeySchema,
+  CreateKeywordSchema,
+  CreateWatchSchema,
+  DoneSchema,
+  MadeSchema,
+  OpenAccountSchema,
+  OpenedAccountSchema,
+  RetireKeywordSchema,
+  RetireWatchSchema,
+  RevokeKeySchema,
+} from '#contracts';
+
+/** Every command that crosses NATS. Their messages stand in proto/earshot/commands. */
+export const COMMANDS = {
+  openAccount: {
+    subject: 'commands.billing.open-account',
+    input: OpenAccountSchema,
+    output: OpenedAccountSchema,
+  },
+  createKey: { subject: 'commands.billing.create-key', input: CreateKeySchema, output: CreatedKeySchema },
+  revokeKey: { subject: 'commands.billing.revoke-key', input: RevokeKeySchema, output: DoneSchema },
+  createKeyword: {
+    subject: 'commands.keywords.create-keyword',
+    input: CreateKeywordSchema,
+    output: MadeSchema,
+  },
+  retireKeyword: {
+    subject: 'commands.keywords.retire-keyword',
+    input: RetireKeywordSchema,
+    output: DoneSchema,
+  },
+  createWatch: { subject: 'commands.keywords.create-watch', input: CreateWatchSchema, output: MadeSchema },
+  changeWatch: { subject: 'commands.keywords.change-watch', input: ChangeWatchSchema, output: MadeSchema },
+  retireWatch: { subject: 'commands.keywords.retire-watch', input: RetireWatchSchema, output: DoneSchema },
+} as const;

@@ -1,0 +1,166 @@
+import { AckPolicy, DeliverPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
+import { headers as natsHeaders } from '@nats-io/nats-core';
+import { metrics, traceFrom, withTrace, type Logger } from '#telemetry';
+import type { Bus } from './bus.js';
+import { park, retry, type Outcome } from './outcome.js';
+import { subjectOf, type StreamName } from './streams.js';
+
+/** One durable consumer and what it does with messages. */
+export interface Durable {
+  stream: StreamName;
+  /** Names the consumer on the server: replicas with one name share its messages. */
+  name: string;
+  /** Messages that one call of `handle` gets at most. */
+  batchSize: number;
+  /** How long a message may take before the server gives it to another, in ms; extended while it is worked on. */
+  ackWaitMs?: number;
+  /** One outcome for each message, in order. What it throws is an outage: the batch is tried again. */
+  handle(batch: readonly JsMsg[]): Promise<Outcome[]>;
+}
+
+/** A durable at work. */
+export interface RunningDurable {
+  /** Stops pulling and waits for the batch under way; what was pulled and not begun goes back to the server. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_ACK_WAIT_MS = 30_000;
+/** A message that fails alone this often while others pass is set aside. */
+const PARK_AFTER_DELIVERIES = 8;
+
+/** Makes the consumer where it is missing and works through its messages until stopped. */
+export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
+  const ackWaitMs = durable.ackWaitMs ?? DEFAULT_ACK_WAIT_MS;
+  await bus.jsm.consumers.add(durable.stream, {
+    durable_name: durable.name,
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: ackWaitMs * 1_000_000,
+    max_ack_pending: Math.max(2000, durable.batchSize * 4),
+    max_deliver: -1,
+  });
+  const consumer = await bus.js.consumers.get(durable.stream, durable.name);
+  const messages = await consumer.consume({ max_messages: durable.batchSize * 2, expires: 30_000 });
+  return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), messages, ackWaitMs).start();
+}
+
+class DurableLoop implements RunningDurable {
+  private readonly waiting: JsMsg[] = [];
+  private readonly held = new Set<JsMsg>();
+  private wake: () => void = () => {};
+  private stopping = false;
+  private finished!: Promise<void>;
+  private heartbeat!: NodeJS.Timeout;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly durable: Durable,
+    private readonly log: Logger,
+    private readonly messages: ConsumerMessages,
+    private readonly ackWaitMs: number,
+  ) {}
+
+  start(): this {
+    this.heartbeat = setInterval(() => {
+      for (const message of this.held) message.working();
+    }, this.ackWaitMs / 2);
+    void this.collect();
+    this.finished = this.work();
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.wake();
+    await this.messages.close();
+    await this.finished;
+    clearInterval(this.heartbeat);
+    for (const message of this.waiting) message.nak();
+    await this.bus.nc.flush();
+  }
+
+  private async collect(): Promise<void> {
+    for await (const message of this.messages) {
+      this.waiting.push(message);
+      this.held.add(message);
+      this.wake();
+    }
+  }
+
+  private async work(): Promise<void> {
+    while (!this.stopping) {
+      if (this.waiting.length === 0) {
+        await new Promise<void>((resolve) => (this.wake = resolve));
+        continue;
+      }
+      const batch = this.waiting.splice(0, this.durable.batchSize);
+      const outcomes = await this.outcomesOf(batch);
+      await Promise.all(batch.map((message, index) => this.settle(message, outcomes[index] ?? retry(1000))));
+    }
+  }
+
+  private async outcomesOf(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const first = batch[0];
+    const trace = traceFrom(first?.headers?.get('traceparent') || undefined);
+    try {
+      return await withTrace(trace, () => this.durable.handle(batch));
+    } catch (error) {
+      if (batch.length === 1 && first) return [this.afterFailure(first, error)];
+      // One bad message must not hold up the others: each is tried by itself.
+      const outcomes: Outcome[] = [];
+      for (const message of batch) outcomes.push(...(await this.outcomesOf([message])));
+      return outcomes;
+    }
+  }
+
+  private afterFailure(message: JsMsg, error: unknown): Outcome {
+    const deliveries = message.info.deliveryCount;
+    this.log.error({ err: error, subject: message.subject, seq: message.seq, deliveries }, 'handler failed');
+    if (deliveries >= PARK_AFTER_DELIVERIES && !isOutage(error))
+      return park(error instanceof Error ? error.message : String(error));
+    return retry(Math.min(30_000, 250 * 2 ** Math.min(deliveries, 7)));
+  }
+
+  private async settle(message: JsMsg, outcome: Outcome): Promise<void> {
+    this.held.delete(message);
+    metrics.messages.inc({ consumer: this.durable.name, outcome: outcome.kind });
+    switch (outcome.kind) {
+      case 'done':
+        message.ack();
+        return;
+      case 'retry':
+        message.nak(outcome.afterMs);
+        return;
+      case 'park':
+        // The copy is stored before the original is given up: a crash between leaves it twice, never nowhere.
+        await this.parkMessage(message, outcome.reason);
+        message.term();
+        return;
+    }
+  }
+
+  private async parkMessage(message: JsMsg, reason: string): Promise<void> {
+    const headers = natsHeaders();
+    headers.set('earshot-subject', message.subject);
+    headers.set('earshot-stream', this.durable.stream);
+    headers.set('earshot-seq', String(message.seq));
+    headers.set('earshot-reason', reason.replace(/[\r\n]+/g, ' ').slice(0, 500));
+    await this.bus.js.publish(subjectOf('PARKED', this.durable.stream, this.durable.name), message.data, {
+      msgID: `${this.durable.name}:${message.seq}`,
+      headers,
+    });
+    this.log.error({ subject: message.subject, seq: message.seq, reason }, 'message parked');
+  }
+}
+
+/** Stores that cannot be reached are no fault of the message. */
+function isOutage(error: unknown): boolean {
+  const code = String((error as { code?: unknown }).code ?? '');
+  const text = error instanceof Error ? error.message : '';
+  return (
+    /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|57P0|08|53)/.test(code) ||
+    /timeout|connection (closed|terminated|refused)|socket hang up|no responders|Connection terminated/i.test(
+      text,
+    )
+  );
+}

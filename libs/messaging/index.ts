@@ -1,0 +1,6 @@
+export * from './bus.js';
+export * from './streams.js';
+export * from './outcome.js';
+export * from './durable-runner.js';
+export * from './commands.js';
+export * from './command-types.js';

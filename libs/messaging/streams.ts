@@ -1,0 +1,47 @@
+import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
+import type { JetStreamManager } from '@nats-io/jetstream';
+
+const DAY_NANOS = 24 * 60 * 60 * 1_000_000_000;
+/** Duplicate publishes within it are dropped by the server; beyond it the ids in the projections decide. */
+const DUPLICATE_WINDOW_NANOS = 2 * 60 * 1_000_000_000;
+
+/** The streams: what one message is and how long it is kept stands in docs/architecture.md. Age 0 = for ever. */
+export const STREAMS = {
+  KEYWORDS: { subjects: ['keywords.>'], maxAgeDays: 0 },
+  CHECKS: { subjects: ['checks.>'], maxAgeDays: 90 },
+  EVENTS: { subjects: ['events.>'], maxAgeDays: 90 },
+  ATTEMPTS: { subjects: ['attempts.>'], maxAgeDays: 90 },
+  ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
+  PURGES: { subjects: ['purges.>'], maxAgeDays: 7 },
+  PARKED: { subjects: ['parked.>'], maxAgeDays: 90 },
+} as const;
+
+/** The name of a stream. */
+export type StreamName = keyof typeof STREAMS;
+
+/** The subject of a fact: `events.<account>.<watch>`. */
+export function subjectOf(stream: StreamName, ...tokens: readonly string[]): string {
+  return [stream.toLowerCase(), ...tokens].join('.');
+}
+
+/** Makes the streams that do not exist yet. Settings of an existing stream are left as the operator has them. */
+export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promise<void> {
+  const existing = new Set<string>();
+  for await (const info of jsm.streams.list()) existing.add(info.config.name);
+  for (const [name, spec] of Object.entries(STREAMS)) {
+    if (existing.has(name)) continue;
+    const config: Partial<StreamConfig> & { name: string } = {
+      name,
+      subjects: [...spec.subjects],
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.File,
+      discard: DiscardPolicy.Old,
+      max_age: spec.maxAgeDays * DAY_NANOS,
+      duplicate_window: DUPLICATE_WINDOW_NANOS,
+      allow_direct: true,
+      num_replicas: replicas,
+    };
+    // Two services that start at once both ask; the second answer is the first's.
+    await jsm.streams.add(config);
+  }
+}

@@ -1,0 +1,27 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Who uses Earshot: a plan, keys and a signing secret. */
+@Entity('accounts')
+export class AccountEntity {
+  @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('text') email!: string;
+  @Column('text') plan!: string;
+  /** AES-256-GCM under MASTER_KEY: see `#secrets`. */
+  @Column('bytea', { name: 'signing_secret_encrypted' }) signingSecretEncrypted!: Buffer;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}
+
+/** One API key. Only its SHA-256 is kept. */
+@Entity('api_keys')
+export class ApiKeyEntity {
+  @PrimaryColumn('uuid', { name: 'key_id' }) keyId!: string;
+  @Column('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('text') name!: string;
+  @Column('bytea', { name: 'key_hash' }) keyHash!: Buffer;
+  /** `read` or `write` */
+  @Column('text') scope!: string;
+  @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
+  @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;
+  @Column('timestamptz', { name: 'last_used_at', nullable: true }) lastUsedAt!: Date | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** The current state of a keyword. `definition` is the JSON form of `KeywordDefinition`. */
+@Entity('keywords')
+export class KeywordEntity {
+  @PrimaryColumn('uuid', { name: 'keyword_id' }) keywordId!: string;
+  @Column('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('text') name!: string;
+  /** `active`, `paused`, `retired` */
+  @Column('text') state!: string;
+  @Column('text', { name: 'paused_reason', nullable: true }) pausedReason!: string | null;
+  @Column('jsonb') definition!: JsonObject;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+  /** Number of decisions so far. */
+  @Column('integer') version!: number;
+}
+
+/** The current state of a watch, a keyword's own or a lone one. `criteria` is the JSON form of `Criteria`. */
+@Entity('watches')
+export class WatchEntity {
+  @PrimaryColumn('uuid', { name: 'watch_id' }) watchId!: string;
+  @Column('uuid', { name: 'account_id' }) accountId!: string;
+  @Column('uuid', { name: 'keyword_id', nullable: true }) keywordId!: string | null;
+  @Column('uuid', { name: 'search_id', nullable: true }) searchId!: string | null;
+  @Column('text') source!: string;
+  @Column('jsonb') criteria!: JsonObject;
+  @Column('text', { name: 'criteria_hash' }) criteriaHash!: string;
+  @Column('integer', { name: 'interval_seconds' }) intervalSeconds!: number;
+  @Column('text', { name: 'webhook_url', nullable: true }) webhookUrl!: string | null;
+  /** `all` or `rules` */
+  @Column('text', { name: 'webhook_mode' }) webhookMode!: string;
+  @Column('jsonb', { nullable: true }) ai!: JsonObject | null;
+  @Column('boolean') analysis!: boolean;
+  @Column('boolean') backfill!: boolean;
+  @Column('boolean', { name: 'is_active' }) isActive!: boolean;
+  @Column('text', { name: 'paused_reason', nullable: true }) pausedReason!: string | null;
+  @Column('timestamptz', { name: 'retired_at', nullable: true }) retiredAt!: Date | null;
+  @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'updated_at' }) updatedAt!: Date;
+}

@@ -1,0 +1,3 @@
+export * from './database.js';
+export * from './entities/account.entity.js';
+export * from './entities/keyword.entity.js';

@@ -1,0 +1,85 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import { predecessorOf } from '#event-store';
+import { done, retry, type Durable, type Outcome, type StreamName } from '#messaging';
+import type { Database, Tx } from '#postgres';
+
+/** A message on its way into tables. */
+export interface ProjectedMessage {
+  subject: string;
+  seq: number;
+  data: Uint8Array;
+  /** Sequence of the message before it on the subject; 0 for the first. */
+  predecessor: number;
+}
+
+/**
+ * Tables that follow a stream. `apply` changes rows in the transaction it is given and never refuses: what a
+ * newer version wrote and this one does not know is passed over.
+ */
+export interface Projection {
+  /** With the version in it: `keywords-v1`. A new version is a new name, built beside the old. */
+  name: string;
+  stream: StreamName;
+  apply(tx: Tx, message: ProjectedMessage): Promise<void>;
+}
+
+type Verdict = 'applied' | 'known' | 'early';
+
+/**
+ * Applies one message exactly once and in its subject's order, within the transaction.
+ * @returns `known` when it was applied before, `early` when its predecessor was not yet
+ */
+export async function applyOnce(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<Verdict> {
+  await tx.query(
+    'INSERT INTO projection_positions (projection, subject, seq) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING',
+    [projection.name, message.subject],
+  );
+  const rows: { seq: number }[] = await tx.query(
+    'SELECT seq FROM projection_positions WHERE projection = $1 AND subject = $2 FOR UPDATE',
+    [projection.name, message.subject],
+  );
+  const position = rows[0]?.seq ?? 0;
+  if (message.seq <= position) return 'known';
+  if (message.predecessor > position) return 'early';
+  await projection.apply(tx, message);
+  await tx.query('UPDATE projection_positions SET seq = $3 WHERE projection = $1 AND subject = $2', [
+    projection.name,
+    message.subject,
+    message.seq,
+  ]);
+  return 'applied';
+}
+
+/** The sequence up to which the projection has followed the subject; 0 when it has seen nothing of it. */
+export async function positionOf(tx: Tx, projection: Projection, subject: string): Promise<number> {
+  const rows: { seq: number }[] = await tx.query(
+    'SELECT seq FROM projection_positions WHERE projection = $1 AND subject = $2',
+    [projection.name, subject],
+  );
+  return rows[0]?.seq ?? 0;
+}
+
+/** The durable consumer that feeds a projection: one transaction for a batch. */
+export function durableOf(projection: Projection, database: Database, batchSize = 200): Durable {
+  return {
+    stream: projection.stream,
+    name: `projection-${projection.name}`,
+    batchSize,
+    handle: (batch) => database.transaction((tx) => applyBatch(tx, projection, batch)),
+  };
+}
+
+async function applyBatch(tx: Tx, projection: Projection, batch: readonly JsMsg[]): Promise<Outcome[]> {
+  const outcomes = new Map<JsMsg, Outcome>();
+  const inOrder = [...batch].sort((a, b) => a.seq - b.seq);
+  for (const message of inOrder) {
+    const verdict = await applyOnce(tx, projection, {
+      subject: message.subject,
+      seq: message.seq,
+      data: message.data,
+      predecessor: predecessorOf(message.headers) ?? 0,
+    });
+    outcomes.set(message, verdict === 'early' ? retry(200) : done);
+  }
+  return batch.map((message) => outcomes.get(message) ?? retry(200));
+}

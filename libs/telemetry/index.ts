@@ -1,0 +1,3 @@
+export * from './trace.js';
+export * from './logger.js';
+export * from './metrics.js';
