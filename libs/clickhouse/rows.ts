@@ -1,0 +1,68 @@
+/** A row of `mentions`; JSON columns hold text. */
+export interface MentionRow {
+  account_id: string;
+  occurred_at: string;
+  event_id: string;
+  keyword_id: string;
+  watch_id: string;
+  search_id: string;
+  check_id: string;
+  source: string;
+  type: string;
+  kind: string;
+  item_id: string;
+  url: string;
+  title: string;
+  text: string;
+  author: string | null;
+  author_name: string | null;
+  author_url: string | null;
+  vip: boolean;
+  community: string | null;
+  lang: string | null;
+  published_at: string | null;
+  backfilled: boolean;
+  /** JSON: `[{term, field, start, end}]` */
+  matches: string;
+  matched_terms: string[];
+  match_mode: string;
+  likes: number | null;
+  replies: number | null;
+  shares: number | null;
+  views: number | null;
+  score: number | null;
+  /** JSON: `[{url, type}]` */
+  media: string;
+  labels: string[];
+  /** Empty unless the mention was dropped. */
+  dropped_reason: string;
+  dropped_rule: string;
+  /** JSON: `[{step, value, hit, detail}]` */
+  verdicts: string;
+}
+
+/** A row of `events`. */
+export interface EventRow {
+  watch_id: string;
+  occurred_at: string;
+  event_id: string;
+  account_id: string;
+  push: boolean;
+  envelope: string;
+}
+
+/** A row of `activity`. */
+export interface ActivityRow {
+  account_id: string;
+  keyword_id: string;
+  occurred_at: string;
+  activity_id: string;
+  watch_id: string;
+  source: string;
+  type: string;
+  events_emitted: number | null;
+  credits_charged: number | null;
+  event_id: string | null;
+  status_code: number | null;
+  message: string;
+}
