@@ -1,1 +1,4 @@
 export * from './source.js';
+export * from './rate-headers.js';
+export * from './registry.js';
+export * from './upstream-http.js';

@@ -1,0 +1,131 @@
+import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import type { Transform } from 'node:stream';
+
+/** What becomes of the bytes of one answer. Exactly one of the three calls is made, once. */
+export interface BodyEvents {
+  /** The body is complete. */
+  whole(bytes: Buffer): void;
+  /** More decoded bytes than allowed came; `bytes` holds what fits. */
+  overflow(bytes: Buffer): void;
+  /** The content encoding is broken. */
+  broken(): void;
+}
+
+/** Takes the bytes of one answer as they come and counts what they decode to. */
+export interface AnswerBody {
+  write(chunk: Buffer): void;
+  end(): void;
+  /** Nothing more is wanted; no call follows. */
+  stop(): void;
+}
+
+/** The collector for a content encoding, or undefined for one that is not spoken here. */
+export function createAnswerBody(
+  encoding: string | undefined,
+  maxBytes: number,
+  events: BodyEvents,
+): AnswerBody | undefined {
+  const bounded = new BoundedBytes(maxBytes, events);
+  switch (encoding?.trim().toLowerCase()) {
+    case undefined:
+    case '':
+    case 'identity':
+      return bounded;
+    case 'gzip':
+    case 'x-gzip':
+      return new DecodedBody(() => createGunzip(ZLIB_OPTIONS), bounded, events);
+    case 'br':
+      return new DecodedBody(() => createBrotliDecompress(BROTLI_OPTIONS), bounded, events);
+    case 'deflate':
+      // The RFC means zlib; many servers send raw deflate. The first byte of a zlib stream says 8 in its low half.
+      return new DecodedBody(
+        (first) => ((first & 0x0f) === 8 ? createInflate(ZLIB_OPTIONS) : createInflateRaw(ZLIB_OPTIONS)),
+        bounded,
+        events,
+      );
+    default:
+      return undefined;
+  }
+}
+
+// A body that was cut off gives what it holds, as browsers do: readers of feeds keep what parsed.
+const ZLIB_OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
+const BROTLI_OPTIONS = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
+
+class BoundedBytes implements AnswerBody {
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+  private done = false;
+
+  constructor(
+    private readonly maxBytes: number,
+    private readonly events: BodyEvents,
+  ) {}
+
+  write(chunk: Buffer): void {
+    if (this.done) return;
+    const room = this.maxBytes - this.size;
+    this.chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+    this.size += chunk.length;
+    if (chunk.length <= room) return;
+    this.done = true;
+    this.events.overflow(this.bytes());
+  }
+
+  end(): void {
+    if (this.done) return;
+    this.done = true;
+    this.events.whole(this.bytes());
+  }
+
+  stop(): void {
+    this.done = true;
+  }
+
+  private bytes(): Buffer {
+    const [only] = this.chunks;
+    return this.chunks.length === 1 && only ? only : Buffer.concat(this.chunks);
+  }
+}
+
+/** Decodes in small steps and stops the decoder at the limit: a bomb never unfolds further than that. */
+class DecodedBody implements AnswerBody {
+  private decoder: Transform | undefined;
+  private stopped = false;
+
+  constructor(
+    private readonly open: (firstByte: number) => Transform,
+    private readonly decoded: BoundedBytes,
+    private readonly events: BodyEvents,
+  ) {}
+
+  write(chunk: Buffer): void {
+    if (this.stopped || chunk.length === 0) return;
+    this.decoder ??= this.start(chunk[0] ?? 0);
+    this.decoder.write(chunk);
+  }
+
+  end(): void {
+    if (this.stopped) return;
+    if (this.decoder) this.decoder.end();
+    else this.decoded.end();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.decoded.stop();
+    this.decoder?.destroy();
+  }
+
+  private start(firstByte: number): Transform {
+    const decoder = this.open(firstByte);
+    decoder.on('data', (chunk: Buffer) => this.decoded.write(chunk));
+    decoder.on('end', () => this.decoded.end());
+    decoder.on('error', () => {
+      if (this.stopped) return;
+      this.stop();
+      this.events.broken();
+    });
+    return decoder;
+  }
+}

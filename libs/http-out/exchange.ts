@@ -1,0 +1,155 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { createAnswerBody, type AnswerBody, type BodyEvents } from './answer-body.js';
+import { OutboundError, toOutboundError } from './outbound-error.js';
+
+/** One answer, decoded. */
+export interface Answer {
+  readonly status: number;
+  /** Lower-case names; repeated headers are joined with commas. */
+  readonly headers: Record<string, string>;
+  readonly bytes: Buffer;
+}
+
+/** Bounds of one exchange. */
+export interface ExchangeBounds {
+  /** For messages. */
+  readonly host: string;
+  /** What is left of the deadline, in milliseconds. */
+  readonly remainingMs: number;
+  /** The whole deadline, for the message. */
+  readonly deadlineMs: number;
+  readonly maxBytes: number;
+  readonly overflow: 'cut' | 'error';
+}
+
+/** Sends one request; settles by the deadline at the latest, whatever the other side does. */
+export function exchange(
+  dispatcher: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  bounds: ExchangeBounds,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const handler = new Exchange(bounds, resolve, reject);
+    try {
+      dispatcher.dispatch(options, handler);
+    } catch (error) {
+      handler.fail(toOutboundError(error, bounds.host));
+    }
+  });
+}
+
+/** Why an exchange is given up on our side; the promise has been settled by then. */
+const SETTLED = new Error('settled');
+
+class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
+  private readonly timer: NodeJS.Timeout;
+  private controller: Dispatcher.DispatchController | undefined;
+  private settled = false;
+  private status = 0;
+  private headers: Record<string, string> = {};
+  private body: AnswerBody | undefined;
+
+  constructor(
+    private readonly bounds: ExchangeBounds,
+    private readonly resolve: (answer: Answer) => void,
+    private readonly reject: (error: OutboundError) => void,
+  ) {
+    // The one clock over everything: queue, DNS, connection, headers and body. No chunk restarts it.
+    this.timer = setTimeout(() => this.expire(), bounds.remainingMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    // It waited in the queue past its deadline: it must not be sent any more.
+    if (this.settled) controller.abort(SETTLED);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.settled || status < 200) return;
+    this.status = status;
+    this.headers = flat(headers);
+    const { maxBytes, host } = this.bounds;
+    const encoding = this.headers['content-encoding'];
+    this.body = createAnswerBody(encoding, maxBytes, this);
+    if (!this.body) {
+      this.fail(new OutboundError('network', `${host} answered in a content encoding that is not supported`));
+    }
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.body?.write(chunk);
+  }
+
+  onResponseEnd(): void {
+    // The answer is complete on the wire: the connection is free whatever decoding still finds.
+    this.controller = undefined;
+    this.body?.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.fail(toOutboundError(error, this.bounds.host));
+  }
+
+  whole(bytes: Buffer): void {
+    if (!this.settle()) return;
+    this.resolve({ status: this.status, headers: this.headers, bytes });
+  }
+
+  overflow(bytes: Buffer): void {
+    const { overflow, host, maxBytes } = this.bounds;
+    if (overflow === 'error') {
+      this.fail(new OutboundError('too_large', `${host} answered with more than ${sizeText(maxBytes)}`));
+    } else {
+      this.whole(bytes);
+      this.abandon();
+    }
+  }
+
+  broken(): void {
+    this.fail(new OutboundError('network', `${this.bounds.host} answered with broken compression`));
+  }
+
+  fail(error: OutboundError): void {
+    if (!this.settle()) return;
+    this.reject(error);
+    this.abandon();
+  }
+
+  private expire(): void {
+    const { host, deadlineMs } = this.bounds;
+    this.fail(
+      new OutboundError('timeout', `${host} did not answer completely within ${secondsText(deadlineMs)}`),
+    );
+  }
+
+  private settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    clearTimeout(this.timer);
+    return true;
+  }
+
+  private abandon(): void {
+    this.body?.stop();
+    this.controller?.abort(SETTLED);
+  }
+}
+
+function flat(headers: IncomingHttpHeaders): Record<string, string> {
+  const all = headers as Record<string, string | string[] | undefined>;
+  for (const name in all) {
+    const value = all[name];
+    if (Array.isArray(value)) all[name] = value.join(', ');
+  }
+  return all as Record<string, string>;
+}
+
+function secondsText(ms: number): string {
+  return `${Number((ms / 1000).toFixed(3))} s`;
+}
+
+function sizeText(bytes: number): string {
+  if (bytes >= 1024 * 1024) return `${Math.floor(bytes / 1024 / 1024)} MiB`;
+  return bytes >= 1024 ? `${Math.floor(bytes / 1024)} KiB` : `${bytes} bytes`;
+}

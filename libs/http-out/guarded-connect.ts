@@ -1,0 +1,86 @@
+import { lookup as systemLookup } from 'node:dns/promises';
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { isIP } from 'node:net';
+import { buildConnector } from 'undici';
+import type { AddressPolicy } from './address-policy.js';
+import { OutboundError } from './outbound-error.js';
+
+/** All addresses of a host name. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+// Longer than any patient receiver needs; the request's own deadline is usually shorter.
+const CONNECT_TIMEOUT_MS = 10_000;
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+/** The machine's own lookup: hosts file and name servers. */
+export const systemResolve: Resolve = async (hostname) =>
+  (await systemLookup(hostname, { all: true })).map(({ address }) => address);
+
+/** Connects wherever it is told to: for upstreams that the operator configured. */
+export function createTrustedConnector(): buildConnector.connector {
+  return buildConnector({ timeout: CONNECT_TIMEOUT_MS, autoSelectFamily: true });
+}
+
+/**
+ * Connects only where the policy permits. The answers of one lookup are checked and are the ones connected to,
+ * so a second answer (DNS rebinding) is never asked for. Literal addresses never pass through a lookup: they
+ * are checked before (`checkLiteral`), and again here on the open socket.
+ */
+export function createGuardedConnector(permits: AddressPolicy, resolve: Resolve): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    autoSelectFamily: true,
+    lookup: (hostname, options, callback) => {
+      addressesOf(hostname, permits, resolve).then(
+        (addresses) => answerLookup(addresses, options, callback),
+        (error: Error) => callback(error, []),
+      );
+    },
+  });
+  return (options, callback) => {
+    connect(options, (...outcome) => {
+      const [error, socket] = outcome;
+      if (error === null && socket.remoteAddress !== undefined && !permits(socket.remoteAddress)) {
+        socket.destroy();
+        callback(refusal(options.hostname), null);
+        return;
+      }
+      callback(...outcome);
+    });
+  };
+}
+
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+function answerLookup(addresses: readonly string[], options: LookupOptions, callback: LookupCallback): void {
+  const answers = addresses.map((address) => ({ address, family: isIP(address) }));
+  const [first] = answers;
+  if (options.all || !first) callback(null, answers);
+  else callback(null, first.address, first.family);
+}
+
+async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Resolve): Promise<string[]> {
+  const name = hostname.toLowerCase().replace(/\.$/, '');
+  // RFC 6761: always loopback, whatever a name server says. One family may be allowed without the other.
+  if (name === 'localhost' || name.endsWith('.localhost')) {
+    const open = LOOPBACK.filter(permits);
+    if (open.length === 0) throw refusal(hostname);
+    return open;
+  }
+  const addresses = await resolve(hostname);
+  if (addresses.length === 0) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
+  // One refused answer refuses the set: a mix of public and private answers is how rebinding begins.
+  if (!addresses.every(permits)) throw refusal(hostname);
+  return [...addresses];
+}
+
+function refusal(hostname: string): OutboundError {
+  return new OutboundError(
+    'blocked',
+    `${hostname} leads to a private or reserved address; the operator can allow it with EGRESS_ALLOW`,
+  );
+}

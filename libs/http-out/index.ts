@@ -1,0 +1,10 @@
+export { OutboundError, type OutboundErrorKind } from './outbound-error.js';
+export { parseEgressAllow } from './address-policy.js';
+export { displayUrl } from './target.js';
+export {
+  createOutboundHttp,
+  type OutboundHttp,
+  type OutboundHttpOptions,
+  type OutboundRequest,
+  type OutboundResponse,
+} from './outbound-http.js';

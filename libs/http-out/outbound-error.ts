@@ -1,0 +1,61 @@
+/**
+ * Why a request had no usable answer. `blocked`: the address is not one that we may reach. `timeout`: the one
+ * deadline passed. `network`: DNS, connection, TLS or a broken answer. `too_large`: more decoded bytes than
+ * allowed. `redirect`: too many redirects, or one that leads nowhere. `invalid_url`: not an http(s) address.
+ */
+export type OutboundErrorKind = 'blocked' | 'timeout' | 'network' | 'too_large' | 'redirect' | 'invalid_url';
+
+/** A failed request. The message is for people: it names the host at most, never a path, query or header. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+
+  constructor(
+    readonly kind: OutboundErrorKind,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+// What people are told for the codes of node:dns, node:net, node:tls and undici.
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'has no address (no such host)',
+  ENODATA: 'has no address (no such host)',
+  EAI_AGAIN: 'could not be looked up (the name server does not answer)',
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'closed the connection before the answer was complete',
+  EPIPE: 'closed the connection before the answer was complete',
+  UND_ERR_SOCKET: 'closed the connection before the answer was complete',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'closed the connection before the answer was complete',
+  EHOSTUNREACH: 'cannot be reached',
+  ENETUNREACH: 'cannot be reached',
+  UND_ERR_HEADERS_OVERFLOW: 'sent headers that are too long',
+  UND_ERR_DESTROYED: 'was not asked: the service is stopping',
+  UND_ERR_CLOSED: 'was not asked: the service is stopping',
+};
+
+const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** The error of the layers below as an `OutboundError` that names the host. */
+export function toOutboundError(error: unknown, host: string): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const code = codeOf(error);
+  if (TIMEOUT_CODES.has(code))
+    return new OutboundError('timeout', `${host} did not accept a connection in time`);
+  return new OutboundError('network', `${host} ${REASONS[code] ?? otherReason(code)}`);
+}
+
+function otherReason(code: string): string {
+  if (/CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code))
+    return `has a TLS certificate that is not accepted (${code})`;
+  if (/SSL|TLS|EPROTO/.test(code)) return `does not speak TLS as expected (${code})`;
+  if (code.startsWith('HPE_')) return `did not answer in HTTP (${code})`;
+  return code ? `could not be reached (${code})` : 'could not be reached';
+}
+
+function codeOf(error: unknown): string {
+  // With several addresses node reports one error for each; the first is as good as any.
+  const one = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  const code = one instanceof Error && 'code' in one ? one.code : undefined;
+  return typeof code === 'string' ? code : '';
+}

@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache';
+import { Pool, type buildConnector, type Dispatcher } from 'undici';
+
+// The least recently used is closed, once what runs on it is done.
+const POOLS_KEPT = 4_000;
+
+/** One bounded pool of keep-alive connections per scheme, host and port. */
+export class Pools {
+  private readonly pools: LRUCache<string, Pool>;
+
+  constructor(
+    private readonly connect: buildConnector.connector,
+    private readonly connectionsPerOrigin: number,
+  ) {
+    this.pools = new LRUCache({
+      max: POOLS_KEPT,
+      // Failures of a closing pool reach the requests on it; nobody waits for the closing itself.
+      dispose: (pool) => void pool.close().catch(() => undefined),
+    });
+  }
+
+  /** The pool of an origin (`https://example.org:8443`). */
+  of(origin: string): Dispatcher {
+    const known = this.pools.get(origin);
+    if (known) return known;
+    const pool = new Pool(origin, {
+      connect: this.connect,
+      connections: this.connectionsPerOrigin,
+      pipelining: 1,
+      // The exchange has one deadline over everything; undici's own clocks restart with every chunk.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.pools.set(origin, pool);
+    return pool;
+  }
+
+  /** Ends every connection now. */
+  async close(): Promise<void> {
+    const open = [...this.pools.values()];
+    await Promise.all(open.map((pool) => pool.destroy()));
+    this.pools.clear();
+  }
+}

@@ -1,0 +1,44 @@
+import type { Answer } from './exchange.js';
+import { OutboundError } from './outbound-error.js';
+
+/** What is sent on one hop. */
+export interface Hop {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Uint8Array;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const PERMANENT = new Set([301, 308]);
+// They were meant for the host that was asked, not for the one it points to.
+const FOR_ONE_ORIGIN = new Set(['authorization', 'cookie', 'proxy-authorization']);
+const OF_A_BODY = new Set(['content-type', 'content-length', 'content-encoding']);
+
+/** True for the answers that lead elsewhere for good. */
+export function isPermanentRedirect(status: number): boolean {
+  return PERMANENT.has(status);
+}
+
+/** The next hop that an answer asks for, or undefined when it is the last. `url` is in its one spelling. */
+export function nextHop(hop: Hop, answer: Answer): Hop | undefined {
+  if (!REDIRECTS.has(answer.status)) return undefined;
+  const from = new URL(hop.url);
+  const to = locationOf(answer, from);
+  // 301 and 302 after a POST become a GET everywhere by now; 307 and 308 exist to keep the method.
+  const keepsBody = answer.status >= 307 || hop.method === 'GET' || hop.method === 'HEAD';
+  const dropped = (name: string) =>
+    (to.origin !== from.origin && FOR_ONE_ORIGIN.has(name)) || (!keepsBody && OF_A_BODY.has(name));
+  const headers = Object.fromEntries(Object.entries(hop.headers ?? {}).filter(([name]) => !dropped(name)));
+  return keepsBody ? { ...hop, url: to.href, headers } : { method: 'GET', url: to.href, headers };
+}
+
+function locationOf(answer: Answer, from: URL): URL {
+  const location = answer.headers.location;
+  if (!location) throw new OutboundError('redirect', `${from.host} redirects without saying where`);
+  try {
+    return new URL(location, from);
+  } catch {
+    throw new OutboundError('redirect', `${from.host} redirects to something that is not an address`);
+  }
+}

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache';
+import type { AddressPolicy } from './address-policy.js';
+import { OutboundError } from './outbound-error.js';
+
+/** Where one request goes, read from its URL once. */
+export interface Target {
+  /** Scheme, host and port, as undici wants it. */
+  readonly origin: string;
+  /** Host and port, for messages. */
+  readonly host: string;
+  /** Path and query. */
+  readonly path: string;
+  /** The literal address in the URL, where there is one. */
+  readonly literal: string | undefined;
+}
+
+const TARGETS_KEPT = 5_000;
+// Longer ones only fill the cache; no address of an upstream comes near.
+const CACHED_URL_LENGTH = 2_048;
+
+/** Reads URLs; the same few thousand come again and again, so the last ones are kept. */
+export function createTargetReader(): (url: string) => Target {
+  const kept = new LRUCache<string, Target>({ max: TARGETS_KEPT });
+  return (url) => {
+    const known = kept.get(url);
+    if (known) return known;
+    const target = readTarget(url);
+    if (url.length <= CACHED_URL_LENGTH) kept.set(url, target);
+    return target;
+  };
+}
+
+/** Throws `OutboundError` `blocked` when the URL holds a literal address that may not be reached. */
+export function checkLiteral(target: Target, permits: AddressPolicy): void {
+  if (target.literal !== undefined && !permits(target.literal)) {
+    throw new OutboundError(
+      'blocked',
+      `${target.host} is a private or reserved address; the operator can allow it with EGRESS_ALLOW`,
+    );
+  }
+}
+
+/** The URL without query, fragment and credentials, for records. Text that is not a URL gives an empty string. */
+export function displayUrl(url: string): string {
+  const parsed = safeParse(url);
+  return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : '';
+}
+
+function readTarget(url: string): Target {
+  const parsed = safeParse(url);
+  if (!parsed) throw new OutboundError('invalid_url', 'the address is not a URL');
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
+    throw new OutboundError('invalid_url', 'only http and https addresses can be reached');
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw new OutboundError('invalid_url', 'the address must not hold a user name or a password');
+  }
+  if (parsed.port === '0') throw new OutboundError('invalid_url', 'port 0 cannot be reached');
+  return {
+    origin: parsed.origin,
+    host: parsed.host,
+    path: `${parsed.pathname}${parsed.search}`,
+    literal: literalOf(parsed.hostname),
+  };
+}
+
+// The URL parser has already turned 127.1, 2130706433, 0x7f.1 and 0177.0.0.1 into 127.0.0.1.
+function literalOf(hostname: string): string | undefined {
+  if (hostname.startsWith('[')) return hostname.slice(1, -1);
+  return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : undefined;
+}
+
+function safeParse(url: string): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+import { SOURCE_IDS, type SourceId } from '#contracts';
+import type { SourceConnector } from './source.js';
+
+/** The environment, as far as sources read it. */
+export type SourceEnv = Readonly<Record<string, string | undefined>>;
+
+/** One source as this installation has it. */
+export interface SourceSetup {
+  /** Absent while nobody has built it. Present although settings are missing: it still checks criteria. */
+  connector?: SourceConnector;
+  /** Built, and every setting that it needs is there. */
+  configured: boolean;
+  /** What to set, for example `SOURCE_REDDIT_CLIENT_ID`. */
+  missingSettings: string[];
+  /** `SOURCE_<ID>_ENABLED`. */
+  enabled: boolean;
+  /** `SOURCE_<ID>_URL`: scheme, host and port of every request of this source. */
+  baseUrl?: string;
+}
+
+interface RegistryLine {
+  /** Absent: not built yet. */
+  create?: (env: SourceEnv) => SourceConnector;
+  /** Off until `SOURCE_<ID>_ENABLED=true`. */
+  offByDefault?: boolean;
+}
+
+// A new source is one folder, its id in #contracts, and its line here, which the compiler then demands.
+const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
+  x: {},
+  reddit: {},
+  youtube: {},
+  tiktok: {},
+  bluesky: {},
+  hackernews: {},
+  mastodon: {},
+  lemmy: {},
+  github: {},
+  producthunt: {},
+  stackoverflow: {},
+  rss: {},
+  ai_answers: {},
+  vinted: { offByDefault: true },
+};
+
+/** Every source of the interface, as the environment sets it up. Throws an `Error` that names a faulty setting. */
+export function createSources(env: SourceEnv): Map<SourceId, SourceSetup> {
+  return new Map(SOURCE_IDS.map((id) => [id, setUp(id, env)]));
+}
+
+function setUp(id: SourceId, env: SourceEnv): SourceSetup {
+  const line = REGISTRY[id];
+  const connector = line.create?.(env);
+  const missingSettings = (connector?.requiredSettings ?? []).filter((name) => !env[name]);
+  const baseUrl = baseUrlOf(id, env);
+  return {
+    ...(connector && { connector }),
+    configured: connector !== undefined && missingSettings.length === 0,
+    missingSettings,
+    enabled: enabledOf(id, env, line.offByDefault !== true),
+    ...(baseUrl !== undefined && { baseUrl }),
+  };
+}
+
+function enabledOf(id: SourceId, env: SourceEnv, byDefault: boolean): boolean {
+  const name = settingName(id, 'ENABLED');
+  switch (env[name]?.trim().toLowerCase()) {
+    case undefined:
+    case '':
+      return byDefault;
+    case 'true':
+      return true;
+    case 'false':
+      return false;
+    default:
+      throw new Error(`${name} must be true or false`);
+  }
+}
+
+function baseUrlOf(id: SourceId, env: SourceEnv): string | undefined {
+  const name = settingName(id, 'URL');
+  const text = env[name]?.trim();
+  if (!text) return undefined;
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new Error(`${name} must be an http or https address, for example https://proxy.example.org`);
+  }
+  return new URL(text).origin;
+}
+
+function settingName(id: SourceId, what: string): string {
+  return `SOURCE_${id.toUpperCase()}_${what}`;
+}
