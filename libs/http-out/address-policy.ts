@@ -11,6 +11,8 @@ export type AddressPolicy = (address: string) => boolean;
 const PUBLIC_BUT_INTERNAL: readonly Range[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 // All of the IPv6 internet is in 2000::/3; whatever lies outside is local, reserved or a transition scheme.
 const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
+// How a machine without IPv4 reaches the IPv4 internet; the last 32 bits say where.
+const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
  * The policy of the outbound door: public unicast addresses, and whatever `allow` (CIDRs, see
@@ -56,11 +58,8 @@ function normalizedCidr(entry: string): string {
 function isPublic(address: Address): boolean {
   if (PUBLIC_BUT_INTERNAL.some((range) => within(address, range))) return false;
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
-  const range = address.range();
-  // NAT64 (64:ff9b::/96) is how a machine without IPv4 reaches the IPv4 internet; the last 32 bits say where.
-  if (range === 'rfc6052') return isPublic(lastFourBytes(address));
-  if (range !== 'unicast' || !within(address, GLOBAL_UNICAST)) return false;
-  return !isIsatap(address);
+  if (within(address, NAT64)) return isPublic(lastFourBytes(address));
+  return address.range() === 'unicast' && within(address, GLOBAL_UNICAST) && !isIsatap(address);
 }
 
 // ISATAP (RFC 5214) hides an IPv4 address behind 0:5efe or 200:5efe under any prefix.

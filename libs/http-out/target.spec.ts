@@ -1,0 +1,12 @@
+import { describe, expect, it } from 'vitest';
+import { displayUrl } from './index.js';
+
+describe('an address for the records', () => {
+  it.each([
+    ['https://user:word@example.org:8443/hook/a?token=s3cret#x', 'https://example.org:8443/hook/a'],
+    ['http://example.org', 'http://example.org/'],
+    ['not a url', ''],
+  ])('%s is shown without query and credentials', (url, shown) => {
+    expect(displayUrl(url)).toBe(shown);
+  });
+});
