@@ -1,0 +1,132 @@
+import { Kind, kindOf } from './characters.js';
+import { isTopLevelDomain } from './top-level-domains.js';
+
+/** Where an address stands: code units of the original text, `end` exclusive. */
+export interface AddressSpan {
+  start: number;
+  end: number;
+}
+
+const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（），、。！？']);
+
+/**
+ * The URLs, bare domains (`acme.com/path`, `www.acme.com`) and e-mail addresses of a text, in order. A handle
+ * (`@acme.example`, and the `@acme` of `@acme@social.example`) is a name and no address. Time is linear in the text.
+ */
+export function addressesIn(text: string): AddressSpan[] {
+  const spans: AddressSpan[] = [];
+  // Every address holds a dot between letters or "://"; most texts hold neither.
+  if (!text.includes('.') && !text.includes('://')) return spans;
+  for (let at = 0; at < text.length;) {
+    if (endsAddress(text, at)) {
+      at += 1;
+      continue;
+    }
+    let end = at + 1;
+    while (end < text.length && !endsAddress(text, end)) end += 1;
+    readChunk(text, at, end, spans);
+    at = end;
+  }
+  return spans;
+}
+
+/** True when any part of the range lies in one of the spans (in order, apart). */
+export function touchesAddress(spans: readonly AddressSpan[], start: number, end: number): boolean {
+  let [low, high] = [0, spans.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[middle]!.end <= start) low = middle + 1;
+    else high = middle;
+  }
+  return low < spans.length && spans[low]!.start < end;
+}
+
+/** A chunk has no whitespace and nothing that cannot be part of an address. */
+function readChunk(text: string, from: number, to: number, spans: AddressSpan[]): void {
+  let at = from;
+  while (at < to) {
+    if (!isHostUnit(text.charCodeAt(at))) {
+      at += 1;
+      continue;
+    }
+    let end = at + 1;
+    while (end < to && (isHostUnit(text.charCodeAt(end)) || isHostInner(text.charCodeAt(end)))) end += 1;
+    const span = spanFrom(text, at, end, from, to);
+    if (span) spans.push(span);
+    at = span ? Math.max(span.end, end) : end;
+  }
+}
+
+/** What begins at `start`, where host characters reach to `end` and the chunk from `from` to `to`. */
+function spanFrom(
+  text: string,
+  start: number,
+  end: number,
+  from: number,
+  to: number,
+): AddressSpan | undefined {
+  if (text.startsWith('://', end))
+    return { start: schemeStart(text, start, end), end: urlEnd(text, start, to) };
+  while (end > start && isHostInner(text.charCodeAt(end - 1))) end -= 1;
+  if (text.charAt(end) === '@' && start > from && text.charAt(start - 1) === '@') return undefined;
+  if (text.charAt(end) === '@') return emailFrom(text, start, end, to);
+  const before = start > from ? text.charAt(start - 1) : '';
+  if (before === '@' && !followsName(text, start - 1, from)) return undefined;
+  const host = text.slice(start, end);
+  if (/^www\./i.test(host)) return { start, end: urlEnd(text, start, to) };
+  const withPath = end + 1 < to && /^(?:[/?#]|:\d)/.test(text.slice(end, end + 2));
+  if (!isDomain(host, withPath)) return undefined;
+  return { start, end: withPath ? urlEnd(text, start, to) : end };
+}
+
+function emailFrom(text: string, start: number, at: number, to: number): AddressSpan | undefined {
+  let end = at + 1;
+  while (end < to && (isHostUnit(text.charCodeAt(end)) || isHostInner(text.charCodeAt(end)))) end += 1;
+  while (end > at + 1 && isHostInner(text.charCodeAt(end - 1))) end -= 1;
+  const host = text.slice(at + 1, end);
+  // `bob@acme` alone is prose; an address has a dot after the @.
+  return host.includes('.') && /^[\p{L}\p{N}]/u.test(host) ? { start, end } : undefined;
+}
+
+function followsName(text: string, at: number, from: number): boolean {
+  return at > from && isHostUnit(text.charCodeAt(at - 1));
+}
+
+function isDomain(host: string, withPath: boolean): boolean {
+  const labels = host.split('.');
+  if (labels.length < 2 || labels.some((label) => label === '')) return false;
+  return isTopLevelDomain(labels[labels.length - 1]!.toLowerCase(), withPath);
+}
+
+/** A scheme is letters, digits, `+`, `-` and `.`; what stands before it in the run is not part of the URL. */
+function schemeStart(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && /[a-z0-9+.-]/i.test(text.charAt(at - 1))) at -= 1;
+  return at;
+}
+
+/** A URL ends with the chunk, or at a closing bracket that it did not open. */
+function urlEnd(text: string, start: number, to: number): number {
+  let open = 0;
+  for (let at = start; at < to; at++) {
+    if (text.charAt(at) === '(') open += 1;
+    else if (text.charAt(at) === ')' && --open < 0) return at;
+  }
+  return to;
+}
+
+function endsAddress(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  const kind = kindOf(unit);
+  return kind === Kind.space || kind === Kind.unspaced || ENDS_ADDRESS.has(text.charAt(at));
+}
+
+function isHostUnit(unit: number): boolean {
+  const kind = kindOf(unit);
+  return kind === Kind.word || kind === Kind.digit || kind === Kind.hangul || kind === Kind.mark;
+}
+
+/** Inside a host or the name before an @, never at its ends. */
+function isHostInner(unit: number): boolean {
+  return unit === 0x2d || unit === 0x2e || unit === 0x5f || unit === 0x2b;
+}

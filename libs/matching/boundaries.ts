@@ -1,0 +1,25 @@
+import { Kind } from './characters.js';
+import type { FoldedText } from './fold.js';
+
+/** True when no word, character or emoji runs across the position (0 and the length are boundaries). */
+export function isBoundary(text: FoldedText, at: number): boolean {
+  if (at <= 0 || at >= text.length) return true;
+  const kind = text.kinds[at]!;
+  if (kind === Kind.extend) return false;
+  return kind < Kind.word || kind !== text.kinds[at - 1];
+}
+
+/** True for what may stand between the words of a term: whitespace and dashes. */
+export function isGap(kind: number): boolean {
+  return kind === Kind.space || kind === Kind.dash;
+}
+
+/** Where the token that begins at `from` ends: a whole word, or one character of any other kind. */
+export function tokenEnd(text: FoldedText, from: number): number {
+  const { kinds, length } = text;
+  let at = from + 1;
+  const kind = kinds[from]!;
+  if (kind >= Kind.word) while (at < length && kinds[at] === kind) at += 1;
+  while (at < length && kinds[at] === Kind.extend) at += 1;
+  return at;
+}

@@ -1,0 +1,109 @@
+/**
+ * What a code point is to the matcher. The first seven are what folded text carries (see `fold.ts`); the others
+ * are only met on the way there. The order matters: kinds from `word` on join with their own kind.
+ */
+export const Kind = {
+  unknown: 0,
+  space: 1,
+  dash: 2,
+  other: 3,
+  /** A letter of a script that is written without spaces: every boundary beside it is a word boundary. */
+  unspaced: 4,
+  /** Belongs to what stands before it: a mark, the tail of an emoji, the second half of a surrogate pair. */
+  extend: 5,
+  word: 6,
+  hangul: 7,
+  digit: 8,
+  connector: 9,
+  midLetter: 10,
+  midNumber: 11,
+  regional: 12,
+  mark: 13,
+  ignored: 14,
+  emojiJoiner: 15,
+  emojiModifier: 16,
+  surrogate: 17,
+} as const;
+
+const ZERO_WIDTH_JOINER = 0x200d;
+// Stretches an Arabic word on paper and is no letter of it.
+const TATWEEL = 0x0640;
+// Hebrew geresh: punctuation by category, a letter to UAX #29.
+const GERESH = 0x05f3;
+// Catalan middle dot, hyphenation point, Hebrew gershayim: MidLetter of UAX #29 as far as names need it.
+const MID_LETTERS = new Set([0x00b7, 0x2027, 0x05f4]);
+// Between words of a foreign name in Japanese, and the minus sign that people type for a hyphen.
+const DASH_LIKE = new Set([0x30fb, 0xff65, 0x2212]);
+
+const UNSPACED =
+  /^[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}\p{scx=Yi}\p{scx=Tai_Le}\p{scx=New_Tai_Lue}\p{scx=Tai_Tham}\p{scx=Tai_Viet}\p{scx=Javanese}\p{scx=Balinese}\p{scx=Tangut}\p{scx=Nushu}]$/u;
+const DIACRITIC = /^(?=\p{Script=Inherited})\p{M}$/u;
+const PICTOGRAPH = /^\p{Extended_Pictographic}$/u;
+
+// 64 KiB, filled as characters are met: reading a property by regular expression costs a hundred times a look-up.
+const basicPlane = new Uint8Array(0x10000);
+const otherPlanes = new Map<number, number>();
+
+/** The kind of a code point; of a lone code unit of a surrogate pair `Kind.surrogate`. */
+export function kindOf(codePoint: number): number {
+  if (codePoint <= 0xffff) {
+    const known = basicPlane[codePoint]!;
+    return known !== 0 ? known : (basicPlane[codePoint] = classify(codePoint));
+  }
+  let kind = otherPlanes.get(codePoint);
+  if (kind === undefined) {
+    kind = classify(codePoint);
+    otherPlanes.set(codePoint, kind);
+  }
+  return kind;
+}
+
+/** True for a general diacritic (acute, dot below, keycap, …): it changes which character stands before it. */
+export function isDiacritic(codePoint: number): boolean {
+  return kindOf(codePoint) === Kind.mark && DIACRITIC.test(String.fromCodePoint(codePoint));
+}
+
+/** True for an emoji that a zero-width joiner can tie to another. */
+export function isPictograph(codePoint: number): boolean {
+  return codePoint > 0xa8 && PICTOGRAPH.test(String.fromCodePoint(codePoint));
+}
+
+/** True for conjoining vowels and final consonants: with the jamo before them they make one Hangul syllable. */
+export function isTrailingJamo(codePoint: number): boolean {
+  return codePoint >= 0x1161 && codePoint <= 0x11c2;
+}
+
+/** True for the invisible choosers of a character's look, such as U+FE0F after ❤. */
+export function isVariationSelector(codePoint: number): boolean {
+  return (codePoint >= 0xfe00 && codePoint <= 0xfe0f) || (codePoint >= 0xe0100 && codePoint <= 0xe01ef);
+}
+
+/** True for what a trailing jamo can attach to: a jamo or a whole syllable. */
+export function isHangulBase(codePoint: number): boolean {
+  return (codePoint >= 0x1100 && codePoint <= 0x11ff) || (codePoint >= 0xac00 && codePoint <= 0xd7a3);
+}
+
+function classify(codePoint: number): number {
+  if (codePoint >= 0xd800 && codePoint <= 0xdfff) return Kind.surrogate;
+  if (codePoint === ZERO_WIDTH_JOINER) return Kind.emojiJoiner;
+  if (codePoint === GERESH) return Kind.word;
+  if (MID_LETTERS.has(codePoint)) return Kind.midLetter;
+  if (DASH_LIKE.has(codePoint)) return Kind.dash;
+  if (codePoint === 0x2e || codePoint === 0x2c) return Kind.midNumber;
+  if (codePoint >= 0x1f3fb && codePoint <= 0x1f3ff) return Kind.emojiModifier;
+  if (codePoint >= 0x1f1e6 && codePoint <= 0x1f1ff) return Kind.regional;
+  const char = String.fromCodePoint(codePoint);
+  if (codePoint === TATWEEL || /\p{Default_Ignorable_Code_Point}/u.test(char)) return Kind.ignored;
+  if (/[\p{White_Space}\p{Cc}]/u.test(char)) return Kind.space;
+  if (/\p{M}/u.test(char)) return Kind.mark;
+  if (/\p{Pd}/u.test(char)) return Kind.dash;
+  if (/\p{Pc}/u.test(char)) return Kind.connector;
+  if (/[\p{L}\p{Nd}\p{Nl}]/u.test(char)) return classifyLetter(char);
+  return Kind.other;
+}
+
+function classifyLetter(char: string): number {
+  if (/\p{Script=Hangul}/u.test(char)) return Kind.hangul;
+  if (UNSPACED.test(char)) return Kind.unspaced;
+  return /\p{Nd}/u.test(char) ? Kind.digit : Kind.word;
+}

@@ -1,0 +1,278 @@
+import {
+  Kind,
+  isHangulBase,
+  isPictograph,
+  isTrailingJamo,
+  isVariationSelector,
+  kindOf,
+} from './characters.js';
+
+/**
+ * Text in the form in which texts and terms are compared, with the way back to the original. Everything is by
+ * UTF-16 code unit of the folded text; `starts` and `ends` (exclusive) are code units of the original.
+ */
+export interface FoldedText {
+  readonly length: number;
+  readonly units: Uint16Array;
+  /** `Kind.space` to `Kind.hangul` only. */
+  readonly kinds: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+}
+
+// UAX #15 (stream-safe text): more marks than this on one letter are noise, and sorting them costs their square.
+const MAX_CLUSTER_POINTS = 32;
+
+const REPLACED = new Map<number, string>([
+  [0x2018, "'"],
+  [0x2019, "'"],
+  [0x02bc, "'"],
+]);
+
+// Folding of single code points: one code unit in the table (0: not known yet), anything longer in the map.
+const single = new Uint16Array(0x10000);
+const longer = new Map<number, string>();
+
+/** Folds one text after another into the same arrays: what `fold` returned is valid until the next call. */
+export class Folder implements FoldedText {
+  length = 0;
+  units = new Uint16Array(1024);
+  kinds = new Uint8Array(1024);
+  starts = new Int32Array(1024);
+  ends = new Int32Array(1024);
+
+  /**
+   * Case-folded in full (ß is ss, ﬁ is fi, ς is σ, İ and ı are i), canonically composed, invisible characters
+   * dropped, whitespace runs one space, dashes and apostrophes and full-width letters in their plain form.
+   */
+  fold(text: string): FoldedText {
+    this.length = 0;
+    // One original unit becomes at most a few folded ones; `reserve` covers the rare rest.
+    this.reserve(text.length + 8);
+    for (let at = 0; at < text.length;) {
+      const unit = text.charCodeAt(at);
+      const next = text.charCodeAt(at + 1);
+      if (unit < 0x80 && !(next >= 0x80 && this.continues(text, at + 1, unit))) {
+        this.put(single[unit]! || foldAscii(unit), kindOf(single[unit]!), at, at + 1);
+        at += 1;
+      } else {
+        at = this.takeCluster(text, at);
+      }
+    }
+    this.resolve();
+    return this;
+  }
+
+  /** Puts one user-perceived base with its marks; returns where the next begins. */
+  private takeCluster(text: string, from: number): number {
+    const base = text.codePointAt(from)!;
+    const width = base > 0xffff ? 2 : 1;
+    const kind = kindOf(base);
+    if (kind === Kind.ignored) {
+      // A variation selector is dropped too, but an offset must not cut it off its character.
+      if (isVariationSelector(base) && this.length > 0) this.ends[this.length - 1] = from + width;
+      return from + width;
+    }
+    if (kind === Kind.emojiJoiner) return this.takeJoiner(text, from);
+    let end = from + width;
+    let points = 1;
+    let cluster = '';
+    let last = base;
+    while (points < MAX_CLUSTER_POINTS && this.continues(text, end, last)) {
+      if (cluster === '') cluster = String.fromCodePoint(base);
+      const point = text.codePointAt(end)!;
+      const pointKind = kindOf(point);
+      if (pointKind !== Kind.ignored && pointKind !== Kind.emojiJoiner) {
+        cluster += String.fromCodePoint(point);
+        last = point;
+      }
+      end += point > 0xffff ? 2 : 1;
+      points += 1;
+    }
+    if (cluster === '') this.putPoint(base, kind, from, end);
+    else this.putString(foldCluster(cluster), from, end);
+    return end;
+  }
+
+  /** A zero-width joiner counts only where it ties two emoji into one; in Indic and Arabic text it is only form. */
+  private takeJoiner(text: string, at: number): number {
+    const next = text.codePointAt(at + 1);
+    const before = this.length > 0 ? this.kinds[this.length - 1] : Kind.space;
+    const ties =
+      next !== undefined && isPictograph(next) && (before === Kind.other || before === Kind.extend);
+    if (!ties) return at + 1;
+    this.put(0x200d, Kind.extend, at, at + 1);
+    const from = this.length;
+    const end = this.takeCluster(text, at + 1);
+    for (let i = from; i < this.length; i++) this.kinds[i] = Kind.extend;
+    return end;
+  }
+
+  /** Does the code point at `at` compose with what stands before it (looking past invisible characters)? */
+  private continues(text: string, at: number, last: number): boolean {
+    let look = at;
+    for (let passed = 0; passed < MAX_CLUSTER_POINTS; passed++) {
+      const point = text.codePointAt(look);
+      if (point === undefined || point < 0x80) return false;
+      const kind = kindOf(point);
+      if (kind === Kind.mark) return true;
+      if (isTrailingJamo(point)) return isHangulBase(last);
+      if (kind !== Kind.ignored) return false;
+      look += point > 0xffff ? 2 : 1;
+    }
+    return false;
+  }
+
+  private putPoint(point: number, kind: number, start: number, end: number): void {
+    if (point <= 0xffff) {
+      const known = single[point]!;
+      if (known !== 0) return this.put(known, kindOf(known), start, end);
+    } else if (kind === Kind.emojiModifier || kind === Kind.regional || kind === Kind.other) {
+      return this.putPair(point, kind, start, end);
+    }
+    let folded = longer.get(point);
+    if (folded === undefined) {
+      folded = kind === Kind.surrogate ? '\ufffd' : foldCluster(String.fromCodePoint(point));
+      if (point <= 0xffff && folded.length === 1) single[point] = folded.charCodeAt(0);
+      else longer.set(point, folded);
+    }
+    this.putString(folded, start, end);
+  }
+
+  private putString(folded: string, start: number, end: number): void {
+    for (let i = 0; i < folded.length; i++) {
+      const point = folded.codePointAt(i)!;
+      if (point > 0xffff) {
+        this.putPair(point, kindOf(point), start, end);
+        i += 1;
+      } else {
+        this.put(point, kindOf(point), start, end);
+      }
+    }
+  }
+
+  private putPair(point: number, kind: number, start: number, end: number): void {
+    const [lead, trail] = [0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff)];
+    this.put(lead, kind, start, end);
+    const written = this.kinds[this.length - 1]!;
+    // A pair is never cut: its second half joins whatever the first is.
+    const joins = written >= Kind.word && written !== Kind.regional;
+    this.append(trail, joins ? written : Kind.extend, start, end);
+  }
+
+  private put(unit: number, kind: number, start: number, end: number): void {
+    const last = this.length - 1;
+    const before = last >= 0 ? this.kinds[last]! : Kind.space;
+    if (kind === Kind.space) {
+      if (before === Kind.space && last >= 0) this.ends[last] = end;
+      else this.append(0x20, Kind.space, start, end);
+      return;
+    }
+    if (kind === Kind.mark || kind === Kind.emojiModifier) {
+      kind = joinLeft(before);
+      // A dash that carries a mark is no longer a gap between words.
+      if (before === Kind.dash) this.kinds[last] = Kind.other;
+    } else if (kind === Kind.surrogate || kind === Kind.ignored) kind = Kind.other;
+    this.append(unit, kind, start, end);
+  }
+
+  private append(unit: number, kind: number, start: number, end: number): void {
+    const at = this.length;
+    if (at === this.units.length) this.reserve(at * 2);
+    this.units[at] = unit;
+    this.kinds[at] = kind;
+    this.starts[at] = start;
+    this.ends[at] = end;
+    this.length = at + 1;
+  }
+
+  /** Settles what depends on both neighbours: `3.14`, `snake_case`, `l·l`, flags. One pass, left to right. */
+  private resolve(): void {
+    const { kinds, length } = this;
+    let beforeRun: number = Kind.space;
+    // What an earlier, longer text left there must not look like a neighbour.
+    kinds[length] = Kind.unknown;
+    for (let at = 0; at < length; at++) {
+      const kind = kinds[at]!;
+      if (kind === Kind.digit) {
+        kinds[at] = Kind.word;
+      } else if (kind === Kind.midNumber) {
+        kinds[at] = beforeRun === Kind.digit && kinds[at + 1] === Kind.digit ? Kind.word : Kind.other;
+      } else if (kind === Kind.midLetter) {
+        kinds[at] = beforeRun === Kind.word && kinds[at + 1] === Kind.word ? Kind.word : Kind.other;
+      } else if (kind === Kind.connector) {
+        at = this.resolveConnectors(at, isWordLike(beforeRun)) - 1;
+      } else if (kind === Kind.regional) {
+        at = this.resolveFlags(at) - 1;
+      }
+      beforeRun = kind;
+    }
+  }
+
+  /** `a_b` is one word, `_a_` is a word with emphasis. */
+  private resolveConnectors(from: number, afterWord: boolean): number {
+    let end = from;
+    while (end < this.length && this.kinds[end] === Kind.connector) end += 1;
+    const joins = afterWord && end < this.length && isWordLike(this.kinds[end]!);
+    this.kinds.fill(joins ? Kind.word : Kind.other, from, end);
+    return end;
+  }
+
+  /** Regional indicators pair up from the start of their run: each pair is one flag. */
+  private resolveFlags(from: number): number {
+    let at = from;
+    for (let count = 0; at < this.length && this.kinds[at] === Kind.regional; count++) {
+      this.kinds[at] = count % 2 === 0 ? Kind.other : Kind.extend;
+      at += 2;
+    }
+    return at;
+  }
+
+  private reserve(size: number): void {
+    if (size < this.units.length) return;
+    const capacity = Math.max(size + 1, this.units.length * 2);
+    const [units, kinds, starts, ends] = [this.units, this.kinds, this.starts, this.ends];
+    this.units = new Uint16Array(capacity);
+    this.kinds = new Uint8Array(capacity);
+    this.starts = new Int32Array(capacity);
+    this.ends = new Int32Array(capacity);
+    this.units.set(units);
+    this.kinds.set(kinds);
+    this.starts.set(starts);
+    this.ends.set(ends);
+  }
+}
+
+function isWordLike(kind: number): boolean {
+  return kind === Kind.word || kind === Kind.digit;
+}
+
+function joinLeft(before: number): number {
+  if (before === Kind.space) return Kind.other;
+  return before === Kind.word || before === Kind.digit || before === Kind.hangul ? before : Kind.extend;
+}
+
+function foldAscii(unit: number): number {
+  return (single[unit] = foldCluster(String.fromCharCode(unit)).charCodeAt(0));
+}
+
+/** Canonical caseless form (Unicode D145, composed) of one base with its marks. */
+function foldCluster(cluster: string): string {
+  let folded = '';
+  // Lower, upper, lower is the full folding: upper spells ligatures out, and the first lower catches ẞ.
+  const caseless = cluster.normalize('NFD').toLowerCase().toUpperCase().toLowerCase();
+  for (const char of caseless.replaceAll('ς', 'σ').replaceAll('i\u0307', 'i').normalize('NFC')) {
+    folded += plain(char);
+  }
+  return folded;
+}
+
+function plain(char: string): string {
+  const point = char.codePointAt(0)!;
+  if (point < 0x80) return /\s/.test(char) ? ' ' : char;
+  const replaced = REPLACED.get(point);
+  if (replaced !== undefined) return replaced;
+  if (point >= 0xff01 && point <= 0xff5e) return String.fromCharCode(point - 0xfee0);
+  if (/\p{Pd}/u.test(char) || point === 0x2212) return '-';
+  return char;
+}

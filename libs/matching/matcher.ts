@@ -1,0 +1,191 @@
+import { DEFAULT_MATCH_MODE, MATCH_MODES } from '#contracts';
+import type { Criteria, MatchMode } from '#contracts';
+import { addressesIn, touchesAddress } from './addresses.js';
+import type { AddressSpan } from './addresses.js';
+import { Folder } from './fold.js';
+import { SubstringIndex } from './substring-index.js';
+import { foldTerm } from './term.js';
+import { WordIndex } from './word-index.js';
+
+/**
+ * What one search asks for: the query and any one of the terms. Blank ones are as if absent; a search that is
+ * left with nothing to ask for, and every search in mode `platform`, takes every post.
+ */
+export interface SearchTerms {
+  /** The caller's own name for the search. */
+  key: string;
+  mode: MatchMode;
+  query?: string | undefined;
+  terms: readonly string[];
+}
+
+/** The two fields that terms are looked for in. */
+export interface MatchableText {
+  title: string;
+  text: string;
+}
+
+/** Where a term was found: UTF-16 code units of the original field, `end` exclusive. */
+export interface FoundTerm {
+  /** As the search spells it. */
+  term: string;
+  field: 'title' | 'text';
+  start: number;
+  end: number;
+}
+
+/** A search that a post matches. */
+export interface SearchMatch {
+  key: string;
+  /** By field (title first), then by place. Empty only where the search needs no term to be found. */
+  matches: FoundTerm[];
+}
+
+/** Every search at once. */
+export interface Matcher {
+  /** The searches that the post matches, in the order in which they were given. */
+  match(post: MatchableText): SearchMatch[];
+}
+
+/** Occurrences of one term in one field that are reported; a post that repeats a word a thousand times says no more. */
+export const MAX_PLACES_PER_TERM = 100;
+
+/** Compiles searches into one index, so that the cost of a post does not follow the number of terms. */
+export function compile(searches: readonly SearchTerms[]): Matcher {
+  return new IndexedMatcher(searches);
+}
+
+/** The terms of a search with these criteria, in the mode they name or the default one. */
+export function searchTermsOf(
+  key: string,
+  criteria: Pick<Criteria, 'match' | 'query' | 'terms'>,
+): SearchTerms {
+  const mode = MATCH_MODES.find((known) => known === criteria.match) ?? DEFAULT_MATCH_MODE;
+  return { key, mode, query: criteria.query, terms: criteria.terms };
+}
+
+/** One distinct folded term in one index, and who asks for it. */
+interface Entry {
+  folded: string;
+  /** Holds a dot or a slash: may be found inside an address. */
+  inAddresses: boolean;
+  askers: { search: number; term: string; isQuery: boolean }[];
+}
+
+/** What is known of one search while one post is looked at. */
+interface Progress {
+  query: boolean;
+  term: boolean;
+  matches: FoundTerm[];
+}
+
+class IndexedMatcher implements Matcher {
+  private readonly keys: string[];
+  /** What must be found for the search to match. */
+  private readonly needs: { query: boolean; term: boolean }[];
+  /** Searches that match whatever is found. */
+  private readonly always: number[] = [];
+  private readonly indexes: { index: WordIndex | SubstringIndex; entries: Entry[] }[] = [];
+  private readonly folder = new Folder();
+
+  constructor(searches: readonly SearchTerms[]) {
+    this.keys = searches.map(({ key }) => key);
+    this.needs = new Array<{ query: boolean; term: boolean }>(searches.length);
+    const words = new Map<string, Entry>();
+    const substrings = new Map<string, Entry>();
+    searches.forEach((search, number) => {
+      this.enter(search, number, search.mode === 'word' ? words : substrings);
+    });
+    const foldedOf = (entries: Entry[]) => entries.map(({ folded }) => folded);
+    if (words.size > 0) {
+      const entries = [...words.values()];
+      this.indexes.push({ index: new WordIndex(foldedOf(entries)), entries });
+    }
+    if (substrings.size > 0) {
+      const entries = [...substrings.values()];
+      this.indexes.push({ index: new SubstringIndex(foldedOf(entries)), entries });
+    }
+  }
+
+  match(post: MatchableText): SearchMatch[] {
+    const progress = new Map<number, Progress>();
+    for (const search of this.always) progress.set(search, { query: false, term: false, matches: [] });
+    this.look('title', post.title, progress);
+    this.look('text', post.text, progress);
+    const matched: SearchMatch[] = [];
+    for (const search of [...progress.keys()].sort((a, b) => a - b)) {
+      const { query, term, matches } = progress.get(search)!;
+      const needs = this.needs[search]!;
+      if ((needs.query && !query) || (needs.term && !term)) continue;
+      matched.push({ key: this.keys[search]!, matches: matches.sort(byPlace) });
+    }
+    return matched;
+  }
+
+  private enter(search: SearchTerms, number: number, entries: Map<string, Entry>): void {
+    const asked = new Set<string>();
+    const ask = (term: string, isQuery: boolean): boolean => {
+      // Quotes around a phrase are a habit from search boxes; a phrase is what `word` looks for anyway.
+      const folded = search.mode === 'word' ? withoutQuotes(foldTerm(term)) : foldTerm(term);
+      if (folded === '') return false;
+      let entry = entries.get(folded);
+      if (!entry) entries.set(folded, (entry = { folded, inAddresses: /[./]/.test(folded), askers: [] }));
+      // The same word as query and as term is one requirement more, but one place found.
+      entry.askers.push({ search: number, term: asked.has(folded) ? '' : term, isQuery });
+      asked.add(folded);
+      return true;
+    };
+    const query = search.query !== undefined && ask(search.query, true);
+    let term = false;
+    for (const each of search.terms) if (ask(each, false)) term = true;
+    const free = search.mode === 'platform' || !(query || term);
+    this.needs[number] = free ? { query: false, term: false } : { query, term };
+    if (free) this.always.push(number);
+  }
+
+  private look(field: FoundTerm['field'], original: string, progress: Map<number, Progress>): void {
+    if (original === '' || this.indexes.length === 0) return;
+    const text = this.folder.fold(original);
+    // Found by most posts to be of no use: only asked for when a term stands somewhere.
+    let addresses: AddressSpan[] | undefined;
+    for (const { index, entries } of this.indexes) {
+      const places = new Map<number, { count: number; reach: number }>();
+      index.search(text, (number, from, to) => {
+        let place = places.get(number);
+        // Of places that overlap the first counts, and of very many the first hundred.
+        if (place && (from < place.reach || place.count === MAX_PLACES_PER_TERM)) return;
+        const entry = entries[number]!;
+        const start = text.starts[from]!;
+        const end = text.ends[to - 1]!;
+        if (!entry.inAddresses) {
+          addresses ??= addressesIn(original);
+          if (touchesAddress(addresses, start, end)) return;
+        }
+        if (!place) places.set(number, (place = { count: 0, reach: 0 }));
+        place.count += 1;
+        place.reach = to;
+        report(entry, { field, start, end }, progress);
+      });
+    }
+  }
+}
+
+function withoutQuotes(term: string): string {
+  const quoted = term.length > 2 && term.startsWith('"') && term.endsWith('"');
+  return quoted ? term.slice(1, -1).trim() : term;
+}
+
+function report(entry: Entry, place: Omit<FoundTerm, 'term'>, progress: Map<number, Progress>): void {
+  for (const { search, term, isQuery } of entry.askers) {
+    let known = progress.get(search);
+    if (!known) progress.set(search, (known = { query: false, term: false, matches: [] }));
+    if (isQuery) known.query = true;
+    else known.term = true;
+    if (term !== '') known.matches.push({ term, ...place });
+  }
+}
+
+function byPlace(a: FoundTerm, b: FoundTerm): number {
+  if (a.field !== b.field) return a.field === 'title' ? -1 : 1;
+  return a.start - b.start || b.end - a.end;
+}

@@ -1,0 +1,123 @@
+import { foldHandle } from './handles.js';
+import { compile } from './matcher.js';
+import { foldTerm } from './term.js';
+
+/** What mutes and VIPs look at; an `Item` of a check is one. */
+export interface Candidate {
+  source: string;
+  title: string;
+  text: string;
+  author?: string | undefined;
+  community?: string | undefined;
+}
+
+/** A mute as stored (`Mute` of the keyword's definition); empty strings are as if absent. */
+export interface MuteRule {
+  value: string;
+  /** `text` (title and body, the default), `title`, `body`, `author`, `community`. */
+  target?: string | undefined;
+  /** Absent or null: any source. */
+  source?: string | null | undefined;
+  /** `word`, `contains`, `exact`; see `effectiveMute` for the default. */
+  match?: string | undefined;
+}
+
+export const MUTE_TARGETS = ['text', 'title', 'body', 'author', 'community'] as const;
+export type MuteTarget = (typeof MUTE_TARGETS)[number];
+export const MUTE_MATCHES = ['word', 'contains', 'exact'] as const;
+export type MuteMatch = (typeof MUTE_MATCHES)[number];
+
+/** A mute with its defaults filled in. */
+export interface EffectiveMute {
+  value: string;
+  target: MuteTarget;
+  source: string | null;
+  match: MuteMatch;
+}
+
+/** What became of one mute on one candidate. */
+export interface MuteVerdict extends EffectiveMute {
+  /** `other_source`: the mute is not for the candidate's source and was not looked at. */
+  outcome: 'muted' | 'passed' | 'other_source';
+}
+
+/** Fills in the defaults: target `text`, any source, match `word` in text and `exact` for author and community. */
+export function effectiveMute(mute: MuteRule | string): EffectiveMute {
+  const rule = typeof mute === 'string' ? { value: mute } : mute;
+  const target = MUTE_TARGETS.find((known) => known === rule.target) ?? 'text';
+  const ofNames = target === 'author' || target === 'community';
+  const match = MUTE_MATCHES.find((known) => known === rule.match) ?? (ofNames ? 'exact' : 'word');
+  return { value: rule.value, target, source: rule.source || null, match };
+}
+
+/** The first mute that hits the candidate, and every mute in order with its outcome. */
+export function applyMutes(
+  mutes: readonly MuteRule[],
+  candidate: Candidate,
+): { hit: MuteVerdict | undefined; verdicts: MuteVerdict[] } {
+  const verdicts = compiledOf(mutes).map(({ rule, hits }): MuteVerdict => {
+    if (rule.source !== null && rule.source !== candidate.source) return { ...rule, outcome: 'other_source' };
+    return { ...rule, outcome: hits(candidate) ? 'muted' : 'passed' };
+  });
+  return { hit: verdicts.find(({ outcome }) => outcome === 'muted'), verdicts };
+}
+
+interface CompiledMute {
+  rule: EffectiveMute;
+  hits(candidate: Candidate): boolean;
+}
+
+// A keyword's mutes are the same array from item to item; they are never changed in place.
+const compiled = new WeakMap<readonly MuteRule[], CompiledMute[]>();
+
+function compiledOf(mutes: readonly MuteRule[]): CompiledMute[] {
+  let known = compiled.get(mutes);
+  if (!known) compiled.set(mutes, (known = mutes.map((mute) => compileMute(effectiveMute(mute)))));
+  return known;
+}
+
+function compileMute(rule: EffectiveMute): CompiledMute {
+  const ofNames = rule.target === 'author' || rule.target === 'community';
+  const value = ofNames ? foldHandle(rule.value) : foldTerm(rule.value);
+  // A value without anything visible would be found everywhere.
+  if (value === '') return { rule, hits: () => false };
+  if (rule.match === 'exact') {
+    const fold = ofNames ? foldHandle : foldTerm;
+    return {
+      rule,
+      hits: (candidate) => fieldsOf(rule.target, candidate).some((field) => fold(field) === value),
+    };
+  }
+  if (rule.match === 'contains' && ofNames) {
+    return {
+      rule,
+      hits: (candidate) =>
+        fieldsOf(rule.target, candidate).some((field) => foldHandle(field).includes(value)),
+    };
+  }
+  const matcher = compile([{ key: '', mode: rule.match, terms: [value] }]);
+  // The @ says that `acme.example` is somebody's name here and no address.
+  const read = ofNames ? (name: string) => `@${foldHandle(name)}` : (text: string) => text;
+  return {
+    rule,
+    hits: (candidate) =>
+      fieldsOf(rule.target, candidate).some(
+        (field) => matcher.match({ title: '', text: read(field) }).length > 0,
+      ),
+  };
+}
+
+function fieldsOf(target: MuteTarget, { title, text, author, community }: Candidate): string[] {
+  switch (target) {
+    case 'text':
+      return [title, text];
+    case 'title':
+      return [title];
+    case 'body':
+      return [text];
+    case 'author':
+      return author === undefined ? [] : [author];
+    case 'community':
+      return community === undefined ? [] : [community];
+  }
+}

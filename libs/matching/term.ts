@@ -1,0 +1,87 @@
+import { isGap, tokenEnd } from './boundaries.js';
+import { Kind } from './characters.js';
+import { Folder } from './fold.js';
+import type { FoldedText } from './fold.js';
+
+const folder = new Folder();
+
+/**
+ * The form in which terms are compared and hashed: trimmed, case-folded, canonically composed, whitespace runs
+ * one space. Two terms with the same form match the same texts. Empty when nothing visible is left.
+ * Never change what it answers lightly: stored criteria hashes are derived from it.
+ */
+export function foldTerm(term: string): string {
+  const folded = folder.fold(term);
+  return stringOf(folded.units.subarray(0, folded.length)).trim();
+}
+
+/** The terms of a search as its identity sees them: folded, without blanks and repetitions, sorted by code unit. */
+export function canonicalTerms(terms: readonly string[]): string[] {
+  return [...new Set(terms.map(foldTerm))].filter((term) => term !== '').sort();
+}
+
+/** A run of a term's code units that indexes it: the whole word, or two neighbouring characters, or one. */
+export interface Anchor {
+  /** Which segment of the term, and where in it. */
+  segment: number;
+  offset: number;
+  kind: 'word' | 'pair' | 'single';
+  units: Uint16Array;
+}
+
+/** A folded term, cut where it holds a gap; its segments are compared unit by unit. */
+export interface TermShape {
+  segments: Uint16Array[];
+  /** Every anchor of the best kind that the term offers; never empty for a term that is not blank. */
+  anchors: Anchor[];
+}
+
+/** Cuts a folded term (see `foldTerm`) into what the word index compares. */
+export function shapeOf(foldedTerm: string): TermShape {
+  const text = folder.fold(foldedTerm);
+  const segments: Uint16Array[] = [];
+  const words: Anchor[] = [];
+  const pairs: Anchor[] = [];
+  const singles: Anchor[] = [];
+  for (const [from, to] of segmentBounds(text)) {
+    const segment = segments.length;
+    segments.push(text.units.slice(from, to));
+    let previous = -1;
+    for (let at = from; at < to;) {
+      const end = Math.min(tokenEnd(text, at), to);
+      const anchor = (kind: Anchor['kind'], start: number): Anchor => {
+        return { segment, offset: start - from, kind, units: text.units.slice(start, end) };
+      };
+      const kind = text.kinds[at]!;
+      if (kind >= Kind.word) words.push(anchor('word', at));
+      else if (kind !== Kind.space) singles.push(anchor('single', at));
+      if (kind === Kind.unspaced && previous >= 0) pairs.push(anchor('pair', previous));
+      previous = kind === Kind.unspaced ? at : -1;
+      at = end;
+    }
+  }
+  const best = [...words, ...pairs];
+  return { segments, anchors: best.length > 0 ? best : singles };
+}
+
+/** Segments end at gaps between visible characters; a dash at either end of the term is a character of it. */
+function segmentBounds(text: FoldedText): [number, number][] {
+  const bounds: [number, number][] = [];
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (!isGap(text.kinds[at]!)) continue;
+    let end = at;
+    while (end < text.length && isGap(text.kinds[end]!)) end += 1;
+    if (at > 0 && end < text.length) {
+      bounds.push([from, at]);
+      from = end;
+    }
+    at = end - 1;
+  }
+  if (text.length > from) bounds.push([from, text.length]);
+  return bounds;
+}
+
+function stringOf(units: Uint16Array): string {
+  return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString('utf16le');
+}

@@ -1,0 +1,204 @@
+import { isBoundary, isGap, tokenEnd } from './boundaries.js';
+import { Kind } from './characters.js';
+import type { FoldedText } from './fold.js';
+import { shapeOf } from './term.js';
+import type { Anchor } from './term.js';
+
+/** Told of each place where a term stands, in folded code units; by term in order of `start`. */
+export type OnFound = (term: number, start: number, end: number) => void;
+
+const HASH_SEED = 0x811c9dc5 | 0;
+const HASH_STEP = 0x01000193;
+// A term that begins so is no suffix of a word: `.net` is not found in `acme.net`, `@acme` not in `bob@acme`.
+const NEEDS_FREE_START = new Set(['.', '#', '@', '$'].map((char) => char.charCodeAt(0)));
+
+/**
+ * Finds whole words and phrases. Each term hangs on one anchor, the token that the fewest other terms share; a
+ * text is walked token by token, and only terms whose anchor stands there are compared. So the cost of a text
+ * follows its own length, and the terms cost memory. Terms are numbered as given, and folded already.
+ */
+export class WordIndex {
+  private segmentUnits = new Uint16Array(0);
+  /** Bounds of segment i in `segmentUnits`: i and i + 1. */
+  private segmentBounds = new Int32Array(1);
+  /** Segments of term i: i to i + 1 (exclusive). */
+  private termSegments: Int32Array;
+  private anchorSegment: Int32Array;
+  private anchorOffset: Int32Array;
+  /** Open addressing: hash and bucket + 1 side by side, so that a look-up touches one cache line. */
+  private slots = new Int32Array(2);
+  private slotMask = 0;
+  private bucketStarts = new Int32Array(1);
+  private bucketTerms: Int32Array;
+  private anchorsOnSingles = false;
+  private anchorsOnPairs = false;
+
+  constructor(foldedTerms: readonly string[]) {
+    this.termSegments = new Int32Array(foldedTerms.length + 1);
+    this.anchorSegment = new Int32Array(foldedTerms.length);
+    this.anchorOffset = new Int32Array(foldedTerms.length);
+    this.bucketTerms = new Int32Array(foldedTerms.length);
+    this.build(foldedTerms);
+  }
+
+  /** Walks a folded text once. */
+  search(text: FoldedText, found: OnFound): void {
+    const { units, kinds, length } = text;
+    for (let at = 0; at < length;) {
+      const kind = kinds[at]!;
+      if (kind === Kind.space || (kind < Kind.word && !this.anchorsOnSingles && !this.anchorsOnPairs)) {
+        at += 1;
+        continue;
+      }
+      const end = tokenEnd(text, at);
+      if (kind >= Kind.word || this.anchorsOnSingles) {
+        this.lookUp(hashOf(units, at, end, HASH_SEED), text, at, found);
+      }
+      if (kind === Kind.unspaced && this.anchorsOnPairs && kinds[end] === Kind.unspaced && end < length) {
+        this.lookUp(hashOf(units, at, tokenEnd(text, end), HASH_SEED), text, at, found);
+      }
+      at = end;
+    }
+  }
+
+  private lookUp(hash: number, text: FoldedText, at: number, found: OnFound): void {
+    const { slots, slotMask } = this;
+    for (let slot = hash & slotMask; ; slot = (slot + 1) & slotMask) {
+      const bucket = slots[2 * slot + 1]! - 1;
+      if (bucket < 0) return;
+      if (slots[2 * slot] !== hash) continue;
+      const last = this.bucketStarts[bucket + 1]!;
+      for (let i = this.bucketStarts[bucket]!; i < last; i++) {
+        this.compare(this.bucketTerms[i]!, text, at, found);
+      }
+      return;
+    }
+  }
+
+  /** The term's anchor may stand at `at` (hashes are equal): compares all of the term around it. */
+  private compare(term: number, text: FoldedText, at: number, found: OnFound): void {
+    const first = this.termSegments[term]!;
+    const last = this.termSegments[term + 1]! - 1;
+    const middle = this.anchorSegment[term]!;
+    let start = at - this.anchorOffset[term]!;
+    let end = this.equalTo(middle, text, start);
+    if (end < 0) return;
+    for (let segment = middle + 1; segment <= last; segment++) {
+      let from = end;
+      while (from < text.length && isGap(text.kinds[from]!)) from += 1;
+      end = from === end ? -1 : this.equalTo(segment, text, from);
+      if (end < 0) return;
+    }
+    for (let segment = middle - 1; segment >= first; segment--) {
+      let to = start;
+      while (to > 0 && isGap(text.kinds[to - 1]!)) to -= 1;
+      if (to === start) return;
+      start = to - (this.segmentBounds[segment + 1]! - this.segmentBounds[segment]!);
+      if (this.equalTo(segment, text, start) < 0) return;
+    }
+    if (!isBoundary(text, start) || !isBoundary(text, end) || isGluedBehind(text, start)) return;
+    found(term, start, end);
+  }
+
+  /** End of the segment if it stands at `at`, or -1. */
+  private equalTo(segment: number, text: FoldedText, at: number): number {
+    const from = this.segmentBounds[segment]!;
+    const size = this.segmentBounds[segment + 1]! - from;
+    if (at < 0 || at + size > text.length) return -1;
+    for (let i = 0; i < size; i++) {
+      if (this.segmentUnits[from + i] !== text.units[at + i]) return -1;
+    }
+    return at + size;
+  }
+
+  private build(foldedTerms: readonly string[]): void {
+    const shapes = foldedTerms.map(shapeOf);
+    this.layOut(shapes.map(({ segments }) => segments));
+    // How many terms hold each anchor decides which one a term hangs on.
+    const holders = new Map<number, number>();
+    for (const { anchors } of shapes) {
+      for (const { units } of anchors) {
+        const hash = hashOf(units, 0, units.length, HASH_SEED);
+        holders.set(hash, (holders.get(hash) ?? 0) + 1);
+      }
+    }
+    const buckets = new Map<number, number[]>();
+    shapes.forEach(({ anchors }, term) => {
+      const anchor = rarest(anchors, holders);
+      if (!anchor) return;
+      this.anchorSegment[term] = this.termSegments[term]! + anchor.segment;
+      this.anchorOffset[term] = anchor.offset;
+      const hash = hashOf(anchor.units, 0, anchor.units.length, HASH_SEED);
+      const bucket = buckets.get(hash);
+      if (bucket) bucket.push(term);
+      else buckets.set(hash, [term]);
+      this.noteAnchorKind(anchor);
+    });
+    this.fillSlots(buckets);
+  }
+
+  private layOut(terms: readonly Uint16Array[][]): void {
+    let segments = 0;
+    let units = 0;
+    for (const term of terms) {
+      segments += term.length;
+      for (const segment of term) units += segment.length;
+    }
+    this.segmentUnits = new Uint16Array(units);
+    this.segmentBounds = new Int32Array(segments + 1);
+    let [segment, unit] = [0, 0];
+    terms.forEach((term, index) => {
+      for (const its of term) {
+        this.segmentUnits.set(its, unit);
+        unit += its.length;
+        this.segmentBounds[++segment] = unit;
+      }
+      this.termSegments[index + 1] = segment;
+    });
+  }
+
+  private noteAnchorKind({ kind }: Anchor): void {
+    if (kind === 'single') this.anchorsOnSingles = true;
+    if (kind === 'pair') this.anchorsOnPairs = true;
+  }
+
+  private fillSlots(buckets: ReadonlyMap<number, number[]>): void {
+    const size = 2 ** Math.ceil(Math.log2(2 * buckets.size + 1));
+    this.slots = new Int32Array(2 * size);
+    this.slotMask = size - 1;
+    this.bucketStarts = new Int32Array(buckets.size + 1);
+    let [bucket, at] = [0, 0];
+    for (const [hash, terms] of buckets) {
+      let slot = hash & this.slotMask;
+      while (this.slots[2 * slot + 1] !== 0) slot = (slot + 1) & this.slotMask;
+      this.slots[2 * slot] = hash;
+      this.slots[2 * slot + 1] = bucket + 1;
+      this.bucketTerms.set(terms, at);
+      at += terms.length;
+      this.bucketStarts[++bucket] = at;
+    }
+  }
+}
+
+function rarest(anchors: readonly Anchor[], holders: ReadonlyMap<number, number>): Anchor | undefined {
+  let best: Anchor | undefined;
+  let fewest = Infinity;
+  for (const anchor of anchors) {
+    const count = holders.get(hashOf(anchor.units, 0, anchor.units.length, HASH_SEED))!;
+    if (count > fewest || (count === fewest && anchor.units.length <= best!.units.length)) continue;
+    best = anchor;
+    fewest = count;
+  }
+  return best;
+}
+
+function isGluedBehind(text: FoldedText, start: number): boolean {
+  return start > 0 && NEEDS_FREE_START.has(text.units[start]!) && text.kinds[start - 1]! >= Kind.word;
+}
+
+/** FNV-1a over code units, mixed once more since slots use the low bits. */
+function hashOf(units: Uint16Array, from: number, to: number, seed: number): number {
+  let hash = seed;
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ units[i]!, HASH_STEP);
+  return hash ^ (hash >>> 15);
+}
