@@ -1,4 +1,6 @@
 export * from './sources.js';
+export * from './envelope.js';
+export * from './price-book.js';
 export * from './gen/earshot/accounts/v1/account_pb.js';
 export * from './gen/earshot/attempts/v1/attempt_pb.js';
 export * from './gen/earshot/checks/v1/check_pb.js';

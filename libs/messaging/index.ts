@@ -4,3 +4,4 @@ export * from './outcome.js';
 export * from './durable-runner.js';
 export * from './commands.js';
 export * from './command-types.js';
+export * from './purge.js';

@@ -75,8 +75,8 @@ CREATE TABLE watches (
 );
 CREATE INDEX watches_account ON watches (account_id, source, watch_id);
 CREATE INDEX watches_keyword ON watches (keyword_id);
--- A second active watch of one account on the same search is a conflict; watches of keywords are not counted.
-CREATE UNIQUE INDEX watches_same_search ON watches (account_id, criteria_hash)
+-- Finds a second active watch of one account on the same search. Not unique: a projection never refuses an event.
+CREATE INDEX watches_same_search ON watches (account_id, criteria_hash)
   WHERE keyword_id IS NULL AND is_active AND retired_at IS NULL;
 `;
 
@@ -88,9 +88,11 @@ CREATE TABLE upstream_searches (
   criteria jsonb NOT NULL,
   next_due_at timestamptz(3) NOT NULL,
   leased_until timestamptz(3) NOT NULL DEFAULT 'epoch',
-  -- Everything published up to here has been looked at.
-  covered_until timestamptz(3),
-  state jsonb NOT NULL DEFAULT '{}'
+  -- What the connector remembers from its last read (ETags), and when that read was.
+  state jsonb NOT NULL DEFAULT '{}',
+  state_at timestamptz(3),
+  -- Failed reads in a row.
+  failures integer NOT NULL DEFAULT 0
 );
 CREATE INDEX upstream_searches_due ON upstream_searches (lane, next_due_at);
 CREATE TABLE watch_schedule (
@@ -101,7 +103,10 @@ CREATE TABLE watch_schedule (
   search_id uuid,
   interval_seconds integer NOT NULL,
   backfill boolean NOT NULL,
-  baseline_done boolean NOT NULL DEFAULT false,
+  -- When the first poll was; null before it.
+  baseline_at timestamptz(3),
+  -- Everything published up to here has been looked at for this watch.
+  covered_until timestamptz(3),
   is_active boolean NOT NULL DEFAULT true,
   next_due_at timestamptz(3) NOT NULL,
   -- Sequence of the last check applied here: the condition of the next append.
@@ -115,6 +120,10 @@ CREATE TABLE seen_items (
   item_id text NOT NULL,
   seen_at timestamptz(3) NOT NULL,
   PRIMARY KEY (watch_id, item_id)
+);
+CREATE TABLE polling_replicas (
+  replica uuid PRIMARY KEY,
+  seen_at timestamptz(3) NOT NULL
 );
 CREATE TABLE lanes (
   lane text PRIMARY KEY,
@@ -160,9 +169,5 @@ CREATE TABLE projection_positions (
   subject text NOT NULL,
   seq bigint NOT NULL,
   PRIMARY KEY (projection, subject)
-);
-CREATE TABLE applied_commands (
-  command_id uuid PRIMARY KEY,
-  applied_at timestamptz(3) NOT NULL DEFAULT now()
 );
 `;

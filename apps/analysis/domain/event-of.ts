@@ -1,0 +1,67 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  BODY_KEY_OF,
+  EventSchema,
+  type Check,
+  type Dropped,
+  type Envelope,
+  type Event,
+  type Item,
+  type MatchedItem,
+  type SourceId,
+} from '#contracts';
+import { eventIdOf } from '#kernel';
+
+/** What the keyword says of an item: left out or not, written by a VIP or not, and how that was found. */
+export interface Treatment {
+  dropped: Pick<Dropped, 'reason' | 'rule'> | undefined;
+  vip: boolean;
+  verdicts: { step: string; value: string; hit: boolean; detail: string }[];
+  matchMode: string;
+}
+
+/** The final event of one item that a check found. The envelope's bytes are made here and nowhere else. */
+export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment): Event {
+  const item = matched.item;
+  if (!item) throw new Error(`check ${check.checkId} holds a match without an item`);
+  const eventId = eventIdOf(check.watchId, item.itemId);
+  return create(EventSchema, {
+    eventId,
+    accountId: check.accountId,
+    watchId: check.watchId,
+    keywordId: check.keywordId,
+    searchId: check.searchId,
+    source: check.source,
+    type: item.eventType,
+    occurredAt: check.finishedAt,
+    envelope: new TextEncoder().encode(JSON.stringify(envelopeOf(eventId, check, item))),
+    push: !check.baseline && !treatment.dropped,
+    backfilled: check.baseline,
+    checkId: check.checkId,
+    matched,
+    matchMode: treatment.matchMode,
+    vip: treatment.vip,
+    ...(treatment.dropped ? { dropped: treatment.dropped } : {}),
+    verdicts: treatment.verdicts,
+  });
+}
+
+function envelopeOf(id: string, check: Check, item: Item): Envelope {
+  return {
+    id,
+    type: item.eventType,
+    watchId: check.watchId,
+    keywordId: check.keywordId || null,
+    listing: null,
+    tweet: null,
+    post: null,
+    video: null,
+    item: null,
+    article: null,
+    answer: null,
+    [BODY_KEY_OF[check.source as SourceId]]: JSON.parse(item.bodyJson) as object,
+    previousPrice: null,
+    occurredAt: check.finishedAt,
+    ai: null,
+  };
+}

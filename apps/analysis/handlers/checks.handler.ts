@@ -1,0 +1,72 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { CheckSchema, DEFAULT_MATCH_MODE, EventSchema, type Check, type Event } from '#contracts';
+import type { EventStore } from '#event-store';
+import { failpoint } from '#kernel';
+import { done, park, subjectOf, type Durable, type Outcome } from '#messaging';
+import { DATABASE, STORE } from '#platform';
+import type { Database } from '#postgres';
+import { eventOf } from '../domain/event-of.js';
+import { settingsOf, treat, type WatchSettings } from './treatment.js';
+
+/**
+ * Makes final events out of checks. Sentiment, intent and the agent step take their place between the treatment
+ * and the append: an event is appended once it is final.
+ */
+@Injectable()
+export class ChecksHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  durable(): Durable {
+    return {
+      stream: 'CHECKS',
+      name: 'analysis-events',
+      batchSize: 100,
+      handle: (batch) => this.handle(batch),
+    };
+  }
+
+  private async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
+    const checks = batch.map(({ data }) => parse(data));
+    const watchIds = checks.flatMap((check) => (check && check.items.length > 0 ? [check.watchId] : []));
+    const settings =
+      watchIds.length > 0 ? await settingsOf(this.database, watchIds) : new Map<string, WatchSettings>();
+    const events = checks.flatMap((check) => (check ? eventsOf(check, settings.get(check.watchId)) : []));
+    await Promise.all(events.map((event) => this.append(event)));
+    if (events.length > 0) failpoint('analysis-after-publish-before-ack');
+    return checks.map((check) => (check ? done : park('not a check')));
+  }
+
+  private append(event: Event): Promise<void> {
+    const subject = subjectOf('EVENTS', event.accountId, event.watchId);
+    return this.store.publish(subject, toBinary(EventSchema, event), event.eventId);
+  }
+}
+
+/** A watch that was purged has no settings: what its last checks found goes with it. */
+function eventsOf(check: Check, settings: WatchSettings | undefined): Event[] {
+  if (!settings) return [];
+  const { matchMode, definition } = settings;
+  return check.items.flatMap((matched) =>
+    matched.item
+      ? [
+          eventOf(
+            check,
+            matched,
+            treat(matched.item, { matchMode: matchMode || DEFAULT_MATCH_MODE, definition }),
+          ),
+        ]
+      : [],
+  );
+}
+
+function parse(data: Uint8Array): Check | undefined {
+  try {
+    return fromBinary(CheckSchema, data);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { KeywordDefinitionSchema, type Item, type KeywordDefinition } from '#contracts';
+import { applyMutes, vipOf } from '#matching';
+import type { Database } from '#postgres';
+import type { Treatment } from '../domain/event-of.js';
+
+/** What the tables say of a watch at this moment. */
+export interface WatchSettings {
+  matchMode: string;
+  definition: KeywordDefinition | undefined;
+}
+
+interface Row {
+  watch_id: string;
+  match: string | null;
+  definition: JsonValue | null;
+}
+
+/** The settings of the watches; one that was purged is missing. */
+export async function settingsOf(
+  database: Database,
+  watchIds: readonly string[],
+): Promise<Map<string, WatchSettings>> {
+  const rows: Row[] = await database.query(
+    `SELECT w.watch_id, w.criteria->>'match' AS match, k.definition
+     FROM watches w LEFT JOIN keywords k USING (keyword_id) WHERE w.watch_id = ANY($1)`,
+    [[...new Set(watchIds)]],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.watch_id,
+      {
+        matchMode: row.match ?? '',
+        definition: row.definition
+          ? fromJson(KeywordDefinitionSchema, row.definition, { ignoreUnknownFields: true })
+          : undefined,
+      },
+    ]),
+  );
+}
+
+/** Applies the keyword's mutes and VIPs to an item that matched, and says how each came out. */
+export function treat(item: Item, { matchMode, definition }: WatchSettings): Treatment {
+  if (!definition) return { dropped: undefined, vip: false, verdicts: [], matchMode };
+  const { hit, verdicts } = applyMutes(definition.muteRules, item);
+  const vip = vipOf(definition.vipAuthors, item);
+  return {
+    dropped: hit ? { reason: 'muted', rule: hit.value } : undefined,
+    vip: vip !== undefined,
+    verdicts: [
+      ...verdicts.map((verdict) => ({
+        step: 'mute',
+        value: verdict.value,
+        hit: verdict.outcome === 'muted',
+        detail:
+          verdict.outcome === 'other_source'
+            ? `only on ${verdict.source}`
+            : `${verdict.match} in ${verdict.target}`,
+      })),
+      ...definition.vipAuthors.map(({ handle }) => ({
+        step: 'vip',
+        value: handle,
+        hit: handle === vip?.handle,
+        detail: 'author',
+      })),
+    ],
+    matchMode,
+  };
+}

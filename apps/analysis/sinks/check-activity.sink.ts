@@ -1,0 +1,45 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { CheckSchema, type Check } from '#contracts';
+import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
+import { derivedId } from '#kernel';
+import { done, type Durable } from '#messaging';
+
+/** Writes CHECKS into the activity: one record for each check, failed ones with their reason. */
+export function checkActivitySink(clickhouse: ClickHouseClient): Durable {
+  return {
+    stream: 'CHECKS',
+    name: 'check-activity-sink-v1',
+    batchSize: 2000,
+    async handle(batch) {
+      const checks = batch.map(({ data }) => fromBinary(CheckSchema, data));
+      await insertRows(clickhouse, 'activity', checks.map(activityRow));
+      return batch.map(() => done);
+    },
+  };
+}
+
+function activityRow(check: Check): ActivityRow {
+  return {
+    account_id: check.accountId,
+    keyword_id: check.keywordId || NO_ID,
+    occurred_at: check.finishedAt,
+    // The further parts of a large check are records of their own, counted by themselves.
+    activity_id: check.part > 1 ? derivedId('check part', check.checkId, String(check.part)) : check.checkId,
+    watch_id: check.watchId,
+    source: check.source,
+    type: check.failure ? 'poll.failed' : 'poll.completed',
+    events_emitted: check.failure || check.baseline ? 0 : check.items.length,
+    credits_charged: check.costCredits,
+    event_id: null,
+    status_code: null,
+    message: messageOf(check),
+  };
+}
+
+function messageOf(check: Check): string {
+  const notes = [...check.warnings];
+  if (check.failure) notes.unshift(check.failure.reason);
+  if (check.failure?.retryAt) notes.push(`asked again after ${check.failure.retryAt}`);
+  if (check.gap) notes.push('more was published than one check may read; something may have been missed');
+  return notes.join('; ');
+}

@@ -1,0 +1,82 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { EventSchema, type Event } from '#contracts';
+import { insertRows, NO_ID, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
+import { done, type Durable } from '#messaging';
+
+/** Writes EVENTS into ClickHouse: the mention for reading, the envelope's bytes for replay. */
+export function mentionsSink(clickhouse: ClickHouseClient): Durable {
+  return {
+    stream: 'EVENTS',
+    name: 'mentions-sink-v1',
+    batchSize: 2000,
+    async handle(batch) {
+      const events = batch.map(({ data }) => fromBinary(EventSchema, data));
+      await insertRows<MentionRow>(clickhouse, 'mentions', events.flatMap(mentionRow));
+      await insertRows<EventRow>(clickhouse, 'events', events.flatMap(eventRow));
+      return batch.map(() => done);
+    },
+  };
+}
+
+/** Dropped items stay readable as mentions; as events they never happened. */
+function eventRow(event: Event): EventRow[] {
+  if (event.dropped) return [];
+  return [
+    {
+      watch_id: event.watchId,
+      occurred_at: event.occurredAt,
+      event_id: event.eventId,
+      account_id: event.accountId,
+      push: event.push,
+      envelope: new TextDecoder().decode(event.envelope),
+    },
+  ];
+}
+
+function mentionRow(event: Event): MentionRow[] {
+  const item = event.matched?.item;
+  if (!item) return [];
+  const matches = event.matched?.matches ?? [];
+  const { likes, replies, shares, views, score } = item.engagement ?? {};
+  return [
+    {
+      account_id: event.accountId,
+      occurred_at: event.occurredAt,
+      event_id: event.eventId,
+      keyword_id: event.keywordId || NO_ID,
+      watch_id: event.watchId,
+      search_id: event.searchId || NO_ID,
+      check_id: event.checkId,
+      source: event.source,
+      type: event.type,
+      kind: item.kind,
+      item_id: item.itemId,
+      url: item.url,
+      title: item.title,
+      text: item.text,
+      author: item.author ?? null,
+      author_name: item.authorName ?? null,
+      author_url: item.authorUrl ?? null,
+      vip: event.vip,
+      community: item.community ?? null,
+      lang: item.lang ?? null,
+      published_at: item.publishedAt ?? null,
+      backfilled: event.backfilled,
+      matches: JSON.stringify(matches.map(({ term, field, start, end }) => ({ term, field, start, end }))),
+      matched_terms: [...new Set(matches.map(({ term }) => term))],
+      match_mode: event.matchMode,
+      likes: likes ?? null,
+      replies: replies ?? null,
+      shares: shares ?? null,
+      views: views ?? null,
+      score: score ?? null,
+      media: JSON.stringify(item.media.map(({ url, type }) => ({ url, type }))),
+      labels: [],
+      dropped_reason: event.dropped?.reason ?? '',
+      dropped_rule: event.dropped?.rule ?? '',
+      verdicts: JSON.stringify(
+        event.verdicts.map(({ step, value, hit, detail }) => ({ step, value, hit, detail })),
+      ),
+    },
+  ];
+}

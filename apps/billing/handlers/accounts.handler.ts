@@ -1,0 +1,110 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  AccountDecisionSchema,
+  CreatedKeySchema,
+  DoneSchema,
+  OpenedAccountSchema,
+  type AccountDecision,
+  type AccountEvent,
+  type CreateKey,
+  type OpenAccount,
+  type RevokeKey,
+} from '#contracts';
+import { execute, type Aggregate } from '#decisions';
+import type { EventStore } from '#event-store';
+import { isoOf, newId, Refusal, systemClock } from '#kernel';
+import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { DATABASE, STORE } from '#platform';
+import type { Database, Tx } from '#postgres';
+import { hashApiKey, newApiKey, newSigningSecret, SecretBox } from '#secrets';
+import {
+  decide,
+  evolve,
+  noAccount,
+  type AccountCommand,
+  type AccountState,
+  type NewKey,
+} from '../domain/account.js';
+import { accountsProjection } from '../projections/accounts.projection.js';
+
+const accounts: Aggregate<AccountState, AccountEvent, AccountDecision> = {
+  stream: 'ACCOUNTS',
+  initial: noAccount,
+  evolve,
+  decode: (data) => fromBinary(AccountDecisionSchema, data),
+  encode: (decision) => toBinary(AccountDecisionSchema, decision),
+};
+
+/** Carries out the commands on accounts and keys. A key and a signing secret leave in clear once: in the answer. */
+@Injectable()
+export class AccountsHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+    private readonly box: SecretBox,
+  ) {}
+
+  commands(): CommandHandler[] {
+    return [
+      commandHandler(COMMANDS.openAccount, (command) => this.open(command)),
+      commandHandler(COMMANDS.createKey, (command) => this.createKey(command)),
+      commandHandler(COMMANDS.revokeKey, (command) => this.revokeKey(command)),
+    ];
+  }
+
+  private async open({ commandId, email, plan }: OpenAccount) {
+    const accountId = newId();
+    const signingSecret = newSigningSecret();
+    const { apiKey, key } = makeKey('first key', 'write', '');
+    const signingSecretEncrypted = this.box.seal(signingSecret);
+    await this.run(accountId, commandId, { kind: 'open', email, plan, signingSecretEncrypted, key }, (tx) =>
+      requireFreeEmail(tx, email),
+    );
+    return create(OpenedAccountSchema, { accountId, apiKey, signingSecret });
+  }
+
+  private async createKey({ commandId, accountId, name, scope, expiresAt }: CreateKey) {
+    const { apiKey, key } = makeKey(name, scope, expiresAt);
+    await this.run(accountId, commandId, { kind: 'create-key', key, now: isoOf(systemClock.now()) });
+    return create(CreatedKeySchema, { keyId: key.keyId, apiKey });
+  }
+
+  private async revokeKey({ commandId, accountId, keyId }: RevokeKey) {
+    await this.run(accountId, commandId, { kind: 'revoke-key', keyId });
+    return create(DoneSchema);
+  }
+
+  private run(
+    accountId: string,
+    commandId: string,
+    command: AccountCommand,
+    before: (tx: Tx) => Promise<void> = async () => {},
+  ): Promise<AccountState> {
+    return execute(this.database, this.store, {
+      aggregate: accounts,
+      projection: accountsProjection,
+      accountId,
+      subjectTokens: [],
+      commandId,
+      async decide(state, tx) {
+        await before(tx);
+        return decide(command, state);
+      },
+      decisionOf: (events) =>
+        create(AccountDecisionSchema, { commandId, accountId, decidedAt: isoOf(systemClock.now()), events }),
+    });
+  }
+}
+
+/** One address, one account: a lock on the address keeps two that open at once apart. */
+async function requireFreeEmail(tx: Tx, email: string): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended(lower($1), 1))', [email]);
+  const taken: unknown[] = await tx.query('SELECT 1 FROM accounts WHERE lower(email) = lower($1)', [email]);
+  if (taken.length > 0) throw Refusal.conflict('an account with this e-mail address exists already');
+}
+
+function makeKey(name: string, scope: string, expiresAt: string): { apiKey: string; key: NewKey } {
+  const apiKey = newApiKey();
+  return { apiKey, key: { keyId: newId(), name, keyHash: hashApiKey(apiKey), scope, expiresAt } };
+}

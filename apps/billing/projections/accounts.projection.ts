@@ -1,0 +1,56 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { AccountDecisionSchema, type AccountDecision, type AccountEvent } from '#contracts';
+import type { Tx } from '#postgres';
+import type { Projection } from '#projections';
+
+/** Keeps `accounts` and `api_keys` up to date with ACCOUNTS. */
+export const accountsProjection: Projection = {
+  name: 'accounts-v1',
+  stream: 'ACCOUNTS',
+  async apply(tx, message) {
+    const decision = fromBinary(AccountDecisionSchema, message.data);
+    for (const event of decision.events) await applyEvent(tx, decision, event);
+  },
+};
+
+async function applyEvent(
+  tx: Tx,
+  { accountId, decidedAt }: AccountDecision,
+  { event }: AccountEvent,
+): Promise<void> {
+  switch (event.case) {
+    case 'accountOpened':
+      await tx.query(
+        `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+        [
+          accountId,
+          event.value.email,
+          event.value.plan,
+          Buffer.from(event.value.signingSecretEncrypted),
+          decidedAt,
+        ],
+      );
+      return;
+    case 'apiKeyCreated':
+      await tx.query(
+        `INSERT INTO api_keys (key_id, account_id, name, key_hash, scope, expires_at, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+        [
+          event.value.keyId,
+          accountId,
+          event.value.name,
+          Buffer.from(event.value.keyHash),
+          event.value.scope,
+          event.value.expiresAt || null,
+          decidedAt,
+        ],
+      );
+      return;
+    case 'apiKeyRevoked':
+      await tx.query('UPDATE api_keys SET revoked_at = $2 WHERE key_id = $1', [event.value.keyId, decidedAt]);
+      return;
+    case undefined:
+      return;
+  }
+}

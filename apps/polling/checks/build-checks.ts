@@ -1,0 +1,115 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { CheckSchema, MatchedItemSchema, creditsPerCheck, type Check, type MatchedItem } from '#contracts';
+import { checkIdOf, isoOf } from '#kernel';
+import type { SearchMatch } from '#matching';
+import type { SourceItem, UpstreamError } from '#sources';
+import type { DueWatch, DueSearch } from './due-work.js';
+import type { Answer } from './read-upstream.js';
+
+/** A part of a check stays below it, so that a message fits the server's limit of 1 MiB with room to spare. */
+const PART_BYTES = 512 * 1024;
+/** Feeds date articles back; elsewhere a date much before the watch means that the item is older than the watch. */
+const BACKDATED_SOURCES = new Set(['rss']);
+const DATE_TOLERANCE_MS = 5 * 60_000;
+
+/** An item of the answer that a search matches. */
+export interface MatchedAnswer {
+  item: SourceItem;
+  matches: SearchMatch['matches'];
+}
+
+/** The check of one watch out of a shared answer, in as many parts as its size needs. */
+export function completedCheck(
+  search: DueSearch,
+  watch: DueWatch,
+  answer: Extract<Answer, { kind: 'read' }>,
+  matched: readonly MatchedAnswer[],
+  seen: ReadonlySet<string>,
+  finishedAt: Date,
+): Check[] {
+  const fresh = matched.filter(({ item }) => !seen.has(item.itemId));
+  const baseline = watch.baselineAt === undefined;
+  const reported = fresh.filter(({ item }) => (baseline ? watch.backfill : !isOlderThanWatch(item, watch)));
+  const reportedIds = new Set(reported.map(({ item }) => item.itemId));
+  const check = create(CheckSchema, {
+    ...identityOf(search, watch, finishedAt),
+    baseline,
+    rememberedItemIds: fresh.map(({ item }) => item.itemId).filter((id) => !reportedIds.has(id)),
+    costCredits: creditsPerCheck(search.source),
+    windowFrom: answer.windowFrom ? isoOf(answer.windowFrom) : '',
+    windowTo: isoOf(answer.readAt),
+    gap: answer.fetched.gap && !baseline,
+    warnings: answer.fetched.warnings,
+    itemsSeen: answer.fetched.items.length,
+  });
+  return split(check, reported.map(matchedItem));
+}
+
+/** The check of one watch whose upstream did not answer as it should: told, and free. */
+export function failedCheck(
+  search: DueSearch,
+  watch: DueWatch,
+  error: UpstreamError,
+  retryAt: Date | undefined,
+  finishedAt: Date,
+): Check {
+  return create(CheckSchema, {
+    ...identityOf(search, watch, finishedAt),
+    failure: {
+      kind: error.kind,
+      reason: error.message,
+      statusCode: error.statusCode,
+      retryAt: retryAt ? isoOf(retryAt) : '',
+    },
+  });
+}
+
+function identityOf(search: DueSearch, watch: DueWatch, finishedAt: Date) {
+  const tick = isoOf(watch.tick);
+  return {
+    checkId: checkIdOf(watch.watchId, tick),
+    accountId: watch.accountId,
+    watchId: watch.watchId,
+    keywordId: watch.keywordId,
+    searchId: watch.searchId,
+    source: search.source,
+    tick,
+    finishedAt: isoOf(finishedAt),
+    part: 1,
+    parts: 1,
+  };
+}
+
+function isOlderThanWatch(item: SourceItem, watch: DueWatch): boolean {
+  if (watch.backfill || watch.baselineAt === undefined || !item.publishedAt) return false;
+  if (BACKDATED_SOURCES.has(item.source)) return false;
+  return Date.parse(item.publishedAt) < watch.baselineAt - DATE_TOLERANCE_MS;
+}
+
+function matchedItem({ item, matches }: MatchedAnswer): MatchedItem {
+  return create(MatchedItemSchema, { item, matches });
+}
+
+/** Parts under one check id; only the first carries the charge and the remembered ids. */
+function split(check: Check, items: readonly MatchedItem[]): Check[] {
+  const groups: MatchedItem[][] = [[]];
+  let bytes = 0;
+  for (const item of items) {
+    const size = toBinary(MatchedItemSchema, item).length;
+    if (bytes + size > PART_BYTES && bytes > 0) {
+      groups.push([]);
+      bytes = 0;
+    }
+    groups.at(-1)?.push(item);
+    bytes += size;
+  }
+  return groups.map((group, index) =>
+    create(CheckSchema, {
+      ...check,
+      part: index + 1,
+      parts: groups.length,
+      items: group,
+      ...(index > 0 ? { costCredits: 0, rememberedItemIds: [], warnings: [] } : {}),
+    }),
+  );
+}

@@ -1,0 +1,173 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { CheckSchema, type Check } from '#contracts';
+import { AppendConflict, type EventStore } from '#event-store';
+import { failpoint } from '#kernel';
+import { subjectOf } from '#messaging';
+import type { Database, Tx } from '#postgres';
+import { metrics } from '#telemetry';
+import { nextTick, phaseOf } from '../domain/schedule.js';
+import type { DueSearch, DueWatch } from './due-work.js';
+
+/** The checks of one watch's tick, ready to be stored. */
+export interface WatchChecks {
+  search: DueSearch;
+  watch: DueWatch;
+  parts: Check[];
+  /** Not before this instant again, where the search itself has to wait. */
+  notBefore?: number | undefined;
+}
+
+/** What a search remembers after a read. */
+export interface SearchMemory {
+  searchKey: string;
+  state: Record<string, unknown>;
+  stateAt: Date;
+  failures: number;
+}
+
+/** What the tables are told of one watch. */
+interface Progress {
+  watch: DueWatch;
+  checks: Check[];
+  seq: number;
+  nextDueAt: number;
+}
+
+/**
+ * Stores checks and moves the due work on. The stream comes first, on the condition that nobody else has checked
+ * the watch; the tables follow in one transaction. After a crash between the two the next attempt finds the stored
+ * check instead of making another.
+ */
+export class CheckRecorder {
+  constructor(
+    private readonly database: Database,
+    private readonly store: EventStore,
+    private readonly now: () => number,
+  ) {}
+
+  async record(
+    checks: readonly WatchChecks[],
+    memories: readonly SearchMemory[],
+    commonGrid: boolean,
+  ): Promise<void> {
+    const progress = await Promise.all(checks.map((one) => this.append(one, commonGrid)));
+    failpoint('polling-after-append-before-projection');
+    await this.database.transaction((tx) => this.apply(tx, progress, memories));
+    for (const { parts } of checks)
+      metrics.checks.inc({ source: parts[0]?.source ?? '', outcome: parts[0]?.failure?.kind ?? 'completed' });
+  }
+
+  private async append(
+    { search, watch, parts, notBefore }: WatchChecks,
+    commonGrid: boolean,
+  ): Promise<Progress> {
+    const intervalMs = watch.intervalSeconds * 1000;
+    const next = nextTick(this.now(), intervalMs, phaseOf(search.searchKey, intervalMs, commonGrid));
+    const nextDueAt = Math.max(next, notBefore ?? 0);
+    const subject = subjectOf('CHECKS', watch.accountId, watch.watchId);
+    let seq = watch.checkSeq;
+    try {
+      for (const part of parts)
+        seq = await this.store.append(
+          subject,
+          toBinary(CheckSchema, part),
+          seq,
+          `${part.checkId}:${part.part}`,
+        );
+      return { watch, checks: parts, seq, nextDueAt };
+    } catch (error) {
+      if (!(error instanceof AppendConflict)) throw error;
+      return this.adopt(subject, watch, nextDueAt);
+    }
+  }
+
+  /** Somebody (an earlier life of ours, or a replica that took over) has stored checks that the tables lack. */
+  private async adopt(subject: string, watch: DueWatch, nextDueAt: number): Promise<Progress> {
+    const stored = await this.store.read('CHECKS', subject, watch.checkSeq);
+    const checks = stored.map(({ data }) => fromBinary(CheckSchema, data));
+    // Nothing newer is there: the stream has forgotten what the tables remember (retention); begin from what it has.
+    const seq = stored.at(-1)?.seq ?? (await this.store.lastSeq('CHECKS', subject));
+    return { watch, checks, seq, nextDueAt: stored.length > 0 ? nextDueAt : watch.tick };
+  }
+
+  private async apply(
+    tx: Tx,
+    progress: readonly Progress[],
+    memories: readonly SearchMemory[],
+  ): Promise<void> {
+    await rememberItems(tx, progress);
+    await moveWatches(tx, progress);
+    await tx.query(
+      `UPDATE upstream_searches s SET state = m.state, state_at = m.state_at, failures = m.failures
+       FROM unnest($1::text[], $2::jsonb[], $3::timestamptz[], $4::int[]) AS m (search_key, state, state_at, failures)
+       WHERE s.search_key = m.search_key`,
+      [
+        memories.map((memory) => memory.searchKey),
+        memories.map((memory) => JSON.stringify(memory.state)),
+        memories.map((memory) => memory.stateAt),
+        memories.map((memory) => memory.failures),
+      ],
+    );
+    await tx.query(
+      `UPDATE upstream_searches s SET leased_until = 'epoch', next_due_at = COALESCE(
+         (SELECT min(w.next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key AND w.is_active), 'infinity')
+       WHERE search_key = ANY($1)`,
+      [[...new Set(progress.map(({ watch }) => watch.searchKey))]],
+    );
+  }
+}
+
+async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<void> {
+  const watchIds: string[] = [];
+  const itemIds: string[] = [];
+  for (const { watch, checks } of progress)
+    for (const check of checks)
+      for (const id of [...check.items.map(({ item }) => item?.itemId ?? ''), ...check.rememberedItemIds]) {
+        watchIds.push(watch.watchId);
+        itemIds.push(id);
+      }
+  if (itemIds.length === 0) return;
+  await tx.query(
+    `INSERT INTO seen_items (watch_id, item_id, seen_at)
+     SELECT watch_id, item_id, now() FROM unnest($1::uuid[], $2::text[]) AS i (watch_id, item_id)
+     ON CONFLICT DO NOTHING`,
+    [watchIds, itemIds],
+  );
+}
+
+async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
+  const rows = progress.map(({ watch, checks, seq, nextDueAt }) => {
+    const last = checks.at(-1);
+    const completed = checks.filter((check) => !check.failure);
+    const baseline = completed.find((check) => check.baseline);
+    return {
+      watchId: watch.watchId,
+      seq,
+      nextDueAt: new Date(nextDueAt),
+      baselineAt: baseline ? baseline.windowTo : null,
+      coveredUntil: completed.at(-1)?.windowTo || null,
+      checkedAt: last?.finishedAt ?? null,
+      status: last ? (last.failure ? 'failed' : 'completed') : null,
+    };
+  });
+  await tx.query(
+    `UPDATE watch_schedule w SET
+       next_due_at = p.next_due_at, check_seq = p.seq,
+       baseline_at = COALESCE(w.baseline_at, p.baseline_at),
+       covered_until = COALESCE(p.covered_until, w.covered_until),
+       last_checked_at = COALESCE(p.checked_at, w.last_checked_at),
+       last_status = COALESCE(p.status, w.last_status)
+     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::text[])
+       AS p (watch_id, seq, next_due_at, baseline_at, covered_until, checked_at, status)
+     WHERE w.watch_id = p.watch_id`,
+    [
+      rows.map((row) => row.watchId),
+      rows.map((row) => row.seq),
+      rows.map((row) => row.nextDueAt),
+      rows.map((row) => row.baselineAt),
+      rows.map((row) => row.coveredUntil),
+      rows.map((row) => row.checkedAt),
+      rows.map((row) => row.status),
+    ],
+  );
+}

@@ -1,0 +1,133 @@
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { CriteriaSchema, type Criteria, type MatchMode, type SourceId } from '#contracts';
+import { matchModeOf } from '#criteria';
+import type { Database } from '#postgres';
+
+/** A watch whose check is due. Times in ms since the epoch. */
+export interface DueWatch {
+  watchId: string;
+  searchKey: string;
+  accountId: string;
+  keywordId: string;
+  searchId: string;
+  intervalSeconds: number;
+  backfill: boolean;
+  baselineAt: number | undefined;
+  coveredUntil: number | undefined;
+  /** When the check was due. */
+  tick: number;
+  checkSeq: number;
+}
+
+/** An upstream search with the watches that wait for it. */
+export interface DueSearch {
+  searchKey: string;
+  source: SourceId;
+  criteria: Criteria;
+  match: MatchMode;
+  state: Record<string, unknown>;
+  stateAt: number | undefined;
+  failures: number;
+  watches: DueWatch[];
+}
+
+interface SearchRow {
+  search_key: string;
+  source: SourceId;
+  criteria: JsonValue;
+  state: Record<string, unknown>;
+  state_at: Date | null;
+  failures: number;
+}
+
+interface WatchRow {
+  watch_id: string;
+  search_key: string;
+  account_id: string;
+  keyword_id: string | null;
+  search_id: string | null;
+  interval_seconds: number;
+  backfill: boolean;
+  baseline_at: Date | null;
+  covered_until: Date | null;
+  next_due_at: Date;
+  check_seq: number;
+}
+
+/** Longer than any read may take; after it another replica may take the search up. */
+const SEARCH_LEASE_SECONDS = 180;
+
+/** Takes due searches of a lane, the longest due first, and holds them until they are recorded or released. */
+export async function claimDue(database: Database, lane: string, limit: number): Promise<DueSearch[]> {
+  const [rows]: [SearchRow[]] = await database.query(
+    `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3)
+     WHERE search_key IN (SELECT search_key FROM upstream_searches
+       WHERE lane = $1 AND next_due_at <= now() AND leased_until < now()
+       ORDER BY next_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+     RETURNING search_key, source, criteria, state, state_at, failures`,
+    [lane, limit, SEARCH_LEASE_SECONDS],
+  );
+  if (rows.length === 0) return [];
+  const searches = new Map(rows.map((row) => [row.search_key, searchOf(row)]));
+  const watches: WatchRow[] = await database.query(
+    'SELECT * FROM watch_schedule WHERE search_key = ANY($1) AND is_active AND next_due_at <= now()',
+    [[...searches.keys()]],
+  );
+  for (const row of watches) searches.get(row.search_key)?.watches.push(watchOf(row));
+  return [...searches.values()];
+}
+
+/** Gives searches back unread; their watches stay due. */
+export async function releaseSearches(database: Database, searchKeys: readonly string[]): Promise<void> {
+  await database.query(`UPDATE upstream_searches SET leased_until = 'epoch' WHERE search_key = ANY($1)`, [
+    searchKeys,
+  ]);
+}
+
+/** Sets a search whose watches are not due (paused, or gone) to the next instant one is. */
+export async function settleIdle(database: Database, searchKeys: readonly string[]): Promise<void> {
+  await database.query(
+    `UPDATE upstream_searches s SET leased_until = 'epoch', next_due_at = COALESCE(
+       (SELECT min(w.next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key AND w.is_active), 'infinity')
+     WHERE search_key = ANY($1)`,
+    [searchKeys],
+  );
+}
+
+/** Age of the search that has been due the longest, in seconds, for each source; 0 where none is. */
+export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
+  return database.query(
+    `SELECT source, GREATEST(0, extract(epoch FROM now() - min(next_due_at)))::float8 AS seconds
+     FROM upstream_searches WHERE next_due_at < 'infinity' GROUP BY source`,
+  );
+}
+
+function searchOf(row: SearchRow): DueSearch {
+  const criteria = fromJson(CriteriaSchema, row.criteria);
+  return {
+    searchKey: row.search_key,
+    source: row.source,
+    criteria,
+    match: matchModeOf(criteria),
+    state: row.state,
+    stateAt: row.state_at?.getTime(),
+    failures: row.failures,
+    watches: [],
+  };
+}
+
+function watchOf(row: WatchRow): DueWatch {
+  return {
+    watchId: row.watch_id,
+    searchKey: row.search_key,
+    accountId: row.account_id,
+    keywordId: row.keyword_id ?? '',
+    searchId: row.search_id ?? '',
+    intervalSeconds: row.interval_seconds,
+    backfill: row.backfill,
+    baselineAt: row.baseline_at?.getTime(),
+    coveredUntil: row.covered_until?.getTime(),
+    tick: row.next_due_at.getTime(),
+    checkSeq: Number(row.check_seq),
+  };
+}

@@ -1,0 +1,198 @@
+import { UpstreamError, type FetchContext, type Fetched } from '#sources';
+import type { Clock } from '#kernel';
+import { planFetch } from '../domain/fetch-plan.js';
+import { LaneBlocked, type Lane } from '../lanes/lane.js';
+import type { DueSearch } from './due-work.js';
+
+/** What became of one search's read. */
+export type Answer =
+  | {
+      kind: 'read';
+      fetched: Fetched;
+      state: Record<string, unknown>;
+      readAt: Date;
+      windowFrom: Date | undefined;
+    }
+  | { kind: 'failed'; error: UpstreamError; at: Date }
+  /** The lane waits: nothing was asked, the search stays due. */
+  | { kind: 'blocked' };
+
+/** Searches that one upstream read answered. */
+export interface AnsweredSearches {
+  searches: DueSearch[];
+  answers: Map<string, Answer>;
+}
+
+/** A read that is planned: for one search, or for all that the feed serves. */
+export interface PlannedRead {
+  searches: DueSearch[];
+  run(): Promise<AnsweredSearches>;
+}
+
+/** Sources index with a delay: what is published shortly before a read can appear shortly after it. */
+const OVERLAP_MS = 5 * 60_000;
+/** Pages of one read; reaching them is told as a gap. */
+const PAGE_CAP = 10;
+
+/** Splits the due searches of a lane into the fewest upstream reads. */
+export function planReads(
+  lane: Lane,
+  due: readonly DueSearch[],
+  clock: Clock,
+  seen: SeenItems,
+): PlannedRead[] {
+  const { connector } = lane;
+  const byKey = new Map(due.map((search) => [search.searchKey, search]));
+  const plan = planFetch(
+    due.map((search) => ({
+      searchKey: search.searchKey,
+      requests: connector.requestsPerSearch(search.criteria),
+      feedable: search.match !== 'platform',
+      ...windowOf(search, clock),
+    })),
+    connector.feed ? (seconds) => connector.feed?.pagesFor(seconds) ?? Infinity : undefined,
+  );
+  const shared = sharedReads();
+  const reads = plan.single.flatMap((key) => {
+    const search = byKey.get(key);
+    return search ? [singleRead(lane, search, clock, seen, shared)] : [];
+  });
+  const fed = plan.feed.flatMap((key) => byKey.get(key) ?? []);
+  return fed.length > 0 ? [feedRead(lane, fed, clock, shared), ...reads] : reads;
+}
+
+/** Tells whether every watch that waits for the search has seen the item before. */
+export type SeenItems = (search: DueSearch) => Promise<(itemId: string) => boolean>;
+
+function singleRead(
+  lane: Lane,
+  search: DueSearch,
+  clock: Clock,
+  seen: SeenItems,
+  shared: FetchContext['shared'],
+): PlannedRead {
+  return {
+    searches: [search],
+    run: async () => {
+      const context = contextFor(lane, search, clock, await seen(search), shared);
+      const answer = await read(lane, context, clock, () => lane.connector.search(search.criteria, context));
+      return { searches: [search], answers: new Map([[search.searchKey, answer]]) };
+    },
+  };
+}
+
+function feedRead(
+  lane: Lane,
+  searches: DueSearch[],
+  clock: Clock,
+  shared: FetchContext['shared'],
+): PlannedRead {
+  const since = new Date(Math.min(...searches.map((search) => sinceOf(search) ?? clock.now().getTime())));
+  return {
+    searches,
+    run: async () => {
+      const context: FetchContext = {
+        http: lane.http,
+        match: 'word',
+        now: clock.now(),
+        since,
+        pageCap: PAGE_CAP,
+        known: () => false,
+        state: {},
+        shared,
+        session: lane.session,
+      };
+      const feed = lane.connector.feed;
+      if (!feed) throw new Error(`${lane.source} has no feed`);
+      const answer = await read(lane, context, clock, () => feed.read(since, context));
+      return {
+        searches,
+        answers: new Map(searches.map((search) => [search.searchKey, withWindow(answer, search)])),
+      };
+    },
+  };
+}
+
+/** Each search of a feed read has looked at its own window only; what its connector remembers stays as it was. */
+function withWindow(answer: Answer, search: DueSearch): Answer {
+  if (answer.kind !== 'read') return answer;
+  const from = sinceOf(search);
+  return { ...answer, state: search.state, windowFrom: from === undefined ? undefined : new Date(from) };
+}
+
+async function read(
+  lane: Lane,
+  context: FetchContext,
+  clock: Clock,
+  ask: () => Promise<Fetched>,
+): Promise<Answer> {
+  if (lane.blockedForMs > 0) return { kind: 'blocked' };
+  try {
+    const fetched = await ask();
+    await lane.succeeded();
+    return { kind: 'read', fetched, state: context.state, readAt: context.now, windowFrom: context.since };
+  } catch (error) {
+    if (error instanceof LaneBlocked) return { kind: 'blocked' };
+    // What a connector did not foresee is still one failed check, not the end of the lane.
+    const fault =
+      error instanceof UpstreamError
+        ? error
+        : new UpstreamError(
+            'unknown_shape',
+            `${lane.source} answered something that could not be understood`,
+          );
+    return { kind: 'failed', error: fault, at: clock.now() };
+  }
+}
+
+function contextFor(
+  lane: Lane,
+  search: DueSearch,
+  clock: Clock,
+  known: (itemId: string) => boolean,
+  shared: FetchContext['shared'],
+): FetchContext {
+  const since = sinceOf(search);
+  const { stateAt } = search;
+  // A watch that was not served by the last read must not be told "nothing new since".
+  const remembered =
+    stateAt !== undefined &&
+    search.watches.every(({ coveredUntil }) => coveredUntil !== undefined && coveredUntil >= stateAt);
+  return {
+    http: lane.http,
+    match: search.match,
+    now: clock.now(),
+    ...(since === undefined ? {} : { since: new Date(since) }),
+    pageCap: PAGE_CAP,
+    known,
+    state: remembered ? structuredClone(search.state) : {},
+    shared,
+    session: lane.session,
+  };
+}
+
+/** The earliest instant that some watch has not looked at; undefined when one of them has its first poll. */
+function sinceOf(search: DueSearch): number | undefined {
+  let since = Infinity;
+  for (const { coveredUntil } of search.watches) {
+    if (coveredUntil === undefined) return undefined;
+    since = Math.min(since, coveredUntil);
+  }
+  return Number.isFinite(since) ? since - OVERLAP_MS : undefined;
+}
+
+function windowOf(search: DueSearch, clock: Clock): { windowSeconds?: number } {
+  const since = sinceOf(search);
+  return since === undefined ? {} : { windowSeconds: (clock.now().getTime() - since) / 1000 };
+}
+
+function sharedReads(): FetchContext['shared'] {
+  const under = new Map<string, Promise<unknown>>();
+  return <T>(key: string, run: () => Promise<T>): Promise<T> => {
+    const known = under.get(key) as Promise<T> | undefined;
+    if (known) return known;
+    const started = run();
+    under.set(key, started);
+    return started;
+  };
+}

@@ -1,0 +1,33 @@
+import { readSettings, SettingsError } from '#config';
+import type { SourceId } from '#contracts';
+import { parseEgressAllow } from '#http-out';
+import { PLATFORM_SETTINGS } from '#platform';
+import { createSources, type SourceSetup } from '#sources';
+
+/** What polling reads from the environment. @throws SettingsError */
+export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
+  const settings = readSettings([...PLATFORM_SETTINGS, 'EGRESS_ALLOW', 'POLL_TICK_MS', 'LANE_LEASE_MS'], env);
+  try {
+    return {
+      ...settings,
+      egressAllow: parseEgressAllow(settings.EGRESS_ALLOW),
+      sources: createSources(env) as ReadonlyMap<SourceId, SourceSetup>,
+      lanesOf: (source: string) => lanesOf(source, env),
+    };
+  } catch (error) {
+    throw new SettingsError(
+      `Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+export type PollingConfig = ReturnType<typeof readPollingConfig>;
+
+/** `SOURCE_<ID>_LANES`: among how many lanes, and so replicas, a source's work is divided. */
+function lanesOf(source: string, env: NodeJS.ProcessEnv): number {
+  const name = `SOURCE_${source.toUpperCase()}_LANES`;
+  const count = Number(env[name] || 1);
+  if (!Number.isInteger(count) || count < 1 || count > 64)
+    throw new SettingsError(`Settings are wrong:\n  ${name}: a whole number from 1 to 64 is wanted`);
+  return count;
+}

@@ -1,0 +1,22 @@
+/** A request budget: `perMinute` tokens a minute, at most `burst` at once. Time comes from the caller, in ms. */
+export class TokenBucket {
+  private tokens: number;
+  private at: number;
+
+  constructor(
+    private readonly perMinute: number,
+    private readonly burst: number,
+    nowMs: number,
+  ) {
+    this.tokens = burst;
+    this.at = nowMs;
+  }
+
+  /** Takes a token, in advance if need be. @returns how long to wait before using it, in ms */
+  take(nowMs: number): number {
+    this.tokens = Math.min(this.burst, this.tokens + ((nowMs - this.at) * this.perMinute) / 60_000);
+    this.at = nowMs;
+    this.tokens -= 1;
+    return this.tokens >= 0 ? 0 : Math.ceil((-this.tokens * 60_000) / this.perMinute);
+  }
+}

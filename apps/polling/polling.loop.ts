@@ -1,0 +1,110 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { SourceId } from '#contracts';
+import type { EventStore } from '#event-store';
+import type { OutboundHttp } from '#http-out';
+import { systemClock } from '#kernel';
+import { DATABASE, LOG, STORE, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { SourceSetup } from '#sources';
+import { metrics, type Logger } from '#telemetry';
+import { CheckRecorder } from './checks/check-recorder.js';
+import { lateness } from './checks/due-work.js';
+import { LaneWorker } from './checks/lane-worker.js';
+import type { PollingConfig } from './config.js';
+import { LaneLeases, type LaneRow } from './lanes/lane-leases.js';
+import { Lane } from './lanes/lane.js';
+
+/** Injection tokens of this service. */
+export const POLLING_CONFIG = Symbol('polling config');
+export const OUTBOUND = Symbol('outbound http');
+
+/** Holds this replica's part of the lanes and keeps a worker on each. */
+@Injectable()
+export class PollingLoop implements Loop {
+  readonly name = 'polling';
+  private readonly workers = new Map<string, LaneWorker>();
+  private readonly leases: LaneLeases;
+  private readonly recorder: CheckRecorder;
+  private readonly sources: ReadonlyMap<SourceId, SourceSetup>;
+  private timer?: NodeJS.Timeout;
+  private renewing: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) store: EventStore,
+    @Inject(OUTBOUND) private readonly http: OutboundHttp,
+    @Inject(POLLING_CONFIG) private readonly config: PollingConfig,
+    @Inject(LOG) private readonly log: Logger,
+  ) {
+    this.leases = new LaneLeases(database, config.LANE_LEASE_MS);
+    this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
+    this.sources = config.sources;
+  }
+
+  async start(): Promise<void> {
+    await this.leases.prepare(new Map(this.polled().map((source) => [source, this.config.lanesOf(source)])));
+    await this.renew();
+    this.timer = setInterval(() => {
+      this.renewing = this.renewing
+        .then(() => this.renew())
+        .catch((error: unknown) => {
+          this.log.error({ err: error }, 'lanes could not be renewed');
+        });
+    }, this.config.LANE_LEASE_MS / 3);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.renewing;
+    await Promise.all([...this.workers.values()].map((worker) => worker.stop()));
+    await this.leases.leave();
+    await this.http.close();
+  }
+
+  private polled(): SourceId[] {
+    return [...this.sources]
+      .filter(([, setup]) => setup.configured && setup.enabled)
+      .map(([source]) => source);
+  }
+
+  private async renew(): Promise<void> {
+    const sources = this.polled();
+    const held = await this.leases.renew(sources);
+    const surplus = new Set((await this.leases.surplus(held, sources)).map((row) => row.lane));
+    const wanted = new Map(held.filter((row) => !surplus.has(row.lane)).map((row) => [row.lane, row]));
+    for (const [name, worker] of this.workers)
+      if (!wanted.has(name)) {
+        this.workers.delete(name);
+        void worker.stop().then(() => this.leases.release([name]));
+      }
+    for (const row of wanted.values()) if (!this.workers.has(row.lane)) this.take(row);
+    for (const { source, seconds } of await lateness(this.database))
+      metrics.dueSearches.set({ source }, seconds);
+  }
+
+  private take(row: LaneRow): void {
+    const setup = this.sources.get(row.source as SourceId);
+    if (!setup?.connector) return;
+    const lane = new Lane({
+      name: row.lane,
+      connector: setup.connector,
+      baseUrl: setup.baseUrl,
+      http: this.http,
+      lanes: this.config.lanesOf(setup.connector.id),
+      blockedUntil: row.blocked_until,
+      failures: row.failures,
+      remember: (until, failures) => this.leases.remember(row.lane, until, failures),
+    });
+    const worker = new LaneWorker(
+      lane,
+      this.database,
+      this.recorder,
+      systemClock,
+      this.config.POLL_TICK_MS,
+      this.log,
+    );
+    this.workers.set(row.lane, worker);
+    worker.start();
+    this.log.info({ lane: row.lane }, 'lane taken');
+  }
+}

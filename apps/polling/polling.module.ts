@@ -1,0 +1,40 @@
+import { Module } from '@nestjs/common';
+import { createOutboundHttp } from '#http-out';
+import { DATABASE, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
+import type { Database } from '#postgres';
+import { durableOf } from '#projections';
+import type { PollingConfig } from './config.js';
+import { pollingPurge } from './handlers/purge.handler.js';
+import { OUTBOUND, POLLING_CONFIG, PollingLoop } from './polling.loop.js';
+import { scheduleProjection } from './projections/schedule.projection.js';
+
+@Module({})
+class PollingModule {}
+
+/** Polling: asks the upstreams when it is time, matches what they answer, and states each check as one fact. */
+export function pollingService(config: PollingConfig): ServiceDefinition {
+  return {
+    name: 'polling',
+    module: serviceModule(
+      PollingModule,
+      {
+        providers: [
+          { provide: POLLING_CONFIG, useValue: config },
+          {
+            provide: OUTBOUND,
+            useFactory: () => createOutboundHttp({ allow: config.egressAllow, userAgent: USER_AGENT }),
+          },
+          PollingLoop,
+        ],
+      },
+      {
+        inject: [DATABASE, PollingLoop],
+        list: (database: Database, polling: PollingLoop) => ({
+          durables: [durableOf(scheduleProjection(config.lanesOf), database), pollingPurge(database)],
+          commands: [],
+          loops: [polling],
+        }),
+      },
+    ),
+  };
+}

@@ -1,0 +1,103 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { KeywordDecisionSchema, type KeywordDecision, type KeywordEvent, type Watch } from '#contracts';
+import { criteriaJson } from '#criteria';
+import type { Tx } from '#postgres';
+import type { Projection } from '#projections';
+
+/** Keeps the due work (`watch_schedule`, `upstream_searches`) up to date with KEYWORDS. */
+export function scheduleProjection(lanesOf: (source: string) => number): Projection {
+  return {
+    name: 'schedule-v1',
+    stream: 'KEYWORDS',
+    async apply(tx, message) {
+      const decision = fromBinary(KeywordDecisionSchema, message.data);
+      for (const event of decision.events) await applyEvent(tx, decision, event, lanesOf);
+    },
+  };
+}
+
+async function applyEvent(
+  tx: Tx,
+  decision: KeywordDecision,
+  { event }: KeywordEvent,
+  lanesOf: (source: string) => number,
+): Promise<void> {
+  switch (event.case) {
+    case 'keywordCreated':
+      for (const watch of event.value.watches)
+        await schedule(tx, decision, watch, decision.subjectId, lanesOf(watch.source));
+      return;
+    case 'watchCreated':
+      if (event.value.watch)
+        await schedule(tx, decision, event.value.watch, null, lanesOf(event.value.watch.source));
+      return;
+    case 'watchChanged':
+      await tx.query(
+        `UPDATE watch_schedule SET
+           interval_seconds = COALESCE($2, interval_seconds),
+           is_active = COALESCE($3, is_active),
+           next_due_at = LEAST(next_due_at, now() + make_interval(secs => COALESCE($2, interval_seconds)))
+         WHERE watch_id = $1`,
+        [decision.subjectId, event.value.intervalSeconds ?? null, event.value.isActive ?? null],
+      );
+      return bringForward(tx, decision.subjectId);
+    case 'keywordRetired':
+      return unschedule(tx, 'keyword_id', decision.subjectId);
+    case 'watchRetired':
+      return unschedule(tx, 'watch_id', decision.subjectId);
+    case undefined:
+      return;
+  }
+}
+
+async function schedule(
+  tx: Tx,
+  { accountId }: KeywordDecision,
+  watch: Watch,
+  keywordId: string | null,
+  lanes: number,
+): Promise<void> {
+  const searchKey = `${watch.source}:${watch.criteriaHash}`;
+  await tx.query(
+    `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
+     VALUES ($1, $2::text, $2 || ':' || (abs(hashtextextended($1, 0)) % $3), $4, now())
+     ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now())`,
+    [searchKey, watch.source, lanes, JSON.stringify(watch.criteria ? criteriaJson(watch.criteria) : {})],
+  );
+  await tx.query(
+    `INSERT INTO watch_schedule (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds, backfill, next_due_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, now()) ON CONFLICT DO NOTHING`,
+    [
+      watch.watchId,
+      searchKey,
+      accountId,
+      keywordId,
+      watch.searchId || null,
+      watch.intervalSeconds,
+      watch.backfill,
+    ],
+  );
+}
+
+async function bringForward(tx: Tx, watchId: string): Promise<void> {
+  await tx.query(
+    `UPDATE upstream_searches s SET next_due_at = LEAST(s.next_due_at, w.next_due_at)
+     FROM watch_schedule w WHERE w.watch_id = $1 AND w.is_active AND s.search_key = w.search_key`,
+    [watchId],
+  );
+}
+
+/** Takes watches out of the due work, and searches with them that nobody watches any more. */
+export async function unschedule(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
+  const gone: { search_key: string; watch_id: string }[] = await tx.query(
+    `SELECT search_key, watch_id FROM watch_schedule WHERE ${column} = $1`,
+    [id],
+  );
+  await tx.query('DELETE FROM seen_items WHERE watch_id = ANY($1)', [gone.map((row) => row.watch_id)]);
+  await tx.query(`DELETE FROM watch_schedule WHERE ${column} = $1`, [id]);
+  await tx.query(
+    `DELETE FROM upstream_searches s WHERE search_key = ANY($1)
+       AND NOT EXISTS (SELECT 1 FROM watch_schedule w WHERE w.search_key = s.search_key)`,
+    [gone.map((row) => row.search_key)],
+  );
+}

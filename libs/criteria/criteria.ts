@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { clone, create, toJson } from '@bufbuild/protobuf';
+import { canonicalize } from 'json-canonicalize';
+import { CriteriaSchema, DEFAULT_MATCH_MODE, type Criteria, type MatchMode, type SourceId } from '#contracts';
+import { canonicalTerms } from '#matching';
+
+/** The criteria of a search: the global ones with its overrides laid on top, key by key; `filters` too. */
+export function resolveCriteria(global: Criteria, overrides: Criteria | undefined): Criteria {
+  const resolved = clone(CriteriaSchema, global);
+  if (!overrides) return resolved;
+  const { filters, terms, $typeName: _, $unknown: __, ...single } = overrides;
+  const given = Object.fromEntries(Object.entries(single).filter(([, value]) => value !== undefined));
+  return create(CriteriaSchema, {
+    ...resolved,
+    ...given,
+    terms: terms.length > 0 ? [...terms] : resolved.terms,
+    ...(filters || resolved.filters ? { filters: { ...resolved.filters, ...filters } } : {}),
+  });
+}
+
+/**
+ * Search identity: SHA-256 (hex) over the canonical JSON (RFC 8785) of what makes a search the same search:
+ * source, market, query, terms (trimmed, case-folded, sorted), match, sort, price bounds, filters, repliesTo.
+ */
+export function criteriaHash(source: SourceId, criteria: Criteria): string {
+  const { market, query, priceMin, priceMax, sort, filters, repliesTo, terms } = criteria;
+  const match = matchModeOf(criteria);
+  const identity = {
+    source,
+    market,
+    query: query?.trim(),
+    terms: canonicalTerms(terms),
+    match,
+    sort,
+    priceMin,
+    priceMax,
+    filters,
+    repliesTo,
+  };
+  return createHash('sha256')
+    .update(canonicalize(JSON.parse(JSON.stringify(identity))))
+    .digest('hex');
+}
+
+/** The search's match mode, or the default where it names none. */
+export function matchModeOf(criteria: Criteria): MatchMode {
+  return (criteria.match as MatchMode | undefined) ?? DEFAULT_MATCH_MODE;
+}
+
+/** Criteria as the interface writes them: camelCase JSON, keys that were not given left out. */
+export function criteriaJson(criteria: Criteria) {
+  return toJson(CriteriaSchema, criteria);
+}

@@ -1,0 +1,88 @@
+import { AppendConflict, type EventStore } from '#event-store';
+import { failpoint, Refusal } from '#kernel';
+import { subjectOf, type StreamName } from '#messaging';
+import { lockAccount, type Database, type Tx } from '#postgres';
+import { applyOnce, type Projection } from '#projections';
+
+/** What is stored for one command: its id and the events that were decided. */
+export interface Decision<E> {
+  commandId: string;
+  events: E[];
+}
+
+/** A domain's pure part, and how its decisions are written. */
+export interface Aggregate<S, E, D extends Decision<E>> {
+  stream: StreamName;
+  initial: S;
+  evolve(state: S, event: E): S;
+  decode(data: Uint8Array): D;
+  encode(decision: D): Uint8Array;
+}
+
+/** One command on its way to a decision. */
+export interface Execution<S, E, D extends Decision<E>> {
+  aggregate: Aggregate<S, E, D>;
+  /** Applied in the same transaction, so that the caller can read what it wrote. */
+  projection: Projection;
+  accountId: string;
+  /** Last tokens of the subject, after the account. */
+  subjectTokens: readonly string[];
+  commandId: string;
+  /** The events that follow from the command; none changes nothing. Throws a `Refusal`. */
+  decide(state: S, tx: Tx): E[] | Promise<E[]>;
+  /** Wraps the events into the message that is stored. */
+  decisionOf(events: E[]): D;
+}
+
+const ATTEMPTS = 5;
+
+/**
+ * Carries out one command: under the account's lock, loads the subject from its stream, decides, appends on the
+ * condition that nobody else did, and applies the projection. A repeated command id changes nothing.
+ * A crash after the append leaves the projection to its durable consumer.
+ * @returns the state after the command
+ * @throws Refusal as `decide` does, and 409 when the subject keeps moving under it
+ */
+export async function execute<S, E, D extends Decision<E>>(
+  database: Database,
+  store: EventStore,
+  execution: Execution<S, E, D>,
+): Promise<S> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    try {
+      return await database.transaction(async (tx) => {
+        await lockAccount(tx, execution.accountId);
+        return decideAndAppend(tx, store, execution);
+      });
+    } catch (error) {
+      if (!(error instanceof AppendConflict)) throw error;
+    }
+  }
+  throw Refusal.conflict('it was changed by somebody else at the same time; read it again and repeat');
+}
+
+async function decideAndAppend<S, E, D extends Decision<E>>(
+  tx: Tx,
+  store: EventStore,
+  { aggregate, projection, accountId, subjectTokens, commandId, decide, decisionOf }: Execution<S, E, D>,
+): Promise<S> {
+  const subject = subjectOf(aggregate.stream, accountId, ...subjectTokens);
+  let state = aggregate.initial;
+  let seq = 0;
+  let repeated = false;
+  for (const stored of await store.read(aggregate.stream, subject)) {
+    const decision = aggregate.decode(stored.data);
+    state = decision.events.reduce((before, event) => aggregate.evolve(before, event), state);
+    repeated ||= decision.commandId === commandId;
+    await applyOnce(tx, projection, { subject, seq: stored.seq, data: stored.data, predecessor: seq });
+    seq = stored.seq;
+  }
+  if (repeated) return state;
+  const events = await decide(state, tx);
+  if (events.length === 0) return state;
+  const data = aggregate.encode(decisionOf(events));
+  const appended = await store.append(subject, data, seq, commandId);
+  failpoint('after-append-before-projection');
+  await applyOnce(tx, projection, { subject, seq: appended, data, predecessor: seq });
+  return events.reduce((before, event) => aggregate.evolve(before, event), state);
+}

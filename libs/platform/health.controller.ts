@@ -1,0 +1,54 @@
+import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
+import type { ClickHouseClient } from '#clickhouse';
+import type { Bus } from '#messaging';
+import type { Database } from '#postgres';
+import { METRICS_CONTENT_TYPE, metricsText } from '#telemetry';
+import { BUS, CLICKHOUSE, DATABASE } from './platform.js';
+
+/** What is used of Fastify's reply. */
+interface StatusReply {
+  status(code: number): unknown;
+}
+
+/** `/healthz`: the process runs. `/readyz`: it can work. `/metrics`: Prometheus. */
+@Controller()
+export class HealthController {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+  ) {}
+
+  @Get('healthz')
+  healthy() {
+    return { status: 'ok' };
+  }
+
+  /** 503 while a store cannot be reached; the body says which. */
+  @Get('readyz')
+  async ready(@Res({ passthrough: true }) reply: StatusReply) {
+    const [nats, postgres, clickhouse] = await Promise.all([
+      this.bus.nc.rtt().then(
+        () => true,
+        () => false,
+      ),
+      this.database.query('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+      this.clickhouse.ping().then(
+        (answer) => answer.success,
+        () => false,
+      ),
+    ]);
+    const ready = nats && postgres && clickhouse;
+    reply.status(ready ? 200 : 503);
+    return { status: ready ? 'ready' : 'not ready', nats, postgres, clickhouse };
+  }
+
+  @Get('metrics')
+  @Header('content-type', METRICS_CONTENT_TYPE)
+  metrics(): Promise<string> {
+    return metricsText();
+  }
+}

@@ -1,0 +1,4 @@
+export * from './platform.js';
+export * from './service.js';
+export * from './service-runtime.js';
+export * from './main.js';

@@ -1,0 +1,19 @@
+import type { LoggerService } from '@nestjs/common';
+import type { Logger } from '#telemetry';
+
+/** Nest's own lines in our log: its start-up chatter only at `debug`. */
+export class NestLog implements LoggerService {
+  constructor(private readonly target: Logger) {}
+
+  log(message: unknown): void {
+    this.target.debug({ nest: true }, String(message));
+  }
+
+  error(message: unknown, stack?: unknown): void {
+    this.target.error({ nest: true, stack }, String(message));
+  }
+
+  warn(message: unknown): void {
+    this.target.warn({ nest: true }, String(message));
+  }
+}

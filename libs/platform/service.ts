@@ -1,0 +1,135 @@
+import 'reflect-metadata';
+import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { openClickHouse } from '#clickhouse';
+import { requireSettings, type Settings } from '#config';
+import { EventStore } from '#event-store';
+import { connectBus } from '#messaging';
+import { openDatabase } from '#postgres';
+import { createLogger, type Logger } from '#telemetry';
+import { HealthController } from './health.controller.js';
+import { NestLog } from './nest-log.js';
+import { BUS, CLICKHOUSE, DATABASE, LOG, STORE, WORK, type Platform, type WorkList } from './platform.js';
+import { ServiceRuntime } from './service-runtime.js';
+
+/** The settings that every service reads. */
+export const PLATFORM_SETTINGS = [
+  'NATS_URL',
+  'DATABASE_URL',
+  'CLICKHOUSE_URL',
+  'PORT',
+  'HOST',
+  'LOG_LEVEL',
+  'SHUTDOWN_GRACE_MS',
+] as const;
+export type PlatformSettings = Settings<(typeof PLATFORM_SETTINGS)[number]>;
+
+/** A service: its name and the Nest module that it is. */
+export interface ServiceDefinition {
+  name: string;
+  module: DynamicModule;
+  /** Turns the bare application into the service's HTTP interface; a service without one has health checks only. */
+  http?(app: NestFastifyApplication): Promise<void> | void;
+}
+
+/** A started service. */
+export interface RunningService {
+  name: string;
+  /** Stops pulling, finishes what is under way, closes HTTP, then the connections. */
+  stop(): Promise<void>;
+}
+
+@Module({})
+class PlatformModule {}
+
+/** The module that hands a service its connections. */
+function platformModule(platform: Platform): DynamicModule {
+  const providers = [
+    { provide: LOG, useValue: platform.log },
+    { provide: BUS, useValue: platform.bus },
+    { provide: STORE, useValue: platform.store },
+    { provide: DATABASE, useValue: platform.database },
+    { provide: CLICKHOUSE, useValue: platform.clickhouse },
+  ];
+  return {
+    module: PlatformModule,
+    global: true,
+    providers,
+    exports: providers.map(({ provide }) => provide),
+  };
+}
+
+/**
+ * The dynamic module of a service from what it consists of. `work` lists its consumers, commands and loops; it is
+ * made by a function of providers named in `inject`.
+ */
+export function serviceModule(
+  module: NonNullable<DynamicModule['module']>,
+  parts: ModuleMetadata,
+  work: { inject: readonly NonNullable<unknown>[]; list: (...parts: never[]) => WorkList },
+): DynamicModule {
+  return {
+    module,
+    imports: parts.imports ?? [],
+    controllers: [HealthController, ...(parts.controllers ?? [])],
+    providers: [
+      ...(parts.providers ?? []),
+      { provide: WORK, inject: [...work.inject] as never[], useFactory: work.list },
+      ServiceRuntime,
+    ],
+  };
+}
+
+/**
+ * Connects, starts the service and, with `listen`, its HTTP.
+ * @throws Error when a store cannot be reached: the message says which
+ */
+export async function startService(
+  definition: ServiceDefinition,
+  settings: PlatformSettings,
+  listen = true,
+): Promise<RunningService> {
+  requireSettings(settings, 'NATS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL');
+  const log = createLogger(definition.name, settings.LOG_LEVEL);
+  const platform = await connectPlatform(definition.name, settings, log);
+  const app = await NestFactory.create<NestFastifyApplication>(
+    { module: RootModule, imports: [platformModule(platform), definition.module] },
+    new FastifyAdapter({ bodyLimit: 1024 * 1024, trustProxy: false }),
+    { logger: new NestLog(log), abortOnError: false },
+  );
+  await definition.http?.(app);
+  await app.init();
+  const runtime = app.get(ServiceRuntime, { strict: false });
+  await runtime.start();
+  if (listen) await app.listen(settings.PORT, settings.HOST);
+  log.info({ ...(listen ? { port: settings.PORT } : {}) }, `${definition.name} is running`);
+  return {
+    name: definition.name,
+    async stop() {
+      await runtime.stop();
+      await app.close();
+      await platform.bus.close();
+      await Promise.all([platform.database.destroy(), platform.clickhouse.close()]);
+    },
+  };
+}
+
+@Module({})
+class RootModule {}
+
+async function connectPlatform(name: string, settings: PlatformSettings, log: Logger): Promise<Platform> {
+  const [bus, database, clickhouse] = await Promise.all([
+    connectBus(settings.NATS_URL, name, log).catch(unreachable('NATS_URL', 'NATS')),
+    openDatabase(settings.DATABASE_URL, name).catch(unreachable('DATABASE_URL', 'Postgres')),
+    openClickHouse(settings.CLICKHOUSE_URL, name).catch(unreachable('CLICKHOUSE_URL', 'ClickHouse')),
+  ]);
+  return { log, bus, store: new EventStore(bus), database, clickhouse };
+}
+
+function unreachable(setting: string, store: string) {
+  return (error: unknown): never => {
+    const reason = error instanceof AggregateError ? String(error.errors[0]) : String(error);
+    throw new Error(`${store} could not be reached or prepared (${setting}): ${reason}`, { cause: error });
+  };
+}
