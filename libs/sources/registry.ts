@@ -1,4 +1,5 @@
 import { SOURCE_IDS, type SourceId } from '#contracts';
+import { createHackernewsConnector } from './hackernews/index.js';
 import type { SourceConnector } from './source.js';
 
 /** The environment, as far as sources read it. */
@@ -32,7 +33,7 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   youtube: {},
   tiktok: {},
   bluesky: {},
-  hackernews: {},
+  hackernews: { create: () => createHackernewsConnector() },
   mastodon: {},
   lemmy: {},
   github: {},

@@ -28,8 +28,22 @@ export interface SourceConnector {
     pagesFor(windowSeconds: number): number;
     read(since: Date, context: FetchContext): Promise<Fetched>;
   };
+  /** What the upstream allows one installation. */
+  readonly budget: LaneBudget;
   /** True: ticks of all searches fall on one grid, since searches share requests (rss, hackernews). */
   readonly commonGrid: boolean;
+}
+
+/** The upstream's patience: shared by all searches on the source, divided when the source has several lanes. */
+export interface LaneBudget {
+  requestsPerMinute: number;
+  /** Requests under way at once. */
+  concurrency: number;
+  /**
+   * `lane`: an outage (429, 5xx, time-outs) makes every search of the source wait. `search`: each search has an
+   * upstream of its own (feeds), and only the failing one waits.
+   */
+  backoff: 'lane' | 'search';
 }
 
 /** What a read found. */

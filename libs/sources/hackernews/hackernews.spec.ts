@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { describeConnector } from '../connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { createHackernewsConnector, parseSearchAnswer } from './index.js';
+import { commentHit, serveStories, storyHit } from './invented.js';
+
+const connector = createHackernewsConnector();
+
+describeConnector('hackernews', {
+  create: createHackernewsConnector,
+  criteria: criteriaOf({ query: 'lamp' }),
+  serve: serveStories,
+  pageSize: 100,
+  itemIdOf: (n) => `hn:${40_000_000 - n}`,
+  changedShapes: [
+    {},
+    [],
+    { results: [] },
+    { hits: {} },
+    { message: 'Invalid filter' },
+    { hits: [{ id: 1, name: 'x' }] },
+    { hits: [{ ...storyHit(1, SPEC_NOW), title: undefined, headline: 'Lamp' }] },
+  ],
+});
+
+async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<FetchContext> = {}) {
+  const upstream = fakeUpstream('hackernews', () => ({ body: { hits: [] } }));
+  await connector.search(criteriaOf(init), fakeContext(upstream.http, more));
+  return upstream.requests.map(({ at }) => Object.fromEntries(at.searchParams));
+}
+
+describe('what Hacker News is asked', () => {
+  it('is the phrase in quotes, without typos, newest first, since the last look and a little before', async () => {
+    const upstream = fakeUpstream('hackernews', () => ({ body: { hits: [] } }));
+    const since = new Date('2026-03-04T11:00:00.500Z');
+    await connector.search(criteriaOf({ query: 'desk lamp' }), fakeContext(upstream.http, { since }));
+    expect(upstream.requests.map(({ url }) => url)).toEqual([
+      'https://hn.algolia.com/api/v1/search_by_date?query=%22desk+lamp%22&typoTolerance=false' +
+        '&tags=%28story%2Ccomment%2Cpoll%2Cjob%29&hitsPerPage=100&numericFilters=created_at_i%3E1772621700',
+    ]);
+  });
+
+  it('is one request for each term, the query in front', async () => {
+    const queries = (await asked({ query: 'led', terms: ['Lamp', 'lamp ', 'desk light'] })).map(
+      (q) => q['query'],
+    );
+    expect(queries).toEqual(['"led" "Lamp"', '"led" "desk light"']);
+    expect(connector.requestsPerSearch(criteriaOf({ terms: ['a', 'b', 'c'] }))).toBe(3);
+  });
+
+  it.each([
+    ['word', 'a "big" lamp', '"a big lamp"', 'false'],
+    ['contains', 'lamp', 'lamp', 'false'],
+    ['contains', 'desk lamp', '"desk lamp"', 'false'],
+    ['platform', 'lamp -led', 'lamp -led', 'min'],
+  ] as const)('in mode %s for %s is %s', async (match, query, text, typoTolerance) => {
+    expect(await asked({ query }, { match })).toMatchObject([{ query: text, typoTolerance }]);
+  });
+
+  it('for the feed is everything, a thousand at a time', async () => {
+    const upstream = fakeUpstream('hackernews', (request) => serveStories([{ n: 1, at: SPEC_NOW }], request));
+    const since = new Date('2026-03-04T11:00:00Z');
+    const fetched = await connector.feed?.read(since, fakeContext(upstream.http));
+    expect(fetched?.items.map((item) => item.itemId)).toEqual(['hn:39999999']);
+    expect(Object.fromEntries(upstream.requests[0]?.at.searchParams ?? [])).toEqual({
+      tags: '(story,comment,poll,job)',
+      hitsPerPage: '1000',
+      numericFilters: 'created_at_i>1772621700',
+    });
+  });
+
+  it('for the feed takes a page for every fifty minutes', () => {
+    expect([60, 3_000, 3_600, 86_400].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
+      1, 1, 2, 27,
+    ]);
+  });
+
+  it('needs a query or terms', () => {
+    expect(connector.checkCriteria(criteriaOf({}))).toEqual([
+      { path: 'query', message: 'a search on hackernews needs a query or terms' },
+    ]);
+    expect(connector.checkCriteria(criteriaOf({ terms: ['a', 'b'] }))).toEqual([]);
+  });
+});
+
+describe('items of Hacker News', () => {
+  it('a story links to its discussion and to its page', () => {
+    const [item] = parseSearchAnswer({ hits: [storyHit(1, SPEC_NOW)] }).items;
+    expect(item).toMatchObject({
+      itemId: 'hn:39999999',
+      eventType: 'hn_item.created',
+      kind: 'story',
+      url: 'https://news.ycombinator.com/item?id=39999999',
+      title: 'Show HN: Lamp number 1',
+      text: '',
+      author: 'ada_byron',
+      authorUrl: 'https://news.ycombinator.com/user?id=ada_byron',
+      engagement: { score: 12, replies: 3 },
+      media: [{ url: 'https://lamps.example/1', type: 'link' }],
+    });
+    expect(JSON.parse(item?.bodyJson ?? '')).toEqual({
+      id: '39999999',
+      source: 'hackernews',
+      url: 'https://lamps.example/1',
+      author: 'ada_byron',
+      publishedAt: '2026-03-04T12:00:00.000Z',
+      kind: 'story',
+      hnUrl: 'https://news.ycombinator.com/item?id=39999999',
+      title: 'Show HN: Lamp number 1',
+      text: '',
+      points: 12,
+      numComments: 3,
+      storyId: '39999999',
+      storyUrl: 'https://lamps.example/1',
+      parentId: null,
+    });
+  });
+
+  it("a comment has its story's title, no url, and text with whole links", () => {
+    const [item] = parseSearchAnswer({ hits: [commentHit(1, SPEC_NOW)] }).items;
+    expect(item?.text).toBe("It's bright.\n\nSee https://lamps.example/reviews/of/2026");
+    expect(JSON.parse(item?.bodyJson ?? '')).toMatchObject({
+      id: '49999999',
+      kind: 'comment',
+      url: null,
+      hnUrl: 'https://news.ycombinator.com/item?id=49999999',
+      title: 'Show HN: Lamp number 1',
+      points: null,
+      numComments: null,
+      storyId: '40000001',
+      parentId: '40000002',
+    });
+    expect(item?.engagement).toBeUndefined();
+  });
+
+  it('null, empty and absent are alike', () => {
+    const old = {
+      url: null,
+      story_text: '',
+      comment_text: null,
+      points: 1,
+      num_comments: null,
+      story_id: null,
+    };
+    const [item] = parseSearchAnswer({ hits: [storyHit(1, SPEC_NOW, old)] }).items;
+    expect(JSON.parse(item?.bodyJson ?? '')).toMatchObject({
+      url: null,
+      text: '',
+      numComments: null,
+      storyId: '39999999',
+    });
+    expect(item?.engagement).toMatchObject({ score: 1 });
+  });
+
+  it('that cannot be read are counted, and the others kept', () => {
+    const answer = parseSearchAnswer({
+      hits: [storyHit(1, SPEC_NOW), null, { objectID: '7' }, commentHit(2, SPEC_NOW, { comment_text: null })],
+    });
+    expect(answer.items.map((item) => item.itemId)).toEqual(['hn:39999999']);
+    expect(answer.warnings).toEqual([
+      'hackernews: 1 of 4 items could not be read: no objectID',
+      'hackernews: 1 of 4 items could not be read: no created_at_i',
+      'hackernews: 1 of 4 items could not be read: no comment_text',
+    ]);
+  });
+
+  it('past the cap of one query are told as a gap, not as nothing new', async () => {
+    const upstream = fakeUpstream('hackernews', () => ({
+      body: { hits: [], message: 'only the 1000 hits' },
+    }));
+    const fetched = await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));
+    expect(fetched).toEqual({
+      items: [],
+      gap: true,
+      warnings: ['hackernews gives at most 1,000 items for one query; older ones were not told'],
+    });
+  });
+
+  it('of one and the same second, more than a page, do not make the read run in circles', async () => {
+    const posts = Array.from({ length: 150 }, (_, n) => ({ n, at: SPEC_NOW }));
+    const upstream = fakeUpstream('hackernews', (request) => serveStories(posts, request));
+    const since = new Date('2026-03-04T11:00:00Z');
+    const fetched = await connector.search(
+      criteriaOf({ query: 'lamp' }),
+      fakeContext(upstream.http, { since }),
+    );
+    expect([fetched.items.length, fetched.gap, upstream.requests.length]).toEqual([100, true, 2]);
+  });
+});

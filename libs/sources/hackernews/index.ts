@@ -1,0 +1,2 @@
+export { createHackernewsConnector } from './connector.js';
+export { parseSearchAnswer, type SearchAnswer } from './parse.js';

@@ -1,0 +1,123 @@
+import { htmlToText } from '../html-text.js';
+import { buildItem } from '../item.js';
+import {
+  countOf,
+  isoOfSeconds,
+  isoOfText,
+  listOf,
+  numberOf,
+  readEntries,
+  recordOf,
+  textOf,
+  unknownShape,
+  type JsonRecord,
+  type Reading,
+} from '../shape.js';
+import type { SourceItem } from '../source.js';
+
+/** One answer of Algolia's HN search. */
+export interface SearchAnswer {
+  items: SourceItem[];
+  warnings: string[];
+  /** Hits in the answer, readable or not. */
+  hitCount: number;
+  /** Creation of the oldest hit, in epoch seconds. */
+  oldestSeconds: number | undefined;
+  /** The request reached past the 1,000 items that one query gives; there may be more. */
+  pastCap: boolean;
+}
+
+const SITE = 'https://news.ycombinator.com';
+const KINDS = ['comment', 'story', 'poll', 'job', 'pollopt'] as const;
+
+/** Reads an answer of `/search_by_date` or `/search`. Throws `UpstreamError` `unknown_shape`. */
+export function parseSearchAnswer(body: unknown): SearchAnswer {
+  const answer = recordOf(body);
+  const hits = listOf(answer?.['hits']);
+  if (!answer || !hits) throw unknownShape('hackernews', 'an object with a list "hits"');
+  // Past its cap Algolia answers 200 with no hits and a message: not "nothing new", but "not told".
+  const pastCap = hits.length === 0 && textOf(answer['message']) !== undefined;
+  const { items, warnings } = readEntries('hackernews', hits, readHit);
+  const seconds = hits
+    .map((hit) => numberOf(recordOf(hit)?.['created_at_i']))
+    .filter((one) => one !== undefined);
+  return {
+    items,
+    warnings: pastCap
+      ? ['hackernews gives at most 1,000 items for one query; older ones were not told']
+      : warnings,
+    hitCount: hits.length,
+    oldestSeconds: seconds.length === 0 ? undefined : Math.min(...seconds),
+    pastCap,
+  };
+}
+
+function readHit(entry: unknown): Reading {
+  const hit = recordOf(entry);
+  const id = textOf(hit?.['objectID']);
+  if (!hit || id === undefined) return { malformed: 'no objectID' };
+  const publishedAt = isoOfSeconds(hit['created_at_i']) ?? isoOfText(hit['created_at']);
+  if (publishedAt === undefined) return { malformed: 'no created_at_i' };
+  const kind = kindOf(hit);
+  const comment = kind === 'comment';
+  const title = textOf(comment ? hit['story_title'] : hit['title'])?.trim();
+  const html = textOf(comment ? hit['comment_text'] : hit['story_text']);
+  // A comment lives by its text and all else by its title: where these are missing, the shape has changed.
+  if (comment && html === undefined) return { malformed: 'no comment_text' };
+  if (!comment && title === undefined && html === undefined) return { malformed: 'no title' };
+  return { item: itemOf(hit, { id, kind, title, text: htmlToText(html ?? ''), publishedAt }) };
+}
+
+interface HitParts {
+  id: string;
+  kind: string;
+  title: string | undefined;
+  text: string;
+  publishedAt: string;
+}
+
+function itemOf(hit: JsonRecord, { id, kind, title, text, publishedAt }: HitParts): SourceItem {
+  const comment = kind === 'comment';
+  const author = textOf(hit['author']);
+  const hnUrl = `${SITE}/item?id=${id}`;
+  const link = comment ? undefined : textOf(hit['url'])?.trim();
+  const points = countOf(hit['points']);
+  const numComments = countOf(hit['num_comments']);
+  return buildItem('hackernews', {
+    itemId: `hn:${id}`,
+    eventType: 'hn_item.created',
+    kind,
+    url: hnUrl,
+    title,
+    text,
+    author,
+    authorUrl: author === undefined ? undefined : `${SITE}/user?id=${encodeURIComponent(author)}`,
+    publishedAt,
+    engagement: { score: points, replies: numComments },
+    media: link === undefined ? [] : [{ url: link, type: 'link' }],
+    body: {
+      id,
+      kind,
+      url: link ?? null,
+      hnUrl,
+      title: title ?? null,
+      text,
+      points: points ?? null,
+      numComments: numComments ?? null,
+      // A story of 2014 has no story_id, one of today its own.
+      storyId: idOf(hit['story_id']) ?? (comment ? null : id),
+      storyUrl: comment ? (textOf(hit['story_url']) ?? null) : (link ?? null),
+      parentId: idOf(hit['parent_id']) ?? null,
+    },
+  });
+}
+
+function kindOf(hit: JsonRecord): string {
+  const tags = listOf(hit['_tags']) ?? [];
+  return KINDS.find((kind) => tags.includes(kind)) ?? (textOf(hit['comment_text']) ? 'comment' : 'story');
+}
+
+function idOf(value: unknown): string | undefined {
+  const number = numberOf(value);
+  return number === undefined ? textOf(value) : String(number);
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { htmlToLine, htmlToText } from './html-text.js';
+
+describe('HTML as text', () => {
+  it.each([
+    ['plain words stay', 'a < b & c', 'a < b & c'],
+    ['paragraphs', 'one<p>two</p><p>three', 'one\n\ntwo\n\nthree'],
+    ['line breaks', 'one<br>two<br/>three', 'one\ntwo\nthree'],
+    ['entities, once', '&quot;&#x27;&amp;lt;&#8364;&hellip;', '"\'&lt;€…'],
+    ['markup inside words', 'Ear<b>shot</b>', 'Earshot'],
+    [
+      'scripts, styles and images go',
+      'a<script>alert(1)</script><style>b{}</style><img src="x" alt="y">b',
+      'ab',
+    ],
+    ['links show their words', 'see <a href="https://x.example/y">the page</a>', 'see the page'],
+    [
+      'shortened links show the whole address',
+      '<a href="https:&#x2F;&#x2F;x.example&#x2F;a&#x2F;long&#x2F;path">https:&#x2F;&#x2F;x.example&#x2F;a&#x2F;lo...</a>',
+      'https://x.example/a/long/path',
+    ],
+    ['headings keep their case', '<h1>Tea at Five</h1>now', 'Tea at Five\n\nnow'],
+    ['lists', '<ul><li>one</li><li>two</li></ul>', '* one\n * two'],
+    ['cells do not run together', '<table><tr><td>a</td><td>b</td></tr></table>', 'a\nb'],
+    ['code keeps its lines', '<pre><code>a\n  b</code></pre>', 'a\n  b'],
+    ['no more than one empty line', '<p>a</p><p></p><div></div><p>b</p>', 'a\n\nb'],
+    ['what stores refuse goes', 'a\u0000b\ud800c', 'abc'],
+    ['nothing', '', ''],
+    ['tags that never end', 'a <b', 'a'],
+  ])('%s', (_, html, text) => {
+    expect(htmlToText(html)).toBe(text);
+  });
+
+  it('survives nesting that no page has', () => {
+    expect(htmlToText(`${'<div>'.repeat(100_000)}x`)).toBe('');
+  });
+
+  it('is one line for titles', () => {
+    expect(htmlToLine('<b>Earshot</b>\n&amp; friends<br> now ')).toBe('Earshot & friends now');
+  });
+});

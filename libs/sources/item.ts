@@ -1,0 +1,53 @@
+import { create } from '@bufbuild/protobuf';
+import { ItemSchema, type SourceId } from '#contracts';
+import type { SourceItem } from './source.js';
+
+/** What a connector knows of one item; absent where the source says nothing. */
+export interface ItemParts {
+  itemId: string;
+  eventType: string;
+  kind: string;
+  url: string;
+  title?: string | undefined;
+  text?: string | undefined;
+  author?: string | undefined;
+  authorName?: string | undefined;
+  authorUrl?: string | undefined;
+  community?: string | undefined;
+  lang?: string | undefined;
+  publishedAt?: string | undefined;
+  engagement?: EngagementParts;
+  media?: readonly { url: string; type: 'image' | 'video' | 'audio' | 'link' }[];
+  /** The envelope's source object; source, url, author and publishedAt are filled in unless given. */
+  body: { id: string; [key: string]: unknown };
+}
+
+/** Counts as the source gives them. */
+export interface EngagementParts {
+  likes?: number | undefined;
+  replies?: number | undefined;
+  shares?: number | undefined;
+  views?: number | undefined;
+  score?: number | undefined;
+}
+
+/** An item in the shape that all sources share. */
+export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
+  const { body, engagement, media = [], ...fields } = parts;
+  const { id, ...more } = body;
+  const counted = Object.values(engagement ?? {}).some((count) => count !== undefined);
+  return create(ItemSchema, {
+    ...fields,
+    source,
+    ...(counted && { engagement: { ...engagement } }),
+    media: media.map((one) => ({ ...one })),
+    bodyJson: JSON.stringify({
+      id,
+      source,
+      url: parts.url,
+      author: parts.author ?? null,
+      publishedAt: parts.publishedAt ?? null,
+      ...more,
+    }),
+  });
+}

@@ -1,0 +1,38 @@
+import type { Criteria } from '#contracts';
+import type { Fault } from '#kernel';
+
+/**
+ * The alternatives of a search. Each holds the phrases that must all be there: the query and one term, or the
+ * query alone. Empty when the search names neither.
+ */
+export function alternativesOf(criteria: Criteria): string[][] {
+  const query = criteria.query?.trim() ?? '';
+  const terms = unique(criteria.terms.map((term) => term.trim()).filter((term) => term !== ''));
+  const front = query === '' ? [] : [query];
+  if (terms.length === 0) return front.length === 0 ? [] : [front];
+  return terms.map((term) => [...front, term]);
+}
+
+/** The fault of a search that names neither query nor terms, on a source that needs one. */
+export function faultsWithoutTerms(source: string, criteria: Criteria): Fault[] {
+  if (alternativesOf(criteria).length > 0) return [];
+  return [{ path: 'query', message: `a search on ${source} needs a query or terms` }];
+}
+
+/** The phrase in quotes; quotes of its own are taken out, since no upstream can escape them. */
+export function quoted(phrase: string): string {
+  return `"${phrase
+    .replace(/["\u201c\u201d]/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()}"`;
+}
+
+/** In quotes where the phrase is more than one plain word. */
+export function quotedIfNeeded(phrase: string): string {
+  return /^[\p{L}\p{N}]+$/u.test(phrase) ? phrase : quoted(phrase);
+}
+
+function unique(terms: readonly string[]): string[] {
+  const seen = new Map(terms.map((term) => [term.toLowerCase(), term] as const).reverse());
+  return [...seen.values()].reverse();
+}
