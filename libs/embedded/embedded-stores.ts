@@ -1,8 +1,10 @@
-/** Where to log: pino's shape, so that a pino logger fits as it is. */
-export interface EmbeddedLog {
-  info(message: string): void;
-  warn(message: string): void;
-}
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { startClickhouse } from './clickhouse-store.js';
+import { lockDirectory } from './directory-lock.js';
+import { startNats } from './nats-store.js';
+import { startPostgres } from './postgres-store.js';
+import { removeRuntime, writeRuntime } from './runtime-file.js';
+import { endOrphan, type EmbeddedLog, type StoreProcess } from './store-process.js';
 
 /** What to start, and where its data lives. A store whose URL is given is not started. */
 export interface EmbeddedOptions {
@@ -24,7 +26,74 @@ export interface EmbeddedStores {
   stop(): Promise<void>;
 }
 
-/** Starts the stores that have no URL. */
-export function startEmbedded(_options: EmbeddedOptions): Promise<EmbeddedStores> {
-  return Promise.reject(new Error('embedded stores are not built yet'));
+type Starter = (dataDir: string, log: EmbeddedLog) => Promise<{ store: StoreProcess; url: string }>;
+
+const STORES = [
+  { name: 'nats', option: 'natsUrl', stopSignal: 'SIGTERM' },
+  { name: 'postgres', option: 'databaseUrl', stopSignal: 'SIGINT' },
+  { name: 'clickhouse', option: 'clickhouseUrl', stopSignal: 'SIGTERM' },
+] as const;
+
+/**
+ * Starts the stores that have no URL, on free loopback ports, and leaves a note for the command line
+ * (`readRuntime`). What an earlier run left behind is ended first. A store that ends by itself is started again on
+ * its port. The caller owns the signals, and calls `stop()`.
+ *
+ * @throws DirectoryInUseError when another installation runs on this data directory.
+ * @throws Error with one line that says what to do when a store cannot be started; none is left running then.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedStores> {
+  const { log } = options;
+  // Others may pass through, since Postgres runs as another user when we are root; what is inside is closed.
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o711 });
+  const dataDir = realpathSync(options.dataDir);
+  const lock = lockDirectory(dataDir);
+  const running: StoreProcess[] = [];
+  const bringUp = async (given: string | undefined, start: Starter): Promise<string> => {
+    if (given) return given;
+    const { store, url } = await start(dataDir, log);
+    running.push(store);
+    return url;
+  };
+  const tearDown = async () => {
+    await Promise.all(running.map((store) => store.stop()));
+    lock.release();
+  };
+  try {
+    await endOrphans(dataDir, log);
+    const results = await Promise.allSettled([
+      bringUp(options.natsUrl, startNats),
+      bringUp(options.databaseUrl, startPostgres),
+      bringUp(options.clickhouseUrl, startClickhouse),
+    ]);
+    const [natsUrl, databaseUrl, clickhouseUrl] = results.map(valueOrThrow) as [string, string, string];
+    const started = STORES.filter(({ option }) => !options[option]).map(({ name }) => name);
+    const urls = { natsUrl, databaseUrl, clickhouseUrl };
+    writeRuntime(dataDir, urls);
+    return { ...urls, started, stop: onlyOnce(() => stopAll(dataDir, tearDown)) };
+  } catch (error) {
+    await tearDown();
+    throw error;
+  }
+}
+
+async function stopAll(dataDir: string, tearDown: () => Promise<void>): Promise<void> {
+  // The directory may have been removed under us, as tests do.
+  if (existsSync(dataDir)) removeRuntime(dataDir);
+  await tearDown();
+}
+
+async function endOrphans(dataDir: string, log: EmbeddedLog): Promise<void> {
+  const ended = await Promise.all(STORES.map(({ name, stopSignal }) => endOrphan(dataDir, name, stopSignal)));
+  if (ended.includes(true)) log.info('ended the stores that an earlier run left behind');
+}
+
+function valueOrThrow<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === 'rejected') throw result.reason;
+  return result.value;
+}
+
+function onlyOnce(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => (done ??= work());
 }

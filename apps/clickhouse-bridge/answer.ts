@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createGzip, type Gzip } from 'node:zlib';
+import type { ClickhouseException } from './clickhouse-exception.js';
+import type { Engine } from './engine.js';
+import type { QueryRequest } from './query-request.js';
+
+/** Figures of one statement, under the names of the header X-ClickHouse-Summary. */
+export interface Summary {
+  read_rows: number;
+  read_bytes: number;
+  written_rows: number;
+  written_bytes: number;
+  result_rows: number;
+}
+
+const CONTENT_TYPES: [RegExp, string][] = [
+  [/EachRow/, 'application/x-ndjson; charset=UTF-8'],
+  [/^JSON/, 'application/json; charset=UTF-8'],
+  [/^CSV/, 'text/csv; charset=UTF-8'],
+  [/^(TabSeparated|TSV)/, 'text/tab-separated-values; charset=UTF-8'],
+  [/^(Native|RowBinary|Parquet|Arrow|ORC)/, 'application/octet-stream'],
+];
+const STALLED_READER_MS = 60_000;
+
+/** Writes one answer, in the form and with the headers of a ClickHouse server. */
+export class Answer {
+  /** Under this mark an error stands behind rows that were sent already. The client learns it from a header. */
+  private readonly exceptionTag = randomBytes(8).toString('hex');
+  private readonly startedAt = process.hrtime.bigint();
+  private gzip: Gzip | undefined;
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly engine: Pick<Engine, 'version' | 'timezone'>,
+    private readonly request: Pick<QueryRequest, 'queryId' | 'wantsCompressedAnswer'>,
+  ) {}
+
+  /** Whether the head has gone out: from then on an error can only follow the rows. */
+  get hasBegun(): boolean {
+    return this.response.headersSent;
+  }
+
+  /** A whole result at once. */
+  async whole(bytes: Uint8Array, format: string, summary: Partial<Summary>): Promise<void> {
+    this.begin(format, summary, this.request.wantsCompressedAnswer ? undefined : bytes.length);
+    if (bytes.length > 0) await this.write(bytes);
+    await this.end();
+  }
+
+  /** The head of a result of which the pieces follow. */
+  begin(format: string, summary: Partial<Summary>, length?: number): void {
+    this.setCommonHeaders(format, summary);
+    if (this.request.wantsCompressedAnswer) {
+      this.response.setHeader('Content-Encoding', 'gzip');
+      this.gzip = createGzip({ level: 3 });
+      this.gzip.pipe(this.response);
+    } else if (length !== undefined) {
+      this.response.setHeader('Content-Length', length);
+    }
+    this.response.writeHead(200);
+  }
+
+  /** Waits for a slow reader, though not for ever: it holds a statement open. */
+  async write(bytes: Uint8Array): Promise<void> {
+    const sink = this.gzip ?? this.response;
+    if (sink.write(bytes) || this.response.destroyed) return;
+    const signal = AbortSignal.timeout(STALLED_READER_MS);
+    const drained = once(sink, 'drain', { signal });
+    const closed = once(this.response, 'close', { signal });
+    try {
+      await Promise.race([drained, closed]);
+    } catch {
+      this.response.destroy();
+    } finally {
+      drained.catch(() => undefined);
+      closed.catch(() => undefined);
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.response.destroyed) return;
+    (this.gzip ?? this.response).end();
+    await once(this.response, 'close');
+  }
+
+  /** An error before the first byte is the answer; one behind rows is marked, and the answer stays unfinished. */
+  async fail(exception: ClickhouseException): Promise<void> {
+    if (this.response.destroyed) return;
+    const text = exception.toText(this.engine.version);
+    if (!this.hasBegun) {
+      this.setCommonHeaders('TabSeparated', {});
+      this.response.setHeader('X-ClickHouse-Exception-Code', exception.code);
+      this.response.writeHead(exception.httpStatus, { 'Content-Type': 'text/plain; charset=UTF-8' });
+      this.response.end(text);
+      return;
+    }
+    const marked = `\r\n__exception__\r\n${this.exceptionTag}\r\n${text}${Buffer.byteLength(text)} ${this.exceptionTag}\r\n__exception__\r\n`;
+    await this.flush();
+    await this.write(Buffer.from(marked));
+    await this.flush();
+    // No last chunk: clients that do not know the mark notice by that.
+    this.response.socket?.end();
+  }
+
+  private setCommonHeaders(format: string, summary: Partial<Summary>): void {
+    const elapsed = process.hrtime.bigint() - this.startedAt;
+    const figures = {
+      read_rows: 0,
+      read_bytes: 0,
+      written_rows: 0,
+      written_bytes: 0,
+      result_rows: 0,
+      ...summary,
+    };
+    const asText = Object.fromEntries(Object.entries(figures).map(([key, value]) => [key, String(value)]));
+    const contentType = CONTENT_TYPES.find(([pattern]) => pattern.test(format))?.[1];
+    this.response.setHeader('Content-Type', contentType ?? 'text/plain; charset=UTF-8');
+    this.response.setHeader('X-ClickHouse-Format', format);
+    this.response.setHeader('X-ClickHouse-Query-Id', this.request.queryId);
+    this.response.setHeader('X-ClickHouse-Server-Display-Name', 'earshot-embedded');
+    this.response.setHeader('X-ClickHouse-Timezone', this.engine.timezone);
+    this.response.setHeader('X-ClickHouse-Exception-Tag', this.exceptionTag);
+    this.response.setHeader(
+      'X-ClickHouse-Summary',
+      JSON.stringify({ ...asText, total_rows_to_read: '0', elapsed_ns: String(elapsed) }),
+    );
+  }
+
+  /** What was written so far has left for the socket. */
+  private async flush(): Promise<void> {
+    const gzip = this.gzip;
+    if (gzip) await new Promise<void>((resolve) => gzip.flush(() => setImmediate(resolve)));
+  }
+}

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { Answer } from './answer.js';
+import type { ChdbAnswer } from './chdb-native.js';
+import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
+import { Engine, type EngineConnection } from './engine.js';
+import { applyKey, readQueryRequest, type QueryRequest } from './query-request.js';
+import { readForm, readSqlBody, sqlText, writeRows } from './request-body.js';
+import { parseStatement, type InsertStatement, type SelectStatement, type Statement } from './statement.js';
+
+const DEFAULT_FORMAT = 'TabSeparated';
+/** A result up to this size is made in one go beside the event loop; a bigger one is asked for again, in pieces. */
+const WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
+const TOO_MANY_ROWS_OR_BYTES = 396;
+/** As ClickHouse's http_max_uri_size: parameters travel in the address. */
+const ADDRESS_BYTES_AT_MOST = 1024 * 1024;
+const KEEP_ALIVE_MS = 10_000;
+const DRAIN_MS = 2_000;
+const KILL_MS = 3_000;
+const GLOB_CHARACTERS = /[*?{}]/;
+
+/** ClickHouse's HTTP interface in front of an engine in this process. */
+export class BridgeServer {
+  private readonly server: Server;
+  private readonly running = new Set<AbortController>();
+
+  private constructor(
+    private readonly engine: Engine,
+    /** Where an insert's rows are put while the engine reads them. */
+    private readonly inbox: string,
+  ) {
+    this.server = createServer(
+      { maxHeaderSize: ADDRESS_BYTES_AT_MOST, keepAliveTimeout: KEEP_ALIVE_MS },
+      (req, res) => {
+        void this.handle(req, res);
+      },
+    );
+  }
+
+  /**
+   * Opens the directory and listens on the loopback address.
+   *
+   * @param port 0 for any free one.
+   */
+  static async start(directory: string, port: number): Promise<{ bridge: BridgeServer; port: number }> {
+    if (GLOB_CHARACTERS.test(directory))
+      throw new Error(`${directory}: a path with * ? { or } cannot be used`);
+    const inbox = join(directory, 'inbox');
+    await rm(inbox, { recursive: true, force: true });
+    await mkdir(inbox, { recursive: true, mode: 0o700 });
+    const engine = await Engine.open(join(directory, 'store'));
+    const bridge = new BridgeServer(engine, inbox);
+    await new Promise<void>((resolve, reject) => {
+      bridge.server.once('error', reject);
+      bridge.server.listen(port, '127.0.0.1', resolve);
+    });
+    return { bridge, port: (bridge.server.address() as AddressInfo).port };
+  }
+
+  /** Lets what runs end, for a moment; then kills it. False when something did not even end by that. */
+  async stop(): Promise<boolean> {
+    this.server.close();
+    this.server.closeIdleConnections();
+    const isIdle = () => this.engine.idle().then(() => true);
+    let ended = await Promise.race([isIdle(), after(DRAIN_MS, false)]);
+    if (!ended) {
+      for (const gone of this.running) gone.abort();
+      ended = await Promise.race([isIdle(), after(KILL_MS, false)]);
+    }
+    this.server.closeAllConnections();
+    if (ended) this.engine.close();
+    return ended;
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '/').split('?', 1)[0];
+    if (path === '/ping') return void response.end('Ok.\n');
+    if (path !== '/') return void response.writeHead(404).end(`There is no handle ${path}\n`);
+    const gone = new AbortController();
+    this.running.add(gone);
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    response.on('error', () => undefined);
+    let answer = new Answer(response, this.engine, { queryId: randomUUID(), wantsCompressedAnswer: false });
+    try {
+      const query = readQueryRequest(request);
+      answer = new Answer(response, this.engine, query);
+      await this.answer(request, query, answer, gone.signal);
+    } catch (error) {
+      // The client reads the answer when it has sent its body: what nobody took is read and dropped.
+      request.resume();
+      await answer.fail(fromEngineError(error));
+    } finally {
+      this.running.delete(gone);
+    }
+  }
+
+  private async answer(
+    request: IncomingMessage,
+    query: QueryRequest,
+    answer: Answer,
+    gone: AbortSignal,
+  ): Promise<void> {
+    const { statement, body } = await readStatement(request, query);
+    if (statement.kind === 'insert') {
+      await this.insert(statement, body, query, answer, gone);
+      return;
+    }
+    const format = statement.format ?? query.defaultFormat ?? DEFAULT_FORMAT;
+    const result = await this.engine.use(query, gone, (connection) =>
+      statement.kind === 'select'
+        ? select(connection, statement, format, query, answer, gone)
+        : connection.all(statement.sql, format),
+    );
+    // Here, not above: a slow reader of a whole result holds no connection.
+    if (result) await answer.whole(result.bytes, format, { result_rows: result.rowsRead });
+  }
+
+  /**
+   * The rows go through a file. Behind the statement, where they could stand as well, the engine takes a blank line
+   * for their end and runs what follows as the next statement.
+   */
+  private async insert(
+    statement: InsertStatement,
+    body: IncomingMessage | undefined,
+    query: QueryRequest,
+    answer: Answer,
+    gone: AbortSignal,
+  ): Promise<void> {
+    const file = join(this.inbox, randomUUID());
+    try {
+      const bytes = await writeRows(file, statement.inlineData, body);
+      const sql = `${statement.head} FROM INFILE '${file.replace(/[\\']/g, '\\$&')}' ${statement.tail}`;
+      const rows = await this.engine.use(query, gone, async (connection) =>
+        bytes === 0 ? 0 : (await connection.all(sql, 'Null')).rowsRead,
+      );
+      const figures = { read_rows: rows, read_bytes: bytes, written_rows: rows, written_bytes: bytes };
+      await answer.whole(new Uint8Array(), DEFAULT_FORMAT, figures);
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+}
+
+/** The SQL stands in the address, in the body, in both one after the other, or in a form. */
+async function readStatement(
+  request: IncomingMessage,
+  query: QueryRequest,
+): Promise<{ statement: Statement; body?: IncomingMessage }> {
+  if (/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) {
+    for (const [name, value] of await readForm(request)) applyKey(query, name, value);
+    return { statement: parseStatement(query.query ?? '') };
+  }
+  if (query.query !== undefined) {
+    const statement = parseStatement(query.query);
+    if (statement.kind === 'insert') return { statement, body: request };
+  }
+  const body = sqlText(await readSqlBody(request));
+  const sql = query.query === undefined ? body : body === '' ? query.query : `${query.query}\n${body}`;
+  return { statement: parseStatement(sql) };
+}
+
+/** Gives a whole result; undefined when it was too big for that and has been answered in pieces. */
+async function select(
+  connection: EngineConnection,
+  { sql }: SelectStatement,
+  format: string,
+  query: QueryRequest,
+  answer: Answer,
+  gone: AbortSignal,
+): Promise<ChdbAnswer | undefined> {
+  const hasOwnLimit = [...query.settings.keys()].some((name) =>
+    /^(max_result_|result_overflow_mode)/.test(name),
+  );
+  if (hasOwnLimit || query.mustWaitForEnd) return connection.all(sql, format);
+  await connection.set('max_result_bytes', String(WHOLE_RESULT_BYTES));
+  try {
+    return await connection.all(sql, format);
+  } catch (error) {
+    if (fromEngineError(error).code !== TOO_MANY_ROWS_OR_BYTES) throw error;
+  }
+  await connection.set('max_result_bytes', '0');
+  await inPieces(connection.stream(sql, format), format, answer, gone);
+  return undefined;
+}
+
+async function inPieces(
+  pieces: AsyncGenerator<Uint8Array>,
+  format: string,
+  answer: Answer,
+  gone: AbortSignal,
+): Promise<void> {
+  for await (const piece of pieces) {
+    // The head waits for the first piece: an error before it can still be a proper answer.
+    if (!answer.hasBegun) answer.begin(format, {});
+    await answer.write(piece);
+    if (gone.aborted) throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'The client went away');
+  }
+  if (!answer.hasBegun) answer.begin(format, {});
+  await answer.end();
+}

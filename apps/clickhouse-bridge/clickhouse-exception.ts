@@ -1,0 +1,58 @@
+/** An error the way a ClickHouse server reports it over HTTP. */
+export class ClickhouseException extends Error {
+  override readonly name = 'ClickhouseException';
+
+  constructor(
+    readonly code: number,
+    readonly type: string,
+    message: string,
+  ) {
+    super(message);
+  }
+
+  /** The body that clients parse. */
+  toText(version: string): string {
+    return `Code: ${this.code}. DB::Exception: ${this.message}. (${this.type}) (version ${version})\n`;
+  }
+
+  /** The HTTP status that a server answers this error with. */
+  get httpStatus(): number {
+    if (BAD_REQUESTS.has(this.code)) return 400;
+    if (NOT_FOUND.has(this.code)) return 404;
+    return OTHER_STATUSES.get(this.code) ?? 500;
+  }
+}
+
+const BAD_REQUESTS = new Set([6, 20, 26, 27, 36, 38, 41, 43, 53, 62, 69, 72, 117, 130, 321, 344, 456, 457]);
+const NOT_FOUND = new Set([46, 47, 50, 56, 60, 63, 73, 78, 81, 115]);
+const OTHER_STATUSES = new Map([
+  [48, 501],
+  [159, 408],
+  [202, 503],
+  [209, 408],
+  [307, 413],
+]);
+
+const ENGINE_MESSAGE = /^(?:Code: \d+\. DB::Exception: )*?Code: (\d+)\. DB::Exception: ([\s\S]*)$/;
+
+/** Reads an error of the engine, leaving out that an insert's rows took the way through a file of ours. */
+export function fromEngineError(error: unknown): ClickhouseException {
+  if (error instanceof ClickhouseException) return error;
+  const said = error instanceof Error ? error.message : String(error);
+  const found = ENGINE_MESSAGE.exec(said);
+  if (!found) return new ClickhouseException(1002, 'UNKNOWN_EXCEPTION', said);
+  const code = Number(found[1]);
+  let text = (found[2] as string).trim();
+  let type = 'UNKNOWN_EXCEPTION';
+  for (;;) {
+    const suffix = /[.\s]*\((?:([A-Z][A-Z0-9_]{2,})|version [^()]*)\)$/.exec(text);
+    if (!suffix) break;
+    if (suffix[1]) type = suffix[1];
+    text = text.slice(0, suffix.index);
+  }
+  const message = text
+    .replace(/^Code: \d+\. DB::Exception: /, '')
+    .replace(/: \(in file\/uri [^)]*\)/, '')
+    .replace(/: data for INSERT was parsed from file/, '');
+  return new ClickhouseException(code, type, message);
+}

@@ -1,0 +1,51 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { lockDirectory } from '#embedded';
+import { BridgeServer } from './bridge-server.js';
+
+/**
+ * The embedded ClickHouse: chDB behind ClickHouse's HTTP interface, in a process of its own.
+ *
+ *   node main.js --dir DIRECTORY [--port 0] [--exit-with-stdin]
+ *
+ * Prints `{"port":N}` when it answers. With --exit-with-stdin it ends when its standard input does: that is, when
+ * the process that holds the other side is no more, however it ended.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      dir: { type: 'string' },
+      port: { type: 'string', default: '0' },
+      'exit-with-stdin': { type: 'boolean', default: false },
+    },
+  });
+  if (!values.dir) throw new Error('--dir is missing');
+  const directory = resolve(values.dir);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(directory);
+  const { bridge, port } = await BridgeServer.start(directory, Number(values.port));
+
+  let isEnding = false;
+  const end = async () => {
+    if (isEnding) return;
+    isEnding = true;
+    const hasEnded = await bridge.stop();
+    lock.release();
+    // A statement that not even KILL QUERY ended would hold a normal exit.
+    if (hasEnded) process.exit(0);
+    process.kill(process.pid, 'SIGKILL');
+  };
+  process.on('SIGTERM', () => void end());
+  process.on('SIGINT', () => void end());
+  if (values['exit-with-stdin']) {
+    process.stdin.on('end', () => void end()).on('error', () => void end());
+    process.stdin.resume();
+  }
+  console.log(JSON.stringify({ port }));
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});

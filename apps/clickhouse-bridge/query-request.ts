@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { ClickhouseException } from './clickhouse-exception.js';
+
+/** What a request says besides its body. */
+export interface QueryRequest {
+  queryId: string;
+  /** SQL given in the address; the body then is its continuation or its data. */
+  query?: string | undefined;
+  database?: string | undefined;
+  defaultFormat?: string | undefined;
+  settings: Map<string, string>;
+  parameters: Map<string, string>;
+  wantsCompressedAnswer: boolean;
+  mustWaitForEnd: boolean;
+  isReadOnly: boolean;
+}
+
+/** Keys of the interface itself: every other one is a setting or a parameter. */
+const IGNORED_KEYS = new Set([
+  'user',
+  'password',
+  'quota_key',
+  'buffer_size',
+  'client_protocol_version',
+  'stacktrace',
+]);
+const REFUSED_KEYS = new Map([
+  ['session_id', 'sessions'],
+  ['session_timeout', 'sessions'],
+  ['session_check', 'sessions'],
+  ['role', 'roles'],
+]);
+const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
+const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** @throws ClickhouseException for what cannot be done here, rather than doing something else. */
+export function readQueryRequest(request: IncomingMessage): QueryRequest {
+  const url = new URL(request.url ?? '/', 'http://bridge');
+  const header = (name: string) => {
+    const value = request.headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  };
+  const read: QueryRequest = {
+    queryId: randomUUID(),
+    database: header('x-clickhouse-database'),
+    defaultFormat: header('x-clickhouse-format'),
+    settings: new Map(),
+    parameters: new Map(),
+    wantsCompressedAnswer: false,
+    mustWaitForEnd: false,
+    isReadOnly: request.method === 'GET',
+  };
+  for (const [key, value] of url.searchParams) applyKey(read, key, value);
+  const acceptsGzip = /\bgzip\b/i.test(header('accept-encoding') ?? '');
+  read.wantsCompressedAnswer = acceptsGzip && isTrue(read.settings.get('enable_http_compression'));
+  return read;
+}
+
+/** One key of the address, or one part of a form: both say the same things. */
+export function applyKey(read: QueryRequest, key: string, value: string): void {
+  const refused = REFUSED_KEYS.get(key);
+  if (refused)
+    throw new ClickhouseException(
+      48,
+      'NOT_IMPLEMENTED',
+      `The embedded ClickHouse has no ${refused} (${key})`,
+    );
+  if (IGNORED_KEYS.has(key)) return;
+  switch (key) {
+    case 'query':
+      read.query = value;
+      return;
+    case 'query_id':
+      if (value) read.queryId = value;
+      return;
+    case 'database':
+      read.database = value;
+      return;
+    case 'default_format':
+      read.defaultFormat = value;
+      return;
+    case 'wait_end_of_query':
+      read.mustWaitForEnd = isTrue(value);
+      return;
+    case 'compress':
+    case 'decompress':
+      if (isTrue(value))
+        throw new ClickhouseException(
+          48,
+          'NOT_IMPLEMENTED',
+          'Native compression: use Content-Encoding: gzip',
+        );
+      return;
+  }
+  if (key.startsWith('param_')) return setNamed(read.parameters, key.slice(6), value, PARAMETER_NAME);
+  setNamed(read.settings, key, value, SETTING_NAME);
+}
+
+function setNamed(map: Map<string, string>, name: string, value: string, allowed: RegExp): void {
+  if (!allowed.test(name)) throw new ClickhouseException(115, 'UNKNOWN_SETTING', `Unknown setting '${name}'`);
+  map.set(name, value);
+}
+
+function isTrue(value: string | undefined): boolean {
+  return value === '1' || value === 'true';
+}

@@ -1,0 +1,111 @@
+import { isUtf8 } from 'node:buffer';
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ClickhouseException } from './clickhouse-exception.js';
+
+/** Of SQL, which is kept in memory. */
+const SQL_BYTES_AT_MOST = 64 * 1024 * 1024;
+/** Of an insert's rows, which go to a file. */
+export const DATA_BYTES_AT_MOST = 1024 * 1024 * 1024;
+
+/** A body that is SQL. Counted after decompression. */
+export async function readSqlBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const stream = decoded(request, SQL_BYTES_AT_MOST);
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** SQL bytes as text; bytes that are no UTF-8 would silently become other ones, so they are refused. */
+export function sqlText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new ClickhouseException(62, 'SYNTAX_ERROR', 'The query is not valid UTF-8');
+  return bytes.toString('utf8');
+}
+
+/** A form's fields (`query`, `param_…`). */
+export async function readForm(request: IncomingMessage): Promise<[string, string][]> {
+  const contentType = request.headers['content-type'] ?? '';
+  const body = await readSqlBody(request);
+  // The parser of the platform's own Response: nothing goes over the network.
+  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } })
+    .formData()
+    .catch(() => {
+      throw new ClickhouseException(117, 'INCORRECT_DATA', 'The multipart form cannot be read');
+    });
+  const fields: [string, string][] = [];
+  for (const [name, value] of form.entries()) {
+    if (typeof value !== 'string')
+      throw new ClickhouseException(48, 'NOT_IMPLEMENTED', `External table ${name} in a form`);
+    fields.push([name, value]);
+  }
+  return fields;
+}
+
+/** Writes an insert's rows to a file, what stood in the SQL first; resolves with the number of bytes. */
+export async function writeRows(file: string, inline: string, body?: IncomingMessage): Promise<number> {
+  let bytes = 0;
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  const rows = async function* () {
+    if (inline) yield Buffer.from(inline, 'utf8');
+    if (body) for await (const chunk of decoded(body, DATA_BYTES_AT_MOST)) yield chunk as Buffer;
+  };
+  await pipeline(
+    Readable.from(rows(), { objectMode: false }),
+    count,
+    createWriteStream(file, { mode: 0o600 }),
+  );
+  return bytes;
+}
+
+/** The body's bytes without its encoding; ends in an error beyond `atMost` of them. */
+function decoded(request: IncomingMessage, atMost: number): AsyncIterable<unknown> {
+  let bytes = 0;
+  const tooLong = new ClickhouseException(307, 'TOO_MANY_BYTES', `The body is over ${atMost} bytes`);
+  // Read to its end even then: a client that is still sending would not see the answer.
+  const cap = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      done(null, bytes > atMost ? undefined : chunk);
+    },
+    flush(done) {
+      done(bytes > atMost ? tooLong : null);
+    },
+  });
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const stages = [request, ...decoders(encoding), cap] as const;
+  pipeline(stages as unknown as [IncomingMessage, Transform]).catch((error: unknown) => {
+    cap.destroy(
+      error instanceof ClickhouseException
+        ? error
+        : new ClickhouseException(
+            117,
+            'INCORRECT_DATA',
+            `The body cannot be read: ${(error as Error).message}`,
+          ),
+    );
+  });
+  return cap;
+}
+
+function decoders(encoding: string): Transform[] {
+  switch (encoding) {
+    case 'identity':
+      return [];
+    case 'gzip':
+      return [createGunzip()];
+    case 'deflate':
+      return [createInflate()];
+    case 'br':
+      return [createBrotliDecompress()];
+    default:
+      throw new ClickhouseException(48, 'NOT_IMPLEMENTED', `Content-Encoding ${encoding}`);
+  }
+}

@@ -1,0 +1,78 @@
+/** One piece of SQL that is neither white space nor a comment. */
+export interface SqlToken {
+  kind: 'word' | 'semicolon' | 'other';
+  /** As written; of words in upper case. */
+  text: string;
+  start: number;
+  end: number;
+  /** How many brackets are open around it. */
+  depth: number;
+}
+
+const WORD_START = /[A-Za-z_]/;
+const WORD_END = /[^A-Za-z0-9_]/g;
+const SPACE = /\s/;
+const DIGITS = /[^0-9A-Za-z_.]/g;
+
+/**
+ * Reads SQL just far enough to tell words and semicolons apart from what stands in quotes and comments, by
+ * ClickHouse's rules. Lazy: what follows an INSERT's FORMAT is data and must never be asked for.
+ */
+export function* sqlTokens(sql: string): Generator<SqlToken> {
+  let at = 0;
+  let depth = 0;
+  while (at < sql.length) {
+    const skipped = endOfBlank(sql, at);
+    if (skipped > at) {
+      at = skipped;
+      continue;
+    }
+    const char = sql[at] as string;
+    const end = endOfToken(sql, at, char);
+    if (char === ')' || char === ']') depth--;
+    const isWord = WORD_START.test(char);
+    const kind = isWord ? 'word' : char === ';' ? 'semicolon' : 'other';
+    const text = isWord ? sql.slice(at, end).toUpperCase() : char;
+    yield { kind, text, start: at, end, depth };
+    if (char === '(' || char === '[') depth++;
+    at = end;
+  }
+}
+
+function endOfBlank(sql: string, at: number): number {
+  if (SPACE.test(sql[at] as string)) return at + 1;
+  if (sql.startsWith('--', at) || sql.startsWith('#!', at) || sql.startsWith('# ', at))
+    return orEnd(sql, sql.indexOf('\n', at), 1);
+  if (sql.startsWith('/*', at)) return orEnd(sql, sql.indexOf('*/', at + 2), 2);
+  return at;
+}
+
+function endOfToken(sql: string, at: number, char: string): number {
+  if (char === "'" || char === '"' || char === '`') return endOfQuoted(sql, at, char);
+  if (WORD_START.test(char)) return endBy(sql, at, WORD_END);
+  if (char >= '0' && char <= '9') return endBy(sql, at, DIGITS);
+  const heredoc = char === '$' ? /^\$\w*\$/.exec(sql.slice(at, at + 64))?.[0] : undefined;
+  if (heredoc) return orEnd(sql, sql.indexOf(heredoc, at + heredoc.length), heredoc.length);
+  return at + 1;
+}
+
+/** A quote inside is written twice or behind a backslash. An open end runs to the end: the engine will say so. */
+function endOfQuoted(sql: string, at: number, quote: string): number {
+  for (let i = at + 1; i < sql.length; i++) {
+    if (sql[i] === '\\') i++;
+    else if (sql[i] === quote) {
+      if (sql[i + 1] !== quote) return i + 1;
+      i++;
+    }
+  }
+  return sql.length;
+}
+
+function endBy(sql: string, at: number, end: RegExp): number {
+  end.lastIndex = at + 1;
+  return end.exec(sql)?.index ?? sql.length;
+}
+
+function orEnd(sql: string, found: number, length: number): number {
+  return found === -1 ? sql.length : found + length;
+}

@@ -1,0 +1,115 @@
+import { ClickhouseException } from './clickhouse-exception.js';
+import { sqlTokens, type SqlToken } from './sql-words.js';
+
+/** A SELECT: its result may be large, and asking twice changes nothing. */
+export interface SelectStatement {
+  kind: 'select';
+  sql: string;
+  /** The format that the statement itself asks for. */
+  format?: string | undefined;
+}
+
+/** DDL, SHOW, INSERT … SELECT and the like: a small result or none. */
+export interface CommandStatement {
+  kind: 'command';
+  sql: string;
+  format?: string | undefined;
+}
+
+/** An INSERT whose rows come as data: what stands before and behind the place where their source is named. */
+export interface InsertStatement {
+  kind: 'insert';
+  head: string;
+  tail: string;
+  /** Data that stood in the SQL itself; more may follow in the body. */
+  inlineData: string;
+}
+
+export type Statement = SelectStatement | CommandStatement | InsertStatement;
+
+/**
+ * Says what one request's SQL is.
+ *
+ * @throws ClickhouseException (62) for more than one statement: the engine would run them all.
+ * @throws ClickhouseException (344) for reading and writing the machine's files.
+ */
+export function parseStatement(sql: string): Statement {
+  const tokens = sqlTokens(sql);
+  const first = tokens.next().value as SqlToken | undefined;
+  if (!first) throw new ClickhouseException(62, 'SYNTAX_ERROR', 'Empty query');
+  if (first.text === 'INSERT') {
+    const insert = parseInsert(sql, sqlTokens(sql));
+    if (insert) return insert;
+  }
+  const { format, end } = readOneStatement(sql, sqlTokens(sql));
+  const isSelect = first.text === 'SELECT' || first.text === 'WITH' || first.text === '(';
+  return { kind: isSelect ? 'select' : 'command', sql: sql.slice(0, end), format };
+}
+
+/** Undefined for INSERT … SELECT. */
+function parseInsert(sql: string, tokens: Iterable<SqlToken>): InsertStatement | undefined {
+  let settingsAt: number | undefined;
+  let before: SqlToken | undefined;
+  let formatAt: number | undefined;
+  for (const token of tokens) {
+    if (formatAt !== undefined)
+      return insertOf(sql, settingsAt ?? formatAt, formatAt, sql.slice(token.start, token.end), token.end);
+    if (token.kind === 'word' && token.depth === 0) {
+      refuseFiles(before, token);
+      if (token.text === 'SELECT' || token.text === 'WITH') return undefined;
+      if (token.text === 'SETTINGS') settingsAt = token.start;
+      if (token.text === 'FORMAT') formatAt = token.start;
+      // A table may be called `values` as well; then it stands behind INTO or TABLE.
+      if (token.text === 'VALUES' && before?.text !== 'INTO' && before?.text !== 'TABLE')
+        return insertOf(sql, settingsAt ?? token.start, token.start, 'Values', token.end);
+    }
+    before = token;
+  }
+  return undefined;
+}
+
+function insertOf(
+  sql: string,
+  headEnd: number,
+  settingsEnd: number,
+  format: string,
+  dataAt: number,
+): InsertStatement {
+  const inlineData = sql.slice(dataAt).replace(/^[ \t\r]*\n?/, '');
+  return {
+    kind: 'insert',
+    head: sql.slice(0, headEnd).trimEnd(),
+    tail: `${sql.slice(headEnd, settingsEnd)} FORMAT ${format}`,
+    inlineData: inlineData.trim() === ';' ? '' : inlineData,
+  };
+}
+
+function readOneStatement(sql: string, tokens: Iterable<SqlToken>): { format?: string; end: number } {
+  let end = sql.length;
+  let before: SqlToken | undefined;
+  let format: string | undefined;
+  for (const token of tokens) {
+    if (before?.kind === 'semicolon' && token.kind !== 'semicolon')
+      throw new ClickhouseException(
+        62,
+        'SYNTAX_ERROR',
+        `Syntax error (Multi-statements are not allowed): failed at position ${token.start + 1}`,
+      );
+    if (token.kind === 'semicolon' && before?.kind !== 'semicolon') end = token.start;
+    if (token.kind === 'word' && token.depth === 0) {
+      refuseFiles(before, token);
+      if (before?.kind === 'word' && before.text === 'FORMAT') format = sql.slice(token.start, token.end);
+    }
+    before = token;
+  }
+  return { ...(format === undefined ? {} : { format }), end };
+}
+
+/** A server refuses both over HTTP; the engine, being a library, would open the files of this machine. */
+function refuseFiles(before: SqlToken | undefined, token: SqlToken): void {
+  const isFile =
+    (token.text === 'INFILE' && before?.text === 'FROM') ||
+    (token.text === 'OUTFILE' && before?.text === 'INTO');
+  if (isFile)
+    throw new ClickhouseException(344, 'SUPPORT_IS_DISABLED', `${token.text} is not allowed over HTTP`);
+}

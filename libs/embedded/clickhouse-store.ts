@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startOnFreePort, type EmbeddedLog, type StoreProcess } from './store-process.js';
+
+/** Every statement holds one of these threads; the rest are for KILL QUERY and for files. */
+const ENGINE_THREADS = '24';
+
+/** Starts chDB behind its HTTP bridge, in a process of its own; its data is `<dataDir>/clickhouse`. */
+export async function startClickhouse(
+  dataDir: string,
+  log: EmbeddedLog,
+): Promise<{ store: StoreProcess; url: string }> {
+  const program = bridgeProgram();
+  const { store, port } = await startOnFreePort(dataDir, log, (candidate) => ({
+    name: 'clickhouse',
+    file: process.execPath,
+    args: [program, '--dir', join(dataDir, 'clickhouse'), '--port', String(candidate), '--exit-with-stdin'],
+    env: { UV_THREADPOOL_SIZE: ENGINE_THREADS, NODE_OPTIONS: '' },
+    holdStdin: true,
+    stopSignal: 'SIGTERM',
+    isReady: () => answersPing(candidate),
+  }));
+  return { store, url: `http://127.0.0.1:${port}` };
+}
+
+/** The compiled bridge, found from our compiled place (dist/libs/embedded) and from our source (libs/embedded). */
+function bridgeProgram(): string {
+  const candidates = ['../../apps/clickhouse-bridge/main.js', '../../dist/apps/clickhouse-bridge/main.js'];
+  const found = candidates
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(path));
+  if (!found) throw new Error('the ClickHouse bridge is not built: run `npm run build` first');
+  return found;
+}
+
+function answersPing(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(
+      { port, host: '127.0.0.1', path: '/ping', timeout: 1_000, agent: false },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
+    request.once('error', () => resolve(false));
+    request.once('timeout', () => request.destroy());
+  });
+}

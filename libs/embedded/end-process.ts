@@ -1,0 +1,38 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { isRunning, type ProcessIdentity } from './process-identity.js';
+
+const POLL_MS = 20;
+
+/**
+ * Ends one process: asks with `signal`, and after `graceMs` does not ask any more. Resolves when it has gone;
+ * never touches another process that got the same pid meanwhile.
+ */
+export async function endProcess(
+  identity: ProcessIdentity,
+  signal: NodeJS.Signals,
+  graceMs: number,
+): Promise<void> {
+  sendSignal(identity, signal);
+  if (await goneWithin(identity, graceMs)) return;
+  sendSignal(identity, 'SIGKILL');
+  await goneWithin(identity, graceMs);
+}
+
+/** Waits until the process has gone; false when it has not within `ms`. */
+export async function goneWithin(identity: ProcessIdentity, ms: number): Promise<boolean> {
+  const deadline = Date.now() + ms;
+  while (isRunning(identity)) {
+    if (Date.now() >= deadline) return false;
+    await after(POLL_MS);
+  }
+  return true;
+}
+
+function sendSignal(identity: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (!isRunning(identity)) return;
+  try {
+    process.kill(identity.pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

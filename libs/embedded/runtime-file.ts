@@ -1,0 +1,59 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRunning, identifySelf, parseIdentity } from './process-identity.js';
+
+/** What a running installation tells the command line that works on it. */
+export interface Runtime {
+  pid: number;
+  natsUrl: string;
+  databaseUrl: string;
+  clickhouseUrl: string;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+}
+
+type RuntimeUrls = Pick<Runtime, 'natsUrl' | 'databaseUrl' | 'clickhouseUrl'>;
+
+/** The installation that runs on this data directory; undefined when none does. */
+export function readRuntime(dataDir: string): Runtime | undefined {
+  let text: string;
+  try {
+    text = readFileSync(runtimeFile(dataDir), 'utf8');
+  } catch {
+    return undefined;
+  }
+  const written = parseRuntime(text);
+  if (!written || !isRunning(written.process)) return undefined;
+  return written.runtime;
+}
+
+/** Says that this process runs an installation here. Only its owner may read it: it holds a password. */
+export function writeRuntime(dataDir: string, urls: RuntimeUrls): void {
+  const file = runtimeFile(dataDir);
+  const self = identifySelf();
+  const runtime: Runtime = { pid: self.pid, ...urls, startedAt: new Date().toISOString() };
+  const content = { ...runtime, process: self };
+  writeFileSync(`${file}.new`, `${JSON.stringify(content)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/** Takes the note back. */
+export function removeRuntime(dataDir: string): void {
+  rmSync(runtimeFile(dataDir), { force: true });
+}
+
+function runtimeFile(dataDir: string): string {
+  return join(dataDir, 'runtime.json');
+}
+
+function parseRuntime(text: string) {
+  try {
+    const content = JSON.parse(text) as Runtime & { process?: unknown };
+    const identity = parseIdentity(JSON.stringify(content.process));
+    if (!identity) return undefined;
+    const { pid, natsUrl, databaseUrl, clickhouseUrl, startedAt } = content;
+    return { process: identity, runtime: { pid, natsUrl, databaseUrl, clickhouseUrl, startedAt } };
+  } catch {
+    return undefined;
+  }
+}
