@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Criteria } from '#contracts';
+import type { Criteria, MatchMode } from '#contracts';
 import { OutboundError } from '#http-out';
 import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer, type FakeRequest } from './fake-upstream.js';
 import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from './source.js';
@@ -16,6 +16,8 @@ export interface InventedPost {
 export interface ContractCase {
   create(): SourceConnector;
   criteria: Criteria;
+  /** Default `word`. */
+  match?: MatchMode;
   /** The source's answer to one request, were these all its posts (newest first), paged as it pages. */
   serve(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer;
   /** Answers a sign-in request; undefined for every other. */
@@ -37,7 +39,11 @@ export function describeConnector(name: string, source: ContractCase): void {
   const read = async (answer: (request: FakeRequest) => FakeAnswer, more: Partial<FetchContext> = {}) => {
     const connector = source.create();
     const upstream = fakeUpstream(connector.id, (request) => source.signIn?.(request) ?? answer(request));
-    const context = fakeContext(upstream.http, { since: LAST_WEEK, ...more });
+    const context = fakeContext(upstream.http, {
+      since: LAST_WEEK,
+      match: source.match ?? 'word',
+      ...more,
+    });
     const fetched = await connector.search(source.criteria, context);
     const asked = upstream.requests.filter((request) => !source.signIn?.(request));
     return { fetched, asked };

@@ -35,6 +35,14 @@ describe('HTML as text', () => {
     expect(htmlToText(`${'<div>'.repeat(100_000)}x`)).toBe('');
   });
 
+  it('names the addresses of links where asked to', () => {
+    const html =
+      '<a href="https://x.example/y">the page</a>, <a href="/r/z">r/z</a>, <a href="http://q.example">http://q.example</a>';
+    expect(htmlToText(html, { addresses: true })).toBe(
+      'the page (https://x.example/y), r/z, http://q.example',
+    );
+  });
+
   it('is one line for titles', () => {
     expect(htmlToLine('<b>Earshot</b>\n&amp; friends<br> now ')).toBe('Earshot & friends now');
   });

@@ -1,17 +1,9 @@
-import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
+import { compile, type FormatCallback } from 'html-to-text';
 import { cleanText } from './shape.js';
 
-// Upstreams shorten what a link shows ("https://example.com/lo..."): the text that is searched holds it whole.
-const fullLink: FormatCallback = (element, walk, builder) => {
-  const href: unknown = element.attribs?.['href'];
-  const shown = element.children?.length === 1 ? (element.children[0]?.data ?? '') : '';
-  const shortened = /^(.+?)(?:\.\.\.|…)$/.exec(shown)?.[1];
-  if (typeof href === 'string' && shortened !== undefined && href.startsWith(shortened)) {
-    builder.addInline(href, { noWordTransform: true });
-  } else {
-    walk(element.children, builder);
-  }
-};
+// Nesting beyond any real page would end in a stack overflow, and megabytes of it in a long stand-still.
+const MAX_DEPTH = 200;
+const MAX_INPUT_LENGTH = 250_000;
 
 const PLAIN_HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
   selector,
@@ -23,24 +15,16 @@ const CELLS = ['td', 'th'].map((selector) => ({
   options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
 }));
 
-const OPTIONS: HtmlToTextOptions = {
-  wordwrap: false,
-  formatters: { fullLink },
-  selectors: [
-    { selector: 'a', format: 'fullLink' },
-    { selector: 'img', format: 'skip' },
-    ...PLAIN_HEADINGS,
-    ...CELLS,
-  ],
-  // Nesting beyond any real page would end in a stack overflow, and megabytes of it in a long stand-still.
-  limits: { maxDepth: 200, ellipsis: '', maxInputLength: 250_000 },
-};
+const withShownLinks = converter(false);
+const withAllLinks = converter(true);
 
-const convert = compile(OPTIONS);
-
-/** HTML as readable text: paragraphs kept, entities decoded, links whole, scripts and images gone. */
-export function htmlToText(html: string): string {
-  const text = /[<&]/.test(html) ? convert(html) : html;
+/**
+ * HTML as readable text: paragraphs kept, entities decoded, scripts and images gone. A link shows its words, or
+ * its whole address where the upstream has shortened it; with `addresses` the address follows other words too.
+ */
+export function htmlToText(html: string, { addresses = false } = {}): string {
+  const convert = addresses ? withAllLinks : withShownLinks;
+  const text = /[<&]/.test(html) ? convert(html.slice(0, MAX_INPUT_LENGTH)) : html;
   return cleanText(text)
     .replace(/[ \t\u00a0]+$/gm, '')
     .replace(/\n{3,}/g, '\n\n')
@@ -50,4 +34,41 @@ export function htmlToText(html: string): string {
 /** HTML as one line of text: for titles. */
 export function htmlToLine(html: string): string {
   return htmlToText(html).replace(/\s+/g, ' ');
+}
+
+function converter(addresses: boolean): (html: string) => string {
+  return compile({
+    wordwrap: false,
+    formatters: { wholeLink: linkFormatter(addresses) },
+    selectors: [
+      { selector: 'a', format: 'wholeLink' },
+      { selector: 'img', format: 'skip' },
+      ...PLAIN_HEADINGS,
+      ...CELLS,
+    ],
+    limits: { maxDepth: MAX_DEPTH, ellipsis: '' },
+  });
+}
+
+function linkFormatter(addresses: boolean): FormatCallback {
+  return (element, walk, builder) => {
+    const href: unknown = element.attribs?.['href'];
+    const address = typeof href === 'string' && /^https?:/i.test(href) ? href : undefined;
+    const shown = element.children?.length === 1 ? (element.children[0]?.data ?? '') : '';
+    if (address !== undefined && standsFor(shown, address)) {
+      builder.addInline(address, { noWordTransform: true });
+      return;
+    }
+    walk(element.children, builder);
+    if (addresses && address !== undefined && shown !== address) {
+      builder.addInline(` (${address})`, { noWordTransform: true });
+    }
+  };
+}
+
+/** True for "example.com/lo..." and "example.com" where the address is "https://example.com/long/path". */
+export function standsFor(shown: string, address: string): boolean {
+  const start = shown.replace(/(?:\.\.\.|…)$/, '');
+  const bare = address.replace(/^https?:\/\/(www\.)?/i, '');
+  return start.includes('.') && (address.startsWith(start) || bare.startsWith(start));
 }

@@ -56,6 +56,12 @@ export function describeRecorded(
   });
 }
 
+/** One recorded answer, for a spec that looks closer; undefined where there are none. */
+export function recordedAnswer(source: SourceId, file: string): Recorded | undefined {
+  const folder = new URL(`${source}/`, RECORDED);
+  return existsSync(new URL(file, folder)) ? recordedOf(folder, file) : undefined;
+}
+
 async function outcomeOf(reading: Promise<Reading>, expected: Outcome): Promise<Outcome> {
   const notPolled = expected.notPolled === undefined ? {} : { notPolled: expected.notPolled };
   try {

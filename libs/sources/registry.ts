@@ -1,5 +1,6 @@
 import { SOURCE_IDS, type SourceId } from '#contracts';
 import { createHackernewsConnector } from './hackernews/index.js';
+import { createRedditConnector } from './reddit/index.js';
 import type { SourceConnector } from './source.js';
 
 /** The environment, as far as sources read it. */
@@ -29,7 +30,13 @@ interface RegistryLine {
 // A new source is one folder, its id in #contracts, and its line here, which the compiler then demands.
 const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   x: {},
-  reddit: {},
+  reddit: {
+    create: (env) =>
+      createRedditConnector({
+        clientId: env['SOURCE_REDDIT_CLIENT_ID'] ?? '',
+        clientSecret: env['SOURCE_REDDIT_CLIENT_SECRET'] ?? '',
+      }),
+  },
   youtube: {},
   tiktok: {},
   bluesky: {},

@@ -27,9 +27,9 @@ export function quoted(phrase: string): string {
     .trim()}"`;
 }
 
-/** In quotes where the phrase is more than one plain word. */
+/** In quotes where the phrase is more than one plain word, or a word that upstreams read as an operator. */
 export function quotedIfNeeded(phrase: string): string {
-  return /^[\p{L}\p{N}]+$/u.test(phrase) ? phrase : quoted(phrase);
+  return /^[\p{L}\p{N}]+$/u.test(phrase) && !/^(AND|OR|NOT)$/.test(phrase) ? phrase : quoted(phrase);
 }
 
 function unique(terms: readonly string[]): string[] {

@@ -1,0 +1,36 @@
+import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import type { ItemParts } from '../item.js';
+
+type MediaParts = NonNullable<ItemParts['media']>;
+
+const IMAGE = /\.(jpe?g|png|gif|webp)(\?|$)/i;
+
+/** Images, videos and the link of a post. */
+export function mediaOf(post: JsonRecord): MediaParts {
+  const gallery = galleryOf(post);
+  if (gallery.length > 0) return gallery;
+  const video = textOf(recordOf(recordOf(post['media'])?.['reddit_video'])?.['fallback_url']);
+  if (video !== undefined) return [{ url: video, type: 'video' }];
+  const link = linkOf(post);
+  if (link === undefined) return [];
+  return [{ url: link, type: IMAGE.test(link) || post['post_hint'] === 'image' ? 'image' : 'link' }];
+}
+
+/** Where a link post points to; undefined for a text post. */
+export function linkOf(post: JsonRecord): string | undefined {
+  const url = textOf(post['url']);
+  // A crosspost points to a path, a gallery to itself.
+  if (url === undefined || post['is_self'] === true) return undefined;
+  return url.startsWith('/') ? `https://www.reddit.com${url}` : url;
+}
+
+function galleryOf(post: JsonRecord): MediaParts {
+  const metadata = recordOf(post['media_metadata']);
+  const order = listOf(recordOf(post['gallery_data'])?.['items']) ?? [];
+  return order.flatMap((entry) => {
+    const id = textOf(recordOf(entry)?.['media_id']);
+    const source = recordOf(recordOf(id === undefined ? undefined : metadata?.[id])?.['s']);
+    const url = textOf(source?.['u']) ?? textOf(source?.['gif']);
+    return url === undefined ? [] : [{ url, type: 'image' as const }];
+  });
+}

@@ -1,0 +1,179 @@
+import { htmlToText } from '../html-text.js';
+import { buildItem } from '../item.js';
+import {
+  countOf,
+  isoOfSeconds,
+  listOf,
+  readEntries,
+  recordOf,
+  textOf,
+  unknownShape,
+  type JsonRecord,
+  type Reading,
+} from '../shape.js';
+import type { SourceItem } from '../source.js';
+import { linkOf, mediaOf } from './media.js';
+
+/** One page of posts, comments or both. */
+export interface Listing {
+  items: SourceItem[];
+  warnings: string[];
+  /** Fullname to continue after; absent on the last page. */
+  after: string | undefined;
+}
+
+const SITE = 'https://www.reddit.com';
+const GONE_TEXTS = new Set(['[deleted]', '[removed]', '[ Removed by Reddit ]']);
+
+/** Reads a Listing of posts (t3) and comments (t1). Throws `UpstreamError` `unknown_shape`. */
+export function parseListing(body: unknown): Listing {
+  const listing = recordOf(body);
+  const data = recordOf(listing?.['data']);
+  const children = listOf(data?.['children']);
+  if (listing?.['kind'] !== 'Listing' || !data || !children) {
+    throw unknownShape('reddit', 'a Listing with a list "children"');
+  }
+  return { ...readEntries('reddit', children, readThing), after: textOf(data['after']) };
+}
+
+function readThing(entry: unknown): Reading {
+  const thing = recordOf(entry);
+  const data = recordOf(thing?.['data']);
+  if (!thing || !data) return { malformed: 'no data' };
+  switch (thing['kind']) {
+    case 't3':
+      return readPost(data);
+    case 't1':
+      return readComment(data);
+    case 'more':
+      return { leftOut: 'a stub of more comments, without text' };
+    default:
+      return { malformed: 'neither a post nor a comment' };
+  }
+}
+
+function readPost(post: JsonRecord): Reading {
+  const common = commonOf(post, 't3');
+  if (typeof common === 'string') return { malformed: common };
+  const title = textOf(post['title'])?.trim();
+  const selftext = post['selftext'];
+  if (title === undefined) return { malformed: 'no title' };
+  if (typeof selftext !== 'string') return { malformed: 'no selftext' };
+  if (post['removed_by_category'] || isGone(selftext) || isGone(title))
+    return { leftOut: 'deleted or removed' };
+  const link = linkOf(post);
+  const score = countOf(post['score']);
+  const numComments = countOf(post['num_comments']);
+  const item = buildItem('reddit', {
+    ...common.parts,
+    eventType: 'post.created',
+    kind: 'post',
+    title,
+    text: readableText(selftext, post['selftext_html']),
+    engagement: { score, replies: numComments },
+    media: mediaOf(post),
+    body: {
+      // The plain id; a comment's carries its t1_. `name` is reddit's own full name of either.
+      id: common.id,
+      ...common.body,
+      kind: 'post',
+      title,
+      selftext,
+      link: link ?? null,
+      score: score ?? null,
+      numComments: numComments ?? null,
+      flair: textOf(post['link_flair_text']) ?? null,
+      // The post it shares is embedded too: it is named, and not read as a second mention.
+      crosspostOf: textOf(post['crosspost_parent']) ?? null,
+      parentId: null,
+      postId: common.parts.itemId,
+    },
+  });
+  return { item };
+}
+
+function readComment(comment: JsonRecord): Reading {
+  const common = commonOf(comment, 't1');
+  if (typeof common === 'string') return { malformed: common };
+  const text = comment['body'];
+  if (typeof text !== 'string') return { malformed: 'no body' };
+  if (comment['removed_by_category'] || isGone(text)) return { leftOut: 'deleted or removed' };
+  // Only listings of comments say what they are under.
+  const title = textOf(comment['link_title'])?.trim() ?? '';
+  const score = countOf(comment['score']);
+  const item = buildItem('reddit', {
+    ...common.parts,
+    eventType: 'reddit_comment.created',
+    kind: 'comment',
+    title,
+    text: readableText(text, comment['body_html']),
+    engagement: { score },
+    body: {
+      id: common.parts.itemId,
+      ...common.body,
+      kind: 'comment',
+      title,
+      selftext: text,
+      link: null,
+      score: score ?? null,
+      numComments: null,
+      flair: null,
+      crosspostOf: null,
+      parentId: textOf(comment['parent_id']) ?? null,
+      postId: textOf(comment['link_id']) ?? null,
+    },
+  });
+  return { item };
+}
+
+function commonOf(thing: JsonRecord, prefix: 't1' | 't3') {
+  const id = textOf(thing['id']);
+  if (id === undefined) return 'no id';
+  const publishedAt = isoOfSeconds(thing['created_utc']);
+  if (publishedAt === undefined) return 'no created_utc';
+  const subreddit = textOf(thing['subreddit']);
+  const path = textOf(thing['permalink']) ?? commentPath(thing, id, subreddit);
+  if (path === undefined) return 'no permalink';
+  const name = `${prefix}_${id}`;
+  // Of a deleted account the posts may stay; they have no author then.
+  const named = textOf(thing['author']);
+  const author = named === '[deleted]' ? undefined : named;
+  const url = `${SITE}${path}`;
+  return {
+    id,
+    parts: {
+      itemId: name,
+      url,
+      author,
+      authorUrl: author === undefined ? undefined : `${SITE}/user/${encodeURIComponent(author)}`,
+      community: subreddit,
+      publishedAt,
+    },
+    body: { name, url, subreddit: subreddit ?? null, permalink: url, over18: thing['over_18'] === true },
+  };
+}
+
+// Comments of 2016 come without a permalink.
+function commentPath(comment: JsonRecord, id: string, subreddit: string | undefined): string | undefined {
+  const post = textOf(comment['link_id'])?.replace(/^t3_/, '');
+  if (post === undefined || subreddit === undefined) return undefined;
+  return `/r/${subreddit}/comments/${post}/_/${id}/`;
+}
+
+// Reddit renders its Markdown itself; where it does not say how, the Markdown is the text.
+function readableText(markdown: string, html: unknown): string {
+  const rendered = textOf(html);
+  if (rendered === undefined) return htmlFreeText(markdown);
+  // An answer given without raw_json holds its HTML escaped.
+  const tags = rendered.startsWith('&lt;') ? htmlToText(rendered) : rendered;
+  return htmlToText(tags, { addresses: true });
+}
+
+// Its editor leaves these two behind, as text.
+function htmlFreeText(markdown: string): string {
+  return (textOf(markdown) ?? '').replace(/&#x200B;|&nbsp;/gi, ' ').trim();
+}
+
+function isGone(text: string): boolean {
+  return GONE_TEXTS.has(text.trim());
+}

@@ -1,0 +1,102 @@
+import { recordOf, numberOf, textOf, unknownShape } from '../shape.js';
+import { UpstreamError, type UpstreamHttp, type UpstreamResponse } from '../source.js';
+
+/** The credentials of a reddit application. */
+export interface RedditSettings {
+  clientId: string;
+  clientSecret: string;
+}
+
+interface Token {
+  value: string;
+  /** Epoch milliseconds. */
+  expiresAt: number;
+}
+
+/** What signing in needs of a read's context. */
+export interface SignedInContext {
+  http: UpstreamHttp;
+  now: Date;
+  session: Map<string, unknown>;
+}
+
+const TOKEN_URL = 'https://www.reddit.com/api/v1/access_token';
+const SESSION_KEY = 'reddit.token';
+// A token that ends while the request is on its way would cost a second request.
+const RENEW_BEFORE_MS = 60_000;
+
+/** Asks with our application's token (app-only OAuth). A token that is refused is renewed once. */
+export async function askSignedIn(
+  context: SignedInContext,
+  settings: RedditSettings,
+  url: string,
+): Promise<{ body: unknown; response: UpstreamResponse }> {
+  const token = await tokenOf(context, settings);
+  try {
+    return await ask(context.http, settings, token.value, url);
+  } catch (error) {
+    if (!(error instanceof UpstreamError) || error.kind !== 'unauthorized') throw error;
+    // Another read may have renewed it meanwhile: only the token that was refused is thrown away.
+    if ((await context.session.get(SESSION_KEY)) === token) context.session.delete(SESSION_KEY);
+    return ask(context.http, settings, (await tokenOf(context, settings)).value, url);
+  }
+}
+
+function ask(
+  http: UpstreamHttp,
+  settings: RedditSettings,
+  token: string,
+  url: string,
+): Promise<{ body: unknown; response: UpstreamResponse }> {
+  return http.json({
+    url,
+    headers: { authorization: `bearer ${token}`, 'user-agent': userAgentOf(settings) },
+  });
+}
+
+// The promise is what is kept, so that reads that start together sign in once.
+async function tokenOf(context: SignedInContext, settings: RedditSettings): Promise<Token> {
+  const kept = context.session.get(SESSION_KEY) as Promise<Token> | undefined;
+  const token = await kept;
+  if (token && token.expiresAt - RENEW_BEFORE_MS > context.now.getTime()) return token;
+  if (context.session.get(SESSION_KEY) !== kept) return tokenOf(context, settings);
+  const signingIn = signIn(context, settings);
+  context.session.set(SESSION_KEY, signingIn);
+  signingIn.catch(() => {
+    if (context.session.get(SESSION_KEY) === signingIn) context.session.delete(SESSION_KEY);
+  });
+  return signingIn;
+}
+
+async function signIn({ http, now }: SignedInContext, settings: RedditSettings): Promise<Token> {
+  const credentials = Buffer.from(`${settings.clientId}:${settings.clientSecret}`).toString('base64');
+  const { body } = await http.json({
+    method: 'POST',
+    url: TOKEN_URL,
+    headers: {
+      authorization: `Basic ${credentials}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      'user-agent': userAgentOf(settings),
+    },
+    body: 'grant_type=client_credentials',
+  });
+  const answer = recordOf(body);
+  const value = textOf(answer?.['access_token']);
+  if (value === undefined) {
+    // A grant that is refused comes as 200 with an "error".
+    if (textOf(answer?.['error']) === undefined)
+      throw unknownShape('reddit', 'an object with an "access_token"');
+    throw new UpstreamError(
+      'unauthorized',
+      'reddit refused the sign-in; check SOURCE_REDDIT_CLIENT_ID and SOURCE_REDDIT_CLIENT_SECRET',
+      200,
+    );
+  }
+  const expiresInSeconds = numberOf(answer?.['expires_in']) ?? 3_600;
+  return { value, expiresAt: now.getTime() + expiresInSeconds * 1000 };
+}
+
+// Reddit wants one that names the platform and the application, and throttles those that do not.
+function userAgentOf({ clientId }: RedditSettings): string {
+  return `server:${clientId}:v1 (Earshot)`;
+}
