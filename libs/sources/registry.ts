@@ -1,4 +1,5 @@
 import { SOURCE_IDS, type SourceId } from '#contracts';
+import { createBlueskyConnector } from './bluesky/index.js';
 import { createHackernewsConnector } from './hackernews/index.js';
 import { createRedditConnector } from './reddit/index.js';
 import type { SourceConnector } from './source.js';
@@ -39,7 +40,13 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   },
   youtube: {},
   tiktok: {},
-  bluesky: {},
+  bluesky: {
+    create: (env) =>
+      createBlueskyConnector({
+        clientId: env['SOURCE_BLUESKY_CLIENT_ID'] ?? '',
+        clientSecret: env['SOURCE_BLUESKY_CLIENT_SECRET'] ?? '',
+      }),
+  },
   hackernews: { create: () => createHackernewsConnector() },
   mastodon: {},
   lemmy: {},

@@ -1,0 +1,313 @@
+import { describe, expect, it } from 'vitest';
+import { describeConnector } from '../connector-contract.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+  type FakeRequest,
+} from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { createBlueskyConnector, parseSearchAnswer } from './index.js';
+import { postUri, postView, servePosts, serveSignIn } from './invented.js';
+
+const settings = { clientId: 'us.lamps.example', clientSecret: 'app-pass' };
+const connector = createBlueskyConnector(settings);
+
+describeConnector('bluesky', {
+  create: () => createBlueskyConnector(settings),
+  criteria: criteriaOf({ query: 'lamp' }),
+  serve: servePosts,
+  signIn: serveSignIn,
+  pageSize: 100,
+  itemIdOf: postUri,
+  changedShapes: [
+    {},
+    [],
+    { feed: [] },
+    { posts: {} },
+    { posts: [{ post: postView(1, SPEC_NOW) }] },
+    { posts: [postView(1, SPEC_NOW, { record: { text: undefined, body: 'Lamp' } })] },
+  ],
+});
+
+async function asked(init: Parameters<typeof criteriaOf>[0], more: Partial<FetchContext> = {}) {
+  const upstream = fakeUpstream('bluesky', (request) => serveSignIn(request) ?? { body: { posts: [] } });
+  await connector.search(criteriaOf(init), fakeContext(upstream.http, more));
+  return upstream.requests.slice(1).map(({ at }) => `${at.pathname} ${[...at.searchParams].join(' ')}`);
+}
+
+describe('what Bluesky is asked', () => {
+  it('is one search for each term, newest first, since the last look and a little before', async () => {
+    const since = new Date('2026-03-04T11:00:00Z');
+    expect(await asked({ query: 'led', terms: ['lamp', 'desk light'] }, { since })).toEqual([
+      '/xrpc/app.bsky.feed.searchPosts q,led lamp sort,latest limit,100 since,2026-03-04T10:55:00.000Z',
+      '/xrpc/app.bsky.feed.searchPosts q,led "desk light" sort,latest limit,100 since,2026-03-04T10:55:00.000Z',
+    ]);
+    expect(connector.requestsPerSearch(criteriaOf({ terms: ['a', 'b'] }))).toBe(2);
+  });
+
+  it('is the words as they are in mode platform', async () => {
+    expect(await asked({ query: 'desk lamp -led' }, { match: 'platform' })).toEqual([
+      '/xrpc/app.bsky.feed.searchPosts q,desk lamp -led sort,latest limit,100',
+    ]);
+  });
+
+  it('needs a query or terms', () => {
+    expect(connector.checkCriteria(criteriaOf({}))).toEqual([
+      { path: 'query', message: 'a search on bluesky needs a query or terms' },
+    ]);
+  });
+});
+
+describe('signing in to Bluesky', () => {
+  const search = (answer: (request: FakeRequest) => FakeAnswer, session = new Map<string, unknown>()) => {
+    const upstream = fakeUpstream('bluesky', answer, { settings: connector.requiredSettings });
+    const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));
+    const paths = () => upstream.requests.map(({ at }) => at.pathname.split('.').at(-1));
+    return { reading, paths, requests: upstream.requests };
+  };
+  const endedFor = (jwt: string, ended: FakeAnswer) => (request: FakeRequest) =>
+    serveSignIn(request) ??
+    (request.headers?.['authorization'] === `Bearer ${jwt}`
+      ? ended
+      : { body: { posts: [postView(1, SPEC_NOW)] } });
+
+  it('happens once for all searches', async () => {
+    const session = new Map<string, unknown>();
+    const first = search(endedFor('none', {}), session);
+    const second = search(endedFor('none', {}), session);
+    await Promise.all([first.reading, second.reading]);
+    expect(first.requests[0]).toMatchObject({
+      method: 'POST',
+      url: 'https://bsky.social/xrpc/com.atproto.server.createSession',
+      body: '{"identifier":"us.lamps.example","password":"app-pass"}',
+    });
+    expect(first.requests[1]?.headers).toMatchObject({ authorization: 'Bearer access-1' });
+    expect(second.paths()).toEqual(['searchPosts']);
+  });
+
+  it.each([
+    [
+      '400 ExpiredToken, as a PDS says',
+      { status: 400, body: { error: 'ExpiredToken', message: 'Token has expired' } },
+    ],
+    [
+      '401, as the AppView says',
+      { status: 401, body: { error: 'ExpiredToken', message: 'Token has expired' } },
+    ],
+  ])('is renewed after %s', async (_, ended) => {
+    const { reading, paths } = search(endedFor('access-1', ended));
+    expect((await reading).items.length).toBe(1);
+    expect(paths()).toEqual(['createSession', 'searchPosts', 'refreshSession', 'searchPosts']);
+  });
+
+  it('starts over with the password when the refresh token has ended as well', async () => {
+    let signIns = 0;
+    const { reading, paths } = search((request) => {
+      if (request.at.pathname.endsWith('refreshSession'))
+        return { status: 400, body: { error: 'ExpiredToken' } };
+      if (request.at.pathname.endsWith('createSession')) {
+        signIns += 1;
+        return { body: { accessJwt: `access-${signIns}`, refreshJwt: 'refresh-1' } };
+      }
+      return endedFor('access-1', { status: 400, body: { error: 'ExpiredToken' } })(request);
+    });
+    await reading;
+    expect(paths()).toEqual([
+      'createSession',
+      'searchPosts',
+      'refreshSession',
+      'createSession',
+      'searchPosts',
+    ]);
+  });
+
+  it('that is refused is told, with the settings at fault', async () => {
+    const session = new Map<string, unknown>();
+    const { reading } = search(() => ({ status: 401, body: { error: 'AuthenticationRequired' } }), session);
+    await expect(reading).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message:
+        'bluesky answered 401: the credentials were not accepted; check SOURCE_BLUESKY_CLIENT_ID and SOURCE_BLUESKY_CLIENT_SECRET',
+    });
+    expect(session.size).toBe(0);
+  });
+
+  it('does not hide a request that is not understood', async () => {
+    const { reading } = search(endedFor('access-1', { status: 400, body: { error: 'BadQueryString' } }));
+    await expect(reading).rejects.toMatchObject({
+      kind: 'unexpected_status',
+      message: 'bluesky answered 400 (BadQueryString): the request was not understood',
+    });
+  });
+
+  it('tells how long to wait when the window is spent', async () => {
+    const headers = {
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': String(SPEC_NOW.getTime() / 1000 + 120),
+    };
+    const { reading } = search(
+      endedFor('access-1', { status: 429, headers, body: { error: 'RateLimitExceeded' } }),
+    );
+    await expect(reading).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 120_000 });
+  });
+});
+
+describe('posts of Bluesky', () => {
+  const one = (...more: Parameters<typeof postView> extends [number, Date, ...infer M] ? M : never) =>
+    parseSearchAnswer({ posts: [postView(1, SPEC_NOW, ...more)] }).items[0];
+  const bodyOf = (...more: Parameters<typeof one>) =>
+    JSON.parse(one(...more)?.bodyJson ?? '{}') as Record<string, unknown>;
+
+  it('are mapped', () => {
+    expect(one()).toMatchObject({
+      itemId: postUri(1),
+      eventType: 'bluesky_post.created',
+      kind: 'post',
+      url: 'https://bsky.app/profile/Ada.lamps.example/post/3l1',
+      title: '',
+      text: 'Lamp number 1',
+      author: 'Ada.lamps.example',
+      authorName: 'Ada B.',
+      lang: 'en-GB',
+      publishedAt: '2026-03-04T12:00:00.000Z',
+      engagement: { likes: 3, replies: 1, shares: 6 },
+    });
+    expect(bodyOf()).toEqual({
+      id: postUri(1),
+      source: 'bluesky',
+      url: 'https://bsky.app/profile/Ada.lamps.example/post/3l1',
+      author: 'Ada.lamps.example',
+      publishedAt: '2026-03-04T12:00:00.000Z',
+      cid: 'bafyrei1',
+      kind: 'post',
+      authorDid: 'did:plc:ada000000000000000000000',
+      authorName: 'Ada B.',
+      text: 'Lamp number 1',
+      langs: ['en-GB'],
+      likes: 3,
+      replies: 1,
+      reposts: 2,
+      quotes: 4,
+      replyTo: null,
+      replyRoot: null,
+      links: [],
+      images: [],
+      link: null,
+      video: null,
+      quoted: null,
+      labels: [],
+    });
+  });
+
+  it('show their links whole, wherever the bytes of UTF-8 put them', () => {
+    const text = '💡 Große Lampe: lamps.example/re... und hier';
+    const at = (shown: string) => {
+      const byteStart = Buffer.from(text.slice(0, text.indexOf(shown))).length;
+      return { byteStart, byteEnd: byteStart + Buffer.from(shown).length };
+    };
+    const link = (uri: string) => [{ $type: 'app.bsky.richtext.facet#link', uri }];
+    const facets = [
+      { index: at('hier'), features: link('https://other.example/') },
+      { index: at('lamps.example/re...'), features: link('https://lamps.example/reviews') },
+      { index: at('Lampe'), features: [{ $type: 'app.bsky.richtext.facet#tag', tag: 'Lampe' }] },
+      { index: { byteStart: 900, byteEnd: 950 }, features: link('https://nowhere.example/') },
+      { index: { byteStart: 'x' }, features: link('https://nowhere.example/') },
+    ];
+    expect(one({ record: { text, facets } })?.text).toBe(
+      '💡 Große Lampe: https://lamps.example/reviews und hier (https://other.example/)',
+    );
+  });
+
+  it.each([
+    [{ createdAt: '2026-03-04T11:59:00+01:00' }, {}, '2026-03-04T10:59:00.000Z'],
+    [{ createdAt: '2031-01-01T00:00:00Z' }, {}, '2026-03-04T12:00:00.000Z'],
+    [{ createdAt: 'soon' }, {}, '2026-03-04T12:00:00.000Z'],
+    [{}, { indexedAt: undefined }, '2026-03-04T12:00:00.000Z'],
+  ])(
+    'were published at the earlier of what the client and the server say (%j, %j)',
+    (record, more, publishedAt) => {
+      expect(one({ record, ...more })?.publishedAt).toBe(publishedAt);
+    },
+  );
+
+  it('of a handle that is not valid any more are found by the account itself', () => {
+    const post = one({ author: { did: 'did:plc:ada000000000000000000000', handle: 'handle.invalid' } });
+    expect([post?.author, post?.url]).toEqual([
+      'did:plc:ada000000000000000000000',
+      'https://bsky.app/profile/did:plc:ada000000000000000000000/post/3l1',
+    ]);
+  });
+
+  it('that answer another are replies', () => {
+    const reply = { parent: { uri: postUri(8), cid: 'c' }, root: { uri: postUri(9), cid: 'c' } };
+    expect(one({ record: { reply } })?.kind).toBe('reply');
+    expect(bodyOf({ record: { reply } })).toMatchObject({ replyTo: postUri(8), replyRoot: postUri(9) });
+  });
+
+  const images = {
+    $type: 'app.bsky.embed.images#view',
+    images: [{ fullsize: 'https://cdn.example/1', thumb: 'https://cdn.example/t1', alt: 'A lamp' }],
+  };
+  it.each([
+    [
+      'images',
+      images,
+      [['image', 'https://cdn.example/1']],
+      { images: [{ url: 'https://cdn.example/1', alt: 'A lamp' }] },
+    ],
+    [
+      'a link card',
+      {
+        $type: 'app.bsky.embed.external#view',
+        external: { uri: 'https://l.example', title: 'Lamps', description: '' },
+      },
+      [['link', 'https://l.example']],
+      { link: { url: 'https://l.example', title: 'Lamps', description: '' } },
+    ],
+    [
+      'a video',
+      { $type: 'app.bsky.embed.video#view', playlist: 'https://v.example/p.m3u8', alt: 'On and off' },
+      [['video', 'https://v.example/p.m3u8']],
+      { video: { url: 'https://v.example/p.m3u8', alt: 'On and off' } },
+    ],
+    [
+      'a quoted post',
+      { $type: 'app.bsky.embed.record#view', record: { uri: postUri(5) } },
+      [],
+      { quoted: postUri(5) },
+    ],
+    [
+      'a quoted post and images',
+      {
+        $type: 'app.bsky.embed.recordWithMedia#view',
+        record: { record: { uri: postUri(5) } },
+        media: images,
+      },
+      [['image', 'https://cdn.example/1']],
+      { quoted: postUri(5), images: [{ url: 'https://cdn.example/1', alt: 'A lamp' }] },
+    ],
+    ['something unknown', { $type: 'app.bsky.embed.hologram#view' }, [], { images: [], link: null }],
+  ])('with %s', (_, embed, media, body) => {
+    expect(one({ embed })?.media.map(({ type, url }) => [type, url])).toEqual(media);
+    expect(bodyOf({ embed })).toMatchObject(body);
+  });
+
+  it('that cannot be read are counted, and the others kept', () => {
+    const { items, warnings } = parseSearchAnswer({
+      posts: [
+        postView(1, SPEC_NOW),
+        { uri: 'at://x' },
+        postView(2, SPEC_NOW, { record: { text: 7 } }),
+        postView(1, SPEC_NOW),
+      ],
+    });
+    expect(items.map((item) => item.itemId)).toEqual([postUri(1)]);
+    expect(warnings).toEqual([
+      'bluesky: 1 of 4 items could not be read: no uri of a post',
+      'bluesky: 1 of 4 items could not be read: no record with a text',
+    ]);
+  });
+});

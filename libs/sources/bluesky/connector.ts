@@ -1,0 +1,69 @@
+import type { Criteria, MatchMode } from '#contracts';
+import { merged, readPages, type Page } from '../paging.js';
+import type { FetchContext, Fetched, SourceConnector } from '../source.js';
+import { alternativesOf, faultsWithoutTerms, quotedIfNeeded } from '../terms.js';
+import { parseSearchAnswer } from './parse.js';
+import { askSignedIn, type BlueskySettings } from './sign-in.js';
+
+export type { BlueskySettings } from './sign-in.js';
+
+const PAGE_SIZE = 100;
+// A post enters the search index a little after it was made: what is older than `since` by less may still be new.
+const INDEX_LAG_MS = 300_000;
+
+/** Bluesky by `app.bsky.feed.searchPosts`, signed in: without an account it answers no second page. */
+export function createBlueskyConnector(settings: BlueskySettings): SourceConnector {
+  return {
+    id: 'bluesky',
+    requiredSettings: ['SOURCE_BLUESKY_CLIENT_ID', 'SOURCE_BLUESKY_CLIENT_SECRET'],
+    commonGrid: false,
+    // 600 a minute are allowed; its staff ask that the search be not used in bulk.
+    budget: { requestsPerMinute: 120, concurrency: 2, backoff: 'lane' },
+    checkCriteria: (criteria) => faultsWithoutTerms('bluesky', criteria),
+    requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),
+    search: (criteria, context) => search(criteria, context, settings),
+  };
+}
+
+async function search(
+  criteria: Criteria,
+  context: FetchContext,
+  settings: BlueskySettings,
+): Promise<Fetched> {
+  const reads: Fetched[] = [];
+  // "a OR b" finds posts that hold both, or nothing: one request for each term.
+  for (const phrases of alternativesOf(criteria)) {
+    reads.push(await readSearch(queryOf(phrases, context.match), context, settings));
+  }
+  return merged(reads);
+}
+
+function queryOf(phrases: readonly string[], match: MatchMode): string {
+  return phrases.map((phrase) => (match === 'platform' ? phrase : quotedIfNeeded(phrase))).join(' ');
+}
+
+async function readSearch(q: string, context: FetchContext, settings: BlueskySettings): Promise<Fetched> {
+  const { since } = context;
+  const after = since && new Date(since.getTime() - INDEX_LAG_MS).toISOString();
+  const read = async (cursor?: string): Promise<Page> => {
+    const query = new URLSearchParams({
+      q,
+      sort: 'latest',
+      limit: String(PAGE_SIZE),
+      ...(after !== undefined && { since: after }),
+      ...(cursor !== undefined && { cursor }),
+    });
+    const body = await askSignedIn(context, settings, 'app.bsky.feed.searchPosts', query);
+    const answer = parseSearchAnswer(body);
+    const next = answer.cursor;
+    // An empty page ends the search even where a cursor is given: it would lead to the same place.
+    const last = next === undefined || next === cursor || answer.items.length === 0;
+    return { items: answer.items, warnings: answer.warnings, next: last ? undefined : () => read(next) };
+  };
+  // No `until`: the upstream was told, and the date that an author claims says nothing about the order.
+  return readPages(await read(), {
+    known: (itemId) => context.known(itemId),
+    since,
+    pageCap: context.pageCap,
+  });
+}

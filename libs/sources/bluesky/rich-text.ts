@@ -1,0 +1,50 @@
+import { standsFor } from '../html-text.js';
+import { listOf, numberOf, recordOf, textOf } from '../shape.js';
+
+interface Link {
+  start: number;
+  end: number;
+  uri: string;
+}
+
+/**
+ * A post's text with its links whole: clients shorten what they show ("example.com/lo…"), the address is in the
+ * facets. Facets are counted in bytes of UTF-8; those that fit no text are left alone.
+ */
+export function textWithLinks(text: string, facets: unknown): string {
+  const links = linksOf(facets);
+  if (links.length === 0) return text;
+  const bytes = Buffer.from(text, 'utf8');
+  const parts: string[] = [];
+  let done = 0;
+  for (const { start, end, uri } of links) {
+    if (start < done || end <= start || end > bytes.length) continue;
+    const shown = bytes.subarray(start, end).toString('utf8');
+    parts.push(
+      bytes.subarray(done, start).toString('utf8'),
+      standsFor(shown, uri) ? uri : `${shown} (${uri})`,
+    );
+    done = end;
+  }
+  parts.push(bytes.subarray(done).toString('utf8'));
+  return parts.join('');
+}
+
+/** The addresses that a post's text links to, in their order. */
+export function linkAddresses(facets: unknown): string[] {
+  return [...new Set(linksOf(facets).map(({ uri }) => uri))];
+}
+
+function linksOf(facets: unknown): Link[] {
+  const links = (listOf(facets) ?? []).flatMap((entry) => {
+    const facet = recordOf(entry);
+    const index = recordOf(facet?.['index']);
+    const [start, end] = [numberOf(index?.['byteStart']), numberOf(index?.['byteEnd'])];
+    const feature = (listOf(facet?.['features']) ?? [])
+      .map(recordOf)
+      .find((one) => one?.['$type'] === 'app.bsky.richtext.facet#link');
+    const uri = textOf(feature?.['uri']);
+    return start === undefined || end === undefined || uri === undefined ? [] : [{ start, end, uri }];
+  });
+  return links.sort((a, b) => a.start - b.start);
+}
