@@ -66,17 +66,17 @@ export class Answer {
   async write(bytes: Uint8Array): Promise<void> {
     const sink = this.gzip ?? this.response;
     if (sink.write(bytes) || this.response.destroyed) return;
-    const signal = AbortSignal.timeout(STALLED_READER_MS);
-    const drained = once(sink, 'drain', { signal });
-    const closed = once(this.response, 'close', { signal });
-    try {
-      await Promise.race([drained, closed]);
-    } catch {
-      this.response.destroy();
-    } finally {
-      drained.catch(() => undefined);
-      closed.catch(() => undefined);
-    }
+    await new Promise<void>((resolve) => {
+      const stalled = setTimeout(() => this.response.destroy(), STALLED_READER_MS);
+      const goOn = () => {
+        clearTimeout(stalled);
+        sink.off('drain', goOn);
+        this.response.off('close', goOn);
+        resolve();
+      };
+      sink.on('drain', goOn);
+      this.response.on('close', goOn);
+    });
   }
 
   async end(): Promise<void> {

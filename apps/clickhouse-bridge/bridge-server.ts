@@ -7,14 +7,24 @@ import { setTimeout as after } from 'node:timers/promises';
 import { Answer } from './answer.js';
 import type { ChdbAnswer } from './chdb-native.js';
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
-import { Engine, type EngineConnection } from './engine.js';
+import { Engine } from './engine.js';
 import { applyKey, readQueryRequest, type QueryRequest } from './query-request.js';
 import { readForm, readSqlBody, sqlText, writeRows } from './request-body.js';
-import { parseStatement, type InsertStatement, type SelectStatement, type Statement } from './statement.js';
+import {
+  parseStatement,
+  type CommandStatement,
+  type InsertStatement,
+  type SelectStatement,
+  type Statement,
+} from './statement.js';
 
 const DEFAULT_FORMAT = 'TabSeparated';
 /** A result up to this size is made in one go beside the event loop; a bigger one is asked for again, in pieces. */
 const WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
+/** Formats without a beginning and an end of their own: the engine writes each piece as a document. */
+const PIECEMEAL_FORMATS =
+  /^(JSON(Compact|Strings|CompactStrings)?EachRow|TabSeparated(Raw)?|TSV(Raw)?|CSV|TSKV|RowBinary)$/;
+const OWN_LIMITS = /^(max_result_|result_overflow_mode)/;
 const TOO_MANY_ROWS_OR_BYTES = 396;
 /** As ClickHouse's http_max_uri_size: parameters travel in the address. */
 const ADDRESS_BYTES_AT_MOST = 1024 * 1024;
@@ -112,13 +122,36 @@ export class BridgeServer {
       return;
     }
     const format = statement.format ?? query.defaultFormat ?? DEFAULT_FORMAT;
-    const result = await this.engine.use(query, gone, (connection) =>
-      statement.kind === 'select'
-        ? select(connection, statement, format, query, answer, gone)
-        : connection.all(statement.sql, format),
+    const result = await this.wholeResult(statement, format, query, gone);
+    if (result) return answer.whole(result.bytes, format, { result_rows: result.rowsRead });
+    await this.engine.use(query, gone, (connection) =>
+      inPieces(connection.stream(statement.sql, format), format, answer, gone),
     );
-    // Here, not above: a slow reader of a whole result holds no connection.
-    if (result) await answer.whole(result.bytes, format, { result_rows: result.rowsRead });
+  }
+
+  /**
+   * The result, or undefined when it is too big for memory and can be had in pieces. Not everything is read in
+   * pieces, since the engine then blocks this whole process while it analyses the query.
+   */
+  private async wholeResult(
+    statement: SelectStatement | CommandStatement,
+    format: string,
+    query: QueryRequest,
+    gone: AbortSignal,
+  ): Promise<ChdbAnswer | undefined> {
+    const hasOwnLimit = [...query.settings.keys()].some((name) => OWN_LIMITS.test(name));
+    const canBePieces =
+      statement.kind === 'select' && PIECEMEAL_FORMATS.test(format) && !query.mustWaitForEnd && !hasOwnLimit;
+    const settings = new Map(query.settings);
+    if (canBePieces) settings.set('max_result_bytes', String(WHOLE_RESULT_BYTES));
+    try {
+      return await this.engine.use({ ...query, settings }, gone, (connection) =>
+        connection.all(statement.sql, query.defaultFormat ?? DEFAULT_FORMAT),
+      );
+    } catch (error) {
+      if (canBePieces && fromEngineError(error).code === TOO_MANY_ROWS_OR_BYTES) return undefined;
+      throw error;
+    }
   }
 
   /**
@@ -163,30 +196,6 @@ async function readStatement(
   const body = sqlText(await readSqlBody(request));
   const sql = query.query === undefined ? body : body === '' ? query.query : `${query.query}\n${body}`;
   return { statement: parseStatement(sql) };
-}
-
-/** Gives a whole result; undefined when it was too big for that and has been answered in pieces. */
-async function select(
-  connection: EngineConnection,
-  { sql }: SelectStatement,
-  format: string,
-  query: QueryRequest,
-  answer: Answer,
-  gone: AbortSignal,
-): Promise<ChdbAnswer | undefined> {
-  const hasOwnLimit = [...query.settings.keys()].some((name) =>
-    /^(max_result_|result_overflow_mode)/.test(name),
-  );
-  if (hasOwnLimit || query.mustWaitForEnd) return connection.all(sql, format);
-  await connection.set('max_result_bytes', String(WHOLE_RESULT_BYTES));
-  try {
-    return await connection.all(sql, format);
-  } catch (error) {
-    if (fromEngineError(error).code !== TOO_MANY_ROWS_OR_BYTES) throw error;
-  }
-  await connection.set('max_result_bytes', '0');
-  await inPieces(connection.stream(sql, format), format, answer, gone);
-  return undefined;
 }
 
 async function inPieces(

@@ -4,8 +4,14 @@ import PQueue from 'p-queue';
 import { loadChdb, type ChdbAnswer, type ChdbHandle, type ChdbNative } from './chdb-native.js';
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
 
-/** How many statements run at once. Each takes one of libuv's threads; KILL QUERY needs some beside them. */
-const STATEMENTS_AT_ONCE = 8;
+/**
+ * How many statements run at once. Each holds one of libuv's threads, and as many stay free: without one, KILL
+ * QUERY could not even begin.
+ */
+const STATEMENTS_AT_ONCE = Math.min(
+  8,
+  Math.max(1, Math.floor(Number(process.env.UV_THREADPOOL_SIZE ?? 4) / 2)),
+);
 const STATEMENTS_WAITING_AT_MOST = 2_000;
 const DEFAULT_MAX_EXECUTION_SECONDS = '120';
 const KILL_AGAIN_AFTER_MS = 50;
@@ -122,11 +128,6 @@ export class EngineConnection {
   /** Runs a statement and gives its whole result. */
   all(sql: string, format: string): Promise<ChdbAnswer> {
     return this.native.QueryAsyncConnection(this.handle, sql, format);
-  }
-
-  /** Sets one more thing for the rest of this request. */
-  async set(name: string, value: string): Promise<void> {
-    await this.all(`SET ${name} = ${quoted(value)}`, 'Null');
   }
 
   /** A SELECT's result piece by piece. Leaving the loop early ends it. */

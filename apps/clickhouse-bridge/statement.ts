@@ -84,10 +84,14 @@ function insertOf(
   };
 }
 
-function readOneStatement(sql: string, tokens: Iterable<SqlToken>): { format?: string; end: number } {
+function readOneStatement(
+  sql: string,
+  tokens: Iterable<SqlToken>,
+): { format?: string | undefined; end: number } {
   let end = sql.length;
   let before: SqlToken | undefined;
   let format: string | undefined;
+  let isBehindFormat = false;
   for (const token of tokens) {
     if (before?.kind === 'semicolon' && token.kind !== 'semicolon')
       throw new ClickhouseException(
@@ -96,13 +100,14 @@ function readOneStatement(sql: string, tokens: Iterable<SqlToken>): { format?: s
         `Syntax error (Multi-statements are not allowed): failed at position ${token.start + 1}`,
       );
     if (token.kind === 'semicolon' && before?.kind !== 'semicolon') end = token.start;
-    if (token.kind === 'word' && token.depth === 0) {
-      refuseFiles(before, token);
-      if (before?.kind === 'word' && before.text === 'FORMAT') format = sql.slice(token.start, token.end);
-    }
+    if (token.depth === 0) refuseFiles(before, token);
+    // Nothing but SETTINGS may stand behind a format; otherwise it was a column of that name.
+    if (isBehindFormat && token.kind !== 'semicolon' && token.text !== 'SETTINGS') format = undefined;
+    isBehindFormat = token.kind === 'word' && token.depth === 0 && before?.text === 'FORMAT';
+    if (isBehindFormat) format = sql.slice(token.start, token.end);
     before = token;
   }
-  return { ...(format === undefined ? {} : { format }), end };
+  return { format, end };
 }
 
 /** A server refuses both over HTTP; the engine, being a library, would open the files of this machine. */

@@ -1,0 +1,311 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { ClickHouseError, ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BridgeServer } from './bridge-server.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'bridge-'));
+let bridge: BridgeServer;
+let url: string;
+let client: ClickHouseClient;
+
+beforeAll(async () => {
+  const started = await BridgeServer.start(directory, 0);
+  bridge = started.bridge;
+  url = `http://127.0.0.1:${started.port}`;
+  client = createClient({ url, log: { level: ClickHouseLogLevel.OFF } });
+});
+
+afterAll(async () => {
+  await client.close();
+  await bridge.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function rows<T = Record<string, unknown>>(query: string, query_params?: Record<string, unknown>) {
+  const result = await client.query({
+    query,
+    format: 'JSONEachRow',
+    ...(query_params ? { query_params } : {}),
+  });
+  return result.json<T>();
+}
+
+/** Resolves as soon as no statement but the asking one runs. */
+async function nothingRuns(): Promise<void> {
+  while ((await rows<{ n: string }>('SELECT count() AS n FROM system.processes'))[0]?.n.toString() !== '1');
+}
+
+function post(
+  path: string,
+  body: string,
+): Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}${path}`, { method: 'POST' }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+      );
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+describe('the ordinary client', () => {
+  it('pings', async () => {
+    expect(await client.ping()).toEqual({ success: true });
+    expect(await client.ping({ select: true })).toEqual({ success: true });
+  });
+
+  it('creates a table with a text index, inserts 5,000 rows and reads the newest version of each', async () => {
+    await client.command({
+      query: `CREATE TABLE mentions (id UInt64, version UInt32, text String,
+        INDEX words text TYPE text(tokenizer = splitByNonAlpha))
+        ENGINE = ReplacingMergeTree(version) ORDER BY id SETTINGS index_granularity = 1024`,
+    });
+    for (const version of [1, 2]) {
+      const values = Array.from({ length: 5_000 }, (_, id) => ({
+        id,
+        version,
+        text: `mention ${id} of version${version}`,
+      }));
+      const { summary } = await client.insert({ table: 'mentions', values, format: 'JSONEachRow' });
+      expect(summary?.written_rows).toBe('5000');
+    }
+    expect(await rows('SELECT count() AS n, min(version) AS v FROM mentions FINAL')).toEqual([
+      { n: 5000, v: 2 },
+    ]);
+    expect(await rows("SELECT id FROM mentions WHERE hasToken(text, '4711') ORDER BY version")).toEqual([
+      { id: 4711 },
+      { id: 4711 },
+    ]);
+  });
+
+  it('passes parameters through unchanged, whatever is in them', async () => {
+    const nasty = [
+      `it's "x" \`y\` \\ \\n`,
+      'tab\tline\nreturn\r',
+      'zero\0byte',
+      'ünïcødé 日本 🦆',
+      `'; DROP TABLE mentions; --`,
+      '',
+    ];
+    for (const value of nasty)
+      expect(await rows('SELECT {v:String} AS v', { v: value })).toEqual([{ v: value }]);
+    expect(await rows('SELECT {v:Array(String)} AS v', { v: nasty })).toEqual([{ v: nasty }]);
+    expect(
+      await rows('SELECT {n:Nullable(UInt8)} AS n, {d:DateTime64(3)} AS d', {
+        n: null,
+        d: new Date(1.5e12 + 7),
+      }),
+    ).toEqual([{ n: null, d: '2017-07-14 02:40:00.007' }]);
+  });
+
+  it('stores text with every kind of character as it was sent', async () => {
+    await client.command({ query: 'CREATE TABLE texts (n UInt8, s String) ENGINE = MergeTree ORDER BY n' });
+    const values = [`a\n\nDROP TABLE texts;\n`, `'";\\`, 'zero\0byte', '🦆'].map((s, n) => ({ n, s }));
+    await client.insert({ table: 'texts', values, format: 'JSONEachRow' });
+    const csv = Readable.from([Buffer.from('9,"a\n\n'), Buffer.from('DROP TABLE texts"\n')], {
+      objectMode: false,
+    });
+    await client.insert({ table: 'texts', values: csv, format: 'CSV' });
+    await client.command({ query: "INSERT INTO texts VALUES (10, 'a\n\nb;c'), (11, concat('x', 'y'))" });
+    expect(await rows('SELECT * FROM texts ORDER BY n')).toEqual([
+      ...values,
+      { n: 9, s: 'a\n\nDROP TABLE texts' },
+      { n: 10, s: 'a\n\nb;c' },
+      { n: 11, s: 'xy' },
+    ]);
+  });
+
+  it('takes parameters as a form when they are long', async () => {
+    const ids = Array.from({ length: 40_000 }, (_, i) => `id-${i}`);
+    const result = await client.query({
+      query: 'SELECT length({ids:Array(String)}) AS n',
+      query_params: { ids },
+      use_multipart_params: true,
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual([{ n: 40_000 }]);
+  });
+
+  it('compresses both ways', async () => {
+    const packed = createClient({ url, compression: { request: true, response: true } });
+    const values = Array.from({ length: 1_000 }, (_, i) => ({ n: 200, s: `packed ${i}` }));
+    await packed.insert({ table: 'texts', values, format: 'JSONEachRow' });
+    const result = await packed.query({
+      query: 'SELECT count() AS packed FROM texts WHERE n = 200',
+      format: 'JSONEachRow',
+    });
+    expect(result.response_headers['content-encoding']).toBe('gzip');
+    expect(await result.json()).toEqual([{ packed: 1_000 }]);
+    await packed.close();
+  });
+
+  it('echoes the id of a query', async () => {
+    expect((await client.query({ query: 'SELECT 1', query_id: 'my-own' })).query_id).toBe('my-own');
+  });
+
+  it('answers many questions at once, each with its own parameters', async () => {
+    const asked = Array.from({ length: 200 }, (_, i) => i);
+    const answers = await Promise.all(asked.map((i) => rows<{ i: number }>('SELECT {i:UInt32} AS i', { i })));
+    expect(answers.map(([row]) => row?.i)).toEqual(asked);
+  });
+});
+
+describe('between requests', () => {
+  it('no setting stays: a token of one insert does not swallow the next', async () => {
+    await client.command({
+      query:
+        'CREATE TABLE once (n UInt8) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100',
+    });
+    const insert = (n: number, token?: string) =>
+      client.insert({
+        table: 'once',
+        values: [{ n }],
+        format: 'JSONEachRow',
+        ...(token ? { clickhouse_settings: { insert_deduplication_token: token } } : {}),
+      });
+    await insert(1, 'a');
+    await insert(1, 'a');
+    await insert(2);
+    await insert(3, 'b');
+    expect(await rows('SELECT n FROM once ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
+  it('no parameter stays', async () => {
+    await rows('SELECT {secret:String} AS v', { secret: 'x' });
+    await expect(rows('SELECT {secret:String} AS v')).rejects.toMatchObject({ code: '456' });
+  });
+
+  it('nothing of a failed result stays', async () => {
+    const failing =
+      'SELECT number, throwIf(number = 60000) FROM numbers(100000) SETTINGS max_threads = 1, max_block_size = 1000';
+    for (let i = 0; i < 20; i++) {
+      await expect(rows(failing)).rejects.toMatchObject({ code: '395' });
+      expect(await rows('SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    }
+  });
+});
+
+describe('errors', () => {
+  it('have the code and type of ClickHouse', async () => {
+    const failure = await rows('SELECT * FROM nowhere').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ClickHouseError);
+    expect(failure).toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
+    await expect(rows('SELEC 1')).rejects.toMatchObject({ code: '62' });
+    await expect(
+      client.query({ query: 'SELECT 1', clickhouse_settings: { nonsense: '1' } as Record<string, string> }),
+    ).rejects.toMatchObject({ code: '115' });
+    await expect(
+      client.insert({ table: 'once', values: [{ n: 'not a number' }], format: 'JSONEachRow' }),
+    ).rejects.toMatchObject({ code: '27' });
+    await expect(client.query({ query: 'SELECT 1', session_id: 's' })).rejects.toMatchObject({ code: '48' });
+  });
+
+  it('carry the header, the status and the text that other clients read', async () => {
+    const answer = await post('/', 'SELECT * FROM nowhere');
+    expect(answer.status).toBe(404);
+    expect(answer.headers['x-clickhouse-exception-code']).toBe('60');
+    expect(answer.body).toMatch(/^Code: 60\. DB::Exception: .* \(UNKNOWN_TABLE\) \(version .*\)\n$/);
+  });
+
+  it('a second statement in one body is refused and not run', async () => {
+    await expect(client.command({ query: 'SELECT 1; DROP TABLE texts' })).rejects.toMatchObject({
+      code: '62',
+    });
+    expect(await rows('EXISTS TABLE texts')).toEqual([{ result: 1 }]);
+  });
+
+  it('behind rows that were sent already reach the reader of the stream', async () => {
+    const result = await client.query({
+      query: 'SELECT number, throwIf(number = 5000000) FROM numbers(10000000) SETTINGS max_threads = 1',
+      format: 'JSONEachRow',
+    });
+    let read = 0;
+    const reading = async () => {
+      for await (const batch of result.stream()) read += batch.length;
+    };
+    await expect(reading()).rejects.toMatchObject({ code: '395' });
+    expect(read).toBeGreaterThan(1_000_000);
+  });
+
+  it('a statement that takes too long ends by itself', async () => {
+    await expect(
+      client.query({
+        query: 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1',
+        clickhouse_settings: { max_execution_time: 1 },
+      }),
+    ).rejects.toMatchObject({ code: '159' });
+  });
+
+  it('a reader by GET cannot write', async () => {
+    const query = encodeURIComponent('INSERT INTO once VALUES (9)');
+    const status = await new Promise((resolve) =>
+      request(`${url}/?query=${query}`, (response) =>
+        resolve(response.resume().headers['x-clickhouse-exception-code']),
+      ).end(),
+    );
+    expect(status).toBe('164');
+  });
+});
+
+describe('a large result', () => {
+  it('streams, in any format', async () => {
+    const result = await client.query({
+      query: 'SELECT number, toString(number) AS s FROM numbers(3000000)',
+      format: 'JSONEachRow',
+    });
+    let read = 0;
+    for await (const batch of result.stream()) read += batch.length;
+    expect(read).toBe(3_000_000);
+    const json = await client.query({ query: 'SELECT number FROM numbers(3000000)', format: 'JSON' });
+    expect((await json.json()).rows).toBe(3_000_000);
+  });
+
+  it('stops when its reader goes away, and the others go on', async () => {
+    const result = await client.query({
+      query: 'SELECT number FROM numbers(100000000000)',
+      format: 'JSONEachRow',
+    });
+    // Leaving the loop destroys the stream, and with it the connection.
+    for await (const batch of result.stream()) if (batch.length > 0) break;
+    await nothingRuns();
+  });
+});
+
+describe('a client that goes away', () => {
+  it('takes its statements with it, so that they block nobody', async () => {
+    const abort = new AbortController();
+    const ask = () =>
+      client
+        .query({
+          query: 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1',
+          abort_signal: abort.signal,
+        })
+        .then(
+          () => 'answered',
+          () => 'gave up',
+        );
+    const running = ask();
+    await expect.poll(slowOnes).toBe(1);
+    const waiting = Array.from({ length: 8 }, ask);
+    abort.abort();
+    expect(await Promise.all([running, ...waiting])).toEqual(Array(9).fill('gave up'));
+    await nothingRuns();
+  });
+
+  async function slowOnes(): Promise<number> {
+    const [row] = await rows<{ n: number }>(
+      "SELECT count() AS n FROM system.processes WHERE query LIKE '%sipHash64(number) = 1%'",
+    );
+    return Number(row?.n ?? 0) - 1;
+  }
+});

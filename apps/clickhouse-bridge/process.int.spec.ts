@@ -1,0 +1,123 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { afterEach, expect, it } from 'vitest';
+
+const program = fileURLToPath(new URL('../../dist/apps/clickhouse-bridge/main.js', import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), 'bridge-process-'));
+const children = new Set<ChildProcess>();
+
+afterEach(async () => {
+  for (const child of children) {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  }
+  children.clear();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function launch(...options: string[]): ChildProcess {
+  if (!existsSync(program)) throw new Error('this spec runs the built bridge: npm run build');
+  const child = spawn(process.execPath, [program, '--dir', directory, ...options], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, UV_THREADPOOL_SIZE: '24', NODE_OPTIONS: '' },
+  });
+  children.add(child);
+  return child;
+}
+
+async function ready(child: ChildProcess) {
+  const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
+  const { port } = JSON.parse(line) as { port: number };
+  return createClient({ url: `http://127.0.0.1:${port}`, log: { level: ClickHouseLogLevel.OFF } });
+}
+
+it('loses nothing that it acknowledged, and keeps nothing by halves, when it is killed during inserts', async () => {
+  const batch = 1_000;
+  let acknowledged = 0;
+  for (let round = 0; round < 3; round++) {
+    const child = launch();
+    const client = await ready(child);
+    await client.command({ query: 'CREATE TABLE IF NOT EXISTS t (n UInt32) ENGINE = MergeTree ORDER BY n' });
+    const killAt = acknowledged + 20 * batch;
+    for (;;) {
+      const values = Array.from({ length: batch }, (_, i) => ({ n: acknowledged + i }));
+      const inserting = client.insert({ table: 't', values, format: 'JSONEachRow' });
+      // Killed while the last insert is on its way: it may be there or not, but whole.
+      if (acknowledged === killAt) child.kill('SIGKILL');
+      if (
+        !(await inserting.then(
+          () => true,
+          () => false,
+        ))
+      )
+        break;
+      acknowledged += batch;
+    }
+    await client.close();
+    const again = launch();
+    const survivor = await ready(again);
+    const result = await survivor.query({
+      query: 'SELECT countIf(n < {acknowledged:UInt32}) AS known, count() % {batch:UInt32} AS rest FROM t',
+      query_params: { acknowledged, batch },
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual([{ known: acknowledged, rest: 0 }]);
+    await survivor.command({
+      query: 'ALTER TABLE t DELETE WHERE n >= {acknowledged:UInt32} SETTINGS mutations_sync = 1',
+      query_params: { acknowledged },
+    });
+    await survivor.close();
+    again.kill('SIGTERM');
+    expect(await once(again, 'exit')).toEqual([0, null]);
+  }
+  expect(acknowledged).toBeGreaterThanOrEqual(60 * batch);
+});
+
+it('ends when the process that holds its standard input is gone', async () => {
+  const child = launch('--exit-with-stdin');
+  await (await ready(child)).close();
+  child.stdin!.end();
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+it('ends within seconds although a statement runs', async () => {
+  const child = launch();
+  const client = await ready(child);
+  const running = client
+    .query({ query: 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1' })
+    .then(
+      () => 'answered',
+      (error: { code?: string }) => error.code,
+    );
+  await expect
+    .poll(async () => {
+      const result = await client.query({
+        query: 'SELECT count() AS n FROM system.processes',
+        format: 'JSONEachRow',
+      });
+      return result.json();
+    })
+    .toEqual([{ n: 2 }]);
+  const asked = Date.now();
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  expect(Date.now() - asked).toBeLessThan(6_000);
+  expect(['394', 'ECONNRESET']).toContain(await running);
+  await client.close();
+});
+
+it('refuses a directory that another one works on', async () => {
+  const first = launch();
+  await (await ready(first)).close();
+  const second = launch();
+  let said = '';
+  second.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  expect(await once(second, 'close')).toEqual([1, null]);
+  expect(said).toContain(`${directory} is in use by a running process (pid ${first.pid})`);
+});

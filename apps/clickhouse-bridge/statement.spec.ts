@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
+import { parseStatement } from './statement.js';
+
+function refusal(sql: string): ClickhouseException {
+  try {
+    parseStatement(sql);
+  } catch (error) {
+    if (error instanceof ClickhouseException) return error;
+  }
+  throw new Error(`not refused: ${sql}`);
+}
+
+describe('what a statement is', () => {
+  it('tells a select by its first word, behind comments and brackets', () => {
+    expect(parseStatement('-- x\n/* y */ SELECT 1 FORMAT JSONEachRow')).toEqual({
+      kind: 'select',
+      sql: '-- x\n/* y */ SELECT 1 FORMAT JSONEachRow',
+      format: 'JSONEachRow',
+    });
+    expect(parseStatement('(select 1) union all (select 2)').kind).toBe('select');
+    expect(parseStatement('with 1 as a select a').kind).toBe('select');
+    expect(parseStatement('show tables').kind).toBe('command');
+  });
+
+  it('takes a column called format for no format', () => {
+    expect(parseStatement("select format('{}', a) as format from t")).toMatchObject({ format: undefined });
+    expect(parseStatement('select (select 1 as format) as x')).toMatchObject({ format: undefined });
+    expect(parseStatement('select 1 format CSV settings max_threads = 1;')).toMatchObject({ format: 'CSV' });
+  });
+
+  it('drops the semicolon at the end', () => {
+    expect(parseStatement('select 1 ; -- done\n;')).toMatchObject({ kind: 'select', sql: 'select 1 ' });
+  });
+
+  it('refuses a second statement wherever quotes and comments hide it', () => {
+    expect(refusal('select 1; drop table t').code).toBe(62);
+    expect(refusal("select 'a\\'; select'; drop table t").code).toBe(62);
+    expect(refusal("select 'a''b'; drop table t").code).toBe(62);
+    expect(refusal('select 1 /* ; */ ; -- ;\n drop table t').code).toBe(62);
+    expect(refusal('').code).toBe(62);
+  });
+
+  it('sees semicolons inside quotes, heredocs and comments as text', () => {
+    for (const sql of [
+      "select ';x'",
+      'select `;x`',
+      'select ";x"',
+      'select 1 -- ;x\n',
+      'select $a$;x$a$',
+      "select '\\';x'",
+    ])
+      expect(parseStatement(sql)).toMatchObject({ kind: 'select', sql });
+  });
+
+  it('refuses the files of the machine', () => {
+    expect(refusal("insert into t from infile '/etc/passwd' format CSV").code).toBe(344);
+    expect(refusal("select 1 into outfile '/tmp/x'").code).toBe(344);
+  });
+});
+
+describe('an insert', () => {
+  it('is cut where the source of its rows is named', () => {
+    expect(parseStatement('INSERT INTO a.t (x, y) SETTINGS async_insert=1 FORMAT JSONEachRow')).toEqual({
+      kind: 'insert',
+      head: 'INSERT INTO a.t (x, y)',
+      tail: 'SETTINGS async_insert=1  FORMAT JSONEachRow',
+      inlineData: '',
+    });
+  });
+
+  it('keeps rows that stand in the statement as they are, quotes and semicolons included', () => {
+    expect(parseStatement('insert into t format JSONEachRow\n{"a":"it\'s; b"}\n\n{"a":1}')).toMatchObject({
+      inlineData: '{"a":"it\'s; b"}\n\n{"a":1}',
+    });
+    expect(parseStatement("insert into values values (1, 'x')")).toMatchObject({
+      head: 'insert into values',
+      tail: ' FORMAT Values',
+      inlineData: "(1, 'x')",
+    });
+  });
+
+  it('from a select is a command', () => {
+    expect(parseStatement('insert into t select * from u').kind).toBe('command');
+  });
+});
+
+describe('an error of the engine', () => {
+  it('keeps code, type and message', () => {
+    const exception = fromEngineError(
+      new Error('Code: 60. DB::Exception: Table default.t does not exist. (UNKNOWN_TABLE)'),
+    );
+    expect(exception).toMatchObject({
+      code: 60,
+      type: 'UNKNOWN_TABLE',
+      message: 'Table default.t does not exist',
+    });
+    expect(exception.httpStatus).toBe(404);
+    expect(exception.toText('26.7')).toBe(
+      'Code: 60. DB::Exception: Table default.t does not exist. (UNKNOWN_TABLE) (version 26.7)\n',
+    );
+  });
+
+  it('says nothing of the file that the rows went through', () => {
+    const said =
+      'Code: 27. DB::Exception: Code: 27. DB::Exception: Cannot parse input: (at row 3)\n: (in file/uri /tmp/in.dat): While executing File: data for INSERT was parsed from file. (CANNOT_PARSE_INPUT_ASSERTION_FAILED) (version 26.7.2.1). (CANNOT_PARSE_INPUT_ASSERTION_FAILED)';
+    expect(fromEngineError(new Error(said))).toMatchObject({
+      code: 27,
+      type: 'CANNOT_PARSE_INPUT_ASSERTION_FAILED',
+      message: 'Cannot parse input: (at row 3)\n: While executing File',
+    });
+  });
+});
