@@ -7,7 +7,10 @@ export interface AddressSpan {
   end: number;
 }
 
-const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（），、。！？']);
+const DOT = 0x2e;
+const COLON = 0x3a;
+
+const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（），、。！？—–…']);
 
 /**
  * The URLs, bare domains (`acme.com/path`, `www.acme.com`) and e-mail addresses of a text, in order. A handle
@@ -15,19 +18,26 @@ const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（
  */
 export function addressesIn(text: string): AddressSpan[] {
   const spans: AddressSpan[] = [];
-  // Every address holds a dot between letters or "://"; most texts hold neither.
-  if (!text.includes('.') && !text.includes('://')) return spans;
-  for (let at = 0; at < text.length;) {
-    if (endsAddress(text, at)) {
-      at += 1;
-      continue;
-    }
-    let end = at + 1;
-    while (end < text.length && !endsAddress(text, end)) end += 1;
-    readChunk(text, at, end, spans);
-    at = end;
+  // Every address has "://" or a dot that something follows at once; most texts have neither.
+  for (let at = nextClue(text, 0); at < text.length; at = nextClue(text, at)) {
+    const reached = spans.length > 0 ? spans[spans.length - 1]!.end : 0;
+    let [from, to] = [at, at];
+    while (from > reached && !endsAddress(text, from - 1)) from -= 1;
+    while (to < text.length && !endsAddress(text, to)) to += 1;
+    readChunk(text, from, to, spans);
+    at = Math.max(to, at + 1);
   }
   return spans;
+}
+
+/** The next place that could be inside an address. */
+function nextClue(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === DOT && at + 1 < text.length && isHostUnit(text.charCodeAt(at + 1))) return at;
+    if (unit === COLON && text.startsWith('://', at)) return at;
+  }
+  return text.length;
 }
 
 /** True when any part of the range lies in one of the spans (in order, apart). */

@@ -23,3 +23,18 @@ export function tokenEnd(text: FoldedText, from: number): number {
   while (at < length && kinds[at] === Kind.extend) at += 1;
   return at;
 }
+
+export const HASH_SEED = 0x811c9dc5 | 0;
+export const HASH_STEP = 0x01000193;
+
+/** FNV-1a over code units. Equal hashes are only a hint: what hangs on them is compared unit by unit. */
+export function hashOf(units: Uint16Array, from: number, to: number): number {
+  let hash = HASH_SEED;
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ units[i]!, HASH_STEP);
+  return mixed(hash);
+}
+
+/** The last step of a hash: tables use its low bits. */
+export function mixed(hash: number): number {
+  return hash ^ (hash >>> 15);
+}

@@ -23,14 +23,23 @@ export interface FoldedText {
 // UAX #15 (stream-safe text): more marks than this on one letter are noise, and sorting them costs their square.
 const MAX_CLUSTER_POINTS = 32;
 
+// Stands for half a surrogate pair, as in every encoder.
+const BROKEN = '\ufffd';
+
 const REPLACED = new Map<number, string>([
   [0x2018, "'"],
   [0x2019, "'"],
   [0x02bc, "'"],
 ]);
 
-// Folding of single code points: one code unit in the table (0: not known yet), anything longer in the map.
-const single = new Uint16Array(0x10000);
+// Folding of single code points: of one code unit in the tables (kind 0: not known to be so), else in the map.
+const simpleFolds = new Uint16Array(0x10000);
+const simpleKinds = new Uint8Array(0x10000);
+for (let unit = 0; unit < 0x80; unit++) {
+  simpleKinds[unit] = kindOf(unit);
+  simpleFolds[unit] =
+    simpleKinds[unit] === Kind.space ? 0x20 : String.fromCharCode(unit).toLowerCase().charCodeAt(0);
+}
 const longer = new Map<number, string>();
 
 /** Folds one text after another into the same arrays: what `fold` returned is valid until the next call. */
@@ -47,20 +56,46 @@ export class Folder implements FoldedText {
    */
   fold(text: string): FoldedText {
     this.length = 0;
-    // One original unit becomes at most a few folded ones; `reserve` covers the rare rest.
+    // One original unit becomes at most a few folded ones; `append` makes room for the rare rest.
     this.reserve(text.length + 8);
-    for (let at = 0; at < text.length;) {
-      const unit = text.charCodeAt(at);
-      const next = text.charCodeAt(at + 1);
-      if (unit < 0x80 && !(next >= 0x80 && this.continues(text, at + 1, unit))) {
-        this.put(single[unit]! || foldAscii(unit), kindOf(single[unit]!), at, at + 1);
-        at += 1;
-      } else {
-        at = this.takeCluster(text, at);
-      }
+    for (let at = this.takeSimple(text, 0); at < text.length; at = this.takeSimple(text, at)) {
+      at = this.takeCluster(text, at);
     }
     this.resolve();
     return this;
+  }
+
+  /** The common case, one to one; stops before whatever needs a closer look and returns where. */
+  private takeSimple(text: string, from: number): number {
+    const { units, kinds, starts, ends } = this;
+    const room = units.length;
+    let length = this.length;
+    let before = length > 0 ? kinds[length - 1]! : Kind.unknown;
+    let at = from;
+    for (; at < text.length && length < room; at++) {
+      const unit = text.charCodeAt(at);
+      const kind = simpleKinds[unit]!;
+      if (kind === Kind.unknown) {
+        // It may be a mark that belongs to the last one taken (a space takes none).
+        if (at > from && before !== Kind.space && composes(unit)) {
+          at -= 1;
+          length -= 1;
+        }
+        break;
+      }
+      if (kind === Kind.space && before === Kind.space) {
+        ends[length - 1] = at + 1;
+        continue;
+      }
+      units[length] = simpleFolds[unit]!;
+      kinds[length] = kind;
+      starts[length] = at;
+      ends[length] = at + 1;
+      length += 1;
+      before = kind;
+    }
+    this.length = length;
+    return at;
   }
 
   /** Puts one user-perceived base with its marks; returns where the next begins. */
@@ -79,7 +114,7 @@ export class Folder implements FoldedText {
     let cluster = '';
     let last = base;
     while (points < MAX_CLUSTER_POINTS && this.continues(text, end, last)) {
-      if (cluster === '') cluster = String.fromCodePoint(base);
+      if (cluster === '') cluster = kind === Kind.surrogate ? BROKEN : String.fromCodePoint(base);
       const point = text.codePointAt(end)!;
       const pointKind = kindOf(point);
       if (pointKind !== Kind.ignored && pointKind !== Kind.emojiJoiner) {
@@ -97,15 +132,27 @@ export class Folder implements FoldedText {
   /** A zero-width joiner counts only where it ties two emoji into one; in Indic and Arabic text it is only form. */
   private takeJoiner(text: string, at: number): number {
     const next = text.codePointAt(at + 1);
-    const before = this.length > 0 ? this.kinds[this.length - 1] : Kind.space;
-    const ties =
-      next !== undefined && isPictograph(next) && (before === Kind.other || before === Kind.extend);
+    const ties = next !== undefined && isPictograph(next) && this.endsInEmoji();
     if (!ties) return at + 1;
     this.put(0x200d, Kind.extend, at, at + 1);
     const from = this.length;
     const end = this.takeCluster(text, at + 1);
     for (let i = from; i < this.length; i++) this.kinds[i] = Kind.extend;
     return end;
+  }
+
+  /** The text so far ends in an emoji, with or without a skin tone. */
+  private endsInEmoji(): boolean {
+    const at = this.length;
+    let point = this.pointBefore(at);
+    if (kindOf(point) === Kind.emojiModifier) point = this.pointBefore(at - 2);
+    return isPictograph(point);
+  }
+
+  private pointBefore(at: number): number {
+    const unit = at > 0 ? this.units[at - 1]! : 0;
+    const isTrail = unit >= 0xdc00 && unit <= 0xdfff;
+    return isTrail ? 0x10000 + ((this.units[at - 2]! - 0xd800) << 10) + (unit - 0xdc00) : unit;
   }
 
   /** Does the code point at `at` compose with what stands before it (looking past invisible characters)? */
@@ -117,24 +164,24 @@ export class Folder implements FoldedText {
       const kind = kindOf(point);
       if (kind === Kind.mark) return true;
       if (isTrailingJamo(point)) return isHangulBase(last);
-      if (kind !== Kind.ignored) return false;
+      if (kind !== Kind.ignored && kind !== Kind.emojiJoiner) return false;
       look += point > 0xffff ? 2 : 1;
     }
     return false;
   }
 
   private putPoint(point: number, kind: number, start: number, end: number): void {
-    if (point <= 0xffff) {
-      const known = single[point]!;
-      if (known !== 0) return this.put(known, kindOf(known), start, end);
-    } else if (kind === Kind.emojiModifier || kind === Kind.regional || kind === Kind.other) {
+    if (kind === Kind.emojiModifier || kind === Kind.regional || (point > 0xffff && kind === Kind.other)) {
       return this.putPair(point, kind, start, end);
     }
     let folded = longer.get(point);
     if (folded === undefined) {
-      folded = kind === Kind.surrogate ? '\ufffd' : foldCluster(String.fromCodePoint(point));
-      if (point <= 0xffff && folded.length === 1) single[point] = folded.charCodeAt(0);
-      else longer.set(point, folded);
+      folded = kind === Kind.surrogate ? BROKEN : foldCluster(String.fromCodePoint(point));
+      longer.set(point, folded);
+      if (point <= 0xffff && folded.length === 1 && !composes(point)) {
+        simpleKinds[point] = kindOf(folded.charCodeAt(0));
+        simpleFolds[point] = kind === Kind.space ? 0x20 : folded.charCodeAt(0);
+      }
     }
     this.putString(folded, start, end);
   }
@@ -189,23 +236,21 @@ export class Folder implements FoldedText {
   /** Settles what depends on both neighbours: `3.14`, `snake_case`, `l·l`, flags. One pass, left to right. */
   private resolve(): void {
     const { kinds, length } = this;
-    let beforeRun: number = Kind.space;
+    let before: number = Kind.space;
     // What an earlier, longer text left there must not look like a neighbour.
     kinds[length] = Kind.unknown;
     for (let at = 0; at < length; at++) {
       const kind = kinds[at]!;
       if (kind === Kind.digit) {
         kinds[at] = Kind.word;
-      } else if (kind === Kind.midNumber) {
-        kinds[at] = beforeRun === Kind.digit && kinds[at + 1] === Kind.digit ? Kind.word : Kind.other;
-      } else if (kind === Kind.midLetter) {
-        kinds[at] = beforeRun === Kind.word && kinds[at + 1] === Kind.word ? Kind.word : Kind.other;
-      } else if (kind === Kind.connector) {
-        at = this.resolveConnectors(at, isWordLike(beforeRun)) - 1;
-      } else if (kind === Kind.regional) {
-        at = this.resolveFlags(at) - 1;
+      } else if (kind > Kind.digit) {
+        const next = kinds[at + 1];
+        if (kind === Kind.connector) at = this.resolveConnectors(at, isWordLike(before)) - 1;
+        else if (kind === Kind.regional) at = this.resolveFlags(at) - 1;
+        else if (kind === Kind.midNumber) kinds[at] = joint(before === Kind.digit && next === Kind.digit);
+        else if (kind === Kind.midLetter) kinds[at] = joint(before === Kind.word && next === Kind.word);
       }
-      beforeRun = kind;
+      before = kind;
     }
   }
 
@@ -247,13 +292,25 @@ function isWordLike(kind: number): boolean {
   return kind === Kind.word || kind === Kind.digit;
 }
 
+function joint(joins: boolean): number {
+  return joins ? Kind.word : Kind.other;
+}
+
 function joinLeft(before: number): number {
   if (before === Kind.space) return Kind.other;
   return before === Kind.word || before === Kind.digit || before === Kind.hangul ? before : Kind.extend;
 }
 
-function foldAscii(unit: number): number {
-  return (single[unit] = foldCluster(String.fromCharCode(unit)).charCodeAt(0));
+/** Marks, trailing jamo and what may hide them from the character before. */
+function composes(unit: number): boolean {
+  const kind = kindOf(unit);
+  return (
+    kind === Kind.mark ||
+    kind === Kind.ignored ||
+    kind === Kind.emojiJoiner ||
+    kind === Kind.surrogate ||
+    isTrailingJamo(unit)
+  );
 }
 
 /** Canonical caseless form (Unicode D145, composed) of one base with its marks. */

@@ -149,9 +149,9 @@ class IndexedMatcher implements Matcher {
     // Found by most posts to be of no use: only asked for when a term stands somewhere.
     let addresses: AddressSpan[] | undefined;
     for (const { index, entries } of this.indexes) {
-      const places = new Map<number, { count: number; reach: number }>();
+      let places: Map<number, { count: number; reach: number }> | undefined;
       index.search(text, (number, from, to) => {
-        let place = places.get(number);
+        let place = places?.get(number);
         // Of places that overlap the first counts, and of very many the first hundred.
         if (place && (from < place.reach || place.count === MAX_PLACES_PER_TERM)) return;
         const entry = entries[number]!;
@@ -161,7 +161,7 @@ class IndexedMatcher implements Matcher {
           addresses ??= addressesIn(original);
           if (touchesAddress(addresses, start, end)) return;
         }
-        if (!place) places.set(number, (place = { count: 0, reach: 0 }));
+        if (!place) (places ??= new Map()).set(number, (place = { count: 0, reach: 0 }));
         place.count += 1;
         place.reach = to;
         report(entry, { field, start, end }, progress);

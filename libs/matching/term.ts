@@ -1,4 +1,4 @@
-import { isGap, tokenEnd } from './boundaries.js';
+import { hashOf, isGap, tokenEnd } from './boundaries.js';
 import { Kind } from './characters.js';
 import { Folder } from './fold.js';
 import type { FoldedText } from './fold.js';
@@ -20,13 +20,15 @@ export function canonicalTerms(terms: readonly string[]): string[] {
   return [...new Set(terms.map(foldTerm))].filter((term) => term !== '').sort();
 }
 
-/** A run of a term's code units that indexes it: the whole word, or two neighbouring characters, or one. */
+/** A run of a term's code units that indexes it: a whole word, or two neighbouring characters, or one. */
 export interface Anchor {
   /** Which segment of the term, and where in it. */
   segment: number;
   offset: number;
   kind: 'word' | 'pair' | 'single';
-  units: Uint16Array;
+  /** Of the units (see `hashOf`), and how many there are. */
+  hash: number;
+  length: number;
 }
 
 /** A folded term, cut where it holds a gap; its segments are compared unit by unit. */
@@ -50,7 +52,8 @@ export function shapeOf(foldedTerm: string): TermShape {
     for (let at = from; at < to;) {
       const end = Math.min(tokenEnd(text, at), to);
       const anchor = (kind: Anchor['kind'], start: number): Anchor => {
-        return { segment, offset: start - from, kind, units: text.units.slice(start, end) };
+        const hash = hashOf(text.units, start, end);
+        return { segment, offset: start - from, kind, hash, length: end - start };
       };
       const kind = text.kinds[at]!;
       if (kind >= Kind.word) words.push(anchor('word', at));

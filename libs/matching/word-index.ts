@@ -1,4 +1,4 @@
-import { isBoundary, isGap, tokenEnd } from './boundaries.js';
+import { hashOf, HASH_SEED, HASH_STEP, isBoundary, isGap, mixed, tokenEnd } from './boundaries.js';
 import { Kind } from './characters.js';
 import type { FoldedText } from './fold.js';
 import { shapeOf } from './term.js';
@@ -7,8 +7,6 @@ import type { Anchor } from './term.js';
 /** Told of each place where a term stands, in folded code units; by term in order of `start`. */
 export type OnFound = (term: number, start: number, end: number) => void;
 
-const HASH_SEED = 0x811c9dc5 | 0;
-const HASH_STEP = 0x01000193;
 // A term that begins so is no suffix of a word: `.net` is not found in `acme.net`, `@acme` not in `bob@acme`.
 const NEEDS_FREE_START = new Set(['.', '#', '@', '$'].map((char) => char.charCodeAt(0)));
 
@@ -44,21 +42,34 @@ export class WordIndex {
   /** Walks a folded text once. */
   search(text: FoldedText, found: OnFound): void {
     const { units, kinds, length } = text;
+    const onlyWords = !this.anchorsOnSingles && !this.anchorsOnPairs;
     for (let at = 0; at < length;) {
       const kind = kinds[at]!;
-      if (kind === Kind.space || (kind < Kind.word && !this.anchorsOnSingles && !this.anchorsOnPairs)) {
+      if (kind === Kind.space || (kind < Kind.word && onlyWords)) {
         at += 1;
-        continue;
+      } else if (kind >= Kind.word) {
+        const from = at;
+        let hash = HASH_SEED;
+        do hash = Math.imul(hash ^ units[at++]!, HASH_STEP);
+        while (at < length && kinds[at] === kind);
+        while (at < length && kinds[at] === Kind.extend) hash = Math.imul(hash ^ units[at++]!, HASH_STEP);
+        this.lookUp(mixed(hash), text, from, found);
+      } else {
+        at = this.searchCharacter(text, at, found);
       }
-      const end = tokenEnd(text, at);
-      if (kind >= Kind.word || this.anchorsOnSingles) {
-        this.lookUp(hashOf(units, at, end, HASH_SEED), text, at, found);
-      }
-      if (kind === Kind.unspaced && this.anchorsOnPairs && kinds[end] === Kind.unspaced && end < length) {
-        this.lookUp(hashOf(units, at, tokenEnd(text, end), HASH_SEED), text, at, found);
-      }
-      at = end;
     }
+  }
+
+  /** One character that is no part of a word: an emoji, a symbol, a letter of a script without spaces. */
+  private searchCharacter(text: FoldedText, at: number, found: OnFound): number {
+    const { units, kinds, length } = text;
+    const end = tokenEnd(text, at);
+    if (this.anchorsOnSingles) this.lookUp(hashOf(units, at, end), text, at, found);
+    if (kinds[at] !== Kind.unspaced || !this.anchorsOnPairs) return end;
+    if (end < length && kinds[end] === Kind.unspaced) {
+      this.lookUp(hashOf(units, at, tokenEnd(text, end)), text, at, found);
+    }
+    return end;
   }
 
   private lookUp(hash: number, text: FoldedText, at: number, found: OnFound): void {
@@ -117,8 +128,7 @@ export class WordIndex {
     // How many terms hold each anchor decides which one a term hangs on.
     const holders = new Map<number, number>();
     for (const { anchors } of shapes) {
-      for (const { units } of anchors) {
-        const hash = hashOf(units, 0, units.length, HASH_SEED);
+      for (const { hash } of anchors) {
         holders.set(hash, (holders.get(hash) ?? 0) + 1);
       }
     }
@@ -128,10 +138,9 @@ export class WordIndex {
       if (!anchor) return;
       this.anchorSegment[term] = this.termSegments[term]! + anchor.segment;
       this.anchorOffset[term] = anchor.offset;
-      const hash = hashOf(anchor.units, 0, anchor.units.length, HASH_SEED);
-      const bucket = buckets.get(hash);
+      const bucket = buckets.get(anchor.hash);
       if (bucket) bucket.push(term);
-      else buckets.set(hash, [term]);
+      else buckets.set(anchor.hash, [term]);
       this.noteAnchorKind(anchor);
     });
     this.fillSlots(buckets);
@@ -184,8 +193,8 @@ function rarest(anchors: readonly Anchor[], holders: ReadonlyMap<number, number>
   let best: Anchor | undefined;
   let fewest = Infinity;
   for (const anchor of anchors) {
-    const count = holders.get(hashOf(anchor.units, 0, anchor.units.length, HASH_SEED))!;
-    if (count > fewest || (count === fewest && anchor.units.length <= best!.units.length)) continue;
+    const count = holders.get(anchor.hash)!;
+    if (count > fewest || (count === fewest && anchor.length <= best!.length)) continue;
     best = anchor;
     fewest = count;
   }
@@ -194,11 +203,4 @@ function rarest(anchors: readonly Anchor[], holders: ReadonlyMap<number, number>
 
 function isGluedBehind(text: FoldedText, start: number): boolean {
   return start > 0 && NEEDS_FREE_START.has(text.units[start]!) && text.kinds[start - 1]! >= Kind.word;
-}
-
-/** FNV-1a over code units, mixed once more since slots use the low bits. */
-function hashOf(units: Uint16Array, from: number, to: number, seed: number): number {
-  let hash = seed;
-  for (let i = from; i < to; i++) hash = Math.imul(hash ^ units[i]!, HASH_STEP);
-  return hash ^ (hash >>> 15);
 }

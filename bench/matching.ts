@@ -1,0 +1,113 @@
+/**
+ * What it costs to look for N terms in one post: our two indexes beside an `indexOf` loop over all terms and the
+ * npm package modern-ahocorasick, in interleaved rounds of one run, so that a busy machine troubles all alike.
+ * `npm run -s build && node dist/bench/matching.js`. Data are seeded; only times differ from run to run.
+ */
+import AhoCorasick from 'modern-ahocorasick';
+import DoubleArrayAhoCorasick from 'modern-ahocorasick/fast';
+import { compile } from '#matching';
+import type { MatchableText } from '#matching';
+import { makePosts, makeTerms, seeded } from './matching-data.js';
+
+const POSTS = 10_000;
+const ROUNDS = 5;
+/** The loop is timed on as many posts as make about this many comparisons, the npm package on a fixed sample. */
+const LOOP_COMPARISONS = 2_000_000;
+const LIBRARY_POSTS = 1_000;
+
+type Contestant = { name: string; buildMs: number; posts: number; run(): number };
+
+function timed<T>(run: () => T): [T, number] {
+  const began = process.hrtime.bigint();
+  const result = run();
+  return [result, Number(process.hrtime.bigint() - began) / 1e6];
+}
+
+function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
+}
+
+function ours(name: 'word' | 'contains', terms: string[], posts: MatchableText[]): Contestant {
+  const searches = terms.map((term, i) => ({ key: `${i}`, mode: name, terms: [term] }));
+  const [matcher, buildMs] = timed(() => compile(searches));
+  const run = () => posts.reduce((hits, post) => hits + matcher.match(post).length, 0);
+  return { name, buildMs, posts: posts.length, run };
+}
+
+function loop(terms: string[], posts: MatchableText[]): Contestant {
+  const [folded, buildMs] = timed(() => terms.map((term) => term.toLowerCase()));
+  const sample = posts.slice(0, Math.max(20, Math.round(LOOP_COMPARISONS / terms.length)));
+  const run = () => {
+    let hits = 0;
+    for (const { text } of sample) {
+      const lower = text.toLowerCase();
+      for (const term of folded) if (lower.indexOf(term) >= 0) hits += 1;
+    }
+    return hits;
+  };
+  return { name: 'indexOf loop', buildMs, posts: sample.length, run };
+}
+
+function library(
+  name: 'aho-corasick' | 'aho-corasick/fast',
+  build: (terms: string[]) => { search(text: string): readonly unknown[] },
+  terms: string[],
+  posts: MatchableText[],
+): Contestant {
+  const [automaton, buildMs] = timed(() => build(terms.map((term) => term.toLowerCase())));
+  const sample = posts.slice(0, LIBRARY_POSTS);
+  const run = () => sample.reduce((hits, { text }) => hits + automaton.search(text.toLowerCase()).length, 0);
+  return { name, buildMs, posts: sample.length, run };
+}
+
+function compete(terms: string[], posts: MatchableText[]): void {
+  const contestants = [
+    ours('word', terms, posts),
+    ours('contains', terms, posts),
+    loop(terms, posts),
+    library('aho-corasick', (each) => new AhoCorasick(each), terms, posts),
+    library('aho-corasick/fast', (each) => new DoubleArrayAhoCorasick(each), terms, posts),
+  ];
+  const micros = new Map(contestants.map(({ name }) => [name, [] as number[]]));
+  const hits = new Map<string, number>();
+  // Round 0 warms up and is not counted; the order turns so that nobody always runs after the slow one.
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (let i = 0; i < contestants.length; i++) {
+      const contestant = contestants[(i + round) % contestants.length]!;
+      const [count, ms] = timed(() => contestant.run());
+      if (round > 0) micros.get(contestant.name)!.push((ms * 1000) / contestant.posts);
+      hits.set(contestant.name, count);
+    }
+  }
+  const loopRounds = micros.get('indexOf loop')!;
+  const cells = (values: (string | number)[]) => values.map((value) => `${value}`.padStart(13)).join('');
+  console.log(`\n${terms.length.toLocaleString('en')} terms, ${POSTS.toLocaleString('en')} posts`);
+  console.log(' '.repeat(19) + cells(['µs a post', 'loop / it', 'build ms', 'found a post', 'posts timed']));
+  for (const { name, buildMs, posts: timedPosts } of contestants) {
+    const rounds = micros.get(name)!;
+    const ratio = median(rounds.map((value, i) => loopRounds[i]! / value));
+    const times = `×${ratio.toFixed(ratio < 10 ? 2 : 0)}`;
+    console.log(
+      name.padEnd(19) +
+        cells([
+          median(rounds).toFixed(2),
+          times,
+          buildMs.toFixed(0),
+          (hits.get(name)! / timedPosts).toFixed(2),
+          timedPosts,
+        ]),
+    );
+  }
+}
+
+const began = performance.now();
+console.log(`Matching, medians of ${ROUNDS} interleaved rounds on Node ${process.version}.`);
+console.log(
+  'The loop and the npm package are timed on the first posts only, scaled per post; ratios are round by round.',
+);
+for (const size of [1_000, 10_000, 100_000]) {
+  const random = seeded(42);
+  const terms = makeTerms(random, size);
+  compete(terms, makePosts(random, POSTS, terms));
+}
+console.log(`\n${((performance.now() - began) / 1000).toFixed(0)} s in all`);

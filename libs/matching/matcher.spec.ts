@@ -1,0 +1,305 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressesIn } from './addresses.js';
+import { Folder } from './fold.js';
+import { compile, foldTerm, MAX_PLACES_PER_TERM } from './index.js';
+import type { SearchTerms } from './index.js';
+import { referenceContains, referenceFold, referenceWords } from './reference.js';
+
+// Pieces that meet each other badly: marks, ligatures, scripts without spaces, emoji, joiners, broken surrogates.
+const PIECES = [
+  ...[
+    'acme',
+    'Acme',
+    'ACME',
+    'a',
+    's',
+    'i',
+    'I',
+    'é',
+    'e\u0301',
+    'e',
+    '\u0301',
+    'x\u030c',
+    'ß',
+    'SS',
+    'ﬁ',
+    'fi',
+    'İ',
+    'ı',
+  ],
+  ...[
+    'i\u0307',
+    'Σ',
+    'ς',
+    'σ',
+    'ǰ',
+    'Ⅷ',
+    '東',
+    '京',
+    'ア',
+    'ク',
+    'か\u3099',
+    'が',
+    'ー',
+    'ก',
+    'ิ',
+    'า',
+    '삼',
+    '성',
+    '\u1100\u1161',
+  ],
+  ...[
+    '\u11a8',
+    '👍',
+    '🏽',
+    '👩',
+    '\u200d',
+    '💻',
+    '🇩',
+    '🇪',
+    '❤',
+    '\ufe0f',
+    '\u20e3',
+    '3',
+    '14',
+    '٣',
+    '_',
+    '.',
+    ',',
+    '·',
+    '-',
+    '–',
+  ],
+  ...[
+    ' ',
+    ' ',
+    '\n',
+    '\u00a0',
+    '\u3000',
+    "'",
+    '’',
+    '#',
+    '@',
+    '$',
+    '+',
+    '*',
+    '(',
+    '[',
+    '\\',
+    '\u200b',
+    '\u00ad',
+    'ـ',
+    'م',
+    'ُ',
+  ],
+  ...['ＡＢ', '\ud83d', '\udc4d', '𐐀', '𐐨', '𝟏', '・', '²', 'र', 'ा', '्'],
+];
+const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }).map((pieces) => pieces.join(''));
+const term = fc
+  .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 })
+  .map((pieces) => pieces.join(''));
+const runs = { numRuns: 3000 };
+
+function unitsOf(value: string): { folded: string; starts: number[]; ends: number[] } {
+  const { units, length, starts, ends } = new Folder().fold(value);
+  return {
+    folded: String.fromCharCode(...units.subarray(0, length)),
+    starts: [...starts.subarray(0, length)],
+    ends: [...ends.subarray(0, length)],
+  };
+}
+
+/** What the matcher must find: places in folded text, taken back to the original. */
+function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'): [number, number][] {
+  const { folded, starts, ends } = unitsOf(value);
+  const find = mode === 'word' ? referenceWords : referenceContains;
+  return find(folded, needle).map(([from, to]) => [starts[from]!, ends[to - 1]!]);
+}
+
+describe('folding', () => {
+  it('is what the whole string folds to', () => {
+    fc.assert(
+      fc.property(text, (value) => {
+        expect(unitsOf(value).folded).toBe(referenceFold(value));
+      }),
+      runs,
+    );
+  });
+
+  it('is the same for composed and decomposed spellings, and for what is folded already', () => {
+    fc.assert(
+      fc.property(text, (value) => {
+        const folded = foldTerm(value);
+        expect(foldTerm(value.normalize('NFD'))).toBe(foldTerm(value.normalize('NFC')));
+        expect(foldTerm(folded)).toBe(folded);
+      }),
+      runs,
+    );
+  });
+
+  it('gives for every folded unit the original characters it came from, in order', () => {
+    fc.assert(
+      fc.property(text, (value) => {
+        const { folded, starts, ends } = unitsOf(value);
+        for (let i = 0; i < folded.length; i++) {
+          expect(starts[i]! < ends[i]! && ends[i]! <= value.length).toBe(true);
+          if (i > 0) expect(starts[i]! >= starts[i - 1]!).toBe(true);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('every search at once', () => {
+  it.each(['word', 'contains'] as const)('finds in mode %s exactly what the slow reference finds', (mode) => {
+    fc.assert(
+      fc.property(fc.array(term, { minLength: 1, maxLength: 6 }), text, (terms, value) => {
+        // The reference knows nothing of addresses.
+        fc.pre(addressesIn(value).length === 0);
+        const searches = terms.map((each, i): SearchTerms => ({ key: `${i}`, mode, terms: [each] }));
+        const found = new Map(
+          compile(searches)
+            .match({ title: '', text: value })
+            .map(({ key, matches }) => [key, matches.map(({ start, end }) => [start, end])]),
+        );
+        terms.forEach((each, i) => {
+          const needle = foldTerm(each);
+          const places = needle === '' ? [] : expectedPlaces(value, needle, mode);
+          expect(found.get(`${i}`) ?? []).toEqual(places);
+        });
+      }),
+      runs,
+    );
+  });
+
+  it('does not depend on which other searches are compiled with one', () => {
+    fc.assert(
+      fc.property(fc.array(term, { minLength: 2, maxLength: 8 }), text, (terms, value) => {
+        const searches = terms.map((each, i): SearchTerms => {
+          return { key: `${i}`, mode: i % 2 ? 'word' : 'contains', terms: [each] };
+        });
+        const together = compile(searches).match({ title: value, text: value });
+        const apart = searches.flatMap((search) => compile([search]).match({ title: value, text: value }));
+        expect(together).toEqual(apart);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('asks for the query and any one of the terms', () => {
+    const matcher = compile([
+      { key: 'query', mode: 'word', query: 'acme', terms: [] },
+      { key: 'terms', mode: 'word', terms: ['rocket', 'anvil'] },
+      { key: 'both', mode: 'word', query: 'acme', terms: ['rocket', 'anvil'] },
+      { key: 'blank', mode: 'contains', query: '  ', terms: ['rock'] },
+    ]);
+    const keysFor = (title: string, body = '') => matcher.match({ title, text: body }).map(({ key }) => key);
+    expect(keysFor('Acme')).toEqual(['query']);
+    expect(keysFor('An anvil')).toEqual(['terms']);
+    expect(keysFor('Acme', 'a rocket')).toEqual(['query', 'terms', 'both', 'blank']);
+    expect(keysFor('nothing')).toEqual([]);
+  });
+
+  it('reports each term as the search spells it, title first, in order of place', () => {
+    const matcher = compile([
+      { key: 'a', mode: 'word', query: 'ACME', terms: ['acme', 'Rocket'] },
+      { key: 'b', mode: 'word', terms: ['Acme', 'acme rocket'] },
+    ]);
+    expect(matcher.match({ title: 'My rocket', text: 'acme Rocket' })).toEqual([
+      {
+        key: 'a',
+        matches: [
+          { term: 'Rocket', field: 'title', start: 3, end: 9 },
+          { term: 'ACME', field: 'text', start: 0, end: 4 },
+          { term: 'Rocket', field: 'text', start: 5, end: 11 },
+        ],
+      },
+      {
+        key: 'b',
+        matches: [
+          { term: 'acme rocket', field: 'text', start: 0, end: 11 },
+          { term: 'Acme', field: 'text', start: 0, end: 4 },
+        ],
+      },
+    ]);
+  });
+
+  it('takes every post in mode platform and where nothing is asked for, and still says what it found', () => {
+    const matcher = compile([
+      { key: 'trusted', mode: 'platform', query: 'acme', terms: [] },
+      { key: 'all', mode: 'word', terms: [] },
+    ]);
+    expect(matcher.match({ title: '', text: 'no word of it' })).toEqual([
+      { key: 'trusted', matches: [] },
+      { key: 'all', matches: [] },
+    ]);
+    expect(matcher.match({ title: 'Acmeology', text: '' })[0]).toEqual({
+      key: 'trusted',
+      matches: [{ term: 'acme', field: 'title', start: 0, end: 4 }],
+    });
+  });
+
+  it('takes what users type literally, whatever it would mean to a pattern', () => {
+    for (const literal of [
+      '(a+)+$',
+      '.*',
+      '[a-z]',
+      'a|b',
+      '^acme',
+      '\\d+',
+      '$&',
+      '__proto__',
+      'constructor',
+    ]) {
+      for (const mode of ['word', 'contains'] as const) {
+        const matcher = compile([{ key: 'k', mode, terms: [literal] }]);
+        expect(matcher.match({ title: '', text: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaa! acme 42' })).toEqual([]);
+        expect(matcher.match({ title: '', text: `x ${literal} y` })).toEqual([
+          { key: 'k', matches: [{ term: literal, field: 'text', start: 2, end: 2 + literal.length }] },
+        ]);
+      }
+    }
+  });
+
+  it('has nothing to find in an empty post or without searches', () => {
+    expect(compile([]).match({ title: 'a', text: 'b' })).toEqual([]);
+    expect(compile([{ key: 'k', mode: 'word', terms: ['a'] }]).match({ title: '', text: '' })).toEqual([]);
+  });
+
+  it('reads 100 KB of text in one go, of the worst kind too, and reports a bounded number of places', () => {
+    const matcher = compile([
+      { key: 'word', mode: 'word', terms: ['acme', '_', '-', 'a a', '!'] },
+      { key: 'contains', mode: 'contains', terms: ['acme', 'aaaa', 'a-', '\u0301'] },
+    ]);
+    const began = performance.now();
+    for (const piece of [
+      'acme ',
+      '_',
+      '-',
+      'a',
+      'a-',
+      '!',
+      'e\u0301',
+      '\u0301',
+      '\u200b',
+      'a@',
+      'a.',
+      'x://',
+      '👩\u200d',
+      '🇩',
+    ]) {
+      const post = piece.repeat(Math.ceil(100_000 / piece.length));
+      for (const { matches } of matcher.match({ title: '', text: post })) {
+        for (const { term } of matches.slice(0, 5)) {
+          expect(matches.filter((match) => match.term === term).length).toBeLessThanOrEqual(
+            MAX_PLACES_PER_TERM,
+          );
+        }
+      }
+    }
+    // 1.4 MB of text; a quadratic step anywhere would take minutes.
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { applyMutes, effectiveMute, foldHandle, vipOf } from './index.js';
+import type { Candidate, MuteRule } from './index.js';
+
+const candidate: Candidate = {
+  source: 'reddit',
+  title: 'Hiring rocket scientists',
+  text: 'Acme pays well. See https://jobs.example/giveaway',
+  author: 'Ada_L',
+  community: 'RocketJobs',
+};
+const muted = (mute: MuteRule, on: Candidate = candidate) => applyMutes([mute], on).hit !== undefined;
+
+describe('mutes', () => {
+  it('look in title and body for whole words, unless told otherwise', () => {
+    expect(effectiveMute('hiring')).toEqual({ value: 'hiring', target: 'text', source: null, match: 'word' });
+    expect(muted({ value: 'HIRING' })).toBe(true);
+    expect(muted({ value: 'pays well' })).toBe(true);
+    expect(muted({ value: 'hir' })).toBe(false);
+    expect(muted({ value: 'hir', match: 'contains' })).toBe(true);
+    expect(muted({ value: 'hiring', target: 'body' })).toBe(false);
+    expect(muted({ value: 'acme', target: 'title' })).toBe(false);
+    expect(muted({ value: '  hiring rocket Scientists', target: 'title', match: 'exact' })).toBe(true);
+    expect(muted({ value: 'hiring', target: 'text', match: 'exact' })).toBe(false);
+  });
+
+  it('do not look inside addresses', () => {
+    expect(muted({ value: 'giveaway', match: 'contains' })).toBe(false);
+    expect(muted({ value: 'jobs.example' })).toBe(true);
+  });
+
+  it('compare authors and communities whole, whatever their case and prefix', () => {
+    expect(effectiveMute({ value: 'x', target: 'author' }).match).toBe('exact');
+    for (const value of ['ada_l', '@Ada_L', 'u/ADA_L', '/u/ada_l']) {
+      expect(muted({ value, target: 'author' })).toBe(true);
+    }
+    expect(muted({ value: 'ada', target: 'author' })).toBe(false);
+    expect(muted({ value: 'ada', target: 'author', match: 'contains' })).toBe(true);
+    expect(muted({ value: 'r/rocketjobs', target: 'community' })).toBe(true);
+    expect(muted({ value: 'rocket', target: 'community', match: 'word' })).toBe(false);
+    const bluesky = { ...candidate, author: 'acme.bsky.example' };
+    expect(muted({ value: 'acme', target: 'author', match: 'word' }, bluesky)).toBe(true);
+  });
+
+  it('never hit a post without the author or community they look at', () => {
+    const anonymous = { source: 'rss', title: '', text: '' };
+    expect(muted({ value: 'ada', target: 'author', match: 'contains' }, anonymous)).toBe(false);
+    expect(muted({ value: 'ada', target: 'community' }, anonymous)).toBe(false);
+    expect(muted({ value: '\u200b', match: 'contains' })).toBe(false);
+  });
+
+  it('hold on one source only when they name it, and are all told in order', () => {
+    const mutes: MuteRule[] = [
+      { value: 'acme', source: 'hackernews' },
+      { value: 'nothing', target: '', match: '' },
+      { value: 'acme', source: 'reddit' },
+      { value: 'hiring', source: null },
+    ];
+    const { hit, verdicts } = applyMutes(mutes, candidate);
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual(['other_source', 'passed', 'muted', 'muted']);
+    expect(hit).toEqual({ value: 'acme', target: 'text', source: 'reddit', match: 'word', outcome: 'muted' });
+    expect(applyMutes([], candidate)).toEqual({ hit: undefined, verdicts: [] });
+  });
+
+  it('take their values literally', () => {
+    expect(muted({ value: '.*' })).toBe(false);
+    expect(muted({ value: '(a+)+$', match: 'contains' })).toBe(false);
+  });
+});
+
+describe('VIP authors', () => {
+  const vips = [
+    { handle: '@someone' },
+    { handle: 'u/ada_l', source: 'hackernews', note: 'elsewhere' },
+    { handle: 'ADA_L', source: null, note: 'everywhere' },
+  ];
+
+  it('are known by handle, on their source or on every one', () => {
+    expect(vipOf(vips, candidate)?.note).toBe('everywhere');
+    expect(vipOf(vips, { ...candidate, source: 'hackernews' })?.note).toBe('elsewhere');
+    expect(vipOf(vips, { ...candidate, author: 'ada' })).toBeUndefined();
+    expect(vipOf(vips, { ...candidate, author: undefined })).toBeUndefined();
+    expect(vipOf([], candidate)).toBeUndefined();
+  });
+
+  it('keep the server that belongs to the handle', () => {
+    expect(foldHandle('@Ada@Social.Example')).toBe('ada@social.example');
+    expect(foldHandle('/u/Ada')).toBe('ada');
+    expect(foldHandle('r/Rockets')).toBe('rockets');
+    expect(foldHandle('r2d2')).toBe('r2d2');
+  });
+});
