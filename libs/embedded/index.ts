@@ -1,6 +1,6 @@
 export * from './embedded-stores.js';
 export * from './directory-lock.js';
 export { freePort } from './free-port.js';
-export { findNatsServer } from './nats-store.js';
+export { ensureNatsServer, findNatsServer } from './nats-store.js';
 export { readRuntime, type Runtime } from './runtime-file.js';
 export type { EmbeddedLog } from './store-process.js';

@@ -15,7 +15,7 @@ export async function startNats(
   dataDir: string,
   log: EmbeddedLog,
 ): Promise<{ store: StoreProcess; url: string }> {
-  const file = findNatsServer() ?? (await installNatsServer(log));
+  const file = await ensureNatsServer(log);
   const storeDir = join(dataDir, 'nats');
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   const syncAlways = atLeast(await versionOf(file), 2, 10);
@@ -41,6 +41,15 @@ export function findNatsServer(): string | undefined {
     .filter(Boolean)
     .map((place) => join(place, 'nats-server'))
     .find(isExecutable);
+}
+
+/**
+ * nats-server's path; installs it with apt when it is missing and we may.
+ *
+ * @throws Error with one line that says what to do.
+ */
+export async function ensureNatsServer(log: EmbeddedLog): Promise<string> {
+  return findNatsServer() ?? (await installNatsServer(log));
 }
 
 async function installNatsServer(log: EmbeddedLog): Promise<string> {

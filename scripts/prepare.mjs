@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
+
+/** The checkout. */
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const INSTALL_STAMP = join(root, 'node_modules/.earshot-installed');
+const BUILD_STAMP = join(root, 'dist/.earshot-built');
+/** What the build reads. */
+const SOURCES = ['apps', 'libs', 'bench', 'proto', 'package.json', 'package-lock.json'];
+
+/**
+ * Installs and builds what is missing or out of date; a few milliseconds when nothing is. Two at once wait for each
+ * other.
+ *
+ * @throws Error with `exitCode` when the install or the build fails.
+ */
+export async function prepare(tell) {
+  if (isInstalled() && isBuilt()) return;
+  // Not in node_modules, which an install removes.
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  await withLock(join(root, 'dist/.earshot-prepare.lock'), tell, async () => {
+    if (!isInstalled()) await install(tell);
+    if (!isBuilt()) await build(tell);
+  });
+}
+
+async function install(tell) {
+  const wanted = installSignature();
+  if (isInstalledByHand()) return writeFileSync(INSTALL_STAMP, wanted);
+  tell('installing packages (npm ci), which takes a minute the first time …');
+  rmSync(INSTALL_STAMP, { force: true });
+  await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund'], 'npm ci');
+  writeFileSync(INSTALL_STAMP, wanted);
+}
+
+async function build(tell) {
+  // Taken before the build: what is changed meanwhile is then built the next time.
+  const wanted = buildSignature();
+  tell('building …');
+  rmSync(BUILD_STAMP, { force: true });
+  await npm(['run', '--silent', 'build'], 'the build');
+  writeFileSync(BUILD_STAMP, wanted);
+}
+
+function isInstalled() {
+  return readText(INSTALL_STAMP) === installSignature();
+}
+
+function isBuilt() {
+  return readText(BUILD_STAMP) === buildSignature();
+}
+
+function installSignature() {
+  const { modules } = process.versions;
+  return digest([readText(join(root, 'package-lock.json')), modules, process.platform, process.arch]);
+}
+
+/** Names, sizes and times: reading everything would take longer than all the rest. */
+function buildSignature() {
+  const tsconfigs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
+  const seen = [];
+  for (const path of [...SOURCES, ...tsconfigs]) collect(path, seen);
+  return digest(seen);
+}
+
+function collect(path, seen) {
+  const stat = statSync(join(root, path), { throwIfNoEntry: false });
+  if (!stat) return;
+  if (!stat.isDirectory()) {
+    seen.push(`${path}:${stat.size}:${stat.mtimeMs}`);
+    return;
+  }
+  for (const name of readdirSync(join(root, path)).sort())
+    if (!name.startsWith('.') && name !== 'node_modules' && !/\.spec\.tsx?$/.test(name))
+      collect(`${path}/${name}`, seen);
+}
+
+/**
+ * Whether somebody ran npm themselves: npm notes what it installed, and that is what the lock file wants. Nothing is
+ * then thrown away and installed again under a running program.
+ */
+function isInstalledByHand() {
+  try {
+    const wanted = JSON.parse(readText(join(root, 'package-lock.json'))).packages;
+    const there = JSON.parse(readText(join(root, 'node_modules/.package-lock.json'))).packages;
+    return Object.entries(wanted).every(([path, entry]) => {
+      if (path === '') return true;
+      const installed = there[path];
+      // Packages for other platforms are left out of an install.
+      if (!installed) return entry.optional === true || entry.devOptional === true || entry.peer === true;
+      return installed.version === entry.version && installed.integrity === entry.integrity;
+    });
+  } catch {
+    return false;
+  }
+}
+
+/** Runs npm with its output on our standard error, and ends it when we are told to end. */
+function npm(args, what) {
+  const cli = process.env.npm_execpath;
+  const [file, before] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []];
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, [...before, ...args], {
+      cwd: root,
+      stdio: ['ignore', process.stderr, process.stderr],
+      env: { ...process.env, npm_config_loglevel: 'error' },
+    });
+    const fail = (message, exitCode) => reject(Object.assign(new Error(message), { exitCode }));
+    const stop = (signal) => {
+      child.kill(signal);
+      child.once('exit', () => fail(`${what} was interrupted`, signal === 'SIGINT' ? 130 : 143));
+    };
+    process.on('SIGINT', stop).on('SIGTERM', stop);
+    child.once('error', (error) => fail(`${what} cannot be run: ${error.message}`, 1));
+    child.once('exit', (code) => {
+      process.off('SIGINT', stop).off('SIGTERM', stop);
+      if (code === 0) resolve();
+      else fail(`${what} failed`, code ?? 1);
+    });
+  });
+}
+
+function digest(parts) {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part}\n`);
+  return hash.digest('hex');
+}
+
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

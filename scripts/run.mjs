@@ -1,0 +1,51 @@
+// The one door of `npm run demo`, `npm start`, `npm test`, `npm run cli` and `npm run config`: makes sure that what
+// they need is installed and built, then becomes the program. Plain Node, since nothing is installed yet.
+//
+//   node scripts/run.mjs demo|start|test|cli|config [arguments]
+//
+// Standard output belongs to the program alone; what happens before it is told on standard error.
+
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { prepare, root } from './prepare.mjs';
+import { refuseOldNode } from './node-version.mjs';
+
+const TARGETS = {
+  demo: { program: 'dist/apps/earshot/main.js', args: ['--demo'] },
+  start: { program: 'dist/apps/earshot/main.js', args: [] },
+  cli: { program: 'dist/apps/earshot/cli.js', args: [] },
+  config: { program: 'dist/apps/earshot/cli.js', args: ['config'] },
+  test: { program: 'node_modules/vitest/vitest.mjs', args: ['run'], before: ensureNats },
+};
+
+const tell = (message) => process.stderr.write(`${message}\n`);
+
+async function ensureNats() {
+  const { ensureNatsServer } = await import(inRoot('dist/libs/embedded/index.js'));
+  await ensureNatsServer({ info: tell, warn: tell });
+}
+
+function inRoot(path) {
+  return pathToFileURL(join(root, path)).href;
+}
+
+async function main() {
+  const [name, ...rest] = process.argv.slice(2);
+  const target = Object.hasOwn(TARGETS, name ?? '') ? TARGETS[name] : undefined;
+  if (!target) {
+    tell(`usage: node scripts/run.mjs ${Object.keys(TARGETS).join('|')} [arguments]`);
+    process.exit(2);
+  }
+  await prepare(tell);
+  await target.before?.();
+  // The program takes over this very process instead of becoming a child of it: signals and the exit code are then
+  // its own, and a Ctrl-C never reaches it twice.
+  process.argv.splice(1, process.argv.length, join(root, target.program), ...target.args, ...rest);
+  await import(inRoot(target.program));
+}
+
+refuseOldNode(tell);
+main().catch((error) => {
+  tell(error?.exitCode === undefined ? String(error?.stack ?? error) : error.message);
+  process.exit(error?.exitCode ?? 1);
+});
