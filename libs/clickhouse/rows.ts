@@ -34,6 +34,12 @@ export interface MentionRow {
   /** JSON: `[{url, type}]` */
   media: string;
   labels: string[];
+  /** Empty until something has read the mention; the same holds of `intent` and `bucket`. */
+  sentiment: string;
+  intent: string;
+  bucket: string;
+  /** Ids of the rules that fired. */
+  rules: string[];
   /** Empty unless the mention was dropped. */
   dropped_reason: string;
   dropped_rule: string;

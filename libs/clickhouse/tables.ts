@@ -38,12 +38,15 @@ export const TABLES: readonly string[] = [
     score Nullable(Int32),
     media String,
     labels Array(LowCardinality(String)),
+    sentiment LowCardinality(String),
+    intent LowCardinality(String),
+    bucket String,
+    rules Array(String),
     dropped_reason LowCardinality(String),
     dropped_rule String,
     verdicts String,
     INDEX by_id event_id TYPE bloom_filter GRANULARITY 4,
-    INDEX by_keyword keyword_id TYPE set(100) GRANULARITY 1,
-    INDEX words (concat(title, ' ', text)) TYPE text(tokenizer = splitByNonAlpha)
+    INDEX by_keyword keyword_id TYPE set(100) GRANULARITY 1
   ) ENGINE = ReplacingMergeTree
   PARTITION BY toYYYYMM(occurred_at)
   ORDER BY (account_id, occurred_at, event_id)

@@ -36,6 +36,8 @@ export interface WorkList {
   durables: readonly Durable[];
   commands: readonly CommandHandler[];
   loops: readonly Loop[];
+  /** Called when nothing of the above runs any more: closes what they used. */
+  afterStop?(): Promise<void>;
 }
 
 /** How Earshot names itself to upstreams and receivers. */

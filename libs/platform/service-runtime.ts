@@ -35,6 +35,7 @@ export class ServiceRuntime {
       ...this.work.loops.map((loop) => loop.stop()),
       ...this.running.map((durable) => durable.stop()),
     ]);
+    await this.work.afterStop?.();
   }
 
   private async measureLag(): Promise<void> {

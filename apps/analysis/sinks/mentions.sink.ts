@@ -72,6 +72,10 @@ function mentionRow(event: Event): MentionRow[] {
       score: score ?? null,
       media: JSON.stringify(item.media.map(({ url, type }) => ({ url, type }))),
       labels: [],
+      sentiment: '',
+      intent: '',
+      bucket: '',
+      rules: [],
       dropped_reason: event.dropped?.reason ?? '',
       dropped_rule: event.dropped?.rule ?? '',
       verdicts: JSON.stringify(

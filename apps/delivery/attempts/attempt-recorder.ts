@@ -1,0 +1,135 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { AttemptSchema } from '#contracts';
+import type { EventStore } from '#event-store';
+import { displayUrl } from '#http-out';
+import { derivedId, failpoint, isoOf } from '#kernel';
+import { subjectOf } from '#messaging';
+import type { Database, Tx } from '#postgres';
+import { metrics } from '#telemetry';
+import { DISABLE_AFTER_MS, nextAttemptAt } from '../domain/retry-schedule.js';
+import type { AttemptResult, Delivery } from './delivery.js';
+import { dropPending, savePending } from './pending-deliveries.js';
+
+const GONE = 410;
+
+interface Recorded extends AttemptResult {
+  /** When it is tried again, in ms; undefined: delivered, or given up. */
+  nextAt: number | undefined;
+}
+
+/** Records attempts, in batches: the fact into ATTEMPTS, what follows from it into the tables. */
+export class AttemptRecorder {
+  constructor(
+    private readonly database: Database,
+    private readonly store: EventStore,
+  ) {}
+
+  async record(results: readonly AttemptResult[]): Promise<void> {
+    if (results.length === 0) return;
+    failpoint('delivery-after-post-before-record');
+    const recorded = results.map((result) => ({ ...result, nextAt: nextOf(result) }));
+    await Promise.all(recorded.map((one) => this.publish(one)));
+    await this.follow(recorded);
+    for (const { delivered, nextAt } of recorded)
+      metrics.deliveries.inc({ outcome: delivered ? 'delivered' : nextAt === undefined ? 'given_up' : 'failed' });
+  }
+
+  private publish(one: Recorded): Promise<void> {
+    const { delivery, at, durationMs, statusCode, delivered, message, nextAt } = one;
+    const { accountId, watchId, keywordId, source, eventId, endpoint } = delivery;
+    const number = delivery.attempts + 1;
+    const attemptId = derivedId('attempt', eventId, endpoint, String(number), String(at));
+    const attempt = create(AttemptSchema, {
+      attemptId,
+      accountId,
+      watchId,
+      keywordId,
+      source,
+      eventId,
+      endpoint: displayUrl(endpoint),
+      number,
+      at: isoOf(at),
+      durationMs,
+      statusCode,
+      delivered,
+      message,
+      nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
+    });
+    return this.store.publish(subjectOf('ATTEMPTS', accountId, watchId), toBinary(AttemptSchema, attempt), attemptId);
+  }
+
+  /** A first attempt that went well needs no row, and so no write: the common case. */
+  private async follow(recorded: readonly Recorded[]): Promise<void> {
+    const failed = recorded.filter((one) => !one.delivered);
+    const settled = recorded.filter((one) => one.nextAt === undefined && one.delivery.pending);
+    const healed = recorded.filter((one) => one.delivered && one.delivery.failingSince !== undefined);
+    if (failed.length + settled.length + healed.length === 0) return;
+    await this.database.transaction(async (tx) => {
+      await savePending(
+        tx,
+        failed.flatMap(({ delivery, nextAt }) =>
+          nextAt === undefined ? [] : [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }],
+        ),
+      );
+      await dropPending(tx, settled.map(({ delivery }) => delivery.eventId));
+      await markFailing(tx, failed);
+      await markHealed(tx, healed.map(({ delivery }) => delivery));
+      await disable(tx, failed);
+    });
+  }
+}
+
+function nextOf({ delivery, delivered, statusCode, at }: AttemptResult): number | undefined {
+  if (delivered || statusCode === GONE) return undefined;
+  return nextAttemptAt(delivery.attempts + 1, delivery.firstAt, at);
+}
+
+async function markFailing(tx: Tx, failed: readonly Recorded[]): Promise<void> {
+  for (const { accountId, endpoint, at } of endpointsOf(failed))
+    await tx.query(
+      `INSERT INTO webhook_endpoints (account_id, endpoint, failing_since) VALUES ($1, $2, $3)
+       ON CONFLICT (account_id, endpoint) DO UPDATE SET failing_since = COALESCE(webhook_endpoints.failing_since, $3)`,
+      [accountId, endpoint, new Date(at)],
+    );
+}
+
+async function markHealed(tx: Tx, deliveries: readonly Delivery[]): Promise<void> {
+  await tx.query(
+    `UPDATE webhook_endpoints e SET failing_since = NULL
+     FROM unnest($1::uuid[], $2::text[]) AS h (account_id, endpoint)
+     WHERE e.account_id = h.account_id AND e.endpoint = h.endpoint`,
+    [deliveries.map(({ accountId }) => accountId), deliveries.map(({ endpoint }) => endpoint)],
+  );
+}
+
+/** 410 says that the endpoint is gone for good; days of nothing but failures say the same. */
+async function disable(tx: Tx, failed: readonly Recorded[]): Promise<void> {
+  for (const { accountId, endpoint, at, statusCode } of endpointsOf(failed)) {
+    const answer: [unknown[], number] = await tx.query(
+      `UPDATE webhook_endpoints SET disabled_at = $3, disabled_reason = $4
+       WHERE account_id = $1 AND endpoint = $2 AND disabled_at IS NULL AND ($5 OR failing_since < $6)`,
+      [
+        accountId,
+        endpoint,
+        new Date(at),
+        statusCode === GONE ? 'the endpoint answered 410 Gone' : 'nothing but failures for 5 days',
+        statusCode === GONE,
+        new Date(at - DISABLE_AFTER_MS),
+      ],
+    );
+    if (answer[1] > 0)
+      await tx.query('DELETE FROM pending_deliveries WHERE account_id = $1 AND endpoint = $2', [accountId, endpoint]);
+  }
+}
+
+/** One line for each endpoint of the attempts, a 410 before anything else. */
+function endpointsOf(failed: readonly Recorded[]) {
+  const byEndpoint = new Map<string, { accountId: string; endpoint: string; at: number; statusCode: number }>();
+  for (const { delivery, at, statusCode } of failed) {
+    const key = `${delivery.accountId} ${delivery.endpoint}`;
+    if (statusCode === GONE || !byEndpoint.has(key))
+      byEndpoint.set(key, { accountId: delivery.accountId, endpoint: delivery.endpoint, at, statusCode });
+  }
+  // Always in the same order, so that two batches cannot wait for each other's rows.
+  return [...byEndpoint.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}

@@ -1,0 +1,77 @@
+import { Module } from '@nestjs/common';
+import type { ClickHouseClient } from '#clickhouse';
+import type { EventStore } from '#event-store';
+import { createOutboundHttp, type OutboundHttp } from '#http-out';
+import { CLICKHOUSE, DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDefinition } from '#platform';
+import type { Database } from '#postgres';
+import { durableOf } from '#projections';
+import { SecretBox } from '#secrets';
+import { AttemptRecorder } from './attempts/attempt-recorder.js';
+import { EndpointQueues } from './attempts/endpoint-queues.js';
+import { Targets } from './attempts/targets.js';
+import { sendWebhook } from './attempts/webhook-sender.js';
+import type { DeliveryConfig } from './config.js';
+import { EventsHandler } from './handlers/events.handler.js';
+import { deliveryPurge } from './handlers/purge.handler.js';
+import { endpointsProjection } from './projections/endpoints.projection.js';
+import { RetryLoop } from './retry.loop.js';
+import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
+
+@Module({})
+class DeliveryModule {}
+
+const OUTBOUND = Symbol('outbound http');
+
+/** Delivery: tells receivers, signed, again and again until they have it. Channels and replays take their place here. */
+export function deliveryService(config: DeliveryConfig): ServiceDefinition {
+  const concurrency = config.WEBHOOK_ENDPOINT_CONCURRENCY;
+  return {
+    name: 'delivery',
+    module: serviceModule(
+      DeliveryModule,
+      {
+        providers: [
+          {
+            provide: OUTBOUND,
+            useFactory: () =>
+              createOutboundHttp({ allow: config.egressAllow, userAgent: USER_AGENT, connectionsPerOrigin: 64 }),
+          },
+          {
+            provide: EndpointQueues,
+            inject: [OUTBOUND],
+            useFactory: (http: OutboundHttp) => new EndpointQueues((one) => sendWebhook(http, one), concurrency),
+          },
+          {
+            provide: Targets,
+            inject: [DATABASE],
+            useFactory: (database: Database) => new Targets(database, new SecretBox(config.MASTER_KEY)),
+          },
+          {
+            provide: AttemptRecorder,
+            inject: [DATABASE, STORE],
+            useFactory: (database: Database, store: EventStore) => new AttemptRecorder(database, store),
+          },
+          EventsHandler,
+          RetryLoop,
+        ],
+      },
+      {
+        inject: [EventsHandler, RetryLoop, DATABASE, CLICKHOUSE, OUTBOUND],
+        list: (events: EventsHandler, retries: RetryLoop, database: Database, clickhouse: ClickHouseClient, http: OutboundHttp) => ({
+          durables: [
+            events.durable(),
+            attemptActivitySink(clickhouse),
+            durableOf(endpointsProjection, database),
+            deliveryPurge(database),
+          ],
+          commands: [],
+          loops: [retries],
+          async afterStop() {
+            await events.drain();
+            await http.close();
+          },
+        }),
+      },
+    ),
+  };
+}

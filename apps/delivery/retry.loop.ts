@@ -1,0 +1,98 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { BUS, DATABASE, LOG, type Loop } from '#platform';
+import type { Bus } from '#messaging';
+import type { Database } from '#postgres';
+import { metrics, type Logger } from '#telemetry';
+import { AttemptRecorder } from './attempts/attempt-recorder.js';
+import { EndpointQueues } from './attempts/endpoint-queues.js';
+import { claimPending, returnPending } from './attempts/pending-deliveries.js';
+import { Targets } from './attempts/targets.js';
+
+const PAUSE_MS = 250;
+const PER_ENDPOINT = 32;
+/** A delivery whose endpoint has no room comes back after this. */
+const NO_ROOM_MS = 1000;
+const AGE_EVERY_MS = 5000;
+
+/** Works through `pending_deliveries`: the fast and slow retry lanes, which outlive every process. */
+@Injectable()
+export class RetryLoop implements Loop {
+  readonly name = 'retries';
+  private readonly abort = new AbortController();
+  private readonly underWay = new Set<Promise<void>>();
+  private finished: Promise<void> = Promise.resolve();
+  private ageTimer?: NodeJS.Timeout;
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly targets: Targets,
+    private readonly queues: EndpointQueues,
+    private readonly recorder: AttemptRecorder,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.finished = this.work();
+    this.ageTimer = setInterval(() => void this.measureAge(), AGE_EVERY_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    clearInterval(this.ageTimer);
+    await this.finished;
+    await Promise.all(this.underWay);
+  }
+
+  private async work(): Promise<void> {
+    while (!this.abort.signal.aborted) {
+      const claimed = await this.pass().catch((error: unknown) => {
+        this.log.error({ err: error }, 'pending deliveries could not be taken');
+        return 0;
+      });
+      if (claimed === 0) await wait(PAUSE_MS, undefined, { signal: this.abort.signal }).catch(() => {});
+    }
+  }
+
+  private async pass(): Promise<number> {
+    const deliveries = await claimPending(this.database, this.targets, PER_ENDPOINT);
+    const crowded = deliveries.filter(({ endpoint }) => !this.queues.hasRoom(endpoint));
+    await returnPending(this.database, crowded.map(({ eventId }) => eventId), new Date(Date.now() + NO_ROOM_MS));
+    const attempted = deliveries.filter((delivery) => !crowded.includes(delivery));
+    for (const delivery of attempted) {
+      const attempt = this.queues
+        .attempt(delivery)
+        .then(async (result) => {
+          if (result) await this.recorder.record([result]);
+          else await returnPending(this.database, [delivery.eventId], new Date(Date.now() + NO_ROOM_MS));
+        })
+        .catch((error: unknown) => this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'))
+        .finally(() => this.underWay.delete(attempt));
+      this.underWay.add(attempt);
+    }
+    return attempted.length;
+  }
+
+  /** The oldest event that waits: in the retry lane, or still in the stream. */
+  private async measureAge(): Promise<void> {
+    try {
+      const rows: { age: number | null }[] = await this.database.query(
+        'SELECT extract(epoch FROM now() - min(first_at))::float8 AS age FROM pending_deliveries',
+      );
+      metrics.oldestUndelivered.set(Math.max(rows[0]?.age ?? 0, await this.ageInStream()));
+    } catch (error) {
+      this.log.warn({ err: error }, 'the age of the oldest undelivered event could not be read');
+    }
+  }
+
+  private async ageInStream(): Promise<number> {
+    const info = await this.bus.jsm.consumers.info('EVENTS', 'delivery');
+    if (info.num_pending + info.num_ack_pending === 0) return 0;
+    const next = await this.bus.jsm.direct.getMessage('EVENTS', {
+      seq: info.ack_floor.stream_seq + 1,
+      next_by_subj: 'events.>',
+    });
+    return next ? Math.max(0, (Date.now() - next.time.getTime()) / 1000) : 0;
+  }
+}

@@ -1,0 +1,35 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { AttemptSchema } from '#contracts';
+import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
+import { done, type Durable } from '#messaging';
+
+/** Writes ATTEMPTS into the activity. */
+export function attemptActivitySink(clickhouse: ClickHouseClient): Durable {
+  return {
+    stream: 'ATTEMPTS',
+    name: 'attempt-activity-sink-v1',
+    batchSize: 2000,
+    async handle(batch) {
+      const attempts = batch.map(({ data }) => fromBinary(AttemptSchema, data));
+      await insertRows<ActivityRow>(
+        clickhouse,
+        'activity',
+        attempts.map((attempt) => ({
+          account_id: attempt.accountId,
+          keyword_id: attempt.keywordId || NO_ID,
+          occurred_at: attempt.at,
+          activity_id: attempt.attemptId,
+          watch_id: attempt.watchId,
+          source: attempt.source,
+          type: attempt.delivered ? 'webhook.delivered' : 'webhook.failed',
+          events_emitted: null,
+          credits_charged: null,
+          event_id: attempt.eventId,
+          status_code: attempt.statusCode || null,
+          message: attempt.nextAttemptAt ? `${attempt.message}; tried again at ${attempt.nextAttemptAt}` : attempt.message,
+        })),
+      );
+      return batch.map(() => done);
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { create } from '@bufbuild/protobuf';
+import { CreateKeySchema, OpenAccountSchema, RevokeKeySchema } from '#contracts';
+import { SETTINGS } from '#config';
+import { isId, newId, Refusal } from '#kernel';
+import { COMMANDS, sendCommand } from '#messaging';
+import { isoOf } from '#kernel';
+import { AccountEntity } from '#postgres';
+import { withBus, withDatabase } from './connection.js';
+import { listParked, retryParked } from './parked.js';
+
+const program = new Command('cli')
+  .description('Works on the running Earshot, which it finds by DATA_DIR, or by NATS_URL and DATABASE_URL.')
+  .showHelpAfterError();
+
+const accounts = program.command('accounts').description('accounts and what they may do');
+accounts
+  .command('create')
+  .description('opens an account; prints {accountId, apiKey, signingSecret}: the only time that they are shown')
+  .requiredOption('--email <email>', 'the address it belongs to')
+  .option('--plan <plan>', 'free, solo, growth, pro or unlimited', 'unlimited')
+  .action(async ({ email, plan }: { email: string; plan: string }) => {
+    const opened = await withBus(process.env, (bus) =>
+      sendCommand(bus, COMMANDS.openAccount, create(OpenAccountSchema, { commandId: newId(), email, plan })),
+    );
+    print({ accountId: opened.accountId, apiKey: opened.apiKey, signingSecret: opened.signingSecret });
+  });
+accounts
+  .command('list')
+  .description('one line of JSON for each account')
+  .action(async () => {
+    const found = await withDatabase(process.env, (database) =>
+      database.getRepository(AccountEntity).find({ order: { createdAt: 'ASC' } }),
+    );
+    for (const { accountId, email, plan, createdAt } of found) print({ accountId, email, plan, createdAt: isoOf(createdAt) });
+  });
+
+const keys = program.command('keys').description('API keys of an account');
+keys
+  .command('create')
+  .description('makes a further key; prints {keyId, apiKey}: the only time that it is shown')
+  .requiredOption('--account <id>', 'the account', id)
+  .option('--name <name>', 'what it is for', 'key')
+  .option('--scope <scope>', 'read or write', 'write')
+  .option('--expires-at <instant>', 'ISO 8601; never, if left out', instant, '')
+  .action(async (options: { account: string; name: string; scope: string; expiresAt: string }) => {
+    const { account, name, scope, expiresAt } = options;
+    const made = await withBus(process.env, (bus) =>
+      sendCommand(
+        bus,
+        COMMANDS.createKey,
+        create(CreateKeySchema, { commandId: newId(), accountId: account, name, scope, expiresAt }),
+      ),
+    );
+    print({ keyId: made.keyId, apiKey: made.apiKey });
+  });
+keys
+  .command('list')
+  .description('one line of JSON for each key; keys themselves are not stored')
+  .requiredOption('--account <id>', 'the account', id)
+  .action(async ({ account }: { account: string }) => {
+    const found: object[] = await withDatabase(process.env, (database) =>
+      database.query(
+        `SELECT key_id AS "keyId", name, scope, created_at AS "createdAt", expires_at AS "expiresAt",
+           revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"
+         FROM api_keys WHERE account_id = $1 ORDER BY created_at`,
+        [account],
+      ),
+    );
+    found.forEach(print);
+  });
+keys
+  .command('revoke')
+  .description('ends a key; it is good for a few seconds more at the most')
+  .requiredOption('--account <id>', 'the account', id)
+  .requiredOption('--key <id>', 'the id of the key', id)
+  .action(async ({ account, key }: { account: string; key: string }) => {
+    await withBus(process.env, (bus) =>
+      sendCommand(
+        bus,
+        COMMANDS.revokeKey,
+        create(RevokeKeySchema, { commandId: newId(), accountId: account, keyId: key }),
+      ),
+    );
+    print({ keyId: key, revoked: true });
+  });
+
+const parked = program.command('parked').description('messages that were set aside because nothing could be made of them');
+parked
+  .command('list')
+  .description('one line of JSON for each')
+  .action(async () => {
+    for (const message of await withBus(process.env, listParked)) print(message);
+  });
+parked
+  .command('retry')
+  .description('sends a parked message to its consumer again')
+  .argument('<seq>', 'its number in the list', Number)
+  .action(async (seq: number) => {
+    print(await withBus(process.env, (bus) => retryParked(bus, seq)));
+  });
+
+program
+  .command('config')
+  .description('every setting with its default')
+  .action(() => {
+    const width = Math.max(...Object.keys(SETTINGS).map((name) => name.length));
+    for (const [name, spec] of Object.entries(SETTINGS)) {
+      const { default: fallback, desc } = spec as { default?: unknown; desc?: string };
+      const value = fallback === undefined || fallback === '' ? '(unset)' : String(fallback);
+      process.stdout.write(`${name.padEnd(width)}  ${value.padEnd(8)}  ${desc ?? ''}\n`);
+    }
+    process.stdout.write(`\nOf each source (ID in capitals, for example SOURCE_REDDIT_CLIENT_ID):
+  SOURCE_<ID>_URL        replaces scheme, host and port of its requests
+  SOURCE_<ID>_ENABLED    false turns it off
+  SOURCE_<ID>_LANES      among how many lanes, and so polling replicas, its work is divided
+  SOURCE_REDDIT_CLIENT_ID, SOURCE_REDDIT_CLIENT_SECRET      an app of reddit.com/prefs/apps
+  SOURCE_BLUESKY_CLIENT_ID, SOURCE_BLUESKY_CLIENT_SECRET    a handle and an app password
+`);
+  });
+
+program.parseAsync().catch((error: unknown) => {
+  const details = error instanceof Refusal ? (error.details ?? []).map(({ path, message }) => `\n  --${path}: ${message}`) : [];
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${details.length > 1 ? details.join('') : ''}\n`);
+  process.exitCode = 1;
+});
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+function id(text: string): string {
+  if (!isId(text)) throw new InvalidArgumentError('It must be a UUID.');
+  return text;
+}
+
+function instant(text: string): string {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('It must be ISO 8601.');
+  return isoOf(at);
+}

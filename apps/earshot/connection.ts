@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import { readSettings } from '#config';
+import { readRuntime } from '#embedded';
+import { connectBus, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+
+/** The addresses of the installation that the command line works on. */
+export interface Addresses {
+  natsUrl: string;
+  databaseUrl: string;
+}
+
+/**
+ * Finds the running installation: by NATS_URL and DATABASE_URL, else by the note that it leaves in DATA_DIR (a demo
+ * leaves it in the folder `demo` of it).
+ * @throws Error that says how to start one
+ */
+export function findInstallation(env: NodeJS.ProcessEnv): Addresses {
+  const settings = readSettings(['DATA_DIR', 'NATS_URL', 'DATABASE_URL'], env);
+  const dataDir = resolve(settings.DATA_DIR);
+  const runtime = readRuntime(dataDir) ?? readRuntime(resolve(dataDir, 'demo'));
+  const natsUrl = settings.NATS_URL || runtime?.natsUrl;
+  const databaseUrl = settings.DATABASE_URL || runtime?.databaseUrl;
+  if (!natsUrl || !databaseUrl)
+    throw new Error(
+      `No running Earshot was found (looked in ${dataDir}). Start one with npm start, or set DATA_DIR, or NATS_URL and DATABASE_URL.`,
+    );
+  return { natsUrl, databaseUrl };
+}
+
+/** Connects to the installation's NATS for the length of the work. */
+export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Promise<T>): Promise<T> {
+  const bus = await connectBus(findInstallation(env).natsUrl, 'cli', createLogger('cli', 'silent'));
+  try {
+    return await work(bus);
+  } finally {
+    await bus.close();
+  }
+}
+
+/** Connects to the installation's Postgres for the length of the work. */
+export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(findInstallation(env).databaseUrl, 'cli', 1);
+  try {
+    return await work(database);
+  } finally {
+    await database.destroy();
+  }
+}

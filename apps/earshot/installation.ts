@@ -1,0 +1,114 @@
+import { resolve } from 'node:path';
+import { readSettings, type Settings } from '#config';
+import { freePort, startEmbedded } from '#embedded';
+import { PLATFORM_SETTINGS, startService, type RunningService } from '#platform';
+import { createServer } from 'node:net';
+import { analysisService } from '../analysis/analysis.module.js';
+import { readAnalysisConfig } from '../analysis/config.js';
+import { billingService } from '../billing/billing.module.js';
+import { readBillingConfig } from '../billing/config.js';
+import { deliveryService } from '../delivery/delivery.module.js';
+import { readDeliveryConfig } from '../delivery/config.js';
+import { gatewayService } from '../gateway/gateway.module.js';
+import { readGatewayConfig } from '../gateway/config.js';
+import { keywordsService } from '../keywords/keywords.module.js';
+import { readKeywordsConfig } from '../keywords/config.js';
+import { pollingService } from '../polling/polling.module.js';
+import { readPollingConfig } from '../polling/config.js';
+import { masterKeyIn } from './master-key.js';
+
+const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
+
+/** What the host of all services reads from the environment. */
+export type InstallationSettings = Settings<(typeof INSTALLATION_SETTINGS)[number]>;
+
+/** @throws SettingsError */
+export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSettings {
+  const settings = readSettings(INSTALLATION_SETTINGS, env);
+  // Everything that any service reads is checked before anything starts.
+  const checked = { ...env, MASTER_KEY: settings.MASTER_KEY || '0'.repeat(64) };
+  readGatewayConfig(checked);
+  readPollingConfig(checked);
+  readDeliveryConfig(checked);
+  return settings;
+}
+
+/** A running installation. */
+export interface Installation {
+  /** `http://127.0.0.1:8080` */
+  address: string;
+  /** The environment that the services were given: the stores' addresses and the master key are filled in. */
+  env: NodeJS.ProcessEnv;
+  /** Ends the services, then the stores that were started here. */
+  stop(): Promise<void>;
+}
+
+/** Starts the stores that have no address, then all six services in this process. */
+export async function startInstallation(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<Installation> {
+  const settings = readInstallationSettings(env);
+  const dataDir = resolve(settings.DATA_DIR);
+  const stores = await startEmbedded({
+    dataDir,
+    natsUrl: settings.NATS_URL,
+    databaseUrl: settings.DATABASE_URL,
+    clickhouseUrl: settings.CLICKHOUSE_URL,
+    log: { info: say, warn: say },
+  });
+  const services: RunningService[] = [];
+  const stop = async () => {
+    // The gateway first: nothing new comes in while the others finish.
+    await services.at(-1)?.stop();
+    await Promise.all(services.slice(0, -1).map((service) => service.stop()));
+    await stores.stop();
+  };
+  try {
+    const port = await portFor(settings.PORT, settings.HOST, say);
+    const complete: NodeJS.ProcessEnv = {
+      ...env,
+      PORT: String(port),
+      NATS_URL: stores.natsUrl,
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      MASTER_KEY: settings.MASTER_KEY || masterKeyIn(dataDir),
+    };
+    for (const start of startersOf(complete)) services.push(await start());
+    return { address: `http://127.0.0.1:${port}`, env: complete, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The gateway comes last: it answers only when the others do. */
+function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
+  const billing = readBillingConfig(env);
+  const keywords = readKeywordsConfig(env);
+  const polling = readPollingConfig(env);
+  const analysis = readAnalysisConfig(env);
+  const delivery = readDeliveryConfig(env);
+  const gateway = readGatewayConfig(env);
+  return [
+    () => startService(billingService(billing), billing, false),
+    () => startService(keywordsService(), keywords, false),
+    () => startService(analysisService(), analysis, false),
+    () => startService(deliveryService(delivery), delivery, false),
+    () => startService(pollingService(polling), polling, false),
+    () => startService(gatewayService(gateway), gateway),
+  ];
+}
+
+/** A port that is taken does not stop a start: another one is used, and said. */
+async function portFor(wanted: number, host: string, say: (line: string) => void): Promise<number> {
+  if (await canListen(wanted, host)) return wanted;
+  const port = await freePort();
+  say(`Port ${wanted} is taken; using ${port} instead. Set PORT to choose another.`);
+  return port;
+}
+
+function canListen(port: number, host: string): Promise<boolean> {
+  return new Promise((answer) => {
+    const probe = createServer();
+    probe.once('error', () => answer(false));
+    probe.listen(port, host, () => probe.close(() => answer(true)));
+  });
+}

@@ -1,0 +1,34 @@
+import { runProgram } from '#platform';
+import { startDemo } from './demo.js';
+import { readInstallationSettings, startInstallation } from './installation.js';
+
+const HELP = `Earshot: all services in one process.
+
+  npm start             on embedded stores, or on those that NATS_URL, DATABASE_URL and CLICKHOUSE_URL name
+  npm run demo          the same with simulated upstreams, a demo account and a webhook receiver
+  npm run -s cli -- --help    accounts, keys, parked messages
+  npm run -s config     every setting with its default
+`;
+
+if (process.argv.includes('--help')) {
+  process.stdout.write(HELP);
+} else if (process.argv.includes('--demo')) {
+  await runProgram(
+    () => readInstallationSettings(process.env),
+    () => startDemo(process.env, say),
+  );
+} else {
+  await runProgram(
+    () => readInstallationSettings(process.env),
+    async () => {
+      const installation = await startInstallation(process.env, say);
+      say(`Earshot is running at ${installation.address}`);
+      say('Make an account with: npm run -s cli -- accounts create --email you@example.org --plan unlimited');
+      return installation;
+    },
+  );
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

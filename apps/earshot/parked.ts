@@ -1,0 +1,48 @@
+import type { Bus, StreamName } from '#messaging';
+
+/** A message that was set aside. */
+export interface ParkedMessage {
+  /** Its number: what `parked retry` takes. */
+  seq: number;
+  at: string;
+  stream: string;
+  consumer: string;
+  subject: string;
+  reason: string;
+}
+
+/** Every parked message, oldest first. */
+export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
+  const { state } = await bus.jsm.streams.info('PARKED');
+  const found: ParkedMessage[] = [];
+  let seq = state.first_seq;
+  while (state.messages > 0 && seq <= state.last_seq) {
+    const message = await bus.jsm.direct.getMessage('PARKED', { seq, next_by_subj: 'parked.>' });
+    if (!message) break;
+    const header = (name: string) => message.header.get(name);
+    found.push({
+      seq: message.seq,
+      at: message.time.toISOString(),
+      stream: header('earshot-stream'),
+      consumer: message.subject.split('.').slice(2).join('.'),
+      subject: header('earshot-subject'),
+      reason: header('earshot-reason'),
+    });
+    seq = message.seq + 1;
+  }
+  return found;
+}
+
+/**
+ * Sends a parked message to its subject again and takes it off the list. Every consumer of the stream sees the
+ * copy; they are made for copies.
+ * @throws Error when there is no such message
+ */
+export async function retryParked(bus: Bus, seq: number): Promise<{ seq: number; subject: string; retried: true }> {
+  const message = Number.isInteger(seq) ? await bus.jsm.direct.getMessage('PARKED', { seq }).catch(() => null) : null;
+  if (!message) throw new Error(`There is no parked message ${seq}; npm run -s cli -- parked list shows them.`);
+  const subject = message.header.get('earshot-subject');
+  await bus.js.publish(subject, message.data, { expect: { streamName: message.header.get('earshot-stream') as StreamName } });
+  await bus.jsm.streams.deleteMessage('PARKED', seq);
+  return { seq, subject, retried: true };
+}

@@ -1,0 +1,74 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsPositive,
+  IsString,
+  IsUUID,
+  Length,
+  MaxLength,
+  MinLength,
+  ValidateNested,
+} from 'class-validator';
+import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contracts';
+import { Nullable, Optional } from '../../http/validators.js';
+
+/** More terms than any plan allows; the plan's own limit is told by the plan. */
+const MOST_TERMS = 50;
+
+class CriteriaFieldsDto {
+  @Optional() @IsString() @MaxLength(512) query?: string;
+  @Optional() @IsNumber() priceMin?: number;
+  @Optional() @IsNumber() priceMax?: number;
+  @Optional() @IsString() sort?: string;
+  @Optional() @IsNumber() page?: number;
+  @Optional() @IsNumber() perPage?: number;
+  /** The user's own keys, kept as they are. */
+  @Optional() @IsObject() filters?: Record<string, unknown>;
+  @Optional() @IsIn(MATCH_MODES) match?: MatchMode;
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(2)
+  @ArrayMaxSize(MOST_TERMS)
+  @IsString({ each: true })
+  @Length(1, 60, { each: true })
+  terms?: string[];
+  @Optional() @IsString() @Length(1, 16) repliesTo?: string;
+}
+
+/** Criteria of one search: what it changes of the global ones, or all that a lone watch has. */
+export class CriteriaDto extends CriteriaFieldsDto {
+  @Optional() @IsString() @MinLength(1) market?: string;
+}
+
+/** The criteria that all searches of a keyword begin with. */
+export class GlobalCriteriaDto extends CriteriaFieldsDto {
+  @IsString() @MinLength(1) market!: string;
+}
+
+/** One search of a source. */
+export class SearchDto {
+  @Optional() @IsUUID() id?: string;
+  @Nullable() @IsString() @MaxLength(80) label?: string | null;
+  @Optional() @IsBoolean() overridesEnabled?: boolean;
+  @Optional() @IsObject() @ValidateNested() @Type(() => CriteriaDto) overrides?: CriteriaDto;
+}
+
+/** A source of a keyword. */
+export class SourceEntryDto {
+  @IsIn(SOURCE_IDS) source!: SourceId;
+  @IsBoolean() enabled!: boolean;
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @ValidateNested({ each: true })
+  @Type(() => SearchDto)
+  searches?: SearchDto[];
+  @Nullable() @IsInt() @IsPositive() refreshIntervalSeconds?: number | null;
+}

@@ -1,0 +1,117 @@
+import { Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsPositive,
+  IsString,
+  IsUUID,
+  Length,
+  Max,
+  MaxLength,
+  ValidateNested,
+} from 'class-validator';
+import { SOURCE_IDS, type SourceId } from '#contracts';
+import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
+import { Check, dateTimeFault, httpUrlFault, Nullable, Optional, timeZoneFault } from '../../http/validators.js';
+import { AgentStepDto } from './agent-step.dto.js';
+import { GlobalCriteriaDto, SourceEntryDto } from './criteria.dto.js';
+import { RuleDto } from './rule.dto.js';
+
+/** A mute; a bare string is a mute of its value. */
+export class MuteDto {
+  @IsString() @Length(1, 60) value!: string;
+  @Optional() @IsIn(MUTE_TARGETS) target?: string;
+  @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
+  @Optional() @IsIn(MUTE_MATCHES) match?: string;
+}
+
+/** A VIP; a bare string is a VIP of that handle. */
+export class VipDto {
+  @IsString() @Length(1, 60) handle!: string;
+  @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
+  @Nullable() @IsString() @MaxLength(120) note?: string | null;
+}
+
+export class KeywordChannelDto {
+  @IsUUID() channelId!: string;
+  @IsIn(['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report']) mode!: string;
+}
+
+/** When a keyword runs; all three keys are wanted. */
+export class ScheduleDto {
+  @Check((value) => (value === null ? undefined : dateTimeFault(value))) startsAt!: string | null;
+  @Check((value) => (value === null ? undefined : dateTimeFault(value))) endsAt!: string | null;
+  @IsString() @Length(1, 64) @Check(timeZoneFault) timezone!: string;
+}
+
+export const WEBHOOK_EVENTS = [
+  'keyword.alert_fired',
+  'keyword.report_ready',
+  'keyword.paused',
+  'keyword.resumed',
+  'channel.disabled',
+] as const;
+
+/** The body of a keyword's creation. */
+export class KeywordBodyDto {
+  @IsString() @Length(1, 80) name!: string;
+  @IsInt() @IsPositive() @Max(31_536_000) refreshIntervalSeconds!: number;
+  @IsObject() @ValidateNested() @Type(() => GlobalCriteriaDto) globalCriteria!: GlobalCriteriaDto;
+  @IsArray() @ArrayMinSize(1) @ArrayMaxSize(50) @ValidateNested({ each: true }) @Type(() => SourceEntryDto) sources!: SourceEntryDto[];
+  @Nullable() @Check((value) => (value === '' ? undefined : httpUrlFault(value))) webhookUrl?: string | null;
+  @Optional() @IsBoolean() aiEnabled?: boolean;
+  @Nullable() @IsIn(['product-model', 'theme-sentiment', 'seller', 'duplicates', 'custom']) aiPreset?: string | null;
+  @Nullable() @IsString() @MaxLength(400) aiPrompt?: string | null;
+  @Nullable() @IsObject() @ValidateNested() @Type(() => AgentStepDto) aiStep?: AgentStepDto | null;
+  @Optional() @IsBoolean() sentimentEnabled?: boolean;
+  @Optional() @IsBoolean() coBrandsEnabled?: boolean;
+  @Optional() @IsIn(['own', 'competitor', 'topic']) subjectRole?: string;
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(50)
+  @ValidateNested({ each: true })
+  @Type(() => MuteDto)
+  @Transform(({ value }) => wrapped(value, 'value'), { toClassOnly: true })
+  muteRules?: MuteDto[];
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @ValidateNested({ each: true })
+  @Type(() => VipDto)
+  @Transform(({ value }) => wrapped(value, 'handle'), { toClassOnly: true })
+  vipAuthors?: VipDto[];
+  @Optional() @IsArray() @ArrayMaxSize(20) @ValidateNested({ each: true }) @Type(() => RuleDto) rules?: RuleDto[];
+  @Optional() @IsIn(['all', 'rules']) webhookMode?: string;
+  @Optional() @IsArray() @ArrayMaxSize(5) @IsIn(WEBHOOK_EVENTS, { each: true }) webhookEvents?: string[];
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(5)
+  @ValidateNested({ each: true })
+  @Type(() => KeywordChannelDto)
+  channels?: KeywordChannelDto[];
+  @Nullable() @IsIn(['low', 'medium', 'high']) spikeAlert?: string | null;
+  @Optional() @IsBoolean() backfill?: boolean;
+  @Nullable() @IsObject() @ValidateNested() @Type(() => ScheduleDto) schedule?: ScheduleDto | null;
+}
+
+/** The read-only keys of a keyword: taken and passed over where a keyword that was read may be sent back. */
+export const READ_ONLY_KEYS = [
+  'id',
+  'state',
+  'pausedReason',
+  'createdAt',
+  'updatedAt',
+  'version',
+  'monthlyCredits',
+  'watches',
+  'resetSearches',
+] as const;
+
+function wrapped(value: unknown, key: string): unknown {
+  return Array.isArray(value) ? value.map((item: unknown) => (typeof item === 'string' ? { [key]: item } : item)) : value;
+}

@@ -1,0 +1,104 @@
+import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { CriteriaSchema, type Criteria, type SourceId } from '#contracts';
+import { resolveCriteria } from '#criteria';
+import type { Fault } from '#kernel';
+import { foldTerm } from '#matching';
+import type { SourceSetup } from '#sources';
+import type { CriteriaDto } from './criteria.dto.js';
+import type { KeywordBodyDto } from './keyword-body.dto.js';
+import { clauseFault } from './rule-fields.js';
+
+/** The sources of this installation. */
+export type Sources = ReadonlyMap<SourceId, SourceSetup>;
+
+/** What the decorators of the body cannot see: keys that must fit each other, and the sources. */
+export function keywordFaults(body: KeywordBodyDto, sources: Sources): Fault[] {
+  return [
+    ...termFaults(body.globalCriteria, 'globalCriteria'),
+    ...body.sources.flatMap((_, index) => sourceFaults(body, index, sources)),
+    ...(body.rules ?? []).flatMap((rule, index) =>
+      ('all' in rule.when ? (rule.when.all as { field: unknown; op: unknown }[]) : []).flatMap((clause, n) => {
+        const fault = clauseFault(clause.field, clause.op);
+        return fault ? [{ path: `rules[${index}].when.all[${n}].${fault.key}`, message: fault.message }] : [];
+      }),
+    ),
+    ...scheduleFaults(body),
+  ];
+}
+
+/** What is wrong with criteria that a source is asked with. `path` leads to them. */
+export function searchFaults(source: SourceId, criteria: Criteria, path: string, sources: Sources): Fault[] {
+  const setup = sources.get(source);
+  return (setup?.connector?.checkCriteria(criteria) ?? []).map((fault) => ({
+    path: [path, fault.path].filter(Boolean).join('.'),
+    message: fault.message,
+  }));
+}
+
+/** Why a source cannot be watched on this installation, if it cannot. */
+export function unavailability(source: SourceId, sources: Sources): string | undefined {
+  const setup = sources.get(source);
+  if (!setup?.connector) return `${source} is not available in this version`;
+  if (!setup.enabled) return `${source} is turned off; SOURCE_${source.toUpperCase()}_ENABLED=true turns it on`;
+  if (!setup.configured) return `${source} is not configured; missing: ${setup.missingSettings.join(', ')}`;
+  return undefined;
+}
+
+/** Faults of the multi-term rules and of the price bounds. */
+export function termFaults(criteria: CriteriaDto | undefined, path: string): Fault[] {
+  if (!criteria) return [];
+  const faults: Fault[] = [];
+  const seen = new Map<string, number>();
+  (criteria.terms ?? []).forEach((term, index) => {
+    if (typeof term !== 'string') return;
+    const folded = foldTerm(term.trim());
+    const twin = seen.get(folded);
+    if (term.trim() === '') faults.push({ path: `${path}.terms[${index}]`, message: 'must not be blank' });
+    else if (twin !== undefined) faults.push({ path: `${path}.terms[${index}]`, message: `is the same term as terms[${twin}]` });
+    else seen.set(folded, index);
+  });
+  if (typeof criteria.priceMin === 'number' && typeof criteria.priceMax === 'number' && criteria.priceMin > criteria.priceMax)
+    faults.push({ path: `${path}.priceMax`, message: 'must not be below priceMin' });
+  return faults;
+}
+
+/** Criteria of the wire out of a DTO. */
+export function criteriaOf(dto: CriteriaDto): Criteria {
+  return fromJson(CriteriaSchema, JSON.parse(JSON.stringify(dto)) as JsonValue);
+}
+
+function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fault[] {
+  const entry = body.sources[index];
+  if (!entry) return [];
+  const path = `sources[${index}]`;
+  const faults: Fault[] = [];
+  if (body.sources.findIndex(({ source }) => source === entry.source) < index)
+    faults.push({ path: `${path}.source`, message: `${entry.source} is listed twice; put all its searches into one entry` });
+  const unavailable = entry.enabled ? unavailability(entry.source, sources) : undefined;
+  if (unavailable) return [...faults, { path: `${path}.source`, message: unavailable }];
+  const searches = entry.searches ?? [];
+  const ids = new Map<string, number>();
+  searches.forEach((search, n) => {
+    faults.push(...termFaults(search.overrides, `${path}.searches[${n}].overrides`));
+    if (search.id !== undefined && ids.has(search.id)) faults.push({ path: `${path}.searches[${n}].id`, message: 'is used twice' });
+    if (search.id !== undefined) ids.set(search.id, n);
+  });
+  if (!entry.enabled) return faults;
+  const global = criteriaOf(body.globalCriteria);
+  if (searches.length === 0) return [...faults, ...searchFaults(entry.source, global, 'globalCriteria', sources)];
+  return [
+    ...faults,
+    ...searches.flatMap((search, n) => {
+      const enabled = search.overrides !== undefined && search.overridesEnabled !== false;
+      const resolved = resolveCriteria(global, enabled ? criteriaOf(search.overrides ?? {}) : create(CriteriaSchema));
+      return searchFaults(entry.source, resolved, `${path}.searches[${n}].overrides`, sources);
+    }),
+  ];
+}
+
+function scheduleFaults({ schedule }: KeywordBodyDto): Fault[] {
+  if (!schedule?.startsAt || !schedule.endsAt) return [];
+  return Date.parse(schedule.endsAt) > Date.parse(schedule.startsAt)
+    ? []
+    : [{ path: 'schedule.endsAt', message: 'must be after startsAt' }];
+}

@@ -1,0 +1,83 @@
+import { isoFromClickHouse, NO_ID, type MentionRow } from '#clickhouse';
+import { eventIdOf } from '#kernel';
+import { isoOfColumn } from '../../reads/mention-reads.js';
+
+const EXCERPT_LENGTH = 280;
+
+interface Match {
+  term: string;
+  field: 'title' | 'text';
+  start: number;
+  end: number;
+}
+
+/** The mention of the interface. `analysis` is absent: nothing classifies yet. */
+export function mentionView(row: MentionRow) {
+  const matches = JSON.parse(row.matches) as Match[];
+  return {
+    id: row.event_id,
+    keywordId: idOf(row.keyword_id),
+    watchId: row.watch_id,
+    searchId: idOf(row.search_id),
+    source: row.source,
+    type: row.type,
+    kind: row.kind,
+    url: row.url,
+    title: row.title || null,
+    text: row.text,
+    excerpt: excerptOf(row, matches),
+    author: row.author,
+    authorName: row.author_name,
+    authorUrl: row.author_url,
+    vip: row.vip,
+    community: row.community,
+    lang: row.lang,
+    publishedAt: isoOfColumn(row.published_at),
+    occurredAt: isoFromClickHouse(row.occurred_at),
+    backfilled: row.backfilled,
+    matchedTerms: row.matched_terms,
+    engagement: { likes: row.likes, replies: row.replies, shares: row.shares, views: row.views, score: row.score },
+    media: JSON.parse(row.media) as unknown,
+    labels: row.labels,
+    bucket: null,
+    coBrands: [],
+    ai: null,
+    storyId: null,
+    listing: null,
+    dropped: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
+  };
+}
+
+/** Why the mention is here, and what was made of it. */
+export function whyView(row: MentionRow) {
+  const verdicts = JSON.parse(row.verdicts) as { step: string; value: string; hit: boolean; detail: string }[];
+  return {
+    id: row.event_id,
+    matchMode: row.match_mode,
+    matches: JSON.parse(row.matches) as Match[],
+    mutes: verdicts.filter(({ step }) => step === 'mute').map(({ value, hit, detail }) => ({ value, hit, detail })),
+    vips: verdicts.filter(({ step }) => step === 'vip').map(({ value, hit, detail }) => ({ handle: value, hit, detail })),
+    rules: [],
+    readings: [],
+    dropped: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
+    itemId: row.item_id,
+    checkId: row.check_id,
+    eventIds: [eventIdOf(row.watch_id, row.item_id)],
+  };
+}
+
+/** The text around the first match, cut at words. */
+function excerptOf({ text }: MentionRow, matches: readonly Match[]): string {
+  if (text.length <= EXCERPT_LENGTH) return text;
+  const first = matches.find(({ field }) => field === 'text');
+  const from = Math.max(0, (first?.start ?? 0) - EXCERPT_LENGTH / 3);
+  const start = from === 0 ? 0 : text.indexOf(' ', from) + 1;
+  const cut = text.slice(start, start + EXCERPT_LENGTH);
+  const end = start + EXCERPT_LENGTH < text.length ? cut.lastIndexOf(' ') : cut.length;
+  const body = cut.slice(0, end > EXCERPT_LENGTH / 2 ? end : cut.length);
+  return `${start > 0 ? '…' : ''}${body}${start + body.length < text.length ? '…' : ''}`;
+}
+
+function idOf(id: string): string | null {
+  return id === NO_ID ? null : id;
+}

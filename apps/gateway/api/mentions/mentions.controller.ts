@@ -1,0 +1,111 @@
+import { Controller, Get, Header, Param, Query, UseGuards } from '@nestjs/common';
+import { isId, isoOf, Refusal } from '#kernel';
+import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
+import type { Caller } from '../../auth/api-keys.js';
+import { Cursors } from '../../http/cursor.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { KeywordReads } from '../../reads/keyword-reads.js';
+import { readMentionFilter } from '../../reads/mention-filter.js';
+import { MentionReads, positionAfter, type Position } from '../../reads/mention-reads.js';
+import { sourceOf } from '../watches/watches.controller.js';
+import { mentionView, whyView } from './mention-view.js';
+
+const HOUR_MS = 3_600_000;
+const MENTIONS_WINDOW_MS = 24 * HOUR_MS;
+const RESULTS_WINDOW_MS = 30 * 24 * HOUR_MS;
+const EVENTS_WINDOW_MS = 7 * 24 * HOUR_MS;
+
+/** Where a list goes on: after which row, in which window. */
+interface ListCursor {
+  after: Position;
+  /** ms */
+  since: number;
+}
+
+/** Reads of mentions and events. All are free. */
+@Controller()
+@UseGuards(ApiKeyGuard)
+export class MentionsController {
+  constructor(
+    private readonly mentions: MentionReads,
+    private readonly keywords: KeywordReads,
+    private readonly cursors: Cursors,
+  ) {}
+
+  @Get('v1/mentions')
+  list(@From() { accountId }: Caller, @Query() raw: RawQuery) {
+    return this.page(accountId, undefined, raw, MENTIONS_WINDOW_MS);
+  }
+
+  @Get(['v1/keywords/:id/results', 'v1/queries/:id/results'])
+  async results(@From() { accountId }: Caller, @Param('id') id: string, @Query() raw: RawQuery) {
+    if (!isId(id) || !(await this.keywords.keyword(accountId, id))) throw Refusal.notFound('keyword');
+    return this.page(accountId, id, raw, RESULTS_WINDOW_MS);
+  }
+
+  @Get('v1/mentions/:id')
+  async read(@From() { accountId }: Caller, @Param('id') id: string) {
+    return mentionView(await this.mention(accountId, id));
+  }
+
+  @Get('v1/mentions/:id/why')
+  async why(@From() { accountId }: Caller, @Param('id') id: string) {
+    return whyView(await this.mention(accountId, id));
+  }
+
+  /** The envelopes as they were delivered, byte for byte; so the answer is put together as text. */
+  @Get('v1/:source/watches/:id/events')
+  @Header('content-type', 'application/json; charset=utf-8')
+  async events(@From() { accountId }: Caller, @Param('source') name: string, @Param('id') id: string, @Query() raw: RawQuery) {
+    const source = sourceOf(name);
+    const watch = isId(id) ? await this.keywords.watch(accountId, source, id) : undefined;
+    if (!watch) throw Refusal.notFound('watch');
+    const query = new QueryReader(raw);
+    const { limit, until, cursor, since } = window(query, EVENTS_WINDOW_MS);
+    query.finish();
+    const scope = { list: 'events', accountId, id, since: raw.since, until: raw.until };
+    const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
+    const start = from ? new Date(from.since) : since;
+    const found = await this.mentions.events(accountId, id, { since: start, until, order: 'asc', limit, after: from?.after });
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const next = found.length > limit && last ? this.cursors.write(scope, { after: positionAfter(last), since: start.getTime() }) : undefined;
+    const tail = `"since":${JSON.stringify(isoOf(start))}${next === undefined ? '' : `,"nextCursor":${JSON.stringify(next)}`}`;
+    return `{"data":[${page.map((row) => row.envelope).join(',')}],${tail}}`;
+  }
+
+  private async mention(accountId: string, id: string) {
+    const row = isId(id) ? await this.mentions.mention(accountId, id) : undefined;
+    if (!row) throw Refusal.notFound('mention');
+    return row;
+  }
+
+  private async page(accountId: string, keywordId: string | undefined, raw: RawQuery, windowMs: number) {
+    const query = new QueryReader(raw);
+    const { limit, until, cursor, since } = window(query, windowMs);
+    const order = query.one('order', ['asc', 'desc']) ?? 'desc';
+    const filter = readMentionFilter(query);
+    query.finish();
+    const scope = { list: 'mentions', accountId, keywordId, filter, order, since: raw.since, until: raw.until };
+    const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(JSON.parse(JSON.stringify(scope)), cursor);
+    // The default window moves with the clock: later pages stay in the first one's.
+    const start = from ? new Date(from.since) : since;
+    const found = await this.mentions.mentions(accountId, keywordId, filter, { since: start, until, order, limit, after: from?.after });
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const next: ListCursor | undefined = found.length > limit && last ? { after: positionAfter(last), since: start.getTime() } : undefined;
+    return {
+      data: page.map(mentionView),
+      since: isoOf(start),
+      until: until ? isoOf(until) : null,
+      ...(next ? { nextCursor: this.cursors.write(JSON.parse(JSON.stringify(scope)), next) } : {}),
+      meta: { credits_used: 0 },
+    };
+  }
+}
+
+function window(query: QueryReader, windowMs: number) {
+  const since = query.instant('since') ?? new Date(Date.now() - windowMs);
+  const until = query.instant('until');
+  return { since, until, limit: query.integer('limit', 1, 200, 50), cursor: query.one('cursor') };
+}

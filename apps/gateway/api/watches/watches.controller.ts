@@ -1,0 +1,158 @@
+import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
+import {
+  AgentStepSchema,
+  ChangeWatchSchema,
+  CreateWatchSchema,
+  isSourceId,
+  RetireWatchSchema,
+  type SourceId,
+} from '#contracts';
+import { isId, isoOf, newId, Refusal } from '#kernel';
+import { COMMANDS, sendCommand, type Bus } from '#messaging';
+import { BUS } from '#platform';
+import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
+import type { Caller } from '../../auth/api-keys.js';
+import { SOURCES } from '../../config.js';
+import { readBody } from '../../http/body.js';
+import { Cursors } from '../../http/cursor.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { KeywordReads, type WatchRead } from '../../reads/keyword-reads.js';
+import { agentStepView, criteriaView } from '../keywords/definition.js';
+import { criteriaOf, searchFaults, termFaults, unavailability, type Sources } from '../keywords/keyword-faults.js';
+import { WatchBodyDto, WatchChangeDto } from './watch-body.dto.js';
+
+/** The market of a watch that names none. */
+const DEFAULT_MARKET = 'global';
+
+/** Watches: polling subscriptions of one source each. Those of a keyword are shown too, and change with it only. */
+@Controller('v1/:source/watches')
+@UseGuards(ApiKeyGuard)
+export class WatchesController {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(SOURCES) private readonly sources: Sources,
+    private readonly reads: KeywordReads,
+    private readonly cursors: Cursors,
+  ) {}
+
+  @Post()
+  async create(@From() { accountId }: Caller, @Param('source') name: string, @Body() raw: unknown) {
+    const source = sourceOf(name);
+    const unavailable = unavailability(source, this.sources);
+    if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
+    const body = readBody(WatchBodyDto, raw, 'any', (one) => [
+      ...termFaults(one.criteria, 'criteria'),
+      ...searchFaults(source, criteriaOf(one.criteria), 'criteria', this.sources),
+    ]);
+    const market = body.market ?? body.criteria.market ?? DEFAULT_MARKET;
+    const { id } = await sendCommand(
+      this.bus,
+      COMMANDS.createWatch,
+      create(CreateWatchSchema, {
+        commandId: newId(),
+        accountId,
+        source,
+        criteria: criteriaOf({ ...body.criteria, market }),
+        intervalSeconds: body.refreshIntervalSeconds,
+        webhookUrl: body.webhookUrl || undefined,
+        ai: body.ai ? fromJson(AgentStepSchema, JSON.parse(JSON.stringify(body.ai)) as JsonValue) : undefined,
+        analysis: body.analysis ?? false,
+        backfill: body.backfill ?? false,
+      }),
+    );
+    return this.view(accountId, source, id);
+  }
+
+  @Get()
+  async list(@From() { accountId }: Caller, @Param('source') name: string, @Query() raw: RawQuery) {
+    const source = sourceOf(name);
+    const query = new QueryReader(raw);
+    const limit = query.integer('limit', 1, 200, 50);
+    const cursor = query.one('cursor');
+    query.finish();
+    const scope = { list: 'watches', accountId, source };
+    const before = cursor === undefined ? undefined : this.cursors.read<{ id: string }>(scope, cursor).id;
+    const found = await this.reads.watches(accountId, source, limit, before);
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      watches: page.map(watchView),
+      ...(found.length > limit && last ? { nextCursor: this.cursors.write(scope, { id: last.watch.watchId }) } : {}),
+    };
+  }
+
+  @Get(':id')
+  read(@From() { accountId }: Caller, @Param('source') source: string, @Param('id') id: string) {
+    return this.view(accountId, sourceOf(source), id);
+  }
+
+  @Patch(':id')
+  async change(@From() { accountId }: Caller, @Param('source') name: string, @Param('id') id: string, @Body() raw: unknown) {
+    const source = sourceOf(name);
+    const body = readBody(WatchChangeDto, raw);
+    await this.view(accountId, source, id);
+    await sendCommand(
+      this.bus,
+      COMMANDS.changeWatch,
+      create(ChangeWatchSchema, {
+        commandId: newId(),
+        accountId,
+        watchId: id,
+        intervalSeconds: body.refreshIntervalSeconds,
+        webhookUrl: body.webhookUrl === null ? '' : body.webhookUrl,
+        isActive: body.isActive,
+      }),
+    );
+    return this.view(accountId, source, id);
+  }
+
+  /** Stops the polling; its events stay readable for as long as events are kept. */
+  @Delete(':id')
+  @HttpCode(204)
+  async remove(@From() { accountId }: Caller, @Param('source') source: string, @Param('id') id: string): Promise<void> {
+    await this.view(accountId, sourceOf(source), id);
+    await sendCommand(
+      this.bus,
+      COMMANDS.retireWatch,
+      create(RetireWatchSchema, { commandId: newId(), accountId, watchId: id }),
+    );
+  }
+
+  private async view(accountId: string, source: SourceId, id: string) {
+    const read = isId(id) ? await this.reads.watch(accountId, source, id) : undefined;
+    // A retired watch is gone from here; its events are not.
+    if (!read || (read.watch.retiredAt && !read.watch.keywordId)) throw Refusal.notFound('watch');
+    return watchView(read);
+  }
+}
+
+/** @throws Refusal 404 for what is no source of the interface */
+export function sourceOf(name: string): SourceId {
+  if (!isSourceId(name)) throw Refusal.notFound(`source ${name}`);
+  return name;
+}
+
+function watchView({ watch, lastCheckedAt, lastStatus }: WatchRead) {
+  return {
+    id: watch.watchId,
+    accountId: watch.accountId,
+    keywordId: watch.keywordId,
+    source: watch.source,
+    market: watch.criteria.market ?? DEFAULT_MARKET,
+    criteria: criteriaView(watch.criteria),
+    criteriaHash: watch.criteriaHash,
+    refreshIntervalSeconds: watch.intervalSeconds,
+    webhookUrl: watch.webhookUrl,
+    ai: agentStepView(watch.ai ?? undefined),
+    analysis: watch.analysis,
+    backfill: watch.backfill,
+    billingMode: 'subscription',
+    isActive: watch.isActive,
+    pausedReason: watch.pausedReason,
+    createdAt: isoOf(watch.createdAt),
+    updatedAt: isoOf(watch.updatedAt),
+    lastCheckedAt,
+    lastStatus,
+  };
+}

@@ -1,0 +1,71 @@
+import { LRUCache } from 'lru-cache';
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { hashApiKey, looksLikeApiKey, sameHash } from '#secrets';
+
+/** Who is calling. */
+export interface Caller {
+  accountId: string;
+  keyId: string;
+  plan: string;
+  /** `read` or `write` */
+  scope: string;
+}
+
+interface Known {
+  hash: Buffer;
+  caller: Caller;
+  /** In ms; undefined: never. */
+  expiresAt: number | undefined;
+}
+
+interface Row {
+  key_id: string;
+  account_id: string;
+  plan: string;
+  scope: string;
+  key_hash: Buffer;
+  expires_at: Date | null;
+}
+
+/** A revoked key is good for so long at the most. */
+const CACHE_MS = 5000;
+
+/** Checks API keys: by hash, in constant time, from a cache of a few seconds. */
+@Injectable()
+export class ApiKeys {
+  private readonly cache = new LRUCache<string, Known>({ max: 50_000, ttl: CACHE_MS });
+
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** The caller that the key belongs to; undefined for an unknown, revoked or expired one. */
+  async callerOf(key: string): Promise<Caller | undefined> {
+    if (!looksLikeApiKey(key)) return undefined;
+    const hash = hashApiKey(key);
+    const index = hash.toString('base64');
+    const known = this.cache.get(index) ?? (await this.load(hash));
+    if (!known || !sameHash(known.hash, hash)) return undefined;
+    if (known.expiresAt !== undefined && known.expiresAt <= Date.now()) return undefined;
+    this.cache.set(index, known, { noUpdateTTL: true });
+    return known.caller;
+  }
+
+  private async load(hash: Buffer): Promise<Known | undefined> {
+    // The use of a key is noted once for each time that it is loaded: often enough to see whether it is in use.
+    const [rows]: [Row[]] = await this.database.query(
+      `UPDATE api_keys k SET last_used_at = now() FROM accounts a
+       WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND a.account_id = k.account_id
+       RETURNING k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at`,
+      [hash],
+    );
+    const row = rows[0];
+    return (
+      row && {
+        hash: row.key_hash,
+        caller: { accountId: row.account_id, keyId: row.key_id, plan: row.plan, scope: row.scope },
+        expiresAt: row.expires_at?.getTime(),
+      }
+    );
+  }
+}

@@ -1,0 +1,48 @@
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { serviceModule, LOG, type ServiceDefinition } from '#platform';
+import type { Logger } from '#telemetry';
+import { ActivityController } from './api/keywords/activity.controller.js';
+import { KeywordsController } from './api/keywords/keywords.controller.js';
+import { MentionsController } from './api/mentions/mentions.controller.js';
+import { WatchesController } from './api/watches/watches.controller.js';
+import { ApiKeyGuard } from './auth/api-key.guard.js';
+import { ApiKeys } from './auth/api-keys.js';
+import { SOURCES, type GatewayConfig } from './config.js';
+import { Cursors } from './http/cursor.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { trackRequests } from './http/request-context.js';
+import { ActivityReads } from './reads/activity-reads.js';
+import { KeywordReads } from './reads/keyword-reads.js';
+import { MentionReads } from './reads/mention-reads.js';
+
+@Module({})
+class GatewayModule {}
+
+/** The gateway: the HTTP interface. It sends commands, and reads the projections itself. */
+export function gatewayService(config: GatewayConfig): ServiceDefinition {
+  return {
+    name: 'gateway',
+    module: serviceModule(
+      GatewayModule,
+      {
+        controllers: [KeywordsController, ActivityController, MentionsController, WatchesController],
+        providers: [
+          { provide: SOURCES, useValue: config.sources },
+          { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
+          ApiKeys,
+          ApiKeyGuard,
+          KeywordReads,
+          MentionReads,
+          ActivityReads,
+        ],
+      },
+      { inject: [], list: () => ({ durables: [], commands: [], loops: [] }) },
+    ),
+    http(app: NestFastifyApplication) {
+      const log = app.get<Logger>(LOG, { strict: false });
+      app.useGlobalFilters(new ErrorFilter(log));
+      trackRequests(app.getHttpAdapter().getInstance(), log);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Fault } from '#kernel';
+
+/** Keys whose objects hold the user's own keys: kept byte for byte. */
+const FREE_FORM = new Set(['filters']);
+/** Keys whose objects map the user's own names to objects of ours. */
+const NAMED_BY_USER = new Set(['schema']);
+const SNAKE = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/;
+
+/** A body with camelCase keys, and how the sender spelled each of them. */
+export interface CasedBody {
+  body: unknown;
+  /** camelCase → as sent, where the two differ. */
+  spelling: ReadonlyMap<string, string>;
+  faults: Fault[];
+}
+
+/** Turns snake_case keys into camelCase. The same key in both spellings is a fault. User data is never touched. */
+export function toCamelCase(body: unknown): CasedBody {
+  const spelling = new Map<string, string>();
+  const faults: Fault[] = [];
+  return { body: convert(body, '', spelling, faults), spelling, faults };
+}
+
+function convert(value: unknown, path: string, spelling: Map<string, string>, faults: Fault[]): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => convert(item, `${path}[${index}]`, spelling, faults));
+  if (!isObject(value)) return value;
+  const converted: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value)) {
+    const camel = SNAKE.test(key) ? key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : key;
+    const at = path === '' ? key : `${path}.${key}`;
+    if (Object.hasOwn(converted, camel)) {
+      faults.push({ path: at, message: `is given twice: as ${spelling.get(camel) ?? camel} and as ${key}` });
+      continue;
+    }
+    if (camel !== key) spelling.set(camel, key);
+    define(converted, camel, convertInner(camel, inner, at, spelling, faults));
+  }
+  return converted;
+}
+
+function convertInner(camel: string, inner: unknown, at: string, spelling: Map<string, string>, faults: Fault[]): unknown {
+  if (FREE_FORM.has(camel)) return inner;
+  if (!NAMED_BY_USER.has(camel) || !isObject(inner)) return convert(inner, at, spelling, faults);
+  const named: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(inner)) define(named, name, convert(field, `${at}.${name}`, spelling, faults));
+  return named;
+}
+
+/** A key such as `__proto__` becomes a property like any other. */
+function define(target: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,68 @@
+import { Refusal, type Fault } from '#kernel';
+import { dateTimeFault } from './validators.js';
+
+/** Raw query parameters: a repeated key is an array. */
+export type RawQuery = Record<string, string | string[] | undefined>;
+
+/** Reads query parameters, collects what is wrong, and refuses what it was not asked for. */
+export class QueryReader {
+  private readonly faults: Fault[] = [];
+  private readonly known = new Set<string>();
+
+  constructor(private readonly raw: RawQuery) {}
+
+  /** Every value of a key that may be repeated. */
+  all<T extends string = string>(key: string, allowed?: readonly T[]): T[] {
+    this.known.add(key);
+    const value = this.raw[key];
+    const values = value === undefined ? [] : Array.isArray(value) ? value : [value];
+    const wrong = allowed && values.filter((one) => !(allowed as readonly string[]).includes(one));
+    if (wrong && wrong.length > 0)
+      this.faults.push({ path: key, message: `must be one of ${allowed.join(', ')}` });
+    return values as T[];
+  }
+
+  /** The value of a key that may be given once. */
+  one<T extends string = string>(key: string, allowed?: readonly T[]): T | undefined {
+    const values = this.all<T>(key, allowed);
+    if (values.length > 1) this.faults.push({ path: key, message: 'may be given once' });
+    return values[0];
+  }
+
+  integer(key: string, min: number, max: number, fallback: number): number {
+    const text = this.one(key);
+    if (text === undefined) return fallback;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    this.faults.push({ path: key, message: `must be a whole number from ${min} to ${max}` });
+    return fallback;
+  }
+
+  boolean(key: string): boolean {
+    return this.one(key, ['true', 'false']) === 'true';
+  }
+
+  /** An instant; ISO 8601 with any offset, UTC where it has none. */
+  instant(key: string): Date | undefined {
+    const text = this.one(key);
+    if (text === undefined) return undefined;
+    // A plus sign that was not escaped arrives as a space.
+    const spelled = text.replace(/ (\d{2}:?\d{2})$/, '+$1');
+    if (dateTimeFault(spelled)) {
+      this.faults.push({ path: key, message: 'must be an ISO 8601 date-time' });
+      return undefined;
+    }
+    return new Date(/(Z|[+-]\d{2}:?\d{2})$/.test(spelled) || !spelled.includes(':') ? spelled : `${spelled}Z`);
+  }
+
+  fault(path: string, message: string): void {
+    this.faults.push({ path, message });
+  }
+
+  /** @throws Refusal 400 with every fault, unknown parameters among them */
+  finish(): void {
+    for (const key of Object.keys(this.raw))
+      if (!this.known.has(key)) this.faults.push({ path: key, message: 'is not a known parameter' });
+    if (this.faults.length > 0) throw Refusal.validation(this.faults);
+  }
+}

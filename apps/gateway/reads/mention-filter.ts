@@ -1,0 +1,107 @@
+import { SOURCE_IDS } from '#contracts';
+import type { QueryReader } from '../http/query.js';
+
+export const SENTIMENTS = ['positive', 'negative', 'neutral', 'mixed'] as const;
+export const INTENTS = [
+  'buy_intent',
+  'recommendation_request',
+  'product_question',
+  'support_request',
+  'bug_report',
+  'feature_request',
+  'complaint',
+  'praise',
+  'churn_risk',
+  'comparison',
+  'promotion',
+  'other',
+] as const;
+export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
+
+const MAX_QUERY_LENGTH = 200;
+
+/** What a list of mentions is narrowed to. Values of one key are alternatives, keys add up. */
+export interface MentionFilter {
+  sources: string[];
+  authors: string[];
+  keywords: string[];
+  sentiments: string[];
+  intents: string[];
+  labels: string[];
+  langs: string[];
+  buckets: string[];
+  rules: string[];
+  /** Words and "phrases" that the text holds, in any case. */
+  texts: string[];
+  dropped: boolean;
+}
+
+/** Reads the filter of a list of mentions. `mode=semantic` is refused: it does not exist yet. */
+export function readMentionFilter(query: QueryReader): MentionFilter {
+  if (query.one('mode', ['text', 'semantic']) === 'semantic')
+    query.fault('mode', 'semantic search is not available in this version; leave mode out to search the text');
+  const included = query.all('include', ['dropped']);
+  return {
+    sources: query.all('source', SOURCE_IDS),
+    authors: query.all('author'),
+    keywords: query.all('keyword'),
+    sentiments: query.all('sentiment', SENTIMENTS),
+    intents: query.all('intent', INTENTS),
+    labels: query.all('label', LABELS),
+    langs: query.all('lang'),
+    buckets: query.all('bucket'),
+    rules: query.all('rule'),
+    texts: query.all('q').map((text) => text.slice(0, MAX_QUERY_LENGTH)),
+    dropped: included.length > 0,
+  };
+}
+
+/** SQL conditions and their parameters. */
+export interface Conditions {
+  sql: string[];
+  params: Record<string, unknown>;
+}
+
+/** The filter as conditions on `mentions`; every value is a parameter. */
+export function conditionsOf(filter: MentionFilter): Conditions {
+  const sql: string[] = [];
+  const params: Record<string, unknown> = {};
+  const anyOf = (name: string, column: string, values: readonly string[]) => {
+    if (values.length === 0) return;
+    sql.push(`${column} IN {${name}: Array(String)}`);
+    params[name] = values;
+  };
+  anyOf('sources', 'source', filter.sources);
+  anyOf('authors', 'author', filter.authors);
+  anyOf('keywords', 'toString(keyword_id)', filter.keywords.map((id) => id.toLowerCase()));
+  anyOf('sentiments', 'sentiment', filter.sentiments);
+  anyOf('intents', 'intent', filter.intents);
+  anyOf('langs', 'lang', filter.langs);
+  anyOf('buckets', 'bucket', filter.buckets);
+  if (filter.labels.length > 0) {
+    sql.push('hasAny(labels, {labels: Array(String)})');
+    params.labels = filter.labels;
+  }
+  if (filter.rules.length > 0) {
+    sql.push('hasAny(rules, {rules: Array(String)})');
+    params.rules = filter.rules;
+  }
+  if (!filter.labels.includes('hidden')) sql.push(`NOT has(labels, 'hidden')`);
+  if (!filter.dropped) sql.push(`dropped_reason = ''`);
+  if (filter.texts.length > 0) sql.push(textCondition(filter.texts, params));
+  return { sql, params };
+}
+
+/** Each `q` asks for all of its words and phrases; several `q` are alternatives. */
+function textCondition(texts: readonly string[], params: Record<string, unknown>): string {
+  const alternatives = texts.map((text, index) => {
+    const parts = [...text.matchAll(/"([^"]+)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '');
+    const conditions = parts.map((part, n) => {
+      const name = `q_${index}_${n}`;
+      params[name] = part;
+      return `positionCaseInsensitiveUTF8(concat(title, '\n', text), {${name}: String}) > 0`;
+    });
+    return conditions.length > 0 ? `(${conditions.join(' AND ')})` : '1';
+  });
+  return `(${alternatives.join(' OR ')})`;
+}
