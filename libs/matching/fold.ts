@@ -6,6 +6,8 @@ import {
   isVariationSelector,
   kindOf,
 } from './characters.js';
+import { BROKEN, foldCluster } from './fold-character.js';
+import { settleKinds } from './settle.js';
 
 /**
  * Text in the form in which texts and terms are compared, with the way back to the original. Everything is by
@@ -22,15 +24,6 @@ export interface FoldedText {
 
 // UAX #15 (stream-safe text): more marks than this on one letter are noise, and sorting them costs their square.
 const MAX_CLUSTER_POINTS = 32;
-
-// Stands for half a surrogate pair, as in every encoder.
-const BROKEN = '\ufffd';
-
-const REPLACED = new Map<number, string>([
-  [0x2018, "'"],
-  [0x2019, "'"],
-  [0x02bc, "'"],
-]);
 
 // Folding of single code points: of one code unit in the tables (kind 0: not known to be so), else in the map.
 const simpleFolds = new Uint16Array(0x10000);
@@ -61,7 +54,7 @@ export class Folder implements FoldedText {
     for (let at = this.takeSimple(text, 0); at < text.length; at = this.takeSimple(text, at)) {
       at = this.takeCluster(text, at);
     }
-    this.resolve();
+    settleKinds(this.kinds, this.length);
     return this;
   }
 
@@ -233,46 +226,6 @@ export class Folder implements FoldedText {
     this.length = at + 1;
   }
 
-  /** Settles what depends on both neighbours: `3.14`, `snake_case`, `l·l`, flags. One pass, left to right. */
-  private resolve(): void {
-    const { kinds, length } = this;
-    let before: number = Kind.space;
-    // What an earlier, longer text left there must not look like a neighbour.
-    kinds[length] = Kind.unknown;
-    for (let at = 0; at < length; at++) {
-      const kind = kinds[at]!;
-      if (kind === Kind.digit) {
-        kinds[at] = Kind.word;
-      } else if (kind > Kind.digit) {
-        const next = kinds[at + 1];
-        if (kind === Kind.connector) at = this.resolveConnectors(at, isWordLike(before)) - 1;
-        else if (kind === Kind.regional) at = this.resolveFlags(at) - 1;
-        else if (kind === Kind.midNumber) kinds[at] = joint(before === Kind.digit && next === Kind.digit);
-        else if (kind === Kind.midLetter) kinds[at] = joint(before === Kind.word && next === Kind.word);
-      }
-      before = kind;
-    }
-  }
-
-  /** `a_b` is one word, `_a_` is a word with emphasis. */
-  private resolveConnectors(from: number, afterWord: boolean): number {
-    let end = from;
-    while (end < this.length && this.kinds[end] === Kind.connector) end += 1;
-    const joins = afterWord && end < this.length && isWordLike(this.kinds[end]!);
-    this.kinds.fill(joins ? Kind.word : Kind.other, from, end);
-    return end;
-  }
-
-  /** Regional indicators pair up from the start of their run: each pair is one flag. */
-  private resolveFlags(from: number): number {
-    let at = from;
-    for (let count = 0; at < this.length && this.kinds[at] === Kind.regional; count++) {
-      this.kinds[at] = count % 2 === 0 ? Kind.other : Kind.extend;
-      at += 2;
-    }
-    return at;
-  }
-
   private reserve(size: number): void {
     if (size < this.units.length) return;
     const capacity = Math.max(size + 1, this.units.length * 2);
@@ -286,14 +239,6 @@ export class Folder implements FoldedText {
     this.starts.set(starts);
     this.ends.set(ends);
   }
-}
-
-function isWordLike(kind: number): boolean {
-  return kind === Kind.word || kind === Kind.digit;
-}
-
-function joint(joins: boolean): number {
-  return joins ? Kind.word : Kind.other;
 }
 
 function joinLeft(before: number): number {
@@ -311,25 +256,4 @@ function composes(unit: number): boolean {
     kind === Kind.surrogate ||
     isTrailingJamo(unit)
   );
-}
-
-/** Canonical caseless form (Unicode D145, composed) of one base with its marks. */
-function foldCluster(cluster: string): string {
-  let folded = '';
-  // Lower, upper, lower is the full folding: upper spells ligatures out, and the first lower catches ẞ.
-  const caseless = cluster.normalize('NFD').toLowerCase().toUpperCase().toLowerCase();
-  for (const char of caseless.replaceAll('ς', 'σ').replaceAll('i\u0307', 'i').normalize('NFC')) {
-    folded += plain(char);
-  }
-  return folded;
-}
-
-function plain(char: string): string {
-  const point = char.codePointAt(0)!;
-  if (point < 0x80) return /\s/.test(char) ? ' ' : char;
-  const replaced = REPLACED.get(point);
-  if (replaced !== undefined) return replaced;
-  if (point >= 0xff01 && point <= 0xff5e) return String.fromCharCode(point - 0xfee0);
-  if (/\p{Pd}/u.test(char) || point === 0x2212) return '-';
-  return char;
 }

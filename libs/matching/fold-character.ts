@@ -1,0 +1,29 @@
+// Stands for half a surrogate pair, as in every encoder.
+export const BROKEN = '\ufffd';
+
+const REPLACED = new Map<number, string>([
+  [0x2018, "'"],
+  [0x2019, "'"],
+  [0x02bc, "'"],
+]);
+
+/** Canonical caseless form (Unicode D145, composed) of one base with its marks. */
+export function foldCluster(cluster: string): string {
+  let folded = '';
+  // Lower, upper, lower is the full folding: upper spells ligatures out, and the first lower catches ẞ.
+  const caseless = cluster.normalize('NFD').toLowerCase().toUpperCase().toLowerCase();
+  for (const char of caseless.replaceAll('ς', 'σ').replaceAll('i\u0307', 'i').normalize('NFC')) {
+    folded += plain(char);
+  }
+  return folded;
+}
+
+function plain(char: string): string {
+  const point = char.codePointAt(0)!;
+  if (point < 0x80) return /\s/.test(char) ? ' ' : char;
+  const replaced = REPLACED.get(point);
+  if (replaced !== undefined) return replaced;
+  if (point >= 0xff01 && point <= 0xff5e) return String.fromCharCode(point - 0xfee0);
+  if (/\p{Pd}/u.test(char) || point === 0x2212) return '-';
+  return char;
+}
