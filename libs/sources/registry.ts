@@ -2,6 +2,7 @@ import { SOURCE_IDS, type SourceId } from '#contracts';
 import { createBlueskyConnector } from './bluesky/index.js';
 import { createHackernewsConnector } from './hackernews/index.js';
 import { createRedditConnector } from './reddit/index.js';
+import { createRssConnector } from './rss/index.js';
 import type { SourceConnector } from './source.js';
 
 /** The environment, as far as sources read it. */
@@ -53,7 +54,7 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   github: {},
   producthunt: {},
   stackoverflow: {},
-  rss: {},
+  rss: { create: () => createRssConnector() },
   ai_answers: {},
   vinted: { offByDefault: true },
 };

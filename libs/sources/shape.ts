@@ -76,10 +76,10 @@ export type Reading = { item: SourceItem } | { malformed: string } | { leftOut: 
  * Reads every entry; each item once. An entry that cannot be read is counted in `warnings`. Throws
  * `UpstreamError` `unknown_shape` when there are entries and none of them can be read.
  */
-export function readEntries(
+export function readEntries<Entry>(
   source: SourceId,
-  entries: readonly unknown[],
-  read: (entry: unknown) => Reading,
+  entries: readonly Entry[],
+  read: (entry: Entry) => Reading,
 ): { items: SourceItem[]; warnings: string[] } {
   const items = new Map<string, SourceItem>();
   const notes = new Map<string, number>();

@@ -1,0 +1,133 @@
+import { derivedId } from '#kernel';
+import { htmlToLine, htmlToText } from '../html-text.js';
+import { buildItem, type ItemParts } from '../item.js';
+import { cleanText } from '../shape.js';
+import type { SourceItem } from '../source.js';
+import { parseFeedDate } from './dates.js';
+import { present, type FeedContent, type FeedEntry, type FeedText } from './entry.js';
+import { resolveBase, resolveLink } from './links.js';
+
+/** Where an article was found. */
+export interface ArticlePlace {
+  /** The feed's address as the search names it: the ids of its items hang on it, wherever it moves. */
+  feedUrl: string;
+  /** What relative links are relative to. */
+  base: string;
+  feed: FeedContent;
+  /** Guids that stand for several articles of this feed. */
+  repeatedGuids: ReadonlySet<string>;
+}
+
+// A whole book in one entry would not fit into one message.
+const MAX_TEXT = 60_000;
+const MAX_SUMMARY = 5_000;
+const MAX_MEDIA = 20;
+
+type MediaType = 'image' | 'video' | 'audio' | 'link';
+
+// Feeds that name no type mostly mean pictures.
+const BY_ENDING: readonly [RegExp, MediaType][] = [
+  [/\.(jpe?g|png|gif|webp|avif)(\?|$)/i, 'image'],
+  [/\.(mp4|webm|mov|m3u8)(\?|$)/i, 'video'],
+  [/\.(mp3|m4a|ogg|opus|wav)(\?|$)/i, 'audio'],
+];
+
+/** An entry as an item, or undefined where there is nothing in it: no guid, link, title, date or text. */
+export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | undefined {
+  const { feed, feedUrl } = place;
+  const base = resolveBase(entry.base, place.base);
+  const link = present(entry.links.map((one) => resolveLink(one, base)))[0];
+  const title = lineOf(entry.title);
+  const publishedAt = present(entry.dates.map(parseFeedDate))[0];
+  const summary = lineOf(entry.summary ?? entry.content).slice(0, MAX_SUMMARY);
+  const { repeatedGuids } = place;
+  const identity = identityOf(entry, { link, title, publishedAt, summary, repeatedGuids });
+  if (identity === '') return undefined;
+
+  const author = nameOf(entry.author) ?? nameOf(feed.author);
+  const lang = entry.lang ?? feed.lang;
+  const media = mediaOf(entry, base);
+  const itemId = `rss:${derivedId('rss', feedUrl, identity)}`;
+  return buildItem('rss', {
+    itemId,
+    eventType: 'article.created',
+    kind: 'article',
+    // An entry without a link of its own is read where the feed is.
+    url: link ?? resolveLink(feed.link, place.base) ?? feedUrl,
+    title,
+    text: paragraphsOf(entry.content ?? entry.summary).slice(0, MAX_TEXT),
+    author,
+    lang,
+    publishedAt,
+    media,
+    body: {
+      id: itemId,
+      url: link ?? null,
+      guid: entry.guid ?? null,
+      title,
+      summary,
+      feedUrl,
+      feedTitle: lineOf(feed.title),
+      categories: [...new Set(entry.categories.map(htmlToLine))],
+      media,
+      lang: lang ?? null,
+    },
+  });
+}
+
+/** Guids that several entries with different links carry: some feeds give every entry the same. */
+export function repeatedGuidsOf(entries: readonly FeedEntry[]): Set<string> {
+  const links = new Map<string, Set<string>>();
+  for (const {
+    guid,
+    links: [link = ''],
+  } of entries) {
+    if (guid !== undefined) links.set(guid, (links.get(guid) ?? new Set()).add(link));
+  }
+  return new Set([...links].filter(([, of]) => of.size > 1).map(([guid]) => guid));
+}
+
+interface IdentityParts {
+  link: string | undefined;
+  title: string;
+  publishedAt: string | undefined;
+  summary: string;
+  repeatedGuids: ReadonlySet<string>;
+}
+
+// Empty: nothing tells the entry from others.
+function identityOf({ guid }: FeedEntry, parts: IdentityParts): string {
+  const { link, title, publishedAt, summary, repeatedGuids } = parts;
+  if (guid !== undefined) return repeatedGuids.has(guid) ? `${guid} ${link ?? title}` : guid;
+  if (link !== undefined) return link;
+  return title === '' && publishedAt === undefined ? summary : `${title} ${publishedAt ?? ''}`;
+}
+
+function mediaOf(entry: FeedEntry, base: string): NonNullable<ItemParts['media']> {
+  const found = entry.media.flatMap(({ url, mimeType = '', kind = '' }) => {
+    const resolved = resolveLink(url, base);
+    return resolved === undefined ? [] : [{ url: resolved, type: mediaType(mimeType, kind, resolved) }];
+  });
+  return [...new Map(found.map((one) => [one.url, one])).values()].slice(0, MAX_MEDIA);
+}
+
+function mediaType(mimeType: string, kind: string, url: string): MediaType {
+  const name = kind !== '' ? kind : (mimeType.split('/')[0] ?? '');
+  if (name === 'image' || name === 'video' || name === 'audio') return name;
+  return BY_ENDING.find(([ending]) => ending.test(url))?.[1] ?? 'link';
+}
+
+function paragraphsOf(text: FeedText | undefined): string {
+  if (text === undefined) return '';
+  return text.html ? htmlToText(text.value) : cleanText(text.value).trim();
+}
+
+function lineOf(text: FeedText | undefined): string {
+  if (text === undefined) return '';
+  return text.html ? htmlToLine(text.value) : cleanText(text.value).replace(/\s+/g, ' ').trim();
+}
+
+function nameOf(author: string | undefined): string | undefined {
+  const name = author === undefined ? '' : htmlToLine(author);
+  return name === '' ? undefined : name;
+}

@@ -1,0 +1,62 @@
+import type { Criteria } from '#contracts';
+import { merged } from '../paging.js';
+import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from '../source.js';
+import type { FeedAnswer } from './parse.js';
+import { feedUrlFaults, feedUrlsOf } from './feed-urls.js';
+import { fetchFeed } from './fetch-feed.js';
+
+// Fewer entries than this, all of them new, are a young feed rather than a busy one.
+const ENTRIES_OF_A_BUSY_FEED = 10;
+
+/** Feeds: RSS, RDF, Atom and JSON Feed. Needs no settings; `filters.feed_urls` names them. */
+export function createRssConnector(): SourceConnector {
+  return {
+    id: 'rss',
+    requiredSettings: [],
+    commonGrid: true,
+    budget: { requestsPerMinute: 6_000, concurrency: 16, backoff: 'search' },
+    checkCriteria: feedUrlFaults,
+    requestsPerSearch: (criteria) => Math.max(1, feedUrlsOf(criteria).length),
+    search,
+  };
+}
+
+async function search(criteria: Criteria, context: FetchContext): Promise<Fetched> {
+  const outcomes = await Promise.all(
+    feedUrlsOf(criteria).map((feedUrl) => outcomeOf(fetchFeed(feedUrl, context))),
+  );
+  const answers = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
+  const faults = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [outcome] : []));
+  const [fault] = faults;
+  if (fault && answers.length === 0) throw faults.length === 1 ? fault : allFailed(fault, faults);
+  const reads = answers.map((answer) => ({ ...answer, gap: turnedOver(answer, context) }));
+  return merged([...reads, { items: [], gap: false, warnings: faults.map(({ message }) => message) }]);
+}
+
+function outcomeOf(fetching: Promise<FeedAnswer>): Promise<FeedAnswer | UpstreamError> {
+  return fetching.catch((error: unknown) => {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  });
+}
+
+function allFailed(first: UpstreamError, faults: readonly UpstreamError[]): UpstreamError {
+  const reasons = faults.map(({ message }) => message).join('; ');
+  const waits = faults.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
+  return new UpstreamError(
+    first.kind,
+    `none of the ${faults.length} feeds could be read: ${reasons}`,
+    first.statusCode,
+    waits.length === 0 ? undefined : Math.max(...waits),
+  );
+}
+
+// A feed has no second page. When even its oldest entry is new, entries may have come and gone between two looks.
+function turnedOver({ items }: FeedAnswer, context: FetchContext): boolean {
+  const { since } = context;
+  if (!since || items.length < ENTRIES_OF_A_BUSY_FEED) return false;
+  const before = since.toISOString();
+  return items.every(
+    ({ itemId, publishedAt }) => publishedAt !== undefined && publishedAt > before && !context.known(itemId),
+  );
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+  type FakeRequest,
+} from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { createRssConnector } from './index.js';
+import { FEED_URL, rss, rssItems } from './invented.js';
+
+const connector = createRssConnector();
+const feed = rss(rssItems([{ n: 1, at: SPEC_NOW }]));
+const OTHER_URL = 'https://other.example/feed';
+
+// Several checks in a row: what one leaves in state and session, the next one finds.
+function checks(answer: (request: FakeRequest) => FakeAnswer, feed_urls: string[] = [FEED_URL]) {
+  const upstream = fakeUpstream('rss', answer);
+  const session = new Map<string, unknown>();
+  let state: Record<string, unknown> = {};
+  const check = async (more: Partial<FetchContext> = {}) => {
+    const next = structuredClone(state);
+    const context = fakeContext(upstream.http, { state: next, session, ...more });
+    const fetched = await connector.search(criteriaOf({ filters: { feed_urls } }), context);
+    state = JSON.parse(JSON.stringify(next)) as Record<string, unknown>;
+    return fetched;
+  };
+  return { check, requests: upstream.requests };
+}
+
+describe('asking for a feed', () => {
+  it('says what we read, and follows redirects', async () => {
+    const { check, requests } = checks(() => ({ body: feed }));
+    await check();
+    expect(requests[0]).toMatchObject({ method: 'GET', url: FEED_URL, redirects: 'follow' });
+    expect(requests[0]?.headers?.['accept']).toContain('application/rss+xml');
+  });
+
+  it('asks only for what has changed, with the validators of the last answer', async () => {
+    const validators = { etag: 'W/"1"', 'last-modified': 'Wed, 04 Mar 2026 11:00:00 GMT' };
+    const { check, requests } = checks((request) =>
+      request.headers?.['if-none-match'] === 'W/"1"' ? { status: 304 } : { body: feed, headers: validators },
+    );
+    expect((await check()).items.length).toBe(1);
+    expect(await check()).toEqual({ items: [], gap: false, warnings: [] });
+    await check();
+    expect(
+      requests.map(({ headers }) => [headers?.['if-none-match'], headers?.['if-modified-since']]),
+    ).toEqual([
+      [undefined, undefined],
+      ['W/"1"', 'Wed, 04 Mar 2026 11:00:00 GMT'],
+      ['W/"1"', 'Wed, 04 Mar 2026 11:00:00 GMT'],
+    ]);
+  });
+
+  it('asks once for all searches that have seen the same version', async () => {
+    const upstream = fakeUpstream('rss', () => ({ body: feed, headers: { etag: '"2"' } }));
+    const reads = new Map<string, Promise<unknown>>();
+    const shared = <T>(key: string, read: () => Promise<T>): Promise<T> => {
+      const reading = (reads.get(key) as Promise<T> | undefined) ?? read();
+      reads.set(key, reading);
+      return reading;
+    };
+    const seen = (etag?: string) => (etag === undefined ? {} : { feeds: { [FEED_URL]: { etag } } });
+    const search = (query: string, state: Record<string, unknown>) =>
+      connector.search(
+        criteriaOf({ query, filters: { feed_urls: [FEED_URL] } }),
+        fakeContext(upstream.http, { shared, state }),
+      );
+    const states = [seen('"1"'), seen('"1"'), seen()];
+    const found = await Promise.all(states.map((state, n) => search(`term ${n}`, state)));
+    expect(upstream.requests.map(({ headers }) => headers?.['if-none-match'])).toEqual(['"1"', undefined]);
+    expect(found.map(({ items }) => items.length)).toEqual([1, 1, 1]);
+    expect(states).toEqual([seen('"2"'), seen('"2"'), seen('"2"')]);
+  });
+
+  it('goes where the feed has moved for good, and back when that leads nowhere', async () => {
+    const moved = 'https://new.example/feed';
+    let alive = true;
+    const { check, requests } = checks((request) => {
+      if (request.url === FEED_URL && alive) return { body: feed, url: moved, movedTo: moved };
+      if (request.url === moved && alive) return { body: feed };
+      return request.url === moved ? { status: 404 } : { body: feed };
+    });
+    const first = await check();
+    const second = await check();
+    expect(second.items.map(({ itemId }) => itemId)).toEqual(first.items.map(({ itemId }) => itemId));
+    alive = false;
+    await check();
+    await check();
+    expect(requests.map(({ url }) => url)).toEqual([FEED_URL, moved, moved, FEED_URL, FEED_URL]);
+  });
+
+  it('never asks again for a feed that is gone', async () => {
+    const { check, requests } = checks(() => ({ status: 410 }));
+    await expect(check()).rejects.toMatchObject({ kind: 'gone', statusCode: 410 });
+    await expect(check()).rejects.toMatchObject({
+      kind: 'gone',
+      message: `${FEED_URL}: it answered 410 before and is not asked any more`,
+    });
+    expect(requests.length).toBe(1);
+  });
+
+  it('reads the other feeds when one fails, and says which', async () => {
+    const { check } = checks(
+      ({ url }) => (url === OTHER_URL ? { status: 404 } : { body: feed }),
+      [FEED_URL, OTHER_URL],
+    );
+    const { items, warnings } = await check();
+    expect(items.length).toBe(1);
+    expect(warnings).toEqual([
+      `${OTHER_URL}: rss answered 404: there is nothing at this address; check what the search names`,
+    ]);
+  });
+
+  it('fails when all of them fail, and waits for the one that asks longest', async () => {
+    const { check } = checks(
+      ({ url }) => (url === OTHER_URL ? { status: 429, headers: { 'retry-after': '60' } } : { status: 503 }),
+      [FEED_URL, OTHER_URL],
+    );
+    const fault = await check().catch((error: unknown) => error);
+    expect(fault).toMatchObject({ kind: 'server_error', statusCode: 503, retryAfterMs: 60_000 });
+    expect(String(fault)).toContain('none of the 2 feeds could be read');
+    expect(String(fault)).toContain(`${OTHER_URL}: rss answered 429`);
+  });
+
+  it('keeps the query of an address, which may be a key, out of the reason', async () => {
+    const { check } = checks(() => ({ status: 403 }), [`${OTHER_URL}?key=s3cret`]);
+    await expect(check()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') as string });
+  });
+
+  it('tells a gap when a busy feed has turned over since the last look', async () => {
+    const posts = Array.from({ length: 12 }, (_, n) => ({
+      n,
+      at: new Date(SPEC_NOW.getTime() - n * 60_000),
+    }));
+    const { check } = checks(() => ({ body: rss(rssItems(posts)) }));
+    const gapAfter = async (minutes: number) =>
+      (await check({ since: new Date(SPEC_NOW.getTime() - minutes * 60_000) })).gap;
+    expect([await gapAfter(60), await gapAfter(5)]).toEqual([true, false]);
+  });
+});
