@@ -112,7 +112,7 @@ export interface UpstreamResponse {
   text: string;
   /** Address of the last request, after redirects. */
   url: string;
-  /** The target of the first redirect when every redirect on the way was permanent (301, 308). */
+  /** The address after the leading permanent redirects (301, 308), where there were any. */
   movedTo?: string;
 }
 

@@ -21,8 +21,6 @@ export interface FeedEntry {
   lang?: string | undefined;
   /** `xml:base`, on the entry. */
   base?: string | undefined;
-  /** `xml:base` on the content alone. */
-  contentBase?: string | undefined;
 }
 
 /** A feed, whatever its format. */

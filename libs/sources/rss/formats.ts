@@ -116,7 +116,6 @@ function atomEntry(entry: AtomEntry): FeedEntry {
     ],
     lang: entry.xml?.lang,
     base: entry.xml?.base,
-    contentBase: entry.content?.xml?.base,
   };
 }
 

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { privateIpv4, publicIpv4, v4InV6, v4Spelling } from './testing/addresses.js';
+import { door, faultOf, get, inside, outside, text } from './testing/door.js';
+
+describe('addresses in the URL', () => {
+  it('refuses private addresses in every spelling, without connecting', async () => {
+    const http = door({ allow: [] });
+    const hosts = fc.oneof(
+      fc.tuple(privateIpv4, v4Spelling).map(([address, spell]) => spell(address)),
+      fc.tuple(privateIpv4, v4InV6).map(([address, embed]) => `[${embed(address)}]`),
+    );
+    await fc.assert(
+      fc.asyncProperty(hosts, fc.constantFrom('http', 'https'), async (host, scheme) => {
+        expect(await faultOf(http.request(get(`${scheme}://${host}/x`)))).toMatch(/^blocked: /);
+      }),
+    );
+  });
+
+  it.each([
+    '127.1',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '[::ffff:7f00:1]',
+    '127.0.0.1.',
+    'localhost',
+    'LOCALHOST.',
+    'a.localhost',
+  ])('never reaches a server on this machine as %s', async (host) => {
+    const server = await inside();
+    expect(await faultOf(door().request(get(`http://${host}:${server.port}/`)))).toMatch(/^blocked: /);
+    expect(server.connections()).toBe(0);
+  });
+
+  it.each([
+    ['ftp://example.org/', 'invalid_url: only http and https addresses can be reached'],
+    ['file:///etc/passwd', 'invalid_url: only http and https addresses can be reached'],
+    ['example.org', 'invalid_url: the address is not a URL'],
+    ['http://', 'invalid_url: the address is not a URL'],
+    ['http://user:word@example.org/', 'invalid_url: the address must not hold a user name or a password'],
+    ['http://example.org@127.0.0.1/', 'invalid_url: the address must not hold a user name or a password'],
+    ['http://example.org:0/', 'invalid_url: port 0 cannot be reached'],
+  ])('refuses %s', async (url, fault) => {
+    expect(await faultOf(door().request(get(url)))).toBe(fault);
+  });
+
+  it('reaches what EGRESS_ALLOW names, localhost included', async () => {
+    const server = await inside((_, response) => response.end('hello'));
+    const http = door({ allow: ['127.0.0.0/8'] });
+    for (const host of ['127.0.0.1', '127.1', 'localhost']) {
+      expect(text((await http.request(get(`http://${host}:${server.port}/`))).bytes)).toBe('hello');
+    }
+  });
+
+  it('reaches anything when the request is trusted, over connections of its own', async () => {
+    const server = await inside();
+    const http = door();
+    expect((await http.request(get(server.origin, { trusted: true }))).status).toBe(200);
+    expect(await faultOf(http.request(get(server.origin)))).toMatch(/^blocked: /);
+  });
+});
+
+describe('addresses from DNS', () => {
+  it('refuses a name when any of its answers is private', async () => {
+    let answers: string[] = [];
+    const http = door({ resolve: () => Promise.resolve(answers) });
+    let names = 0;
+    const privateAddress = fc.oneof(
+      privateIpv4,
+      fc.tuple(privateIpv4, v4InV6).map(([a, embed]) => embed(a)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(publicIpv4, { maxLength: 3 }), privateAddress, async (good, bad) => {
+        answers = [...good, bad];
+        names += 1;
+        expect(await faultOf(http.request(get(`http://host-${names}.example/`)))).toBe(
+          `blocked: host-${names}.example leads to a private or reserved address; the operator can allow it with EGRESS_ALLOW`,
+        );
+      }),
+    );
+  });
+
+  it('connects to the checked answer and to no later one', async () => {
+    const server = await outside((_, response) => response.end('outside'));
+    const answers = [['127.0.0.2'], ['127.0.0.1']];
+    let lookups = 0;
+    const http = door({ resolve: () => Promise.resolve(answers[lookups++] ?? []) });
+    const url = `http://rebinding.example:${server.port}/`;
+    expect(text((await http.request(get(url))).bytes)).toBe('outside');
+    expect(lookups).toBe(1);
+    const again = door({ resolve: () => Promise.resolve(answers[lookups++] ?? []) });
+    expect(await faultOf(again.request(get(url)))).toMatch(/^blocked: /);
+  });
+
+  it('says when a name has no address', async () => {
+    const http = door({ resolve: () => Promise.resolve([]) });
+    expect(await faultOf(http.request(get('http://nowhere.example/x?token=1')))).toBe(
+      'network: nowhere.example has no address (no such host)',
+    );
+  });
+
+  it('keeps its deadline when the name server is silent', async () => {
+    const http = door({ resolve: () => new Promise(() => undefined) });
+    expect(await faultOf(http.request(get('http://slow.example/', { deadlineMs: 30 })))).toBe(
+      'timeout: slow.example did not answer completely within 0.03 s',
+    );
+  });
+});

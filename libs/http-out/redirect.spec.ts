@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { door, faultOf, get, inside, outside, text } from './testing/door.js';
+
+describe('redirects', () => {
+  it('are answered as they came when not followed', async () => {
+    const server = await outside((_, response) => response.writeHead(302, { location: '/b' }).end());
+    expect((await door().request(get(`${server.origin}/a`))).status).toBe(302);
+    expect(server.requests.length).toBe(1);
+  });
+
+  it('never lead inside', async () => {
+    const secret = await inside();
+    const server = await outside((_, response) => response.writeHead(302, { location: secret.origin }).end());
+    expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toMatch(/^blocked: /);
+    const metadata = await outside((_, response) =>
+      response.writeHead(301, { location: '//169.254.169.254/latest/meta-data' }).end(),
+    );
+    expect(await faultOf(door().request(get(metadata.origin, { redirects: 'follow' })))).toMatch(
+      /^blocked: /,
+    );
+    expect(secret.connections()).toBe(0);
+  });
+
+  it('of a trusted host to another host are checked', async () => {
+    const secret = await inside();
+    const server = await inside((_, response) => response.writeHead(302, { location: secret.origin }).end());
+    const request = get(server.origin, { redirects: 'follow', trusted: true });
+    expect(await faultOf(door().request(request))).toMatch(/^blocked: /);
+  });
+
+  it('tell where a thing has moved for good, as long as every step was for good', async () => {
+    const steps: Record<string, [number, string]> = {
+      '/a': [301, '/b'],
+      '/b': [308, '/c'],
+      '/c': [302, '/d'],
+      '/x': [302, '/b'],
+    };
+    const server = await outside((request, response) => {
+      const step = steps[request.url ?? ''];
+      if (step) response.writeHead(step[0], { location: step[1] }).end();
+      else response.end(request.url);
+    });
+    const moved = await door().request(get(`${server.origin}/a`, { redirects: 'follow' }));
+    expect([text(moved.bytes), moved.url, moved.movedTo]).toEqual([
+      '/d',
+      `${server.origin}/d`,
+      `${server.origin}/c`,
+    ]);
+    const lent = await door().request(get(`${server.origin}/x`, { redirects: 'follow' }));
+    expect([lent.url, lent.movedTo]).toEqual([`${server.origin}/d`, undefined]);
+  });
+
+  it('end after five', async () => {
+    const server = await outside((_, response) => response.writeHead(302, { location: '/again' }).end());
+    expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toBe(
+      `redirect: 127.0.0.2:${server.port} redirects more than 5 times`,
+    );
+    expect(server.requests.length).toBe(6);
+  });
+
+  it.each([
+    [{}, 'redirects without saying where'],
+    [{ location: 'http://[' }, 'redirects to something that is not an address'],
+  ])('without a usable target are a fault (%j)', async (headers, reason) => {
+    const server = await outside((_, response) => response.writeHead(301, headers).end());
+    expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toContain(
+      `redirect: 127.0.0.2:${server.port} ${reason}`,
+    );
+  });
+
+  it('leave credentials behind when they lead to another host, and bodies when they become a GET', async () => {
+    const second = await outside((request, response) => {
+      response.end(
+        JSON.stringify([request.method, request.headers.authorization, request.headers['x-kept']]),
+      );
+    });
+    const first = await outside((_, response) => response.writeHead(302, { location: second.origin }).end());
+    const answer = await door().request(
+      get(first.origin, {
+        method: 'POST',
+        body: 'x=1',
+        headers: { authorization: 'Bearer s3cret', 'x-kept': 'yes', 'content-type': 'text/plain' },
+        redirects: 'follow',
+      }),
+    );
+    expect(JSON.parse(text(answer.bytes))).toEqual(['GET', null, 'yes']);
+  });
+
+  it('are rerouted hop by hop, and told by their own names', async () => {
+    const proxy = await inside((request, response) => {
+      if (request.url === '/feed')
+        response.writeHead(301, { location: 'https://new.example/feed2?a=1' }).end();
+      else response.end(request.url);
+    });
+    const reroute = (url: string) => proxy.origin + new URL(url).pathname + new URL(url).search;
+    const answer = await door().request(
+      get('https://old.example/feed', { redirects: 'follow', trusted: true, reroute }),
+    );
+    expect([text(answer.bytes), answer.url, answer.movedTo]).toEqual([
+      '/feed2?a=1',
+      'https://new.example/feed2?a=1',
+      'https://new.example/feed2?a=1',
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import type { RequestListener } from 'node:http';
+import { afterEach } from 'vitest';
+import { OutboundError, createOutboundHttp, type OutboundHttp, type OutboundRequest } from '../index.js';
+import { startServer, type TestServer } from './servers.js';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+/** A door that lets out to 127.0.0.2 alone; closed after the test. */
+export function door(options: Partial<Parameters<typeof createOutboundHttp>[0]> = {}): OutboundHttp {
+  const http = createOutboundHttp({ allow: ['127.0.0.2/32'], userAgent: 'test', ...options });
+  open.push(http);
+  return http;
+}
+
+/** A server on 127.0.0.2, which stands for the internet. */
+export async function outside(listener: RequestListener): Promise<TestServer> {
+  const server = await startServer('127.0.0.2', listener);
+  open.push(server);
+  return server;
+}
+
+/** A server on 127.0.0.1, which stands for what must not be reached. */
+export async function inside(
+  listener: RequestListener = (_, response) => response.end('secret'),
+): Promise<TestServer> {
+  const server = await startServer('127.0.0.1', listener);
+  open.push(server);
+  return server;
+}
+
+/** A plain request. */
+export function get(url: string, more: Partial<OutboundRequest> = {}): OutboundRequest {
+  return { method: 'GET', url, deadlineMs: 5_000, maxBytes: 1_000_000, redirects: 'none', ...more };
+}
+
+/** `kind: message` of the fault that a request must end in. */
+export async function faultOf(answer: Promise<unknown>): Promise<string> {
+  const fault: unknown = await answer.then(
+    () => new Error('it was answered'),
+    (error: unknown) => error,
+  );
+  if (!(fault instanceof OutboundError)) throw fault;
+  return `${fault.kind}: ${fault.message}`;
+}
+
+/** The bytes as text. */
+export const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();

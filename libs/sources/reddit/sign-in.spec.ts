@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { createRedditConnector } from './index.js';
+import { listing } from './invented.js';
+
+const connector = createRedditConnector({ clientId: 'app', clientSecret: 's3cret' });
+
+describe('signing in to reddit', () => {
+  function upstreamOf(answers: (token: string | undefined, signIns: number) => FakeAnswer) {
+    let signIns = 0;
+    return fakeUpstream(
+      'reddit',
+      (request) => {
+        if (request.at.pathname !== '/api/v1/access_token')
+          return answers(request.headers?.['authorization'], signIns);
+        signIns += 1;
+        return { body: { access_token: `token-${signIns}`, expires_in: 3_600 } };
+      },
+      { settings: connector.requiredSettings },
+    );
+  }
+  const criteria = criteriaOf({ query: 'lamp' });
+  const search = (upstream: ReturnType<typeof upstreamOf>, more: Partial<FetchContext> = {}) =>
+    connector.search(criteria, fakeContext(upstream.http, { match: 'platform', ...more }));
+
+  it('sends the application, and then its token', async () => {
+    const upstream = upstreamOf(() => ({ body: listing([]) }));
+    await search(upstream);
+    const [signIn, request] = upstream.requests;
+    expect(signIn).toMatchObject({
+      method: 'POST',
+      url: 'https://www.reddit.com/api/v1/access_token',
+      headers: { authorization: 'Basic YXBwOnMzY3JldA==', 'user-agent': 'server:app:v1 (Earshot)' },
+      body: 'grant_type=client_credentials',
+    });
+    expect(request?.headers).toMatchObject({
+      authorization: 'bearer token-1',
+      'user-agent': 'server:app:v1 (Earshot)',
+    });
+  });
+
+  it('happens once while the token lasts, and again shortly before it ends', async () => {
+    const upstream = upstreamOf(() => ({ body: listing([]) }));
+    const session = new Map();
+    await search(upstream, { session });
+    await search(upstream, { session });
+    expect(upstream.requests.length).toBe(3);
+    await search(upstream, { session, now: new Date(SPEC_NOW.getTime() + 3_550_000) });
+    expect(upstream.requests.length).toBe(5);
+  });
+
+  it('happens again, once, when the token is refused', async () => {
+    const upstream = upstreamOf((token) =>
+      token === 'bearer token-1' ? { status: 401, body: { error: 401 } } : { body: listing([]) },
+    );
+    await search(upstream);
+    expect(upstream.requests.length).toBe(4);
+  });
+
+  it('gives up when a fresh token is refused too', async () => {
+    const upstream = upstreamOf(() => ({ status: 401, body: { message: 'Unauthorized', error: 401 } }));
+    await expect(search(upstream)).rejects.toMatchObject({ kind: 'unauthorized', statusCode: 401 });
+    expect(upstream.requests.length).toBe(4);
+  });
+
+  it.each([
+    [{ status: 401, body: { message: 'Unauthorized', error: 401 } }, 'unauthorized'],
+    [{ body: { error: 'invalid_grant' } }, 'unauthorized'],
+    [{ body: {} }, 'unknown_shape'],
+  ] as const)('that is refused with %j is told, with the settings at fault', async (answer, kind) => {
+    const upstream = fakeUpstream('reddit', () => answer, { settings: connector.requiredSettings });
+    const session = new Map();
+    const fault = await connector
+      .search(criteria, fakeContext(upstream.http, { session }))
+      .catch((error: unknown) => error);
+    expect(fault).toMatchObject({ kind });
+    if (kind === 'unauthorized') {
+      expect(String(fault)).toContain('SOURCE_REDDIT_CLIENT_ID and SOURCE_REDDIT_CLIENT_SECRET');
+    }
+    expect(session.size).toBe(0);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { SOURCE_IDS } from '#contracts';
+import { createSources } from './index.js';
+
+describe('the sources of an installation', () => {
+  it('are all there, built or not', () => {
+    expect([...createSources({}).keys()]).toEqual([...SOURCE_IDS]);
+  });
+
+  it('without settings: what needs none is configured, the others say what is missing', () => {
+    const sources = createSources({});
+    expect(sources.get('hackernews')).toMatchObject({ configured: true, missingSettings: [], enabled: true });
+    expect(sources.get('rss')).toMatchObject({ configured: true, missingSettings: [], enabled: true });
+    expect(sources.get('reddit')).toMatchObject({
+      configured: false,
+      missingSettings: ['SOURCE_REDDIT_CLIENT_ID', 'SOURCE_REDDIT_CLIENT_SECRET'],
+      enabled: true,
+    });
+    expect(sources.get('bluesky')).toMatchObject({
+      configured: false,
+      missingSettings: ['SOURCE_BLUESKY_CLIENT_ID', 'SOURCE_BLUESKY_CLIENT_SECRET'],
+    });
+  });
+
+  it('with settings are configured', () => {
+    const env = {
+      SOURCE_REDDIT_CLIENT_ID: 'a',
+      SOURCE_REDDIT_CLIENT_SECRET: 'b',
+      SOURCE_REDDIT_URL: 'http://127.0.0.1:4000/x',
+    };
+    expect(createSources(env).get('reddit')).toMatchObject({
+      configured: true,
+      missingSettings: [],
+      baseUrl: 'http://127.0.0.1:4000',
+    });
+    const half = { ...env, SOURCE_REDDIT_CLIENT_SECRET: '' };
+    expect(createSources(half).get('reddit')?.missingSettings).toEqual(['SOURCE_REDDIT_CLIENT_SECRET']);
+  });
+
+  it('can be turned off, and vinted must be turned on', () => {
+    const sources = createSources({ SOURCE_RSS_ENABLED: 'false', SOURCE_HACKERNEWS_ENABLED: '' });
+    expect(['rss', 'hackernews', 'vinted'].map((id) => sources.get(id as 'rss')?.enabled)).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(createSources({ SOURCE_VINTED_ENABLED: 'true' }).get('vinted')?.enabled).toBe(true);
+  });
+
+  it.each([
+    [{ SOURCE_RSS_ENABLED: 'maybe' }, 'SOURCE_RSS_ENABLED must be true or false'],
+    [
+      { SOURCE_RSS_URL: 'proxy:1' },
+      'SOURCE_RSS_URL must be an http or https address, for example https://proxy.example.org',
+    ],
+  ])('with a faulty setting are refused: %j', (env, message) => {
+    expect(() => createSources(env)).toThrow(message);
+  });
+
+  it('have ids and settings that fit their place', () => {
+    for (const [id, { connector }] of createSources({})) {
+      if (!connector) continue;
+      expect(connector.id).toBe(id);
+      expect(connector.requiredSettings.every((name) => name.startsWith(`SOURCE_${id.toUpperCase()}_`))).toBe(
+        true,
+      );
+      expect(connector.budget.requestsPerMinute).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOutboundHttp } from '#http-out';
+import { SPEC_NOW, criteriaOf, fakeContext } from './fake-upstream.js';
+import { createRssConnector } from './rss/index.js';
+import { FEED_URL, rss, rssItems } from './rss/invented.js';
+import { createUpstreamHttp } from './index.js';
+
+describe('a source through the real outbound door', () => {
+  let server: Server;
+  let origin: string;
+  const shut = createOutboundHttp({ allow: [], userAgent: 'Earshot/spec' });
+  const open = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
+  const agents: (string | undefined)[] = [];
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      agents.push(request.headers['user-agent']);
+      if (request.url === '/feed.xml') return void response.writeHead(301, { location: '/moved.xml' }).end();
+      if (request.headers['if-none-match'] === '"1"') return void response.writeHead(304).end();
+      const feed = gzipSync(rss(rssItems([{ n: 1, at: SPEC_NOW }])));
+      response.writeHead(200, { 'content-encoding': 'gzip', etag: '"1"' }).end(feed);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await Promise.all([shut.close(), open.close()]);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const read = (http: ReturnType<typeof createUpstreamHttp>, feedUrl: string, state = {}) =>
+    createRssConnector().search(
+      criteriaOf({ filters: { feed_urls: [feedUrl] } }),
+      fakeContext(http, { state }),
+    );
+
+  it('reads a feed that EGRESS_ALLOW lets it reach, packed and moved, and then only what is new', async () => {
+    const http = createUpstreamHttp({ source: 'rss', http: open });
+    const state = {};
+    expect((await read(http, `${origin}/feed.xml`, state)).items.length).toBe(1);
+    expect(state).toEqual({
+      feeds: { [`${origin}/feed.xml`]: { etag: '"1"', movedTo: `${origin}/moved.xml` } },
+    });
+    expect((await read(http, `${origin}/feed.xml`, state)).items).toEqual([]);
+    expect(new Set(agents)).toEqual(new Set(['Earshot/spec']));
+  });
+
+  it('does not read one inside', async () => {
+    const http = createUpstreamHttp({ source: 'rss', http: shut });
+    await expect(read(http, `${origin}/feed.xml`)).rejects.toMatchObject({ kind: 'blocked' });
+  });
+
+  it('asks the address of the operator instead, redirects included, and keeps the names', async () => {
+    const http = createUpstreamHttp({ source: 'rss', http: shut, baseUrl: origin });
+    const state = {};
+    const { items } = await read(http, FEED_URL, state);
+    expect(items[0]?.url).toBe('https://news.lamps.example/1?a=1&b=2');
+    expect(state).toMatchObject({
+      feeds: { [FEED_URL]: { movedTo: 'https://news.lamps.example/moved.xml' } },
+    });
+  });
+});
