@@ -41,7 +41,7 @@ export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Pro
 
 /** Connects to the installation's Postgres for the length of the work. */
 export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(findInstallation(env).databaseUrl, 'cli', 1);
+  const database = await openDatabase(findInstallation(env).databaseUrl, 'cli', 2);
   try {
     return await work(database);
   } finally {

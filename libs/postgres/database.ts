@@ -15,6 +15,7 @@ const MIGRATION_LOCK = 7_210_418;
 /**
  * Connects and brings the tables up to date; services that start at once wait for each other.
  * @param url `postgres://user:password@host:port/database`
+ * @param poolSize at least 2: one connection holds the lock while another changes the tables
  */
 export async function openDatabase(url: string, name: string, poolSize = 8): Promise<Database> {
   const database = new DataSource({

@@ -45,6 +45,8 @@ function safely(ask: () => Fault[]): Fault[] {
 
 function faultsOf(errors: readonly ValidationError[], parent = ''): Fault[] {
   return errors.flatMap((error) => {
+    // An element that is no object has no property of its own to be named.
+    if (error.property === undefined) return [{ path: parent, message: 'must be an object' }];
     const index = /^\d+$/.test(error.property);
     const path = index ? `${parent}[${error.property}]` : parent === '' ? error.property : `${parent}.${error.property}`;
     const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({

@@ -1,4 +1,4 @@
-import { Transform, Type } from 'class-transformer';
+import { plainToInstance, Transform, Type, type ClassConstructor } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -75,15 +75,13 @@ export class KeywordBodyDto {
   @IsArray()
   @ArrayMaxSize(50)
   @ValidateNested({ each: true })
-  @Type(() => MuteDto)
-  @Transform(({ value }) => wrapped(value, 'value'), { toClassOnly: true })
+  @Transform(({ value }) => instances(MuteDto, value, 'value'), { toClassOnly: true })
   muteRules?: MuteDto[];
   @Optional()
   @IsArray()
   @ArrayMaxSize(100)
   @ValidateNested({ each: true })
-  @Type(() => VipDto)
-  @Transform(({ value }) => wrapped(value, 'handle'), { toClassOnly: true })
+  @Transform(({ value }) => instances(VipDto, value, 'handle'), { toClassOnly: true })
   vipAuthors?: VipDto[];
   @Optional() @IsArray() @ArrayMaxSize(20) @ValidateNested({ each: true }) @Type(() => RuleDto) rules?: RuleDto[];
   @Optional() @IsIn(['all', 'rules']) webhookMode?: string;
@@ -112,6 +110,11 @@ export const READ_ONLY_KEYS = [
   'resetSearches',
 ] as const;
 
-function wrapped(value: unknown, key: string): unknown {
-  return Array.isArray(value) ? value.map((item: unknown) => (typeof item === 'string' ? { [key]: item } : item)) : value;
+/** A bare string stands for an object with that one key. What is neither stays as it is, and is refused as such. */
+function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string): unknown {
+  if (!Array.isArray(value)) return value;
+  return value.map((item: unknown) => {
+    const plain = typeof item === 'string' ? { [key]: item } : item;
+    return typeof plain === 'object' && plain !== null ? plainToInstance(dto, plain) : plain;
+  });
 }
