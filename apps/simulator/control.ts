@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { answer, queryOf } from './context.js';
+import { FAULT_KINDS } from './faults.js';
+import type { FaultKind, Faults } from './faults.js';
+import type { Receiver } from './receiver/receiver.js';
+import type { RequestLog } from './request-log.js';
+import { postView } from './sources/bluesky-posts.js';
+import { SIMULATED_SOURCES } from './world/world.js';
+import type { PostInput, SimPost, SimulatedSource, World } from './world/world.js';
+
+export interface Controlled {
+  world: World;
+  faults: Faults;
+  log: RequestLog;
+  receiver: Receiver;
+}
+
+/** What tests steer the world with: `/_sim/posts`, `/_sim/burst`, `/_sim/faults`, `/_sim/requests`, `/_sim/stats`. */
+export function controlRoutes(app: FastifyInstance, { world, faults, log, receiver }: Controlled): void {
+  app.post('/_sim/posts', (request, reply) => {
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    const input = readPost(body);
+    if (typeof input === 'string') return refuse(reply, input);
+    return answer(reply, 201, published(world.publish(input.source, input)));
+  });
+  app.post('/_sim/burst', (request, reply) => {
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    const input = readPost(body);
+    if (typeof input === 'string') return refuse(reply, input);
+    const count = Number(body.count);
+    if (!Number.isInteger(count) || count < 1 || count > 100_000)
+      return refuse(reply, 'count is a whole number from 1 to 100000');
+    const numbered = (text: string | undefined, n: number) => text?.replaceAll('{n}', String(n));
+    const posts = Array.from({ length: count }, (_, i) => {
+      const text = numbered(input.text, i + 1) ?? '';
+      return world.publish(input.source, { ...input, text, title: numbered(input.title, i + 1) });
+    });
+    return answer(reply, 201, { count, ids: posts.map(({ id }) => id) });
+  });
+  app.post('/_sim/faults', (request, reply) => {
+    const { source, kind, times, retryAfterSeconds, delayMs, path } = (request.body ?? {}) as Record<
+      string,
+      unknown
+    >;
+    if (!isSimulated(source)) return refuse(reply, `source is one of ${SIMULATED_SOURCES.join(', ')}`);
+    const known = FAULT_KINDS.find((each): each is FaultKind => each === String(kind));
+    if (!known) return refuse(reply, `kind is one of ${FAULT_KINDS.join(', ')}`);
+    const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+    faults.add({
+      source,
+      kind: known,
+      times: number(times) ?? 1,
+      retryAfterSeconds: number(retryAfterSeconds),
+      delayMs: number(delayMs),
+      path: typeof path === 'string' ? path : undefined,
+    });
+    return answer(reply, 201, { pending: faults.pending });
+  });
+  app.get('/_sim/faults', (_, reply) => answer(reply, 200, { pending: faults.pending }));
+  app.delete('/_sim/faults', (_, reply) => {
+    faults.clear();
+    return reply.code(204).send();
+  });
+  app.get('/_sim/requests', (request, reply) =>
+    answer(reply, 200, log.report(queryOf(request).one('source'))),
+  );
+  app.delete('/_sim/requests', (_, reply) => {
+    log.clear();
+    return reply.code(204).send();
+  });
+  app.get('/_sim/stats', (_, reply) => {
+    const posts = Object.fromEntries(SIMULATED_SOURCES.map((source) => [source, world.posts(source).length]));
+    return answer(reply, 200, {
+      startedAt: new Date(world.startedAt).toISOString(),
+      posts,
+      receiver: receiver.totals(),
+    });
+  });
+}
+
+function readPost(body: Record<string, unknown>): (PostInput & { source: SimulatedSource }) | string {
+  const { source } = body;
+  if (!isSimulated(source)) return `source is one of ${SIMULATED_SOURCES.join(', ')}`;
+  if (typeof body.text !== 'string') return 'text is a string';
+  const text = (key: string) => (typeof body[key] === 'string' ? body[key] : undefined);
+  const kind = (['story', 'comment', 'post', 'article'] as const).find((each) => each === body.kind);
+  const publishedAt = text('publishedAt');
+  if (publishedAt !== undefined && Number.isNaN(Date.parse(publishedAt)))
+    return 'publishedAt is an ISO 8601 time';
+  const more = {
+    title: text('title'),
+    author: text('author'),
+    community: text('community'),
+    lang: text('lang'),
+    link: text('link'),
+  };
+  return { source, text: body.text, kind, publishedAt, ...more };
+}
+
+/** What a test needs to find the post again downstream. */
+function published(post: SimPost): object {
+  const itemId = post.source === 'hackernews' ? `hn:${post.id}` : post.source === 'rss' ? undefined : post.id;
+  return {
+    source: post.source,
+    externalId: post.id,
+    // As the envelope names it; a feed's item has a name only its reader knows.
+    ...(itemId && { itemId }),
+    kind: post.kind,
+    title: post.title,
+    author: post.author,
+    community: post.community,
+    publishedAt: new Date(post.publishedAt).toISOString(),
+    ...(post.source === 'bluesky' && { cid: (postView(post) as { cid: string }).cid }),
+  };
+}
+
+function isSimulated(source: unknown): source is SimulatedSource {
+  return (SIMULATED_SOURCES as readonly unknown[]).includes(source);
+}
+
+function refuse(reply: FastifyReply, error: string): FastifyReply {
+  return answer(reply, 400, { error });
+}

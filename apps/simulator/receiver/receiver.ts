@@ -1,0 +1,186 @@
+import type { Clock } from '#kernel';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { behave, behaviourOfName, statusOf } from './behaviour.js';
+import type { Behaviour } from './behaviour.js';
+import { verifyDelivery } from './signature.js';
+import type { Verdict } from './signature.js';
+
+/** One webhook attempt as it arrived. */
+export interface Delivery {
+  /** ISO 8601. */
+  at: string;
+  hook: string;
+  /** `webhook-id`; empty when it was not sent. */
+  id: string;
+  /** Counts from 1 for each id on this hook. */
+  attempt: number;
+  /** The envelope's `type` and `id`; empty when the body is no envelope. */
+  type: string;
+  eventId: string;
+  bytes: number;
+  /** Every signature that it carries fits, and there is one. */
+  verified: boolean;
+  verdict: Verdict;
+  /** What was answered; 0 for nothing. */
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** As sent, up to 64 KiB. */
+  body: string;
+}
+
+export interface ReceiverOptions {
+  clock: Clock;
+  /** Fits every hook, beside the hook's own. */
+  secret?: string | undefined;
+  /** Told of each verified delivery that was answered with 2xx. */
+  onVerified?: ((delivery: Delivery) => void) | undefined;
+}
+
+const KEPT_DELIVERIES = 5_000;
+const KEPT_BODY = 64 * 1024;
+const EVERY_HOOK = '*';
+
+interface Hook {
+  secrets: string[];
+  behaviour?: Behaviour | undefined;
+  /** The newest ones. */
+  deliveries: Delivery[];
+  attempts: Map<string, number>;
+  count: number;
+  verified: number;
+  accepted: number;
+}
+
+/** Receives webhooks: checks their signatures, remembers them, and answers well or badly as it is told. */
+export class Receiver {
+  private readonly hooks = new Map<string, Hook>();
+
+  constructor(private readonly options: ReceiverOptions) {
+    if (options.secret) this.addSecret(EVERY_HOOK, options.secret);
+  }
+
+  /** A secret that deliveries to this hook may be signed with (`*`: to every hook); the older ones stay valid. */
+  addSecret(hook: string, secret: string): void {
+    this.hookOf(hook).secrets.push(secret);
+  }
+
+  /** How the hook answers from now on, whatever its name says. */
+  setBehaviour(hook: string, behaviour: Behaviour): void {
+    this.hookOf(hook).behaviour = behaviour;
+  }
+
+  /** The newest deliveries of a hook, oldest first. */
+  deliveries(hook: string): readonly Delivery[] {
+    return this.hooks.get(hook)?.deliveries ?? [];
+  }
+
+  /** Forgets the deliveries of a hook, its secrets and behaviour stay. */
+  reset(hook: string): void {
+    const known = this.hooks.get(hook);
+    if (!known) return;
+    Object.assign(known, { deliveries: [], count: 0, verified: 0, accepted: 0 });
+    known.attempts.clear();
+  }
+
+  /** Counts of one hook: attempts, those that verified, those answered 2xx, distinct ids, repeated ids. */
+  countsOf(hook: string): {
+    count: number;
+    verified: number;
+    accepted: number;
+    distinct: number;
+    repeated: number;
+  } {
+    const { count = 0, verified = 0, accepted = 0, attempts } = this.hooks.get(hook) ?? {};
+    const distinct = attempts?.size ?? 0;
+    return { count, verified, accepted, distinct, repeated: count - distinct };
+  }
+
+  /** Counts by hook. */
+  totals(): Record<string, object> {
+    const names = [...this.hooks.keys()].filter((name) => name !== EVERY_HOOK);
+    return Object.fromEntries(names.map((name) => [name, this.countsOf(name)]));
+  }
+
+  /** Takes one delivery and answers it. */
+  async receive(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { name } = request.params as { name: string };
+    const hook = this.hookOf(name);
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const now = this.options.clock.now();
+    const id = String(request.headers['webhook-id'] ?? '');
+    const attempt = (hook.attempts.get(id) ?? 0) + 1;
+    hook.attempts.set(id, attempt);
+    const secrets = [...hook.secrets, ...(this.hooks.get(EVERY_HOOK)?.secrets ?? [])];
+    const verdict = verifyDelivery(request.headers, body, secrets, now.getTime());
+    const verified = verdict.faults.length === 0 && (verdict.signature || verdict.legacy);
+    const behaviour = hook.behaviour ?? behaviourOfName(name);
+    const status = statusOf(behaviour, attempt);
+    const text = body.subarray(0, KEPT_BODY).toString();
+    const delivery: Delivery = {
+      ...{ at: now.toISOString(), hook: name, id, attempt, ...envelopeOf(text), bytes: body.length },
+      ...{ verified, verdict, status, headers: request.headers, body: text },
+    };
+    this.remember(hook, delivery);
+    if (verified && status >= 200 && status < 300) this.options.onVerified?.(delivery);
+    return behave(behaviour, attempt, reply);
+  }
+
+  private remember(hook: Hook, delivery: Delivery): void {
+    hook.count += 1;
+    if (delivery.verified) hook.verified += 1;
+    if (delivery.status >= 200 && delivery.status < 300) hook.accepted += 1;
+    hook.deliveries.push(delivery);
+    if (hook.deliveries.length > KEPT_DELIVERIES)
+      hook.deliveries = hook.deliveries.slice(KEPT_DELIVERIES / 2);
+  }
+
+  private hookOf(name: string): Hook {
+    let hook = this.hooks.get(name);
+    if (!hook) {
+      hook = { secrets: [], deliveries: [], attempts: new Map(), count: 0, verified: 0, accepted: 0 };
+      this.hooks.set(name, hook);
+    }
+    return hook;
+  }
+}
+
+/** The receiver's routes: `/hooks/:name`, its deliveries, and `/hooks/_secrets`, `/hooks/_behaviours`. */
+export async function receiverRoutes(app: FastifyInstance, receiver: Receiver): Promise<void> {
+  app.post('/hooks/_secrets', (request, reply) => {
+    const { name, secret } = (request.body ?? {}) as { name?: unknown; secret?: unknown };
+    if (typeof name !== 'string' || typeof secret !== 'string')
+      return reply.code(400).send({ error: 'name and secret are strings' });
+    receiver.addSecret(name, secret);
+    return reply.code(204).send();
+  });
+  app.post('/hooks/_behaviours', (request, reply) => {
+    const { name, behaviour } = (request.body ?? {}) as { name?: unknown; behaviour?: Behaviour };
+    if (typeof name !== 'string' || typeof behaviour?.kind !== 'string') {
+      return reply.code(400).send({ error: 'name is a string, behaviour an object with a kind' });
+    }
+    receiver.setBehaviour(name, behaviour);
+    return reply.code(204).send();
+  });
+  app.get<{ Params: { name: string } }>('/hooks/:name/deliveries', ({ params }, reply) => {
+    return reply.send({ ...receiver.countsOf(params.name), deliveries: receiver.deliveries(params.name) });
+  });
+  app.delete<{ Params: { name: string } }>('/hooks/:name/deliveries', ({ params }, reply) => {
+    receiver.reset(params.name);
+    return reply.code(204).send();
+  });
+  // Signatures are over the bytes as sent: nothing may parse them first.
+  await app.register(async (raw) => {
+    raw.removeAllContentTypeParsers();
+    raw.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    raw.post('/hooks/:name', (request, reply) => receiver.receive(request, reply));
+  });
+}
+
+function envelopeOf(body: string): { type: string; eventId: string } {
+  try {
+    const { type, id } = JSON.parse(body) as { type?: unknown; id?: unknown };
+    return { type: typeof type === 'string' ? type : '', eventId: typeof id === 'string' ? id : '' };
+  } catch {
+    return { type: '', eventId: '' };
+  }
+}

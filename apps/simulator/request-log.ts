@@ -1,0 +1,60 @@
+import type { Clock } from '#kernel';
+import type { SimulatedSource } from './world/world.js';
+
+/** One request that an upstream was asked. */
+export interface LoggedRequest {
+  /** ISO 8601. */
+  at: string;
+  source: SimulatedSource;
+  method: string;
+  /** Path and query as sent. */
+  url: string;
+  signIn: boolean;
+  /** Absent while it is not answered. */
+  status?: number;
+  fault?: string;
+}
+
+const KEPT_REQUESTS = 20_000;
+
+/** What the upstreams were asked: the newest requests, and counts of all. */
+export class RequestLog {
+  private requests: LoggedRequest[] = [];
+  private readonly counts = new Map<string, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  begin(request: Omit<LoggedRequest, 'at'>): LoggedRequest {
+    const logged: LoggedRequest = { at: this.clock.now().toISOString(), ...request };
+    this.requests.push(logged);
+    if (this.requests.length > KEPT_REQUESTS) this.requests = this.requests.slice(KEPT_REQUESTS / 2);
+    const key = `${request.source} ${request.url.split('?')[0]}`;
+    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+    return logged;
+  }
+
+  clear(): void {
+    this.requests = [];
+    this.counts.clear();
+  }
+
+  /** Counts by source and by path, and the requests themselves, oldest first. */
+  report(source?: string): object {
+    const bySource: Record<string, number> = {};
+    const byPath: Record<string, number> = {};
+    let total = 0;
+    for (const [key, count] of this.counts) {
+      const [its = '', path = ''] = key.split(' ');
+      if (source && its !== source) continue;
+      bySource[its] = (bySource[its] ?? 0) + count;
+      byPath[path] = (byPath[path] ?? 0) + count;
+      total += count;
+    }
+    return {
+      total,
+      bySource,
+      byPath,
+      requests: this.requests.filter((each) => !source || each.source === source),
+    };
+  }
+}

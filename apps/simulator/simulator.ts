@@ -1,0 +1,140 @@
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '#kernel';
+import type { Clock } from '#kernel';
+import Fastify from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RequestLimits, SimContext } from './context.js';
+import { controlRoutes } from './control.js';
+import { faultHooks, Faults } from './faults.js';
+import { Receiver, receiverRoutes } from './receiver/receiver.js';
+import type { Delivery } from './receiver/receiver.js';
+import { RequestLog } from './request-log.js';
+import type { LoggedRequest } from './request-log.js';
+import { blueskyRoutes } from './sources/bluesky.js';
+import { hackernewsRoutes } from './sources/hackernews.js';
+import { redditRoutes } from './sources/reddit.js';
+import { rssRoutes } from './sources/rss.js';
+import { World } from './world/world.js';
+import type { WorldOptions } from './world/world.js';
+
+export interface SimulatorOptions {
+  /** 0, the default, takes a free one. */
+  port?: number;
+  /** Default 127.0.0.1. */
+  host?: string;
+  seed?: number;
+  /** Posts per second, of every source or source by source. Default 0: only what tests publish. */
+  ratePerSecond?: WorldOptions['ratePerSecond'];
+  clock?: Clock;
+  /** Posts of each source before the start (default 0), and over how many hours (default 48). */
+  historyPosts?: number;
+  historyHours?: number;
+  /** Signing secret that fits every hook. */
+  secret?: string;
+  limits?: Partial<RequestLimits>;
+  /** Told of each verified delivery, one line for people. */
+  log?: (line: string) => void;
+}
+
+/** A running simulator. */
+export interface Simulator {
+  /** Base address of every upstream and of the hooks, without a slash at the end. */
+  url: string;
+  port: number;
+  world: World;
+  receiver: Receiver;
+  faults: Faults;
+  requests: RequestLog;
+  /** Ends every connection, hanging ones too. */
+  stop(): Promise<void>;
+}
+
+/** Starts the outside world on one port: every upstream, the webhook receiver, and `/_sim` to steer them. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const { clock = systemClock, seed = 1, ratePerSecond = 0, historyPosts = 0, historyHours = 48 } = options;
+  const app = Fastify({
+    forceCloseConnections: true,
+    bodyLimit: 8 * 1024 * 1024,
+    routerOptions: { ignoreTrailingSlash: true },
+    rewriteUrl: ({ url = '/' }) => withoutJsonSuffix(url),
+  });
+  const world = new World({ seed, ratePerSecond, clock, historyPosts, historyHours });
+  const { log } = options;
+  const onVerified = log && ((delivery: Delivery) => log(lineOf(delivery)));
+  const receiver = new Receiver({ clock, secret: options.secret, onVerified });
+  const faults = new Faults();
+  const requests = new RequestLog(clock);
+  let url = '';
+  const limits = { reddit: 1000, bluesky: 3000, ...options.limits };
+  const context: SimContext = { world, clock, limits, baseUrl: () => url };
+
+  readForms(app);
+  keepLog(app, requests, faults);
+  hackernewsRoutes(app, context);
+  redditRoutes(app, context);
+  blueskyRoutes(app, context);
+  rssRoutes(app, context);
+  controlRoutes(app, { world, faults, log: requests, receiver });
+  await receiverRoutes(app, receiver);
+  url = await app.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  return { url, port, world, receiver, faults, requests, stop: () => app.close() };
+}
+
+/** Every request to a source is logged when it arrives; its status and the fault it ran into follow. */
+function keepLog(app: FastifyInstance, requests: RequestLog, faults: Faults): void {
+  const open = new WeakMap<FastifyRequest, LoggedRequest>();
+  app.addHook('onRequest', async (request) => {
+    const { source, signIn = false } = request.routeOptions.config;
+    if (source)
+      open.set(request, requests.begin({ source, method: request.method, url: request.url, signIn }));
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const logged = open.get(request);
+    if (logged) logged.status = reply.statusCode;
+  });
+  faultHooks(app, faults, (request, kind) => {
+    const logged = open.get(request);
+    if (logged) logged.fault = kind;
+  });
+}
+
+/** Sign-in forms; they are read as text by those who want them. */
+function readForms(app: FastifyInstance): void {
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, body, done) => {
+      done(null, body);
+    },
+  );
+}
+
+/** Reddit's paths may end in `.json`; feeds' really do. */
+function withoutJsonSuffix(url: string): string {
+  return url.startsWith('/r/') || url.startsWith('/comments/') || url.startsWith('/search')
+    ? url.replace(/\.json(?=\?|$)/, '')
+    : url;
+}
+
+function lineOf({ hook, type, body }: Delivery): string {
+  return `✓ verified ${type} "${excerptOf(body)}" → /hooks/${hook}`;
+}
+
+/** The first words of what the event is about. */
+function excerptOf(body: string): string {
+  try {
+    const envelope = JSON.parse(body) as Record<string, unknown>;
+    for (const key of ['item', 'post', 'article', 'tweet', 'video', 'listing', 'answer', 'data']) {
+      const about = envelope[key] as
+        { title?: unknown; text?: unknown; summary?: unknown } | null | undefined;
+      const text = [about?.title, about?.text, about?.summary].find(
+        (each) => typeof each === 'string' && each !== '',
+      );
+      if (typeof text === 'string') return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+    }
+  } catch {
+    // Not an envelope: the line does without.
+  }
+  return '';
+}

@@ -1,0 +1,37 @@
+/** `&`, `<`, `>` as entities: what reddit does without `raw_json=1`, and every XML writer. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** As `escapeMarkup`, and quotes: for attributes. */
+export function escapeAttribute(text: string): string {
+  return escapeMarkup(text).replaceAll('"', '&quot;');
+}
+
+/** Text as Hacker News gives it: entities for quotes and slashes, `<p>` between paragraphs, links marked up. */
+export function hackerNewsHtml(text: string): string {
+  const escape = (plain: string) =>
+    escapeMarkup(plain).replaceAll('"', '&quot;').replaceAll("'", '&#x27;').replaceAll('/', '&#x2F;');
+  const linked = (paragraph: string) =>
+    paragraph
+      .split(/(https?:\/\/\S+)/)
+      .map((part, i) => {
+        if (i % 2 === 0) return escape(part);
+        // The visible half of a long link is cut, the address is whole.
+        const shown = part.length > 60 ? `${part.slice(0, 57)}...` : part;
+        return `<a href="${escape(part)}" rel="nofollow">${escape(shown)}</a>`;
+      })
+      .join('');
+  return text
+    .split(/\n{2,}/)
+    .map(linked)
+    .join('<p>');
+}
+
+/** Paragraphs of plain text as HTML. */
+export function paragraphsHtml(text: string): string {
+  return text
+    .split(/\n{2,}/)
+    .map((paragraph) => `<p>${escapeMarkup(paragraph)}</p>`)
+    .join('\n\n');
+}

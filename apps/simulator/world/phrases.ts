@@ -1,0 +1,159 @@
+import { pick } from './random.js';
+import type { Random } from './random.js';
+
+/** A brand of the world, how people misspell it, and words that only look like it. */
+export interface Brand {
+  name: string;
+  product: string;
+  misspelled: string;
+  nearMiss: string;
+}
+
+/** Invented; any likeness to a company is chance. */
+export const BRANDS: readonly Brand[] = [
+  { name: 'Acme Rocket', product: 'the Acme Rocket sled', misspelled: 'Acme Roket', nearMiss: 'acmeology' },
+  { name: 'Northwind', product: 'Northwind Sync', misspelled: 'Nothwind', nearMiss: 'northwindish' },
+  { name: 'Globex', product: 'the Globex dashboard', misspelled: 'Globbex', nearMiss: 'globexity' },
+  { name: 'Lumora', product: 'the Lumora lamp', misspelled: 'Lumorra', nearMiss: 'lumorama' },
+  {
+    name: 'Kestrel Cloud',
+    product: 'Kestrel Cloud storage',
+    misspelled: 'Kestral Cloud',
+    nearMiss: 'kestrels',
+  },
+];
+
+export const COMMUNITIES = ['technology', 'gadgets', 'selfhosted', 'startups', 'webdev', 'smallbusiness'];
+export const FEEDS = ['tech-wire', 'gadget-weekly', 'startup-notes', 'cloud-review'];
+
+const FIRST =
+  'amber brisk calm dusty early foggy gentle hollow iron jolly keen lunar mellow noble opal plain'.split(' ');
+const SECOND =
+  'badger comet delta ember falcon grove harbor inlet juniper kite lagoon meadow nickel otter'.split(' ');
+
+/** A sentence about a brand: what a community monitor looks for, in every mood. */
+const ABOUT = [
+  'Has anyone tried {product}? Thinking about switching from {other}.',
+  "I've used {brand} for a year now and honestly it's great, support answers within an hour.",
+  '{brand} is down again. Third time this month, this is getting ridiculous.',
+  '{brand} vs {other}: which one would you pick for a team of ten?',
+  'Is there a way to export everything from {brand}? I cannot find it in the docs.',
+  "{brand}'s new pricing is a joke. Cancelling my subscription today.",
+  'Bug: {product} crashes when the file name has an emoji 🙃 in it.',
+  'We moved from {other} to {brand} last week and the difference is night & day.',
+  'Can anyone recommend something like {product}, but cheaper?',
+  'It would be lovely if {brand} had a dark mode <3',
+  'PSA: 20% off {product} until Sunday https://{domain}/deals?ref=42&x=1',
+  'Just shipped our integration with {brand} 🚀🚀 #{tag}',
+];
+const ABOUT_ABROAD: readonly { lang: string; text: string }[] = [
+  { lang: 'de', text: 'Hat jemand Erfahrung mit {brand}? Größere Ausfälle oder läuft es zuverlässig?' },
+  { lang: 'de', text: 'Der Umstieg auf {brand} war überraschend einfach, schöne Grüße aus Köln.' },
+  { lang: 'ja', text: '新しい{brand}を使ってみたけど、とても良かった。おすすめです。' },
+  { lang: 'ar', text: 'هل جرب أحدكم خدمة {brand} من قبل؟ أبحث عن بديل جيد.' },
+  { lang: 'fr', text: "J'ai essayé {brand} et c'est déjà beaucoup mieux que {other}." },
+  { lang: 'es', text: '¿Alguien sabe si {brand} funciona sin conexión? Mañana viajo.' },
+];
+const BESIDE = [
+  'My thesis on {nearMiss} is finally done.',
+  'Typing {misspelled} into the search box finds nothing, am I holding it wrong?',
+  'Interesting read: https://{domain}/blog/how-we-scaled',
+];
+const OTHERWISE = [
+  'What is everyone reading this week?',
+  'The queue at the bakery was worth it.',
+  'Show your desk setups, I need ideas.',
+  'Postgres or SQLite for a side project with two users?',
+  'TIL that octopuses have three hearts ❤️',
+  'Our office plant has outlived three managers.',
+  'Why does every meeting need a follow-up meeting?',
+  'Rainy Sunday, good coffee, old films. 👍🏽',
+  'Looking for a carpenter near the harbour.',
+  'I wrote a small parser this weekend and learned a lot.',
+];
+const OPENERS = [
+  '',
+  '',
+  '',
+  'Honest question. ',
+  'Long time lurker here. ',
+  'Update: ',
+  'Hot take: ',
+  'So, ',
+];
+const TITLES = [
+  '{brand}: our experience after six months',
+  'Ask: is {brand} worth it?',
+  '{brand} raises prices',
+  'Show: a tool for {brand} users',
+];
+const OTHER_TITLES = [
+  'What I learned this year',
+  'A small tool for small teams',
+  'Ask: how do you take notes?',
+  'The state of the web',
+];
+
+/** What somebody writes. `title` is only used where the source has titles. */
+export interface Writing {
+  title: string;
+  text: string;
+  lang: string;
+  link: string;
+}
+
+/** Two posts in five are about a brand, some only look like it, the rest are about anything else. */
+export function compose(random: Random): Writing {
+  const brand = pick(random, BRANDS);
+  const fill = (text: string) => fillIn(text, brand, pick(random, BRANDS));
+  const luck = random();
+  const link = `https://${domainOf(brand)}/posts/${Math.floor(random() * 9000 + 1000)}`;
+  if (luck < 0.32)
+    return {
+      title: fill(pick(random, TITLES)),
+      text: pick(random, OPENERS) + fill(pick(random, ABOUT)),
+      lang: 'en',
+      link,
+    };
+  if (luck < 0.4) {
+    const { lang, text } = pick(random, ABOUT_ABROAD);
+    return { title: brand.name, text: fill(text), lang, link };
+  }
+  const title = pick(random, OTHER_TITLES);
+  if (luck < 0.48) return { title, text: fill(pick(random, BESIDE)), lang: 'en', link };
+  return {
+    title,
+    text: pick(random, OPENERS) + pick(random, OTHERWISE),
+    lang: 'en',
+    link: 'https://elsewhere.example/a',
+  };
+}
+
+/** An invented person. */
+export function personFrom(random: Random): { handle: string; name: string } {
+  const [first, second] = [pick(random, FIRST), pick(random, SECOND)];
+  const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+  return {
+    handle: `${first}_${second}${Math.floor(random() * 90 + 10)}`,
+    name: `${capital(first)} ${capital(second)}`,
+  };
+}
+
+/** Replaces `{brand}` and its kin; a text of a test may use them too. */
+export function fillIn(text: string, brand: Brand, other: Brand): string {
+  const rival = other === brand ? BRANDS[(BRANDS.indexOf(brand) + 1) % BRANDS.length]! : other;
+  const values: Record<string, string> = {
+    brand: brand.name,
+    product: brand.product,
+    misspelled: brand.misspelled,
+    nearMiss: brand.nearMiss,
+    other: rival.name,
+    domain: domainOf(brand),
+    tag: brand.name.replace(' ', ''),
+  };
+  return text.replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
+}
+
+function domainOf(brand: Brand): string {
+  return `${brand.name.toLowerCase().replace(' ', '-')}.example`;
+}

@@ -1,0 +1,35 @@
+/** A source of numbers from 0 to 1 (exclusive) that depends on its seed alone. */
+export type Random = () => number;
+
+/** Mulberry32 over a hash of the seed's parts: the same parts, the same numbers. */
+export function seededRandom(...seed: readonly (string | number)[]): Random {
+  let state = hashOf(JSON.stringify(seed));
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One of the values. */
+export function pick<T>(random: Random, from: readonly T[]): T {
+  return from[Math.floor(random() * from.length)]!;
+}
+
+/** A whole number from 0 to `below` (exclusive). */
+export function wholeBelow(random: Random, below: number): number {
+  return Math.floor(random() * below);
+}
+
+/** Characters that look random and only depend on the text: for ids, hashes and tokens of the world. */
+export function charactersFrom(text: string, alphabet: string, length: number): string {
+  const random = seededRandom(text);
+  return Array.from({ length }, () => alphabet[wholeBelow(random, alphabet.length)]).join('');
+}
+
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,62 @@
+/** Words as the upstreams' searches see them: lower case, accents off, Chinese and Japanese by character. */
+export function wordsOf(text: string): string[] {
+  const plain = text
+    .normalize('NFKD')
+    .replace(/(?<=[\p{Script=Latin}])\p{Mn}+/gu, '')
+    .toLowerCase();
+  return plain.match(/[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]|[\p{L}\p{N}\p{M}_]+/gu) ?? [];
+}
+
+const known = new WeakMap<object, { title: string[]; text: string[] }>();
+
+/** The words of a post, computed once: every search reads them. */
+export function wordsOfPost(post: { title: string; text: string }): { title: string[]; text: string[] } {
+  let words = known.get(post);
+  if (!words) known.set(post, (words = { title: wordsOf(post.title), text: wordsOf(post.text) }));
+  return words;
+}
+
+/** One thing that a query asks for: a word, or the words of a quoted phrase. */
+export interface Clause {
+  words: string[];
+  phrase: boolean;
+  excluded: boolean;
+}
+
+/** Reads `rocket "acme rocket" -sled`: words and phrases that must be there, and what must not. */
+export function readQuery(query: string): Clause[] {
+  const clauses: Clause[] = [];
+  for (const [, minus = '', phrase, word = ''] of query.matchAll(/(-?)(?:"([^"]*)"?|([^\s"]+))/g)) {
+    const words = wordsOf(phrase ?? word);
+    // `node.js` without quotes is two words side by side, as in quotes.
+    if (words.length > 0)
+      clauses.push({ words, phrase: phrase !== undefined || words.length > 1, excluded: minus === '-' });
+  }
+  return clauses;
+}
+
+/** True when the words stand side by side in the text. */
+export function hasPhrase(text: readonly string[], phrase: readonly string[]): boolean {
+  for (let at = text.indexOf(phrase[0]!); at >= 0; at = text.indexOf(phrase[0]!, at + 1)) {
+    if (phrase.every((word, i) => text[at + i] === word)) return true;
+  }
+  return false;
+}
+
+/** Damerau-Levenshtein distance of at most 2 (3 stands for more). */
+export function typosBetween(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return 3;
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, before[j - 2]! + 1);
+      row.push(least);
+    }
+    [before, last] = [last, row];
+  }
+  return Math.min(3, last[b.length]!);
+}

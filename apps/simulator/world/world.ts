@@ -1,0 +1,218 @@
+import type { Clock } from '#kernel';
+import { identify } from './identity.js';
+import { COMMUNITIES, compose, FEEDS, personFrom } from './phrases.js';
+import { pick, seededRandom, wholeBelow } from './random.js';
+import type { Random } from './random.js';
+
+/** The sources that the simulator speaks. */
+export const SIMULATED_SOURCES = ['hackernews', 'reddit', 'bluesky', 'rss'] as const;
+export type SimulatedSource = (typeof SIMULATED_SOURCES)[number];
+
+/** One published thing of the world; the wire formats are made from it. */
+export interface SimPost {
+  source: SimulatedSource;
+  /** Counts up within the source, in order of arrival. */
+  number: number;
+  /** As the source names it: `8863`, `t3_…`, `t1_…`, `at://…`, a feed's guid. */
+  id: string;
+  kind: 'story' | 'comment' | 'post' | 'article';
+  title: string;
+  /** Plain text; paragraphs apart by an empty line. */
+  text: string;
+  author: string;
+  authorName: string;
+  /** Subreddit or feed; empty elsewhere. */
+  community: string;
+  /** BCP 47; empty where unknown. */
+  lang: string;
+  /** Where the post points to; empty for a post of text alone. */
+  link: string;
+  /** Epoch milliseconds. */
+  publishedAt: number;
+  score: number;
+  /** What a comment or reply answers, and the post at the root of its thread. */
+  parent?: SimPost;
+  root?: SimPost;
+  /** Direct answers, oldest first. */
+  replies: SimPost[];
+}
+
+/** What a test can say about a post; the rest is invented. */
+export interface PostInput {
+  text: string;
+  title?: string | undefined;
+  author?: string | undefined;
+  /** ISO 8601; now when absent. */
+  publishedAt?: string | undefined;
+  community?: string | undefined;
+  lang?: string | undefined;
+  kind?: SimPost['kind'] | undefined;
+  link?: string | undefined;
+}
+
+export interface WorldOptions {
+  seed: number;
+  /** Arrivals per second: of every source, or source by source (0 for none). */
+  ratePerSecond: number | Partial<Record<SimulatedSource, number>>;
+  clock: Clock;
+  /** Posts of each source that were there before the start, spread over `historyHours`. */
+  historyPosts: number;
+  historyHours: number;
+}
+
+/** Hacker News and reddit are mostly comments; on bluesky some posts are replies. */
+const COMMENT_SHARE: Record<SimulatedSource, number> = { hackernews: 0.7, reddit: 0.4, bluesky: 0.2, rss: 0 };
+// Enough for any listing of the upstreams (1,000 items), and bounded over days of running.
+const KEPT_POSTS = 50_000;
+
+/**
+ * Everything that was published so far. Time moves by the clock alone: posts that are due come into being when the
+ * world is next looked at, always the same ones at the same times for a seed and a start.
+ */
+export class World {
+  readonly startedAt: number;
+  private readonly bySource = new Map<SimulatedSource, SimPost[]>();
+  private readonly byId = new Map<string, SimPost>();
+  private readonly numbers = new Map<SimulatedSource, number>();
+  /** Arrivals so far: the next one is due by this count. */
+  private readonly arrived = new Map<SimulatedSource, number>();
+
+  constructor(private readonly options: WorldOptions) {
+    this.startedAt = options.clock.now().getTime();
+    // A world started later must not give the ids of an earlier one to other posts.
+    const base = Math.max(0, Math.floor(this.startedAt / 1000) - 1_700_000_000) * 20 + 1_000_000;
+    for (const source of SIMULATED_SOURCES) {
+      this.bySource.set(source, []);
+      this.numbers.set(source, base);
+      this.arrived.set(source, 0);
+      this.writeHistory(source);
+    }
+  }
+
+  /** Everything of one source up to now, oldest first. Read it only. */
+  posts(source: SimulatedSource): readonly SimPost[] {
+    this.advance(source);
+    return this.bySource.get(source)!;
+  }
+
+  /** The post with this id of the source, if it was published. */
+  find(source: SimulatedSource, id: string): SimPost | undefined {
+    this.advance(source);
+    return this.byId.get(`${source} ${id}`);
+  }
+
+  /** Publishes a post of a test's making. */
+  publish(source: SimulatedSource, input: PostInput): SimPost {
+    this.advance(source);
+    const at =
+      input.publishedAt === undefined ? this.options.clock.now().getTime() : Date.parse(input.publishedAt);
+    const random = seededRandom(this.options.seed, source, 'given', this.numbers.get(source)!);
+    const post = this.draft(source, at, random, input);
+    if (post.kind === 'comment') this.attach(post, random);
+    return this.enter(post);
+  }
+
+  private advance(source: SimulatedSource): void {
+    const { ratePerSecond, clock, seed } = this.options;
+    const rate = typeof ratePerSecond === 'number' ? ratePerSecond : (ratePerSecond[source] ?? 0);
+    if (rate <= 0) return;
+    const now = clock.now().getTime();
+    for (let count = this.arrived.get(source)!; ; count++) {
+      const jitter = seededRandom(seed, source, 'when', count)();
+      const due = this.startedAt + ((count + jitter) / rate) * 1000;
+      if (due > now) return;
+      this.arrived.set(source, count + 1);
+      this.invent(source, Math.floor(due), seededRandom(seed, source, 'what', count));
+    }
+  }
+
+  private writeHistory(source: SimulatedSource): void {
+    const { historyPosts, historyHours, seed } = this.options;
+    const step = (historyHours * 3_600_000) / Math.max(1, historyPosts);
+    for (let back = historyPosts; back > 0; back--) {
+      this.invent(
+        source,
+        Math.floor(this.startedAt - back * step),
+        seededRandom(seed, source, 'history', back),
+      );
+    }
+  }
+
+  private invent(source: SimulatedSource, at: number, random: Random): SimPost {
+    const { title, text, lang, link } = compose(random);
+    const isComment = random() < COMMENT_SHARE[source];
+    const isLink = !isComment && random() < 0.5;
+    const kind = isComment && source !== 'bluesky' ? 'comment' : rootKind(source);
+    // On these two a post is a link with a title, or a text.
+    const titleOnly = isLink && (source === 'hackernews' || source === 'reddit');
+    const input = { title, text: titleOnly ? '' : text, lang, kind, link: isLink ? link : '' };
+    const post = this.draft(source, at, random, input);
+    if (isComment) this.attach(post, random);
+    return this.enter(post);
+  }
+
+  /** A post with what is said about it, and the rest invented. */
+  private draft(source: SimulatedSource, at: number, random: Random, input: PostInput): SimPost {
+    const person = personFrom(random);
+    const handle = source === 'bluesky' ? `${person.handle.replace('_', '-')}.bsky.example` : person.handle;
+    const community =
+      source === 'reddit' ? pick(random, COMMUNITIES) : source === 'rss' ? pick(random, FEEDS) : '';
+    const kind = input.kind ?? rootKind(source);
+    const number = this.numbers.get(source)! + 1;
+    this.numbers.set(source, number);
+    return {
+      source,
+      number,
+      id: '',
+      kind,
+      title: kind === 'comment' || source === 'bluesky' ? '' : (input.title ?? 'Untitled'),
+      text: input.text,
+      author: input.author ?? handle,
+      authorName: input.author ?? person.name,
+      community: input.community ?? community,
+      lang: input.lang ?? '',
+      link: kind === 'comment' ? '' : (input.link ?? ''),
+      publishedAt: at,
+      score: 1 + wholeBelow(random, 40),
+      replies: [],
+    };
+  }
+
+  /** A comment answers one of the last posts of its community, or a comment below it. */
+  private attach(post: SimPost, random: Random): void {
+    const roots: SimPost[] = [];
+    const posts = this.bySource.get(post.source)!;
+    for (let i = posts.length - 1; i >= 0 && roots.length < 8; i--) {
+      const other = posts[i]!;
+      if (!other.root && other.community === post.community) roots.push(other);
+    }
+    const root = roots.length > 0 ? pick(random, roots) : this.openThread(post, random);
+    const parent = root.replies.length > 0 && random() < 0.3 ? pick(random, root.replies) : root;
+    post.root = root;
+    post.parent = parent;
+    parent.replies.push(post);
+  }
+
+  private openThread(below: SimPost, random: Random): SimPost {
+    const input = { title: 'Open thread', text: 'What are you working on?', community: below.community };
+    return this.enter(this.draft(below.source, below.publishedAt - 60_000, random, input));
+  }
+
+  private enter(post: SimPost): SimPost {
+    const posts = this.bySource.get(post.source)!;
+    post.id = identify(post);
+    let at = posts.length;
+    while (at > 0 && posts[at - 1]!.publishedAt > post.publishedAt) at -= 1;
+    posts.splice(at, 0, post);
+    this.byId.set(`${post.source} ${post.id}`, post);
+    if (posts.length > KEPT_POSTS) {
+      for (const gone of posts.splice(0, posts.length - KEPT_POSTS))
+        this.byId.delete(`${gone.source} ${gone.id}`);
+    }
+    return post;
+  }
+}
+
+function rootKind(source: SimulatedSource): SimPost['kind'] {
+  return source === 'hackernews' ? 'story' : source === 'rss' ? 'article' : 'post';
+}
