@@ -10,6 +10,7 @@ export default defineConfig({
   resolve: { alias: [{ find: /^#(.*)$/, replacement: `${root}libs/$1/index.ts` }] },
   test: {
     include: ['{apps,libs,test,bench}/**/*.spec.ts'],
+    globalSetup: ['test/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,

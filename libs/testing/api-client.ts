@@ -1,0 +1,82 @@
+import { create } from '@bufbuild/protobuf';
+import { request } from 'undici';
+import { OpenAccountSchema } from '#contracts';
+import { newId } from '#kernel';
+import { COMMANDS, connectBus, sendCommand } from '#messaging';
+import { createLogger } from '#telemetry';
+
+/** An answer of the gateway. */
+export interface ApiAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** Parsed JSON; undefined for an empty body. */
+  body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- tests look at whatever came
+  text: string;
+}
+
+/** Calls the gateway as one account. */
+export class ApiClient {
+  constructor(
+    readonly url: string,
+    readonly apiKey: string,
+  ) {}
+
+  get(path: string): Promise<ApiAnswer> {
+    return this.call('GET', path);
+  }
+
+  post(path: string, body: unknown): Promise<ApiAnswer> {
+    return this.call('POST', path, body);
+  }
+
+  patch(path: string, body: unknown): Promise<ApiAnswer> {
+    return this.call('PATCH', path, body);
+  }
+
+  delete(path: string): Promise<ApiAnswer> {
+    return this.call('DELETE', path);
+  }
+
+  /** Follows `nextCursor` to the end. @returns every element of `data` */
+  async all(path: string): Promise<any[]> { // eslint-disable-line @typescript-eslint/no-explicit-any
+    const found = [];
+    let cursor: string | undefined;
+    do {
+      const separator = path.includes('?') ? '&' : '?';
+      const { body } = await this.get(cursor ? `${path}${separator}cursor=${encodeURIComponent(cursor)}` : path);
+      found.push(...body.data);
+      cursor = body.nextCursor;
+    } while (cursor);
+    return found;
+  }
+
+  async call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<ApiAnswer> {
+    const answer = await request(`${this.url}${path}`, {
+      method,
+      headers: { 'x-api-key': this.apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text,
+      body: text.startsWith('{') ? JSON.parse(text) : undefined,
+    };
+  }
+}
+
+/** Opens an account on a running installation. */
+export async function openAccount(
+  natsUrl: string,
+  plan = 'unlimited',
+): Promise<{ accountId: string; apiKey: string; signingSecret: string }> {
+  const bus = await connectBus(natsUrl, 'test', createLogger('test', 'silent'));
+  try {
+    const command = create(OpenAccountSchema, { commandId: newId(), email: `${newId()}@example.org`, plan });
+    const { accountId, apiKey, signingSecret } = await sendCommand(bus, COMMANDS.openAccount, command);
+    return { accountId, apiKey, signingSecret };
+  } finally {
+    await bus.close();
+  }
+}

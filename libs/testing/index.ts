@@ -1,0 +1,4 @@
+export * from './stores.js';
+export * from './until.js';
+export * from './programs.js';
+export * from './api-client.js';

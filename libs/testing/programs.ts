@@ -1,0 +1,91 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '#embedded';
+import type { IsolatedStores } from './stores.js';
+import { until } from './until.js';
+
+const SERVICES = ['gateway', 'keywords', 'polling', 'analysis', 'billing', 'delivery'] as const;
+
+/** The name of a service. */
+export type ServiceName = (typeof SERVICES)[number];
+
+/** A service, or all of them, as a process of its own. */
+export interface Program {
+  name: string;
+  /** Where its HTTP listens. */
+  url: string;
+  child: ChildProcess;
+  /** Everything it wrote so far. */
+  output(): string;
+  /** Ends it with SIGTERM, or with another signal, and waits for its end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Settles when the process has ended. */
+  ended: Promise<void>;
+}
+
+/** The environment in which programs under test run. */
+export function programEnv(stores: IsolatedStores, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    NATS_URL: stores.natsUrl,
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    MASTER_KEY: '5e'.repeat(32),
+    HOST: '127.0.0.1',
+    EGRESS_ALLOW: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
+    POLL_TICK_MS: '50',
+    LANE_LEASE_MS: '1500',
+    ...more,
+  };
+}
+
+/** Starts the built program of a service and waits until it is ready. */
+export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv): Promise<Program> {
+  const program = beginProgram(name, env, await freePort());
+  await until(`${name} is ready`, async () => {
+    if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
+    return isReady(program.url);
+  }, 30_000);
+  return program;
+}
+
+/** As `startProgram`, but does not wait: for programs that are to die at their start. */
+export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv, port: number): Program {
+  const file = fileURLToPath(new URL(`../../dist/apps/${name}/main.js`, import.meta.url));
+  if (!existsSync(file)) throw new Error(`${file} is missing: npm run build makes it`);
+  const child = spawn(process.execPath, [file], { env: { ...env, PORT: String(port) }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = once(child, 'exit').then(() => {});
+  return {
+    name,
+    url: `http://127.0.0.1:${port}`,
+    child,
+    output: () => output,
+    ended,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await ended;
+    },
+  };
+}
+
+/** Starts each service as a process of its own; a name may be given several times. */
+export async function startServices(env: NodeJS.ProcessEnv, names: readonly ServiceName[] = SERVICES): Promise<Program[]> {
+  return Promise.all(names.map((name) => startProgram(name, env)));
+}
+
+/** Every service once. */
+export const ALL_SERVICES = SERVICES;
+
+async function isReady(url: string): Promise<boolean> {
+  const { request } = await import('undici');
+  const answer = await request(`${url}/readyz`);
+  await answer.body.dump();
+  return answer.statusCode === 200;
+}

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@clickhouse/client';
+import { connect } from '@nats-io/transport-node';
+import { DataSource } from 'typeorm';
+import { findNatsServer, freePort } from '#embedded';
+
+/** The addresses of three stores that nobody else uses. */
+export interface IsolatedStores {
+  natsUrl: string;
+  databaseUrl: string;
+  clickhouseUrl: string;
+  /** Ends the NATS server and drops both databases. */
+  drop(): Promise<void>;
+}
+
+/** Servers that all specs of a run share. */
+export interface SharedStores {
+  databaseUrl: string;
+  clickhouseUrl: string;
+}
+
+/** A NATS server of one's own, a new Postgres database and a new ClickHouse database on the shared servers. */
+export async function isolateStores(shared: SharedStores): Promise<IsolatedStores> {
+  const name = `spec_${process.pid}_${Math.random().toString(36).slice(2, 8)}`;
+  const [nats, databaseUrl, clickhouseUrl] = await Promise.all([
+    startNats(),
+    createDatabase(shared.databaseUrl, name),
+    createClickHouseDatabase(shared.clickhouseUrl, name),
+  ]);
+  return {
+    natsUrl: nats.url,
+    databaseUrl,
+    clickhouseUrl,
+    async drop() {
+      await nats.stop();
+      await onPostgres(shared.databaseUrl, `DROP DATABASE "${name}" WITH (FORCE)`);
+      await onClickHouse(shared.clickhouseUrl, `DROP DATABASE ${name}`);
+    },
+  };
+}
+
+async function startNats(): Promise<{ url: string; stop(): Promise<void> }> {
+  const program = findNatsServer();
+  if (!program) throw new Error('nats-server was not found; npm test installs it');
+  const directory = mkdtempSync(join(tmpdir(), 'earshot-nats-'));
+  const port = await freePort();
+  const child = spawn(program, ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', directory], { stdio: 'ignore' });
+  const url = `nats://127.0.0.1:${port}`;
+  const connection = await connect({ servers: url, waitOnFirstConnect: true, reconnectTimeWait: 20, maxReconnectAttempts: 250 });
+  await connection.close();
+  return {
+    url,
+    async stop() {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  await onPostgres(serverUrl, `CREATE DATABASE "${name}"`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function onPostgres(url: string, statement: string): Promise<void> {
+  const server = await new DataSource({ type: 'postgres', url }).initialize();
+  await server.query(statement);
+  await server.destroy();
+}
+
+async function createClickHouseDatabase(serverUrl: string, name: string): Promise<string> {
+  await onClickHouse(serverUrl, `CREATE DATABASE ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function onClickHouse(url: string, query: string): Promise<void> {
+  const client = createClient({ url });
+  await client.command({ query });
+  await client.close();
+}
