@@ -108,6 +108,7 @@ export function jsonFeed(feed: Feed): string {
     home_page_url: homeOf(feed),
     feed_url: feed.url,
     language: 'en',
+    authors: [{ name: titleOf(feed) }],
     items: feed.articles.map((article) => ({
       id: article.id,
       url: article.id,

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SimulatorClient } from './simulator-client.js';
+
+let client: SimulatorClient;
+const SEARCH = '/api/v1/search_by_date';
+
+beforeEach(async () => {
+  client = await SimulatorClient.start();
+});
+afterEach(() => client.stop());
+
+async function fault(kind: string, more: object = {}): Promise<void> {
+  expect((await client.post('/_sim/faults', { source: 'hackernews', kind, ...more })).status).toBe(201);
+}
+
+describe('faults', () => {
+  it('befall as many requests as they are for, in order, and no other source', async () => {
+    await fault('429', { times: 2, retryAfterSeconds: 7 });
+    await fault('500');
+    expect((await client.ask('/feeds/all.rss')).status).toBe(200);
+    const limited = await client.ask(SEARCH);
+    expect([limited.status, limited.headers['retry-after']]).toEqual([429, '7']);
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await client.ask(SEARCH)).status);
+    expect(statuses).toEqual([429, 500, 200]);
+  });
+
+  it('stay until they are deleted when they are for ever', async () => {
+    await fault('403', { times: 0 });
+    for (let i = 0; i < 3; i++) expect((await client.ask(SEARCH)).status).toBe(403);
+    await client.send('DELETE', '/_sim/faults');
+    expect((await client.ask(SEARCH)).status).toBe(200);
+  });
+
+  it('spare signing in, and other paths than the one they name', async () => {
+    await client.post('/_sim/faults', { source: 'reddit', kind: '401', path: '/new' });
+    const bearer = await client.reddit();
+    expect((await client.ask('/r/all/comments', bearer)).status).toBe(200);
+    expect((await client.ask('/r/all/new', bearer)).json()).toEqual({ message: 'Unauthorized', error: 401 });
+  });
+
+  it('give pages, other shapes and nothing where data was asked for', async () => {
+    await fault('html');
+    expect((await client.ask(SEARCH)).headers['content-type']).toContain('text/html');
+    await fault('shape');
+    expect((await client.ask(SEARCH)).json()).not.toHaveProperty('hits');
+    await fault('empty');
+    expect(await client.ask(SEARCH)).toMatchObject({ status: 200, text: '' });
+  });
+
+  it('cut answers off, answer late, and hang until the client goes', async () => {
+    await fault('truncated');
+    await expect(client.ask(SEARCH)).rejects.toThrow(/other side closed|terminated|aborted/);
+    await fault('slow', { delayMs: 30 });
+    const began = performance.now();
+    expect((await client.ask(SEARCH)).status).toBe(200);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(29);
+    await fault('hang');
+    const hanging = client.ask(SEARCH);
+    const ended = expect(hanging).rejects.toThrow();
+    await client.simulator.stop();
+    await ended;
+  });
+
+  it('are refused when nobody knows them', async () => {
+    expect((await client.post('/_sim/faults', { source: 'nowhere', kind: '500' })).status).toBe(400);
+    expect((await client.post('/_sim/faults', { source: 'rss', kind: 'earthquake' })).status).toBe(400);
+    expect((await client.post('/_sim/posts', { source: 'rss' })).status).toBe(400);
+    expect((await client.post('/_sim/burst', { source: 'rss', text: 'a', count: 0 })).status).toBe(400);
+  });
+});
+
+describe('the log', () => {
+  it('counts what each source was asked, with the fault that befell it', async () => {
+    await fault('500');
+    await client.ask(`${SEARCH}?query=a`);
+    await client.ask(`${SEARCH}?query=b`);
+    await client.ask('/feeds/all.rss');
+    const report = (await client.ask('/_sim/requests?source=hackernews')).json<{
+      total: number;
+      byPath: object;
+      requests: object[];
+    }>();
+    expect(report).toMatchObject({ total: 2, byPath: { [SEARCH]: 2 } });
+    expect(report.requests).toMatchObject([
+      { url: `${SEARCH}?query=a`, status: 500, fault: '500' },
+      { url: `${SEARCH}?query=b`, status: 200 },
+    ]);
+    await client.send('DELETE', '/_sim/requests');
+    expect((await client.ask('/_sim/requests')).json()).toMatchObject({ total: 0, requests: [] });
+  });
+
+  it('bursts publish numbered posts', async () => {
+    const burst = await client.post('/_sim/burst', { source: 'bluesky', count: 3, text: 'acme {n}' });
+    expect(burst.json<{ ids: string[] }>().ids.length).toBe(3);
+    expect(client.simulator.world.posts('bluesky').map(({ text }) => text)).toEqual([
+      'acme 1',
+      'acme 2',
+      'acme 3',
+    ]);
+    expect((await client.ask('/_sim/stats')).json()).toMatchObject({ posts: { bluesky: 3, rss: 0 } });
+  });
+});
