@@ -16,7 +16,9 @@ const program = new Command('cli')
 const accounts = program.command('accounts').description('accounts and what they may do');
 accounts
   .command('create')
-  .description('opens an account; prints {accountId, apiKey, signingSecret}: the only time that they are shown')
+  .description(
+    'opens an account; prints {accountId, apiKey, signingSecret}: the only time that they are shown',
+  )
   .requiredOption('--email <email>', 'the address it belongs to')
   .option('--plan <plan>', 'free, solo, growth, pro or unlimited', 'unlimited')
   .action(async ({ email, plan }: { email: string; plan: string }) => {
@@ -32,7 +34,8 @@ accounts
     const found = await withDatabase(process.env, (database) =>
       database.getRepository(AccountEntity).find({ order: { createdAt: 'ASC' } }),
     );
-    for (const { accountId, email, plan, createdAt } of found) print({ accountId, email, plan, createdAt: isoOf(createdAt) });
+    for (const { accountId, email, plan, createdAt } of found)
+      print({ accountId, email, plan, createdAt: isoOf(createdAt) });
   });
 
 const keys = program.command('keys').description('API keys of an account');
@@ -85,7 +88,9 @@ keys
     print({ keyId: key, revoked: true });
   });
 
-const parked = program.command('parked').description('messages that were set aside because nothing could be made of them');
+const parked = program
+  .command('parked')
+  .description('messages that were set aside because nothing could be made of them');
 parked
   .command('list')
   .description('one line of JSON for each')
@@ -120,8 +125,13 @@ program
   });
 
 program.parseAsync().catch((error: unknown) => {
-  const details = error instanceof Refusal ? (error.details ?? []).map(({ path, message }) => `\n  --${path}: ${message}`) : [];
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${details.length > 1 ? details.join('') : ''}\n`);
+  const details =
+    error instanceof Refusal
+      ? (error.details ?? []).map(({ path, message }) => `\n  --${path}: ${message}`)
+      : [];
+  process.stderr.write(
+    `${error instanceof Error ? error.message : String(error)}${details.length > 1 ? details.join('') : ''}\n`,
+  );
   process.exitCode = 1;
 });
 

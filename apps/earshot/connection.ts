@@ -40,7 +40,10 @@ export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Pro
 }
 
 /** Connects to the installation's Postgres for the length of the work. */
-export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (database: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  env: NodeJS.ProcessEnv,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   const database = await openDatabase(findInstallation(env).databaseUrl, 'cli', 2);
   try {
     return await work(database);

@@ -44,7 +44,10 @@ export interface Installation {
 }
 
 /** Starts the stores that have no address, then all six services in this process. */
-export async function startInstallation(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<Installation> {
+export async function startInstallation(
+  env: NodeJS.ProcessEnv,
+  say: (line: string) => void,
+): Promise<Installation> {
   const settings = readInstallationSettings(env);
   const dataDir = resolve(settings.DATA_DIR);
   const stores = await startEmbedded({

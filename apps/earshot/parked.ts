@@ -38,11 +38,19 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
  * copy; they are made for copies.
  * @throws Error when there is no such message
  */
-export async function retryParked(bus: Bus, seq: number): Promise<{ seq: number; subject: string; retried: true }> {
-  const message = Number.isInteger(seq) ? await bus.jsm.direct.getMessage('PARKED', { seq }).catch(() => null) : null;
-  if (!message) throw new Error(`There is no parked message ${seq}; npm run -s cli -- parked list shows them.`);
+export async function retryParked(
+  bus: Bus,
+  seq: number,
+): Promise<{ seq: number; subject: string; retried: true }> {
+  const message = Number.isInteger(seq)
+    ? await bus.jsm.direct.getMessage('PARKED', { seq }).catch(() => null)
+    : null;
+  if (!message)
+    throw new Error(`There is no parked message ${seq}; npm run -s cli -- parked list shows them.`);
   const subject = message.header.get('earshot-subject');
-  await bus.js.publish(subject, message.data, { expect: { streamName: message.header.get('earshot-stream') as StreamName } });
+  await bus.js.publish(subject, message.data, {
+    expect: { streamName: message.header.get('earshot-stream') as StreamName },
+  });
   await bus.jsm.streams.deleteMessage('PARKED', seq);
   return { seq, subject, retried: true };
 }

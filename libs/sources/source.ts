@@ -28,6 +28,8 @@ export interface SourceConnector {
     pagesFor(windowSeconds: number): number;
     read(since: Date, context: FetchContext): Promise<Fetched>;
   };
+  /** False: the upstream has no search of its own, so that `platform` can only mean whole words. */
+  readonly hasSearch: boolean;
   /** What the upstream allows one installation. */
   readonly budget: LaneBudget;
   /** True: ticks of all searches fall on one grid, since searches share requests (rss, hackernews). */

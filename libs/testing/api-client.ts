@@ -38,12 +38,15 @@ export class ApiClient {
   }
 
   /** Follows `nextCursor` to the end. @returns every element of `data` */
-  async all(path: string): Promise<any[]> { // eslint-disable-line @typescript-eslint/no-explicit-any
+  async all(path: string): Promise<any[]> {
+    // eslint-disable-line @typescript-eslint/no-explicit-any
     const found = [];
     let cursor: string | undefined;
     do {
       const separator = path.includes('?') ? '&' : '?';
-      const { body } = await this.get(cursor ? `${path}${separator}cursor=${encodeURIComponent(cursor)}` : path);
+      const { body } = await this.get(
+        cursor ? `${path}${separator}cursor=${encodeURIComponent(cursor)}` : path,
+      );
       found.push(...body.data);
       cursor = body.nextCursor;
     } while (cursor);
@@ -53,7 +56,10 @@ export class ApiClient {
   async call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<ApiAnswer> {
     const answer = await request(`${this.url}${path}`, {
       method,
-      headers: { 'x-api-key': this.apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        'x-api-key': this.apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await answer.body.text();

@@ -46,10 +46,14 @@ export function programEnv(stores: IsolatedStores, more: NodeJS.ProcessEnv = {})
 /** Starts the built program of a service and waits until it is ready. */
 export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv): Promise<Program> {
   const program = beginProgram(name, env, await freePort());
-  await until(`${name} is ready`, async () => {
-    if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
-    return isReady(program.url);
-  }, 30_000);
+  await until(
+    `${name} is ready`,
+    async () => {
+      if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
+      return isReady(program.url);
+    },
+    30_000,
+  );
   return program;
 }
 
@@ -57,7 +61,10 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
 export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv, port: number): Program {
   const file = fileURLToPath(new URL(`../../dist/apps/${name}/main.js`, import.meta.url));
   if (!existsSync(file)) throw new Error(`${file} is missing: npm run build makes it`);
-  const child = spawn(process.execPath, [file], { env: { ...env, PORT: String(port) }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [file], {
+    env: { ...env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -76,7 +83,10 @@ export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessE
 }
 
 /** Starts each service as a process of its own; a name may be given several times. */
-export async function startServices(env: NodeJS.ProcessEnv, names: readonly ServiceName[] = SERVICES): Promise<Program[]> {
+export async function startServices(
+  env: NodeJS.ProcessEnv,
+  names: readonly ServiceName[] = SERVICES,
+): Promise<Program[]> {
   return Promise.all(names.map((name) => startProgram(name, env)));
 }
 

@@ -48,9 +48,16 @@ async function startNats(): Promise<{ url: string; stop(): Promise<void> }> {
   if (!program) throw new Error('nats-server was not found; npm test installs it');
   const directory = mkdtempSync(join(tmpdir(), 'earshot-nats-'));
   const port = await freePort();
-  const child = spawn(program, ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', directory], { stdio: 'ignore' });
+  const child = spawn(program, ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', directory], {
+    stdio: 'ignore',
+  });
   const url = `nats://127.0.0.1:${port}`;
-  const connection = await connect({ servers: url, waitOnFirstConnect: true, reconnectTimeWait: 20, maxReconnectAttempts: 250 });
+  const connection = await connect({
+    servers: url,
+    waitOnFirstConnect: true,
+    reconnectTimeWait: 20,
+    maxReconnectAttempts: 250,
+  });
   await connection.close();
   return {
     url,

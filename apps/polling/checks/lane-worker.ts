@@ -47,7 +47,7 @@ export class LaneWorker {
   private async work(): Promise<void> {
     while (!this.abort.signal.aborted) {
       try {
-        const claimed = this.lane.blockedForMs > 0 ? 0 : await this.claim();
+        const claimed = this.lane.blockedForMs > 0 ? await this.tellBlocked() : await this.claim();
         if (claimed === 0) await this.pause();
         this.queue.concurrency = this.lane.concurrency;
         await this.queue.onSizeLessThan(1);
@@ -79,6 +79,29 @@ export class LaneWorker {
     return claimed.length;
   }
 
+  /** Searches that come due while the lane waits fail without a request: silence would look like "no mentions". */
+  private async tellBlocked(): Promise<number> {
+    const claimed = await claimDue(this.database, this.lane.name, FEED_CLAIM);
+    const { blockedBy: error, blockedUntil } = this.lane;
+    const now = this.clock.now();
+    const checks = claimed.flatMap((search) =>
+      search.watches.map((watch) => ({
+        search,
+        watch,
+        parts: [failedCheck(search, watch, error, blockedUntil, now)],
+        notBefore: blockedUntil.getTime(),
+      })),
+    );
+    if (checks.length > 0) await this.recorder.record(checks, [], this.lane.connector.commonGrid);
+    const idle = claimed.filter((search) => search.watches.length === 0);
+    if (idle.length > 0)
+      await settleIdle(
+        this.database,
+        idle.map((search) => search.searchKey),
+      );
+    return claimed.length;
+  }
+
   private async carryOut(read: PlannedRead): Promise<void> {
     const keys = read.searches.map((search) => search.searchKey);
     try {
@@ -104,7 +127,7 @@ export class LaneWorker {
     const finishedAt = this.clock.now();
     const checks: WatchChecks[] = [];
     const memories: SearchMemory[] = [];
-    const matched = matchAll(searches, answers);
+    const matched = matchAll(searches, answers, this.lane.connector.hasSearch);
     const seen = await seenItemsOf(this.database, searches, matched);
     for (const search of searches) {
       const answer = answers.get(search.searchKey);
@@ -152,9 +175,15 @@ export class LaneWorker {
 function matchAll(
   searches: readonly DueSearch[],
   answers: ReadonlyMap<string, Answer>,
+  hasSearch: boolean,
 ): Map<string, MatchedAnswer[]> {
   const matched = new Map<string, MatchedAnswer[]>();
-  const matcher = compile(searches.map((search) => searchTermsOf(search.searchKey, search.criteria)));
+  const matcher = compile(
+    searches.map((search) => {
+      const terms = searchTermsOf(search.searchKey, search.criteria);
+      return terms.mode === 'platform' && !hasSearch ? { ...terms, mode: 'word' } : terms;
+    }),
+  );
   const items = new Map<string, SourceItem>();
   for (const answer of answers.values())
     if (answer.kind === 'read') for (const item of answer.fetched.items) items.set(item.itemId, item);

@@ -3,9 +3,9 @@ import type { SourceId } from '#contracts';
 import { systemClock, type Clock } from '#kernel';
 import {
   createUpstreamHttp,
+  UpstreamError,
   type SourceConnector,
   type UpstreamBudget,
-  type UpstreamError,
   type UpstreamHttp,
 } from '#sources';
 import type { OutboundHttp } from '#http-out';
@@ -45,6 +45,7 @@ export class Lane {
   private readonly clock: Clock;
   private blockedUntilMs: number;
   private failures: number;
+  private reason: string;
 
   constructor(private readonly parts: LaneParts) {
     this.name = parts.name;
@@ -53,6 +54,7 @@ export class Lane {
     this.clock = parts.clock ?? systemClock;
     this.blockedUntilMs = parts.blockedUntil.getTime();
     this.failures = parts.failures;
+    this.reason = `${this.source} did not answer as it should`;
     const perMinute = parts.connector.budget.requestsPerMinute / parts.lanes;
     this.bucket = new TokenBucket(perMinute, Math.max(1, perMinute / 6), this.clock.now().getTime());
     this.http = createUpstreamHttp({
@@ -76,6 +78,16 @@ export class Lane {
     return Math.max(0, this.blockedUntilMs - this.clock.now().getTime());
   }
 
+  /** What every search on the lane has to be told while it waits. */
+  get blockedBy(): UpstreamError {
+    return new UpstreamError('rate_limited', `${this.source} is not asked for the moment: ${this.reason}`);
+  }
+
+  /** When the lane asks again. */
+  get blockedUntil(): Date {
+    return new Date(this.blockedUntilMs);
+  }
+
   /** A read went well: the upstream is fine. */
   async succeeded(): Promise<void> {
     if (this.failures === 0) return;
@@ -91,6 +103,7 @@ export class Lane {
   async failed(error: UpstreamError): Promise<Date | undefined> {
     if (!blocksLane(error.kind, this.parts.connector.budget.backoff)) return undefined;
     this.failures += 1;
+    this.reason = error.message;
     const waitMs = waitAfter(error.kind, this.failures, error.retryAfterMs, Math.random());
     this.blockedUntilMs = Math.max(this.blockedUntilMs, this.clock.now().getTime() + waitMs);
     const until = new Date(this.blockedUntilMs);

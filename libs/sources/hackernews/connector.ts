@@ -18,6 +18,7 @@ export function createHackernewsConnector(): SourceConnector {
     requiredSettings: [],
     commonGrid: true,
     // 10,000 requests an hour and address, less a margin.
+    hasSearch: true,
     budget: { requestsPerMinute: 150, concurrency: 4, backoff: 'lane' },
     checkCriteria: (criteria): Fault[] => faultsWithoutTerms('hackernews', criteria),
     requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),

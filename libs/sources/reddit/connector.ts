@@ -21,6 +21,7 @@ export function createRedditConnector(settings: RedditSettings): SourceConnector
     // The listing of all comments serves every search that is due with it.
     commonGrid: true,
     // 100 a minute for one application, averaged over ten minutes; less a margin.
+    hasSearch: true,
     budget: { requestsPerMinute: 90, concurrency: 4, backoff: 'lane' },
     checkCriteria: (criteria) => {
       const faults = faultsOf(criteria);

@@ -14,6 +14,7 @@ export function createRssConnector(): SourceConnector {
     id: 'rss',
     requiredSettings: [],
     commonGrid: true,
+    hasSearch: false,
     budget: { requestsPerMinute: 6_000, concurrency: 16, backoff: 'search' },
     checkCriteria: feedUrlFaults,
     requestsPerSearch: (criteria) => Math.max(1, feedUrlsOf(criteria).length),

@@ -1,0 +1,74 @@
+import { inject } from 'vitest';
+import { startSimulator, type Simulator } from '../apps/simulator/index.js';
+import { ApiClient, isolateStores, openAccount, programEnv, until, type IsolatedStores } from '#testing';
+
+/** The world around an installation under test: stores, upstreams and a receiver. */
+export interface Stage {
+  stores: IsolatedStores;
+  simulator: Simulator;
+  /** The environment of the programs: stores and upstreams filled in. */
+  env: NodeJS.ProcessEnv;
+  close(): Promise<void>;
+}
+
+/** An account with a receiver that knows its secret. */
+export interface Customer {
+  api: ApiClient;
+  accountId: string;
+  signingSecret: string;
+}
+
+/** Sets the stage: stores of one's own, and a simulator whose posts are those that the test publishes. */
+export async function setStage(more: NodeJS.ProcessEnv = {}): Promise<Stage> {
+  const [stores, simulator] = await Promise.all([
+    isolateStores(inject('stores')),
+    startSimulator({ seed: 11, limits: { reddit: 1_000_000, bluesky: 1_000_000 } }),
+  ]);
+  const env = programEnv(stores, {
+    SOURCE_HACKERNEWS_URL: simulator.url,
+    SOURCE_REDDIT_URL: simulator.url,
+    SOURCE_REDDIT_CLIENT_ID: 'id',
+    SOURCE_REDDIT_CLIENT_SECRET: 'secret',
+    SOURCE_BLUESKY_URL: simulator.url,
+    SOURCE_BLUESKY_CLIENT_ID: 'tester.example.org',
+    SOURCE_BLUESKY_CLIENT_SECRET: 'secret',
+    SOURCE_RSS_URL: simulator.url,
+    ...more,
+  });
+  return {
+    stores,
+    simulator,
+    env,
+    async close() {
+      await simulator.stop();
+      await stores.drop();
+    },
+  };
+}
+
+/** Opens an account and tells the receiver its secret. */
+export async function welcome(stage: Stage, gatewayUrl: string): Promise<Customer> {
+  const { accountId, apiKey, signingSecret } = await openAccount(stage.stores.natsUrl);
+  stage.simulator.receiver.addSecret('*', signingSecret);
+  return { api: new ApiClient(gatewayUrl, apiKey), accountId, signingSecret };
+}
+
+/** Creates a keyword and waits until each of its watches has had its first poll. */
+export async function watchKeyword(
+  api: ApiClient,
+  body: object,
+): Promise<{ id: string; watches: { id: string; source: string }[] }> {
+  const made = await api.post('/v1/keywords', body);
+  if (made.status !== 201) throw new Error(`the keyword was refused: ${made.text}`);
+  return until(
+    'every watch has had its first poll',
+    async () => {
+      const { body: keyword } = await api.get(`/v1/keywords/${made.body.id}`);
+      return (
+        keyword.watches.every((watch: { lastStatus: string | null }) => watch.lastStatus === 'completed') &&
+        keyword
+      );
+    },
+    30_000,
+  );
+}
