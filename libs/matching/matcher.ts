@@ -146,7 +146,7 @@ class IndexedMatcher implements Matcher {
   private look(field: FoundTerm['field'], original: string, progress: Map<number, Progress>): void {
     if (original === '' || this.indexes.length === 0) return;
     const text = this.folder.fold(original);
-    // Found by most posts to be of no use: only asked for when a term stands somewhere.
+    // Most posts hold no term at all, so that addresses are only looked for where one stands.
     let addresses: AddressSpan[] | undefined;
     for (const { index, entries } of this.indexes) {
       let places: Map<number, { count: number; reach: number }> | undefined;

@@ -61,7 +61,8 @@ export class Receiver {
 
   /** A secret that deliveries to this hook may be signed with (`*`: to every hook); the older ones stay valid. */
   addSecret(hook: string, secret: string): void {
-    this.hookOf(hook).secrets.push(secret);
+    const { secrets } = this.hookOf(hook);
+    if (!secrets.includes(secret)) secrets.push(secret);
   }
 
   /** How the hook answers from now on, whatever its name says. */
