@@ -2,6 +2,7 @@ import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { Refusal, type Fault } from '#kernel';
 import { toCamelCase } from './casing.js';
+import { rawFaults } from './raw-faults.js';
 
 const MAX_DEPTH = 32;
 
@@ -23,22 +24,31 @@ export function readBody<T extends object>(
     throw Refusal.validation([{ path: '', message: 'a JSON object is wanted' }]);
   if (depthOf(raw) > MAX_DEPTH)
     throw Refusal.validation([{ path: '', message: `is nested deeper than ${MAX_DEPTH} levels` }]);
-  const cased = spelling === 'any' ? toCamelCase(raw) : { body: raw, spelling: new Map<string, string>(), faults: [] };
+  const unfit = rawFaults(raw);
+  if (unfit.length > 0) throw Refusal.validation(unfit);
+  const cased =
+    spelling === 'any' ? toCamelCase(raw) : { body: raw, spelling: new Map<string, string>(), faults: [] };
   const body = plainToInstance(dto, cased.body, { exposeDefaultValues: true });
-  const errors = validateSync(body, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
+  const errors = validateSync(body, {
+    whitelist: true,
+    forbidNonWhitelisted: true,
+    forbidUnknownValues: true,
+  });
   const shape = faultsOf(errors).map((fault) => ({ ...fault, path: respell(fault.path, cased.spelling) }));
-  const meaning = safely(() => more(body)).filter(({ path }) => !shape.some((fault) => path.startsWith(fault.path)));
-  const faults = [...cased.faults, ...shape, ...meaning.map((fault) => ({ ...fault, path: respell(fault.path, cased.spelling) }))];
+  const meaning = askMeaning(() => more(body), shape.length > 0)
+    .map((fault) => ({ ...fault, path: respell(fault.path, cased.spelling) }))
+    .filter(({ path }) => !shape.some((fault) => path.startsWith(fault.path)));
+  const faults = [...cased.faults, ...shape, ...meaning];
   if (faults.length > 0) throw Refusal.validation(faults);
   return body;
 }
 
 /** A body of the wrong shape can make the questions about its meaning fail: the faults of its shape are told then. */
-function safely(ask: () => Fault[]): Fault[] {
+function askMeaning(ask: () => Fault[], misshapen: boolean): Fault[] {
   try {
     return ask();
   } catch (error) {
-    if (error instanceof TypeError) return [];
+    if (misshapen) return [];
     throw error;
   }
 }
@@ -48,7 +58,11 @@ function faultsOf(errors: readonly ValidationError[], parent = ''): Fault[] {
     // An element that is no object has no property of its own to be named.
     if (error.property === undefined) return [{ path: parent, message: 'must be an object' }];
     const index = /^\d+$/.test(error.property);
-    const path = index ? `${parent}[${error.property}]` : parent === '' ? error.property : `${parent}.${error.property}`;
+    const path = index
+      ? `${parent}[${error.property}]`
+      : parent === ''
+        ? error.property
+        : `${parent}.${error.property}`;
     const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
       path,
       message: rule === 'whitelistValidation' ? 'is not a known key' : clean(message, error.property),
@@ -76,7 +90,9 @@ function depthOf(root: unknown): number {
   let depth = 0;
   let level: unknown[] = [root];
   while (level.length > 0 && depth <= MAX_DEPTH) {
-    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    );
     depth += 1;
   }
   return depth;

@@ -28,7 +28,8 @@ export class ErrorFilter implements ExceptionFilter {
   private refusalOf(error: unknown): Pick<Refusal, 'status' | 'code' | 'message' | 'details'> {
     if (error instanceof Refusal) return error;
     const status = statusOf(error);
-    if (status !== undefined && status < 500) return new Refusal(status, CODES[status] ?? 'VALIDATION', textOf(error, status));
+    if (status !== undefined && status < 500)
+      return new Refusal(status, CODES[status] ?? 'VALIDATION', textOf(error, status));
     this.log.error({ err: error }, 'request failed');
     return isOutage(error)
       ? Refusal.unavailable('a store that this needs cannot be reached; try again')
@@ -38,8 +39,8 @@ export class ErrorFilter implements ExceptionFilter {
 
 function statusOf(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
-  const status = (error as { statusCode?: unknown }).statusCode;
-  return typeof status === 'number' ? status : undefined;
+  const status = (error as { statusCode?: unknown } | null | undefined)?.statusCode;
+  return typeof status === 'number' && status >= 400 ? status : undefined;
 }
 
 function textOf(error: unknown, status: number): string {
@@ -51,6 +52,6 @@ function textOf(error: unknown, status: number): string {
 
 function isOutage(error: unknown): boolean {
   return /ECONNREFUSED|ECONNRESET|ETIMEDOUT|timeout|Connection terminated/i.test(
-    `${(error as { code?: unknown }).code} ${error instanceof Error ? error.message : ''}`,
+    `${(error as { code?: unknown } | null | undefined)?.code} ${error instanceof Error ? error.message : ''}`,
   );
 }

@@ -1,4 +1,15 @@
-import { registerDecorator, ValidateIf, type ValidationArguments } from 'class-validator';
+// class-transformer reads the types that the compiler writes beside a decorated property through it.
+import 'reflect-metadata';
+import { Transform, Type, type ClassConstructor } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  registerDecorator,
+  ValidateIf,
+  ValidateNested,
+  type ValidationArguments,
+} from 'class-validator';
 
 /** The key may be left out; null is a fault. */
 export function Optional(): PropertyDecorator {
@@ -10,8 +21,48 @@ export function Nullable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined && value !== null);
 }
 
+/** A list of objects of one class, `min` to `max` of them. */
+export function ListOf<T extends object>(
+  dto: () => ClassConstructor<T>,
+  min: number,
+  max: number,
+): PropertyDecorator {
+  return all(
+    IsArray(),
+    ArrayMinSize(min),
+    ArrayMaxSize(max),
+    ValidateNested({ each: true }),
+    Type(dto),
+    Transform(({ value }) => flat(value), { toClassOnly: true }),
+  );
+}
+
+/**
+ * class-validator looks into lists inside a list and finds nothing wrong there, and into an object where a list is
+ * wanted: what is no list, and each list inside one, becomes null, which it refuses.
+ */
+export function flat(value: unknown): unknown {
+  if (value === undefined) return value;
+  return Array.isArray(value) ? value.map((item: unknown) => (Array.isArray(item) ? null : item)) : null;
+}
+
+/** A map with the user's own keys: kept as it came. */
+export function AsItCame(): PropertyDecorator {
+  return all(
+    // A type that class-transformer does not look into: it falls over keys such as `constructor`.
+    Type(() => Boolean),
+    Transform(({ obj, key }) => (obj as Record<string, unknown>)[key], { toClassOnly: true }),
+  );
+}
+
+function all(...decorators: PropertyDecorator[]): PropertyDecorator {
+  return (target, property) => decorators.forEach((decorate) => decorate(target, property));
+}
+
 /** A rule given as a function: it returns what is wrong, or nothing. */
-export function Check(test: (value: unknown, owner: Record<string, unknown>) => string | undefined): PropertyDecorator {
+export function Check(
+  test: (value: unknown, owner: Record<string, unknown>) => string | undefined,
+): PropertyDecorator {
   return (target, property) => {
     registerDecorator({
       name: 'check',
@@ -33,15 +84,23 @@ function ownerOf(args: ValidationArguments | undefined): Record<string, unknown>
 export function httpUrlFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length > 2048) return 'must be at most 2048 characters';
-  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) return 'must be an http or https address';
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
+    return 'must be an http or https address';
   return undefined;
 }
 
 /** ISO 8601 date-time; an offset is optional. */
 export function dateTimeFault(value: unknown): string | undefined {
   const form = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$/;
-  if (typeof value !== 'string' || !form.test(value) || Number.isNaN(Date.parse(value))) return 'must be an ISO 8601 date-time';
-  return undefined;
+  const known =
+    typeof value === 'string' && form.test(value) && !Number.isNaN(Date.parse(value)) && isDay(value);
+  return known ? undefined : 'must be an ISO 8601 date-time';
+}
+
+/** `Date.parse` takes the 30th of February for the 2nd of March. */
+function isDay(text: string): boolean {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 /** An IANA time zone. */

@@ -12,15 +12,18 @@ import {
   IsString,
   IsUUID,
   Length,
+  Max,
   MaxLength,
   MinLength,
   ValidateNested,
 } from 'class-validator';
 import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contracts';
-import { Nullable, Optional } from '../../http/validators.js';
+import { AsItCame, ListOf, Nullable, Optional } from '../../http/validators.js';
 
 /** More terms than any plan allows; the plan's own limit is told by the plan. */
 const MOST_TERMS = 50;
+/** A year. */
+export const LONGEST_INTERVAL_SECONDS = 31_536_000;
 
 class CriteriaFieldsDto {
   @Optional() @IsString() @MaxLength(512) query?: string;
@@ -30,7 +33,7 @@ class CriteriaFieldsDto {
   @Optional() @IsNumber() page?: number;
   @Optional() @IsNumber() perPage?: number;
   /** The user's own keys, kept as they are. */
-  @Optional() @IsObject() filters?: Record<string, unknown>;
+  @Optional() @IsObject() @AsItCame() filters?: Record<string, unknown>;
   @Optional() @IsIn(MATCH_MODES) match?: MatchMode;
   @Optional()
   @IsArray()
@@ -64,11 +67,6 @@ export class SearchDto {
 export class SourceEntryDto {
   @IsIn(SOURCE_IDS) source!: SourceId;
   @IsBoolean() enabled!: boolean;
-  @Optional()
-  @IsArray()
-  @ArrayMaxSize(100)
-  @ValidateNested({ each: true })
-  @Type(() => SearchDto)
-  searches?: SearchDto[];
-  @Nullable() @IsInt() @IsPositive() refreshIntervalSeconds?: number | null;
+  @Optional() @ListOf(() => SearchDto, 0, 100) searches?: SearchDto[];
+  @Nullable() @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds?: number | null;
 }

@@ -1,7 +1,6 @@
 import { plainToInstance, Transform, Type, type ClassConstructor } from 'class-transformer';
 import {
   ArrayMaxSize,
-  ArrayMinSize,
   IsArray,
   IsBoolean,
   IsIn,
@@ -17,9 +16,18 @@ import {
 } from 'class-validator';
 import { SOURCE_IDS, type SourceId } from '#contracts';
 import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
-import { Check, dateTimeFault, httpUrlFault, Nullable, Optional, timeZoneFault } from '../../http/validators.js';
+import {
+  Check,
+  dateTimeFault,
+  flat,
+  httpUrlFault,
+  ListOf,
+  Nullable,
+  Optional,
+  timeZoneFault,
+} from '../../http/validators.js';
 import { AgentStepDto } from './agent-step.dto.js';
-import { GlobalCriteriaDto, SourceEntryDto } from './criteria.dto.js';
+import { GlobalCriteriaDto, LONGEST_INTERVAL_SECONDS, SourceEntryDto } from './criteria.dto.js';
 import { RuleDto } from './rule.dto.js';
 
 /** A mute; a bare string is a mute of its value. */
@@ -60,12 +68,13 @@ export const WEBHOOK_EVENTS = [
 /** The body of a keyword's creation. */
 export class KeywordBodyDto {
   @IsString() @Length(1, 80) name!: string;
-  @IsInt() @IsPositive() @Max(31_536_000) refreshIntervalSeconds!: number;
+  @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds!: number;
   @IsObject() @ValidateNested() @Type(() => GlobalCriteriaDto) globalCriteria!: GlobalCriteriaDto;
-  @IsArray() @ArrayMinSize(1) @ArrayMaxSize(50) @ValidateNested({ each: true }) @Type(() => SourceEntryDto) sources!: SourceEntryDto[];
+  @ListOf(() => SourceEntryDto, 1, 50) sources!: SourceEntryDto[];
   @Nullable() @Check((value) => (value === '' ? undefined : httpUrlFault(value))) webhookUrl?: string | null;
   @Optional() @IsBoolean() aiEnabled?: boolean;
-  @Nullable() @IsIn(['product-model', 'theme-sentiment', 'seller', 'duplicates', 'custom']) aiPreset?: string | null;
+  @Nullable() @IsIn(['product-model', 'theme-sentiment', 'seller', 'duplicates', 'custom']) aiPreset?:
+    string | null;
   @Nullable() @IsString() @MaxLength(400) aiPrompt?: string | null;
   @Nullable() @IsObject() @ValidateNested() @Type(() => AgentStepDto) aiStep?: AgentStepDto | null;
   @Optional() @IsBoolean() sentimentEnabled?: boolean;
@@ -83,15 +92,10 @@ export class KeywordBodyDto {
   @ValidateNested({ each: true })
   @Transform(({ value }) => instances(VipDto, value, 'handle'), { toClassOnly: true })
   vipAuthors?: VipDto[];
-  @Optional() @IsArray() @ArrayMaxSize(20) @ValidateNested({ each: true }) @Type(() => RuleDto) rules?: RuleDto[];
+  @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
   @Optional() @IsIn(['all', 'rules']) webhookMode?: string;
   @Optional() @IsArray() @ArrayMaxSize(5) @IsIn(WEBHOOK_EVENTS, { each: true }) webhookEvents?: string[];
-  @Optional()
-  @IsArray()
-  @ArrayMaxSize(5)
-  @ValidateNested({ each: true })
-  @Type(() => KeywordChannelDto)
-  channels?: KeywordChannelDto[];
+  @Optional() @ListOf(() => KeywordChannelDto, 0, 5) channels?: KeywordChannelDto[];
   @Nullable() @IsIn(['low', 'medium', 'high']) spikeAlert?: string | null;
   @Optional() @IsBoolean() backfill?: boolean;
   @Nullable() @IsObject() @ValidateNested() @Type(() => ScheduleDto) schedule?: ScheduleDto | null;
@@ -112,8 +116,9 @@ export const READ_ONLY_KEYS = [
 
 /** A bare string stands for an object with that one key. What is neither stays as it is, and is refused as such. */
 function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string): unknown {
-  if (!Array.isArray(value)) return value;
-  return value.map((item: unknown) => {
+  const items = flat(value);
+  if (!Array.isArray(items)) return items;
+  return items.map((item: unknown) => {
     const plain = typeof item === 'string' ? { [key]: item } : item;
     return typeof plain === 'object' && plain !== null ? plainToInstance(dto, plain) : plain;
   });

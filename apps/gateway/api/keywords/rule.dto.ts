@@ -1,7 +1,7 @@
-import { Type } from 'class-transformer';
+import { Transform, Type } from 'class-transformer';
 import {
+  Allow,
   ArrayMaxSize,
-  ArrayMinSize,
   IsArray,
   IsBoolean,
   IsIn,
@@ -16,7 +16,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { SOURCE_IDS, type SourceId } from '#contracts';
-import { Check, Nullable, Optional } from '../../http/validators.js';
+import { Check, ListOf, Nullable, Optional } from '../../http/validators.js';
 import { clauseValueFault, OPERATORS } from './rule-fields.js';
 
 /** One comparison of a mention's field. */
@@ -33,7 +33,7 @@ export class ConditionDto {
 
 /** A condition on each mention: all clauses hold. */
 export class ItemConditionDto extends ConditionDto {
-  @IsArray() @ArrayMinSize(1) @ArrayMaxSize(8) @ValidateNested({ each: true }) @Type(() => ClauseDto) all!: ClauseDto[];
+  @ListOf(() => ClauseDto, 1, 8) all!: ClauseDto[];
 }
 
 /** A condition on the number of mentions, or on the share of negative ones, in a window. */
@@ -42,6 +42,20 @@ export class WindowConditionDto extends ConditionDto {
   @IsInt() @IsPositive() min!: number;
   @IsNumber() @Min(1) multiple!: number;
 }
+
+/** A condition whose kind is wrong: nothing more can be said of it. */
+export class UnknownConditionDto extends ConditionDto {
+  @Allow() all?: unknown;
+  @Allow() window?: unknown;
+  @Allow() min?: unknown;
+  @Allow() multiple?: unknown;
+}
+
+const CONDITIONS = new Map<unknown, new () => ConditionDto>([
+  ['item', ItemConditionDto],
+  ['volume', WindowConditionDto],
+  ['sentiment_shift', WindowConditionDto],
+]);
 
 /** What a rule does. */
 export class ActionDto {
@@ -58,17 +72,13 @@ export class RuleDto {
   @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
   @Check((value) => (typeof value === 'object' && value !== null ? undefined : 'must be a condition'))
   @ValidateNested()
-  @Type(() => ConditionDto, {
-    keepDiscriminatorProperty: true,
-    discriminator: {
-      property: 'kind',
-      subTypes: [
-        { name: 'item', value: ItemConditionDto },
-        { name: 'volume', value: WindowConditionDto },
-        { name: 'sentiment_shift', value: WindowConditionDto },
-      ],
-    },
-  })
+  @Type((options) => conditionClassOf(options?.object.when))
+  @Transform(({ value }) => (Array.isArray(value) ? null : (value as unknown)), { toClassOnly: true })
   when!: ConditionDto;
-  @IsArray() @ArrayMinSize(1) @ArrayMaxSize(4) @ValidateNested({ each: true }) @Type(() => ActionDto) then!: ActionDto[];
+  @ListOf(() => ActionDto, 1, 4) then!: ActionDto[];
+}
+
+function conditionClassOf(when: unknown): new () => ConditionDto {
+  const kind = typeof when === 'object' && when !== null ? (when as { kind?: unknown }).kind : undefined;
+  return CONDITIONS.get(kind) ?? UnknownConditionDto;
 }

@@ -1,0 +1,105 @@
+import { toJson, type JsonObject } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { KeywordDefinitionSchema } from '#contracts';
+import { readBody } from '../../http/body.js';
+import { definitionOf, definitionView } from './definition.js';
+import { KeywordBodyDto } from './keyword-body.dto.js';
+import { faultsOfKeyword, fullKeyword, leastKeyword, withValue, type Json } from './valid-keyword.js';
+
+/** The keyword object's part that comes from the body, as it is read back out of the table. */
+function read(body: Json): JsonObject {
+  const definition = definitionOf(readBody(KeywordBodyDto, body));
+  return definitionView(
+    toJson(KeywordDefinitionSchema, definition, { alwaysEmitImplicit: true }) as JsonObject,
+  );
+}
+
+describe('what becomes of a create body', () => {
+  it('fills in every default', () => {
+    expect(read(leastKeyword())).toEqual({
+      name: 'Acme',
+      refreshIntervalSeconds: 600,
+      globalCriteria: { market: 'global', query: 'acme' },
+      sources: [{ source: 'hackernews', enabled: true, refreshIntervalSeconds: null, searches: [] }],
+      webhookUrl: null,
+      aiEnabled: false,
+      aiPreset: null,
+      aiPrompt: null,
+      aiStep: null,
+      sentimentEnabled: true,
+      coBrandsEnabled: false,
+      subjectRole: 'own',
+      muteRules: [],
+      vipAuthors: [],
+      rules: [],
+      webhookMode: 'all',
+      webhookEvents: [],
+      channels: [],
+      spikeAlert: null,
+      backfill: false,
+      schedule: null,
+    });
+  });
+
+  it('makes objects of the strings that stand for mutes and VIPs', () => {
+    const { muteRules, vipAuthors } = read(fullKeyword());
+    expect(muteRules).toEqual([
+      { value: 'spam', target: 'text', source: null, match: 'word' },
+      { value: 'casino', target: 'text', source: null, match: 'word' },
+    ]);
+    expect(vipAuthors).toEqual([
+      { handle: 'ada', source: null, note: null },
+      { handle: 'grace', source: null, note: null },
+    ]);
+  });
+
+  it('is read as a body that the create takes again, and stands for the same keyword then', () => {
+    const once = read(fullKeyword());
+    const again = JSON.parse(
+      JSON.stringify(once).replaceAll('"id":""', '"id":"0190a0b0-0000-7000-8000-000000000000"'),
+    ) as Json;
+    expect(faultsOfKeyword(again, 'camel')).toEqual([]);
+    expect(JSON.stringify(read(again)).replaceAll('0190a0b0-0000-7000-8000-000000000000', '')).toEqual(
+      JSON.stringify(once).replaceAll('0190a0b0-0000-7000-8000-000000000000', ''),
+    );
+  });
+
+  it.each([
+    ['an empty webhook address is none', 'webhookUrl', '', null],
+    ['criteria keep a price of 0', 'globalCriteria.priceMin', 0, 0],
+    [
+      'a map of the user’s keeps its keys',
+      'globalCriteria.filters',
+      { a_b: { C_d: [null, 'x'] } },
+      { a_b: { C_d: [null, 'x'] } },
+    ],
+  ])('%s', (_, path, value, expected) => {
+    const body = read(withValue(leastKeyword(), path, value as Json));
+    expect(path.split('.').reduce((at: unknown, key) => (at as Record<string, unknown>)[key], body)).toEqual(
+      expected,
+    );
+  });
+
+  it('keeps a key named __proto__ in filters and in an agent step’s schema', () => {
+    const filters = JSON.parse('{"__proto__":{"x":1},"constructor":2}') as Json;
+    const schema = JSON.parse('{"__proto__":{"type":"string"}}') as Json;
+    const body = withValue(
+      withValue(fullKeyword(), 'globalCriteria.filters', filters),
+      'aiStep.schema',
+      schema,
+    );
+    const { globalCriteria, aiStep } = read(body) as { globalCriteria: JsonObject; aiStep: JsonObject };
+    expect(JSON.stringify(globalCriteria.filters)).toBe('{"__proto__":{"x":1},"constructor":2}');
+    expect(JSON.stringify(aiStep.schema)).toBe('{"__proto__":{"type":"string"}}');
+  });
+
+  it('lets overrides hold where overridesEnabled is left out, and not where it is false', () => {
+    const enabled = (given: Json) =>
+      (
+        read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))
+          .sources as JsonObject[]
+      )[0];
+    expect((enabled(undefined)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(true);
+    expect((enabled(false)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(false);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { SOURCE_IDS } from '#contracts';
+import {
+  chars,
+  faultsOfKeyword,
+  fullKeyword,
+  leastKeyword,
+  many,
+  withValue,
+  type Json,
+} from './valid-keyword.js';
+
+const uuid = '0190a0b0-0000-7000-8000-000000000000';
+const instant = '2026-03-04T05:06:07Z';
+const search = 'sources[0].searches[0]';
+/** hackernews is not asked with these words: what is tested is the shape. */
+const words = (count: number) => many(count, (index) => `word ${index}`);
+
+/** Every field of the create body, with values that are taken. */
+const ACCEPTED: [path: string, values: Json[]][] = [
+  ['name', ['A', chars(80), '😀'.repeat(80)]],
+  ['refreshIntervalSeconds', [1, 31_536_000]],
+  ['globalCriteria.market', ['x']],
+  ['globalCriteria.query', ['acme', chars(512)]],
+  ['globalCriteria.priceMin', [0, -1, 0.5]],
+  ['globalCriteria.priceMax', [0, 10.25]],
+  ['globalCriteria.sort', ['', 'newest']],
+  ['globalCriteria.page', [1]],
+  ['globalCriteria.perPage', [100]],
+  ['globalCriteria.filters', [{}, { 'Any Key': [1, { deep_key: null }] }]],
+  ['globalCriteria.match', ['platform', 'word', 'contains']],
+  ['globalCriteria.terms', [words(2), words(50), ['x', chars(60)], undefined]],
+  ['globalCriteria.repliesTo', ['x', chars(16)]],
+  [
+    'webhookUrl',
+    [undefined, null, '', 'https://example.org/hook?a=b', `http://example.org/${chars(2048 - 19)}`],
+  ],
+  ['aiEnabled', [undefined, true, false]],
+  ['aiPreset', [undefined, null, 'product-model', 'theme-sentiment', 'seller', 'duplicates', 'custom']],
+  ['aiPrompt', [undefined, null, '', chars(400)]],
+  ['aiStep', [undefined, null]],
+  ['sentimentEnabled', [undefined, true, false]],
+  ['coBrandsEnabled', [undefined, true, false]],
+  ['subjectRole', [undefined, 'own', 'competitor', 'topic']],
+  ['muteRules', [undefined, [], many(50, (n) => `spam ${n}`), ['x', chars(60)]]],
+  ['muteRules[1].value', ['x', chars(60)]],
+  ['muteRules[1].target', [undefined, 'text', 'title', 'body', 'author', 'community']],
+  ['muteRules[1].source', [undefined, null, ...SOURCE_IDS]],
+  ['muteRules[1].match', [undefined, 'word', 'contains', 'exact']],
+  ['vipAuthors', [undefined, [], many(100, (n) => `vip ${n}`), ['x', chars(60)]]],
+  ['vipAuthors[1].handle', ['x', chars(60)]],
+  ['vipAuthors[1].source', [undefined, null, ...SOURCE_IDS]],
+  ['vipAuthors[1].note', [undefined, null, '', chars(120)]],
+  ['webhookMode', [undefined, 'all', 'rules']],
+  [
+    'webhookEvents',
+    [
+      undefined,
+      [],
+      [
+        'keyword.alert_fired',
+        'keyword.report_ready',
+        'keyword.paused',
+        'keyword.resumed',
+        'channel.disabled',
+      ],
+    ],
+  ],
+  ['channels', [undefined, [], many(5, () => ({ channelId: uuid, mode: 'daily' }))]],
+  ['channels[0].mode', ['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report']],
+  ['spikeAlert', [undefined, null, 'low', 'medium', 'high']],
+  ['backfill', [undefined, true, false]],
+  ['schedule', [undefined, null]],
+  ['schedule.startsAt', [null, instant, '2026-03-04T05:06:07', '2026-03-04T05:06:07+02:00']],
+  ['schedule.endsAt', [null, instant]],
+  ['schedule.timezone', ['UTC', 'America/Argentina/ComodRivadavia']],
+  ['sources[0].enabled', [true, false]],
+  ['sources[0].searches', [undefined, []]],
+  ['sources[0].refreshIntervalSeconds', [undefined, null, 1]],
+  [`${search}.id`, [undefined, uuid]],
+  [`${search}.label`, [undefined, null, '', chars(80)]],
+  [`${search}.overridesEnabled`, [undefined, true, false]],
+  [`${search}.overrides`, [undefined, {}]],
+  [`${search}.overrides.market`, [undefined, 'x']],
+  [`${search}.overrides.terms`, [words(2)]],
+  [`${search}.overrides.repliesTo`, [chars(16)]],
+];
+
+/** Every field, with values that are refused under its own path. */
+const REFUSED: [path: string, values: Json[]][] = [
+  ['name', [undefined, null, 5, '', chars(81), ['x']]],
+  ['refreshIntervalSeconds', [undefined, null, 0, -1, 1.5, '60', 31_536_001]],
+  ['globalCriteria', [undefined, null, 'x', []]],
+  ['globalCriteria.market', [undefined, null, '', 1]],
+  ['globalCriteria.query', [null, 1, {}, chars(513)]],
+  ['globalCriteria.priceMin', [null, '1', true]],
+  ['globalCriteria.priceMax', [null, '1']],
+  ['globalCriteria.sort', [null, 1]],
+  ['globalCriteria.page', [null, '1']],
+  ['globalCriteria.perPage', [null, '1']],
+  ['globalCriteria.filters', [null, 'x', []]],
+  ['globalCriteria.match', [null, '', 'exact', 'WORD']],
+  [
+    'globalCriteria.terms',
+    [null, 'x', [], ['one'], words(51), ['a', ''], ['a', chars(61)], ['a', 1], ['a', null]],
+  ],
+  ['globalCriteria.repliesTo', [null, '', chars(17), 1]],
+  [
+    'webhookUrl',
+    [1, 'example.org', 'ftp://example.org', 'javascript:1', `http://example.org/${chars(2048 - 18)}`],
+  ],
+  ['aiEnabled', [null, 'true', 1]],
+  ['aiPreset', ['', 'other', 1]],
+  ['aiPrompt', [chars(401), 1]],
+  ['aiStep', ['x', []]],
+  ['sentimentEnabled', [null, 'true']],
+  ['coBrandsEnabled', [null, 0]],
+  ['subjectRole', [null, '', 'rival']],
+  ['muteRules', [null, {}, 'x', many(51, (n) => `spam ${n}`)]],
+  ['muteRules[1]', [null, 5, ['x']]],
+  ['muteRules[1].value', [undefined, null, '', chars(61), 1]],
+  ['muteRules[1].target', [null, '', 'url']],
+  ['muteRules[1].source', ['', 'facebook']],
+  ['muteRules[1].match', [null, 'regex']],
+  ['vipAuthors', [null, {}, many(101, (n) => `vip ${n}`)]],
+  ['vipAuthors[1]', [null, 5, ['x']]],
+  ['vipAuthors[1].handle', [undefined, null, '', chars(61)]],
+  ['vipAuthors[1].source', ['facebook']],
+  ['vipAuthors[1].note', [chars(121), 1]],
+  ['webhookMode', [null, '', 'none']],
+  ['webhookEvents', [null, ['keyword.made'], many(6, () => 'keyword.paused')]],
+  ['channels', [null, {}, many(6, () => ({ channelId: uuid, mode: 'daily' }))]],
+  ['channels[0]', [null, 'x', [], [{ channelId: uuid, mode: 'daily' }]]],
+  ['channels[0].channelId', [undefined, null, 'x', 1]],
+  ['channels[0].mode', [undefined, null, 'never']],
+  ['spikeAlert', ['', 'off']],
+  ['backfill', [null, 'true']],
+  ['schedule', ['x', []]],
+  ['schedule.startsAt', [undefined, '', 'tomorrow', '2026-02-30T00:00:00Z', 5]],
+  ['schedule.endsAt', [undefined, 'later']],
+  ['schedule.timezone', [undefined, null, '', chars(65), 'Mars/Olympus']],
+  ['sources', [undefined, null, {}, []]],
+  ['sources[0]', [null, 'rss', 5, [], [{ source: 'rss', enabled: true }]]],
+  ['sources[0].source', [undefined, null, '', 'facebook', 'RSS', ['rss']]],
+  ['sources[0].enabled', [undefined, null, 'true']],
+  ['sources[0].searches', [null, {}]],
+  ['sources[0].refreshIntervalSeconds', [0, 1.5, '60', 31_536_001, 3_000_000_000]],
+  [search, [null, 'x', [], [{}]]],
+  [`${search}.id`, [null, '', 'x']],
+  [`${search}.label`, [chars(81), 1]],
+  [`${search}.overridesEnabled`, [null, 1]],
+  [`${search}.overrides`, [null, 'x', []]],
+  [`${search}.overrides.market`, [null, '']],
+  [`${search}.overrides.terms`, [['one'], null]],
+  [`${search}.overrides.match`, ['fuzzy']],
+  [`${search}.overrides.filters`, [null, 5]],
+  [`${search}.overrides.repliesTo`, ['', chars(17)]],
+];
+
+const told = (values: Json[]) =>
+  values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
+
+describe('the create body of a keyword', () => {
+  it('is taken with the least that it needs, and with a part of every kind', () => {
+    expect(faultsOfKeyword(leastKeyword())).toEqual([]);
+    expect(faultsOfKeyword(fullKeyword())).toEqual([]);
+  });
+
+  describe.each(ACCEPTED)('takes %s', (path, values) => {
+    it.each(told(values))('as %s', (_, value) => {
+      expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
+    });
+  });
+
+  describe.each(REFUSED)('refuses %s', (path, values) => {
+    it.each(told(values))('as %s, under its path and no other', (_, value) => {
+      const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
+      // An element of a list of words is told under the list.
+      expect([...new Set(paths)]).toEqual([path]);
+    });
+  });
+
+  it.each([
+    '',
+    'globalCriteria',
+    'sources[0]',
+    search,
+    `${search}.overrides`,
+    'muteRules[1]',
+    'vipAuthors[1]',
+    'channels[0]',
+    'schedule',
+  ])('names an unknown key in %j', (parent) => {
+    const path = parent === '' ? 'colour' : `${parent}.colour`;
+    expect(faultsOfKeyword(withValue(fullKeyword(), path, 'red'))).toEqual([
+      { path, message: 'is not a known key' },
+    ]);
+  });
+
+  it('tells all faults at once, nested ones too', () => {
+    let body: Json = fullKeyword();
+    body = withValue(body, 'name', '');
+    body = withValue(body, 'globalCriteria.match', 'fuzzy');
+    body = withValue(body, 'sources[0].searches[0].label', 5);
+    body = withValue(body, 'vipAuthors[1].handle', undefined);
+    body = withValue(body, 'colour', 'red');
+    expect([...new Set(faultsOfKeyword(body).map(({ path }) => path))].sort()).toEqual([
+      'colour',
+      'globalCriteria.match',
+      'name',
+      'sources[0].searches[0].label',
+      'vipAuthors[1].handle',
+    ]);
+  });
+});

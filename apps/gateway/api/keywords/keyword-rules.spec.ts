@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { SOURCE_IDS } from '#contracts';
+import { chars, faultsOfKeyword, fullKeyword, many, withValue, type Json } from './valid-keyword.js';
+
+const uuid = '0190a0b0-0000-7000-8000-000000000000';
+const clause = 'rules[0].when.all[0]';
+const rule = {
+  name: 'r',
+  when: { kind: 'volume', window: '1h', min: 1, multiple: 1 },
+  then: [{ type: 'stop' }],
+};
+const item = (...all: Json[]) => ({ kind: 'item', all });
+const step = (schema: Json) => ({ instruction: 'x', schema });
+const fields = (count: number) => Object.fromEntries(many(count, (n) => [`field ${n}`, { type: 'string' }]));
+
+const ACCEPTED: [path: string, values: Json[]][] = [
+  ['rules', [undefined, [], many(20, () => rule)]],
+  ['rules[0].id', [undefined, uuid]],
+  ['rules[0].name', ['x', chars(60)]],
+  ['rules[0].enabled', [undefined, true, false]],
+  ['rules[0].source', [undefined, null, ...SOURCE_IDS]],
+  ['rules[0].when', [{ kind: 'sentiment_shift', window: '24h', min: 1, multiple: 1.5 }]],
+  ['rules[0].when.all', [many(8, () => ({ field: 'likes', op: 'gt', value: 1 }))]],
+  ['rules[0].then', [many(4, () => ({ type: 'notify' }))]],
+  ['rules[0].then[0].type', ['notify', 'webhook', 'mark', 'stop']],
+  ['rules[0].then[0].channelIds', [undefined, [], many(5, () => uuid)]],
+  ['rules[0].then[0].label', [undefined, 'to_reply', 'starred', 'flagged', 'hidden']],
+  ['rules[1].when.window', ['1h', '24h']],
+  ['rules[1].when.min', [1, 1_000_000]],
+  ['rules[1].when.multiple', [1, 1.01]],
+  [
+    clause,
+    [
+      { field: 'text', op: 'eq', value: 'a' },
+      { field: 'title', op: 'neq', value: 'a' },
+      { field: 'price', op: 'lt', value: 1.5 },
+      { field: 'price', op: 'lte', value: 0 },
+      { field: 'score', op: 'gt', value: -1 },
+      { field: 'views', op: 'gte', value: 1 },
+      { field: 'body', op: 'contains', value: 'a' },
+      { field: 'author', op: 'not_contains', value: 'a' },
+      { field: 'url', op: 'word', value: 'a' },
+      { field: 'sentiment', op: 'in', value: ['positive', 'mixed'] },
+      { field: 'community', op: 'exists', value: true },
+      { field: 'lang', op: 'exists' },
+      { field: 'vip', op: 'eq', value: true },
+      { field: 'text', op: 'similar_to', value: 'a' },
+      { field: 'text', op: 'similar_to', value: { text: 'a' } },
+      { field: 'text', op: 'similar_to', value: { text: 'a', threshold: 0 } },
+      { field: 'text', op: 'similar_to', value: { text: 'a', threshold: 1 } },
+      { field: 'ai.product', op: 'eq', value: 'a' },
+      { field: 'ai.count', op: 'gt', value: 1 },
+    ],
+  ],
+  ['aiStep.instruction', ['x', chars(800)]],
+  ['aiStep.schema', [fields(1), fields(12)]],
+  [
+    'aiStep.schema.product',
+    [
+      { type: 'string', maxLength: 1 },
+      { type: 'number', description: chars(200) },
+      { type: 'boolean', description: '' },
+      { type: 'enum', values: many(12, (n) => `v${n}`) },
+      { type: 'string', values: [] },
+      { type: 'string', maxLength: 2 ** 31 - 1 },
+    ],
+  ],
+];
+
+const REFUSED: [path: string, values: Json[]][] = [
+  ['rules', [null, {}, many(21, () => rule)]],
+  ['rules[0]', [null, 'x', [rule]]],
+  ['rules[0].id', [null, 'x', '']],
+  ['rules[0].name', [undefined, null, '', chars(61)]],
+  ['rules[0].enabled', [null, 'true']],
+  ['rules[0].source', ['', 'facebook']],
+  ['rules[0].when', [undefined, null, 'x', [], [null], [item({ field: 'likes', op: 'gt', value: 1 })]]],
+  ['rules[0].when.kind', [undefined, null, 'other']],
+  ['rules[0].when.all', [undefined, null, [], {}, many(9, () => ({ field: 'likes', op: 'gt', value: 1 }))]],
+  [clause, [null, 'x', [{ field: 'likes', op: 'gt', value: 1 }]]],
+  [`${clause}.field`, [undefined, null, '', 'colour', 'constructor', 'ai.', 'ai.a.b']],
+  [`${clause}.op`, [undefined, null, '', 'matches']],
+  [`${clause}.value`, [undefined, null, '10', true, [1], {}]],
+  ['rules[0].then', [undefined, null, [], {}, many(5, () => ({ type: 'notify' }))]],
+  ['rules[0].then[0]', [null, 'x', [{ type: 'stop' }]]],
+  ['rules[0].then[0].type', [undefined, null, 'email']],
+  ['rules[0].then[0].channelIds', [null, 'x', ['x'], many(6, () => uuid)]],
+  ['rules[0].then[0].label', [null, '', 'done']],
+  ['rules[1].when.window', [undefined, null, '2h', 1]],
+  ['rules[1].when.min', [undefined, null, 0, 1.5, '1']],
+  ['rules[1].when.multiple', [undefined, null, 0.99, '2']],
+  ['aiStep.instruction', [undefined, null, '', chars(801)]],
+  ['aiStep.schema', [undefined, null, 'x', [], {}, fields(13)]],
+];
+
+/** Clauses whose value does not fit the operator. */
+const WRONG_VALUES: { field: string; op: string; value?: Json }[] = [
+  { field: 'text', op: 'contains', value: '' },
+  { field: 'text', op: 'word', value: 5 },
+  { field: 'text', op: 'eq', value: 5 },
+  { field: 'lang', op: 'in', value: 'en' },
+  { field: 'lang', op: 'in', value: [1] },
+  { field: 'lang', op: 'exists', value: 'yes' },
+  { field: 'vip', op: 'eq', value: 'true' },
+  { field: 'text', op: 'similar_to', value: '' },
+  { field: 'text', op: 'similar_to', value: {} },
+  { field: 'text', op: 'similar_to', value: { text: 'a', threshold: 1.01 } },
+  { field: 'text', op: 'similar_to', value: { text: 'a', threshold: '1' } },
+  { field: 'ai.x', op: 'eq', value: {} },
+  { field: 'ai.x', op: 'eq' },
+];
+
+const WRONG_FIELDS: [field: Json, says: string][] = [
+  [null, 'it must be an object'],
+  [['string'], 'it must be an object'],
+  [{}, 'type must be string, number, boolean or enum'],
+  [{ type: 'date' }, 'type must be string, number, boolean or enum'],
+  [{ type: 'string', description: chars(201) }, 'description must be a string of at most 200 characters'],
+  [{ type: 'enum', values: many(13, (n) => `v${n}`) }, 'values must be at most 12 strings'],
+  [{ type: 'enum', values: [1] }, 'values must be at most 12 strings'],
+  [{ type: 'enum' }, 'an enum needs values'],
+  [{ type: 'enum', values: [] }, 'an enum needs values'],
+  [{ type: 'string', maxLength: 0 }, 'maxLength must be an integer from 1 to 2147483647'],
+  [{ type: 'string', maxLength: 2 ** 31 }, 'maxLength must be an integer from 1 to 2147483647'],
+  [{ type: 'string', colour: 'red' }, 'colour is not a known key'],
+];
+
+const told = (values: Json[]) =>
+  values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
+
+describe('the rules and the agent step of a keyword', () => {
+  describe.each(ACCEPTED)('take %s', (path, values) => {
+    it.each(told(values))('as %s', (_, value) => {
+      expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
+    });
+  });
+
+  describe.each(REFUSED)('refuse %s', (path, values) => {
+    it.each(told(values))('as %s, under its path and no other', (_, value) => {
+      const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
+      expect([...new Set(paths)]).toEqual([path]);
+    });
+  });
+
+  it.each(WRONG_VALUES)('refuse the clause %j under its value', (wrong) => {
+    const faults = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
+    expect([...new Set(faults.map(({ path }) => path))]).toEqual([`${clause}.value`]);
+  });
+
+  it.each([
+    { field: 'likes', op: 'contains', value: '1' },
+    { field: 'author', op: 'similar_to', value: 'a' },
+    { field: 'text', op: 'lt', value: 1 },
+    { field: 'vip', op: 'in', value: ['true'] },
+  ])('refuse the clause %j under its operator, which does not fit the field', (wrong) => {
+    const [fault, ...others] = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
+    expect(fault?.path).toBe(`${clause}.op`);
+    expect(fault?.message).toContain(`does not fit ${wrong.field}; use one of `);
+    expect(others).toEqual([]);
+  });
+
+  it.each(WRONG_FIELDS)('refuse the answer field %j and say why', (field, says) => {
+    expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step({ 'my field': field })))).toEqual([
+      { path: 'aiStep.schema', message: `has a faulty field "my field": ${says}` },
+    ]);
+  });
+
+  it('refuse a field named constructor or __proto__ no more than any other', () => {
+    const schema = JSON.parse('{"constructor":{"type":"string"},"__proto__":{"type":"number"}}') as Json;
+    expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step(schema)))).toEqual([]);
+    const faulty = JSON.parse('{"__proto__":{"type":"date"}}') as Json;
+    expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step(faulty))).map(({ path }) => path)).toEqual(
+      ['aiStep.schema'],
+    );
+  });
+
+  it.each(['rules[0]', 'rules[0].when', clause, 'rules[0].then[0]', 'rules[1].when', 'aiStep'])(
+    'name an unknown key in %s',
+    (parent) => {
+      const path = `${parent}.colour`;
+      expect(faultsOfKeyword(withValue(fullKeyword(), path, 'red'))).toEqual([
+        { path, message: 'is not a known key' },
+      ]);
+    },
+  );
+});

@@ -1,0 +1,84 @@
+import { createSources } from '#sources';
+import { readBody, type Spelling } from '../../http/body.js';
+import { KeywordBodyDto } from './keyword-body.dto.js';
+import { keywordFaults } from './keyword-faults.js';
+import { Refusal, type Fault } from '#kernel';
+
+// For specs only: a body that the create takes, and what the create says of others.
+
+/** JSON of any shape. */
+export type Json = string | number | boolean | null | undefined | Json[] | { [key: string]: Json };
+
+/** The least that a keyword needs, on a source that needs no settings. */
+export function leastKeyword(): { [key: string]: Json } {
+  return {
+    name: 'Acme',
+    refreshIntervalSeconds: 600,
+    globalCriteria: { market: 'global', query: 'acme' },
+    sources: [{ source: 'hackernews', enabled: true }],
+  };
+}
+
+/** A body with a part of every kind, so that each field of each part has a place. */
+export function fullKeyword(): { [key: string]: Json } {
+  return {
+    ...leastKeyword(),
+    sources: [
+      {
+        source: 'hackernews',
+        enabled: true,
+        refreshIntervalSeconds: null,
+        searches: [{ label: 'one', overridesEnabled: true, overrides: { query: 'acme corp' } }],
+      },
+    ],
+    aiStep: { instruction: 'Read it.', schema: { product: { type: 'string' } } },
+    muteRules: ['spam', { value: 'casino' }],
+    vipAuthors: ['ada', { handle: 'grace' }],
+    rules: [
+      {
+        name: 'loud',
+        when: { kind: 'item', all: [{ field: 'likes', op: 'gt', value: 10 }] },
+        then: [{ type: 'notify' }],
+      },
+      { name: 'many', when: { kind: 'volume', window: '1h', min: 5, multiple: 2 }, then: [{ type: 'stop' }] },
+    ],
+    channels: [{ channelId: '0190a0b0-0000-7000-8000-000000000000', mode: 'instant' }],
+    schedule: { startsAt: null, endsAt: null, timezone: 'Europe/Berlin' },
+  };
+}
+
+/** The body with the value at the path (`sources[0].enabled`); undefined takes the key away. */
+export function withValue(body: Json, path: string, value: Json): Json {
+  const keys = path.match(/[^.[\]]+/g) ?? [];
+  const copy = structuredClone(body);
+  let at = copy as Record<string, Json>;
+  for (const key of keys.slice(0, -1)) at = at[key] as Record<string, Json>;
+  const last = keys.at(-1) ?? '';
+  if (value === undefined) delete at[last];
+  else at[last] = value;
+  return copy;
+}
+
+const sources = createSources({});
+
+/** Every fault that the create finds. */
+export function faultsOfKeyword(body: unknown, spelling: Spelling = 'any'): readonly Fault[] {
+  try {
+    readBody(KeywordBodyDto, body, spelling, (one) => keywordFaults(one, sources));
+    return [];
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 400 && error.code === 'VALIDATION')
+      return error.details ?? [];
+    throw error;
+  }
+}
+
+/** A text of so many characters. */
+export function chars(length: number): string {
+  return 'x'.repeat(length);
+}
+
+/** As many values as wanted, each another. */
+export function many<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}

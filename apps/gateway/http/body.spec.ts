@@ -1,0 +1,137 @@
+import 'reflect-metadata';
+import { IsInt, IsObject, IsString } from 'class-validator';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '#kernel';
+import { readBody } from './body.js';
+import { AsItCame, Optional } from './validators.js';
+
+class NoteDto {
+  @IsString() noteText!: string;
+  @Optional() @IsInt() sizeBytes?: number;
+  @Optional() @IsObject() @AsItCame() filters?: Record<string, unknown>;
+}
+
+function refusalOf(raw: unknown, spelling: 'any' | 'camel' = 'any'): Refusal {
+  try {
+    readBody(NoteDto, raw, spelling);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error('the body was taken');
+}
+
+/** `{"filters": …}` so many levels deep, the body itself being the first. */
+function nested(levels: number): unknown {
+  let inner: unknown = 'bottom';
+  for (let level = 1; level < levels; level += 1) inner = level % 2 ? { inner } : [inner];
+  return inner;
+}
+
+describe('reading a body', () => {
+  it.each([undefined, null, 'text', 5, true, []])('wants an object and refuses %j', (raw) => {
+    const { status, code, details } = refusalOf(raw);
+    expect([status, code]).toEqual([400, 'VALIDATION']);
+    expect(details).toEqual([{ path: '', message: 'a JSON object is wanted' }]);
+  });
+
+  it('takes both spellings, or camelCase alone', () => {
+    expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
+    expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
+    expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
+      { path: 'note_text', message: 'is not a known key' },
+      { path: 'noteText', message: 'must be a string' },
+    ]);
+  });
+
+  it('writes a fault’s path as the sender spells it', () => {
+    expect(refusalOf({ note_text: 'a', size_bytes: 'x' }).details).toEqual([
+      { path: 'size_bytes', message: 'must be an integer number' },
+    ]);
+  });
+
+  it('refuses the same key in both spellings', () => {
+    expect(refusalOf({ noteText: 'a', note_text: 'b' }).details).toEqual([
+      { path: 'note_text', message: 'is given twice: as noteText and as note_text' },
+    ]);
+  });
+
+  it('takes 32 levels and refuses 33', () => {
+    const levels32 = { noteText: 'a', filters: { deep: nested(30) } };
+    expect(readBody(NoteDto, levels32).filters).toEqual(levels32.filters);
+    expect(refusalOf({ noteText: 'a', filters: { deep: nested(31) } }).details).toEqual([
+      { path: '', message: 'is nested deeper than 32 levels' },
+    ]);
+  });
+
+  it('refuses a million levels without falling over them', () => {
+    const raw: unknown = JSON.parse(`{"filters":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+    expect(refusalOf(raw).message).toContain('nested deeper than 32 levels');
+  });
+
+  it('keeps what the user’s own map holds, whatever its keys', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.oneof(
+            fc.string({ unit: 'grapheme' }),
+            fc.constantFrom('__proto__', 'constructor', 'a_b', 'then', 'toString'),
+          ),
+          fc.jsonValue({ maxDepth: 3, stringUnit: 'grapheme' }),
+        ),
+        (filters) => {
+          fc.pre(!/\\u0000|\\ud[89a-f]/.test(JSON.stringify(filters)));
+          const raw: unknown = JSON.parse(JSON.stringify({ note_text: 'a', filters }));
+          expect(JSON.stringify(readBody(NoteDto, raw).filters)).toBe(JSON.stringify(filters));
+        },
+      ),
+    );
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'colour'])(
+    'names the unknown key %s',
+    (key) => {
+      const raw: unknown = JSON.parse(`{"noteText":"a","${key}":{}}`);
+      expect(refusalOf(raw).details).toEqual([{ path: key, message: 'is not a known key' }]);
+    },
+  );
+
+  it.each([
+    ['\0', 'U+0000'],
+    ['\ud800', 'half of a surrogate pair'],
+    ['\udc00x', 'the other half'],
+  ])('refuses text that no store can hold (%j: %s), wherever it stands', (text) => {
+    const message = 'must be Unicode text without U+0000 and lone surrogates';
+    expect(refusalOf({ note_text: `a${text}` }).details).toEqual([{ path: 'note_text', message }]);
+    expect(refusalOf({ noteText: 'a', filters: { x: [text] } }).details).toEqual([
+      { path: 'filters.x[0]', message },
+    ]);
+    expect(refusalOf({ noteText: 'a', filters: { [text]: 1 } }).details).toEqual([
+      { path: 'filters', message: 'must have keys without U+0000 and lone surrogates' },
+    ]);
+  });
+
+  it('asks about the meaning too, and tells what is wrong with the shape when the question fails over it', () => {
+    const ask = (raw: unknown) => {
+      try {
+        readBody(NoteDto, raw, 'any', ({ noteText }) => [
+          { path: 'noteText', message: noteText.toUpperCase() },
+        ]);
+        return undefined;
+      } catch (error) {
+        return (error as Refusal).details;
+      }
+    };
+    expect(ask({ note_text: 'a' })).toEqual([{ path: 'note_text', message: 'A' }]);
+    expect(ask({ note_text: 5 })).toEqual([{ path: 'note_text', message: 'must be a string' }]);
+  });
+
+  it('lets a defect of the question itself through', () => {
+    const defect = new Error('defect');
+    const ask = () => {
+      throw defect;
+    };
+    expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', ask)).toThrow(defect);
+  });
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toCamelCase } from './casing.js';
+
+const parse = (text: string): unknown => JSON.parse(text);
+
+describe('the casing of a body', () => {
+  it('turns snake_case keys into camelCase at every level, and leaves values alone', () => {
+    const { body, faults } = toCamelCase({
+      refresh_interval_seconds: 60,
+      global_criteria: { price_min: 1, query: 'snake_case stays' },
+      sources: [{ searches: [{ overrides_enabled: true }] }],
+    });
+    expect(faults).toEqual([]);
+    expect(body).toEqual({
+      refreshIntervalSeconds: 60,
+      globalCriteria: { priceMin: 1, query: 'snake_case stays' },
+      sources: [{ searches: [{ overridesEnabled: true }] }],
+    });
+  });
+
+  it('takes camelCase as it is', () => {
+    const body = { refreshIntervalSeconds: 60, sources: [{ source: 'rss' }] };
+    expect(toCamelCase(body).body).toEqual(body);
+  });
+
+  it('names a key that is given in both spellings, where it stands', () => {
+    const { faults } = toCamelCase({ sources: [{ refresh_interval_seconds: 1, refreshIntervalSeconds: 2 }] });
+    expect(faults).toEqual([
+      {
+        path: 'sources[0].refreshIntervalSeconds',
+        message: 'is given twice: as refresh_interval_seconds and as refreshIntervalSeconds',
+      },
+    ]);
+  });
+
+  it('remembers how the sender spelled a key', () => {
+    expect([...toCamelCase({ webhook_url: '', name: '' }).spelling]).toEqual([['webhookUrl', 'webhook_url']]);
+  });
+
+  it('leaves keys that are no snake_case alone', () => {
+    const body = { _private: 1, Upper_Case: 2, trailing_: 3, 'a-b_c': 4, double__under: 5 };
+    expect(toCamelCase(body).body).toEqual(body);
+  });
+
+  it('keeps the keys inside filters byte for byte, however deep', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), (filters) => {
+        const sent = parse(JSON.stringify({ global_criteria: { filters } }));
+        const { body, faults } = toCamelCase(sent);
+        expect(faults).toEqual([]);
+        expect(JSON.stringify(body)).toBe(JSON.stringify({ globalCriteria: { filters } }));
+      }),
+    );
+  });
+
+  it('keeps the names of an agent step’s fields, and reads what stands behind them', () => {
+    const { body } = toCamelCase({
+      ai_step: { schema: { my_field: { max_length: 3 }, max_length: { type: 'string' } } },
+    });
+    expect(body).toEqual({
+      aiStep: { schema: { my_field: { maxLength: 3 }, max_length: { type: 'string' } } },
+    });
+  });
+
+  it('keeps __proto__ as a key like any other and gives no object another prototype', () => {
+    const text =
+      '{"globalCriteria":{"filters":{"__proto__":{"a_b":1}}},"aiStep":{"schema":{"__proto__":{"type":"string"}}}}';
+    const { body } = toCamelCase(parse(text));
+    expect(JSON.stringify(body)).toBe(text);
+    expect(({} as { a_b?: number }).a_b).toBeUndefined();
+  });
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '#kernel';
+import { Cursors } from './cursor.js';
+
+const cursors = new Cursors('ab'.repeat(32));
+const position = fc.record({ at: fc.string(), id: fc.uuid(), since: fc.integer() });
+const scope = fc.record({
+  list: fc.string(),
+  accountId: fc.uuid(),
+  filter: fc.dictionary(fc.string(), fc.string()),
+});
+
+function refusalOf(read: () => unknown): Refusal {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error('the cursor was taken');
+}
+
+describe('cursors', () => {
+  it('bring back the position that they were made of, in an address as they are', () => {
+    fc.assert(
+      fc.property(scope, position, (of, at) => {
+        const cursor = cursors.write(of, at);
+        expect(encodeURIComponent(cursor)).toBe(cursor);
+        expect(cursors.read(of, cursor)).toEqual(at);
+      }),
+    );
+  });
+
+  it('do not depend on the order of the keys they are bound to', () => {
+    const cursor = cursors.write({ a: 1, b: { c: 2, d: 3 } }, 7);
+    expect(cursors.read({ b: { d: 3, c: 2 }, a: 1 }, cursor)).toBe(7);
+  });
+
+  it('are refused with 400 when any bit of them was changed', () => {
+    fc.assert(
+      fc.property(scope, position, fc.nat(), fc.integer({ min: 0, max: 7 }), (of, at, where, bit) => {
+        const bytes = Buffer.from(cursors.write(of, at), 'base64url');
+        const index = where % bytes.length;
+        bytes[index] = (bytes[index] ?? 0) ^ (1 << bit);
+        const { status, code } = refusalOf(() => cursors.read(of, bytes.toString('base64url')));
+        expect([status, code]).toEqual([400, 'VALIDATION']);
+      }),
+    );
+  });
+
+  it('are refused with 400 by another list, account or filter', () => {
+    fc.assert(
+      fc.property(scope, scope, position, (of, other, at) => {
+        fc.pre(JSON.stringify(of) !== JSON.stringify(other));
+        expect(refusalOf(() => cursors.read(other, cursors.write(of, at))).status).toBe(400);
+      }),
+    );
+  });
+
+  it.each(['', 'A', 'not a cursor', '%%%', 'x'.repeat(5000)])('refuse the text %j with 400', (text) => {
+    const refusal = refusalOf(() => cursors.read({}, text));
+    expect(refusal.details).toEqual([
+      { path: 'cursor', message: 'is not a cursor of this list with these filters; begin without one' },
+    ]);
+  });
+
+  it('are good at another gateway with the same master key, and at none with another', () => {
+    const cursor = cursors.write({}, 1);
+    expect(new Cursors('ab'.repeat(32)).read({}, cursor)).toBe(1);
+    expect(refusalOf(() => new Cursors('cd'.repeat(32)).read({}, cursor)).status).toBe(400);
+  });
+});

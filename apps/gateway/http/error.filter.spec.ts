@@ -1,0 +1,81 @@
+import { BadRequestException, NotFoundException, type ArgumentsHost } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '#kernel';
+import { createLogger } from '#telemetry';
+import { ErrorFilter } from './error.filter.js';
+
+/** What the caller is answered when a route throws. */
+function answerTo(error: unknown): { status: number; body: unknown } {
+  const answer = { status: 0, body: undefined as unknown };
+  const reply = {
+    status(code: number) {
+      answer.status = code;
+      return reply;
+    },
+    send(body: unknown) {
+      answer.body = body;
+    },
+  };
+  const host = { switchToHttp: () => ({ getResponse: () => reply }) } as unknown as ArgumentsHost;
+  new ErrorFilter(createLogger('spec', 'silent')).catch(error, host);
+  return answer;
+}
+
+describe('the error filter', () => {
+  it('answers a refusal as it is, with its details', () => {
+    const refusal = Refusal.validation([
+      { path: 'a', message: 'x' },
+      { path: 'b', message: 'y' },
+    ]);
+    expect(answerTo(refusal)).toEqual({
+      status: 400,
+      body: { error: '2 faults in the request', code: 'VALIDATION', details: refusal.details },
+    });
+  });
+
+  it('leaves details out where there are none', () => {
+    expect(answerTo(Refusal.notFound('keyword'))).toEqual({
+      status: 404,
+      body: { error: 'keyword not found', code: 'NOT_FOUND' },
+    });
+  });
+
+  it.each([
+    [
+      Object.assign(new Error('big'), { statusCode: 413 }),
+      413,
+      'PAYLOAD_TOO_LARGE',
+      'the body is larger than 1 MiB',
+    ],
+    [
+      Object.assign(new Error('type'), { statusCode: 415 }),
+      415,
+      'VALIDATION',
+      'the body must be JSON (content-type: application/json)',
+    ],
+    [new NotFoundException('Cannot GET /x'), 404, 'NOT_FOUND', 'no such endpoint'],
+    [new BadRequestException('bad'), 400, 'VALIDATION', 'bad'],
+  ])('gives a fault of the HTTP layer its code (%s)', (error, status, code, message) => {
+    expect(answerTo(error)).toEqual({ status, body: { error: message, code } });
+  });
+
+  it.each([
+    new Error('column "secret" does not exist'),
+    Object.assign(new Error('bad gateway of ours'), { statusCode: 502 }),
+    'a thrown string',
+    undefined,
+    null,
+  ])('tells nothing of a defect (%s)', (error) => {
+    expect(answerTo(error)).toEqual({ status: 500, body: { error: 'internal error', code: 'INTERNAL' } });
+  });
+
+  it.each([
+    Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }),
+    new Error('Connection terminated unexpectedly'),
+  ])('answers an outage with 503 and without the address (%s)', (error) => {
+    expect(answerTo(error)).toEqual({
+      status: 503,
+      body: { error: 'a store that this needs cannot be reached; try again', code: 'UNAVAILABLE' },
+    });
+  });
+});

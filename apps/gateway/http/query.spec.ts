@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '#kernel';
+import { QueryReader, type RawQuery } from './query.js';
+
+function faultsOf(raw: RawQuery, read: (query: QueryReader) => unknown) {
+  const query = new QueryReader(raw);
+  read(query);
+  try {
+    query.finish();
+    return [];
+  } catch (error) {
+    return (error as Refusal).details;
+  }
+}
+
+describe('the query reader', () => {
+  it('reads a repeated key as alternatives', () => {
+    const query = new QueryReader({ source: ['rss', 'reddit'] });
+    expect(query.all('source', ['rss', 'reddit'])).toEqual(['rss', 'reddit']);
+    expect(query.all('author')).toEqual([]);
+    expect(() => query.finish()).not.toThrow();
+  });
+
+  it('names an unknown parameter', () => {
+    expect(faultsOf({ limt: '5' }, (query) => query.integer('limit', 1, 200, 50))).toEqual([
+      { path: 'limt', message: 'is not a known parameter' },
+    ]);
+  });
+
+  it('tells every fault at once', () => {
+    const faults = faultsOf({ limit: '0', order: 'up', since: 'yesterday', x: '' }, (query) => {
+      query.integer('limit', 1, 200, 50);
+      query.one('order', ['asc', 'desc']);
+      query.instant('since');
+    });
+    expect(faults?.map(({ path }) => path)).toEqual(['limit', 'order', 'since', 'x']);
+  });
+
+  it('refuses a key twice that may be given once', () => {
+    expect(faultsOf({ cursor: ['a', 'b'] }, (query) => query.one('cursor'))).toEqual([
+      { path: 'cursor', message: 'may be given once' },
+    ]);
+  });
+
+  it.each(['0', '501', '-1', '1.5', '1e2', ' 5', '', 'ten', '0x10'])(
+    'refuses %j as a number from 1 to 500',
+    (text) => {
+      expect(faultsOf({ limit: text }, (query) => query.integer('limit', 1, 500, 100))).toEqual([
+        { path: 'limit', message: 'must be a whole number from 1 to 500' },
+      ]);
+    },
+  );
+
+  it.each([
+    ['1', 1],
+    ['500', 500],
+    ['007', 7],
+    [undefined, 100],
+  ])('reads %j as %d', (text, value) => {
+    expect(new QueryReader({ limit: text }).integer('limit', 1, 500, 100)).toBe(value);
+  });
+
+  it.each([
+    ['2026-03-04', '2026-03-04T00:00:00.000Z'],
+    ['2026-03-04T05:06Z', '2026-03-04T05:06:00.000Z'],
+    ['2026-03-04T05:06:07', '2026-03-04T05:06:07.000Z'],
+    ['2026-03-04 05:06:07', '2026-03-04T05:06:07.000Z'],
+    ['2026-03-04T05:06:07.089Z', '2026-03-04T05:06:07.089Z'],
+    ['2026-03-04T05:06:07.089123456Z', '2026-03-04T05:06:07.089Z'],
+    ['2026-03-04T05:06:07+02:00', '2026-03-04T03:06:07.000Z'],
+    ['2026-03-04T05:06:07 02:00', '2026-03-04T03:06:07.000Z'],
+    ['2026-03-04T05:06:07-0930', '2026-03-04T14:36:07.000Z'],
+    ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+  ])('reads the instant %j as %s, in UTC where it names no offset', (text, iso) => {
+    expect(new QueryReader({ since: text }).instant('since')?.toISOString()).toBe(iso);
+  });
+
+  it.each([
+    '',
+    'now',
+    '1772600767',
+    '2026-13-01',
+    '2026-02-30T00:00:00Z',
+    '2026-02-29',
+    '2026-03-04T25:00:00Z',
+    '04.03.2026',
+  ])('refuses %j as an instant', (text) => {
+    expect(faultsOf({ since: text }, (query) => query.instant('since'))).toEqual([
+      { path: 'since', message: 'must be an ISO 8601 date-time' },
+    ]);
+  });
+
+  it('reads true and false and nothing else as a boolean', () => {
+    expect(new QueryReader({ purge: 'true' }).boolean('purge')).toBe(true);
+    expect(new QueryReader({ purge: 'false' }).boolean('purge')).toBe(false);
+    expect(new QueryReader({}).boolean('purge')).toBe(false);
+    expect(faultsOf({ purge: '1' }, (query) => query.boolean('purge'))).toEqual([
+      { path: 'purge', message: 'must be one of true, false' },
+    ]);
+  });
+});

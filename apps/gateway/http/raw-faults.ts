@@ -1,0 +1,33 @@
+import type { Fault } from '#kernel';
+
+/** Below them stand the user's own keys. */
+const USERS_OWN = new Set(['filters', 'schema']);
+// Postgres stores neither in text nor in jsonb: accepted here, they would be a message that no projection can apply.
+const NOT_STORABLE = /[\0\p{Surrogate}]/u;
+
+/** What makes a body unfit to become a DTO, or to be stored. Paths are in the sender's spelling. */
+export function rawFaults(raw: unknown): Fault[] {
+  const faults: Fault[] = [];
+  visit(raw, '', false, faults);
+  return faults;
+}
+
+function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[]): void {
+  if (typeof value === 'string' && NOT_STORABLE.test(value))
+    faults.push({ path, message: 'must be Unicode text without U+0000 and lone surrogates' });
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value))
+    return value.forEach((item, index) => visit(item, `${path}[${index}]`, usersOwn, faults));
+  for (const [key, inner] of Object.entries(value)) {
+    const at = path === '' ? key : `${path}.${key}`;
+    if (NOT_STORABLE.test(key))
+      faults.push({ path, message: 'must have keys without U+0000 and lone surrogates' });
+    if (!usersOwn && isInherited(key)) faults.push({ path: at, message: 'is not a known key' });
+    else visit(inner, at, usersOwn || USERS_OWN.has(key), faults);
+  }
+}
+
+/** class-transformer passes over such keys without a word, or falls over them. */
+function isInherited(key: string): boolean {
+  return key in Object.prototype;
+}
