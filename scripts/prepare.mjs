@@ -9,7 +9,9 @@ import { withLock } from './lock.mjs';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const INSTALL_STAMP = join(root, 'node_modules/.earshot-installed');
+const INSTALL_OPTIONS = ['--include=dev', '--include=optional', '--no-audit', '--no-fund'];
 const BUILD_STAMP = join(root, 'dist/.earshot-built');
+const OUTPUT_CHARACTERS = 50_000;
 /** What the build reads. */
 const SOURCES = ['apps', 'libs', 'bench', 'proto', 'package.json', 'package-lock.json'];
 
@@ -34,7 +36,14 @@ async function install(tell) {
   if (isInstalledByHand()) return writeFileSync(INSTALL_STAMP, wanted);
   tell('installing packages (npm ci), which takes a minute the first time …');
   rmSync(INSTALL_STAMP, { force: true });
-  await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund'], 'npm ci');
+  try {
+    await npm(['ci', ...INSTALL_OPTIONS], 'npm ci', 'quiet');
+  } catch (error) {
+    // npm notes in a lock file only those optional packages that exist for the platform it was written on (and that
+    // the registry has), and then refuses it here. `install` takes every version from it as well.
+    if (!/EUSAGE|in sync/.test(error.output ?? '')) throw error;
+    await npm(['install', '--no-save', ...INSTALL_OPTIONS], 'npm install', 'quiet');
+  }
   writeFileSync(INSTALL_STAMP, wanted);
 }
 
@@ -100,27 +109,36 @@ function isInstalledByHand() {
   }
 }
 
-/** Runs npm with its output on our standard error, and ends it when we are told to end. */
-function npm(args, what) {
+/**
+ * Runs npm, and ends it when we are told to end. What it says goes to our standard error; quietly, into the error
+ * (`output`) of a run that failed.
+ */
+function npm(args, what, quiet) {
   const cli = process.env.npm_execpath;
   const [file, before] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []];
   return new Promise((resolve, reject) => {
     const child = spawn(file, [...before, ...args], {
       cwd: root,
-      stdio: ['ignore', process.stderr, process.stderr],
+      stdio: ['ignore', quiet ? 'pipe' : process.stderr, quiet ? 'pipe' : process.stderr],
       env: { ...process.env, npm_config_loglevel: 'error' },
     });
-    const fail = (message, exitCode) => reject(Object.assign(new Error(message), { exitCode }));
+    let output = '';
+    const keep = (chunk) => (output = (output + chunk).slice(-OUTPUT_CHARACTERS));
+    child.stdout?.setEncoding('utf8').on('data', keep);
+    child.stderr?.setEncoding('utf8').on('data', keep);
+    let interrupted;
     const stop = (signal) => {
+      interrupted = signal;
       child.kill(signal);
-      child.once('exit', () => fail(`${what} was interrupted`, signal === 'SIGINT' ? 130 : 143));
     };
     process.on('SIGINT', stop).on('SIGTERM', stop);
+    const fail = (message, exitCode) => reject(Object.assign(new Error(message), { exitCode, output }));
     child.once('error', (error) => fail(`${what} cannot be run: ${error.message}`, 1));
-    child.once('exit', (code) => {
+    child.once('close', (code) => {
       process.off('SIGINT', stop).off('SIGTERM', stop);
-      if (code === 0) resolve();
-      else fail(`${what} failed`, code ?? 1);
+      if (interrupted) fail(`${what} was interrupted`, interrupted === 'SIGINT' ? 130 : 143);
+      else if (code === 0) resolve();
+      else fail(`${output}${what} failed`, code ?? 1);
     });
   });
 }

@@ -6,6 +6,7 @@
 // Standard output belongs to the program alone; what happens before it is told on standard error.
 
 import { join } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
 import { pathToFileURL } from 'node:url';
 import { prepare, root } from './prepare.mjs';
 import { refuseOldNode } from './node-version.mjs';
@@ -18,11 +19,28 @@ const TARGETS = {
   test: { program: 'node_modules/vitest/vitest.mjs', args: ['run'], before: ensureNats },
 };
 
+const PARENT_POLL_MS = 500;
+
 const tell = (message) => process.stderr.write(`${message}\n`);
 
 async function ensureNats() {
   const { ensureNatsServer } = await import(inRoot('dist/libs/embedded/index.js'));
   await ensureNatsServer({ info: tell, warn: tell });
+}
+
+/**
+ * Somebody who sends SIGTERM to npm ends npm and its shell, which do not pass it on to us: we would run on without a
+ * terminal. So, below npm, to lose the parent is to be asked to end.
+ */
+function endWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_POLL_MS);
+  watch.unref();
 }
 
 function inRoot(path) {
@@ -36,6 +54,7 @@ async function main() {
     tell(`usage: node scripts/run.mjs ${Object.keys(TARGETS).join('|')} [arguments]`);
     process.exit(2);
   }
+  endWithNpm();
   await prepare(tell);
   await target.before?.();
   // The program takes over this very process instead of becoming a child of it: signals and the exit code are then
