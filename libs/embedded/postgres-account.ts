@@ -43,7 +43,7 @@ export function postgresAccount(directory: string, program: string): PostgresAcc
 function postgresIds(): Owner {
   const known = lookUp();
   if (known) return known;
-  execFileSync('useradd', [
+  execFileSync('/usr/sbin/useradd', [
     '--system',
     '--user-group',
     '--no-create-home',
