@@ -67,6 +67,10 @@ export class BridgeServer {
     await new Promise<void>((resolve, reject) => {
       bridge.server.once('error', reject);
       bridge.server.listen(port, '127.0.0.1', resolve);
+    }).catch((error: unknown) => {
+      // A process that ends with the engine open crashes on its way out.
+      engine.close();
+      throw error;
     });
     return { bridge, port: (bridge.server.address() as AddressInfo).port };
   }

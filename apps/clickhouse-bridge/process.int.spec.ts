@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -120,4 +121,15 @@ it('refuses a directory that another one works on', async () => {
   second.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
   expect(await once(second, 'close')).toEqual([1, null]);
   expect(said).toContain(`${directory} is in use by a running process (pid ${first.pid})`);
+});
+
+it('says that a port is taken, and ends', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const child = launch('--port', String((taken.address() as AddressInfo).port));
+  let said = '';
+  child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  expect(await once(child, 'close')).toEqual([1, null]);
+  expect(said).toContain('EADDRINUSE');
+  taken.close();
 });
