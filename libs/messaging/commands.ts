@@ -102,7 +102,8 @@ export async function sendCommand<I extends DescMessage, O extends DescMessage>(
       return fromBinary(type.output, reply.outcome.value);
     case 'refusal': {
       const { status, code, message: text, details } = reply.outcome.value;
-      throw new Refusal(status, code, text, details.length > 0 ? details : undefined);
+      const faults = details.map((detail) => ({ path: detail.path, message: detail.message }));
+      throw new Refusal(status, code, text, faults.length > 0 ? faults : undefined);
     }
     case undefined:
       throw Refusal.unavailable('the answer was empty');

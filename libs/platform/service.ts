@@ -95,7 +95,13 @@ export async function startService(
   const platform = await connectPlatform(definition.name, settings, log);
   const app = await NestFactory.create<NestFastifyApplication>(
     { module: RootModule, imports: [platformModule(platform), definition.module] },
-    new FastifyAdapter({ bodyLimit: 1024 * 1024, trustProxy: false }),
+    new FastifyAdapter({
+      bodyLimit: 1024 * 1024,
+      trustProxy: false,
+      // Users may name their own keys `__proto__`; where such a key is not the user's to choose, reading the body refuses it.
+      onProtoPoisoning: 'ignore',
+      onConstructorPoisoning: 'ignore',
+    }),
     { logger: new NestLog(log), abortOnError: false },
   );
   await definition.http?.(app);

@@ -1,9 +1,10 @@
 import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
 import { SOURCE_IDS } from '#contracts';
-import { isId, Refusal } from '#kernel';
+import { Refusal } from '#kernel';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { Cursors } from '../../http/cursor.js';
+import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { ActivityReads } from '../../reads/activity-reads.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
@@ -22,18 +23,25 @@ export class ActivityController {
   ) {}
 
   @Get(['v1/keywords/:id/activity', 'v1/queries/:id/activity'])
-  async list(@From() { accountId }: Caller, @Param('id') id: string, @Query() raw: RawQuery) {
-    if (!isId(id) || !(await this.keywords.keyword(accountId, id))) throw Refusal.notFound('keyword');
+  async list(@From() { accountId }: Caller, @Param('id') given: string, @Query() raw: RawQuery) {
+    const id = pathId(given, 'keyword');
+    if (!(await this.keywords.keyword(accountId, id))) throw Refusal.notFound('keyword');
     const query = new QueryReader(raw);
-    const given = query.instant('since');
+    const asked = query.instant('since');
     const source = query.one('source', SOURCE_IDS);
     const limit = query.integer('limit', 1, 500, 100);
     const cursor = query.one('cursor');
     query.finish();
     const scope = { list: 'activity', accountId, id, source: source ?? null, since: raw.since ?? null };
-    const from = cursor === undefined ? undefined : this.cursors.read<{ after: Position; since: number }>(scope, cursor);
-    const since = from ? new Date(from.since) : (given ?? new Date(Date.now() - WINDOW_MS));
-    const { records, positions } = await this.activity.ofKeyword(accountId, id, { since, source, limit, after: from?.after });
+    const from =
+      cursor === undefined ? undefined : this.cursors.read<{ after: Position; since: number }>(scope, cursor);
+    const since = from ? new Date(from.since) : (asked ?? new Date(Date.now() - WINDOW_MS));
+    const { records, positions } = await this.activity.ofKeyword(accountId, id, {
+      since,
+      source,
+      limit,
+      after: from?.after,
+    });
     const last = records.length > limit ? positions[limit - 1] : undefined;
     return {
       activity: records.slice(0, limit),

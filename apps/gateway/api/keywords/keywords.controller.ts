@@ -1,7 +1,18 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  UseGuards,
+} from '@nestjs/common';
 import { CreateKeywordSchema, RetireKeywordSchema, SOURCE_IDS } from '#contracts';
-import { isId, newId, Refusal } from '#kernel';
+import { newId, Refusal } from '#kernel';
 import { COMMANDS, sendCommand, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
@@ -9,6 +20,7 @@ import type { Caller } from '../../auth/api-keys.js';
 import { SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
 import { Cursors } from '../../http/cursor.js';
+import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
 import { definitionOf } from './definition.js';
@@ -31,20 +43,30 @@ export class KeywordsController {
 
   @Post('v1/keywords')
   createKeyword(@From() caller: Caller, @Body() raw: unknown) {
-    return this.create(caller, readBody(KeywordBodyDto, raw, 'any', (body) => keywordFaults(body, this.sources)));
+    return this.create(
+      caller,
+      readBody(KeywordBodyDto, raw, 'any', (body) => keywordFaults(body, this.sources)),
+    );
   }
 
   /** camelCase alone; the read-only keys of a keyword that was read are passed over. */
   @Post('v1/queries')
   createQuery(@From() caller: Caller, @Body() raw: unknown) {
     const body = withoutReadOnlyKeys(raw);
-    return this.create(caller, readBody(KeywordBodyDto, body, 'camel', (one) => keywordFaults(one, this.sources)));
+    return this.create(
+      caller,
+      readBody(KeywordBodyDto, body, 'camel', (one) => keywordFaults(one, this.sources)),
+    );
   }
 
   @Get(['v1/keywords', 'v1/queries'])
   async list(@From() { accountId }: Caller, @Query() raw: RawQuery) {
     const query = new QueryReader(raw);
-    const filter = { states: query.all('state', STATES), sources: query.all('source', SOURCE_IDS), name: query.one('q') };
+    const filter = {
+      states: query.all('state', STATES),
+      sources: query.all('source', SOURCE_IDS),
+      name: query.one('q'),
+    };
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();
@@ -56,7 +78,9 @@ export class KeywordsController {
     const last = page.at(-1);
     return {
       data: page.map((keyword) => keywordView(keyword, watches.get(keyword.keywordId) ?? [])),
-      ...(found.length > limit && last ? { nextCursor: this.cursors.write(scope, { id: last.keywordId }) } : {}),
+      ...(found.length > limit && last
+        ? { nextCursor: this.cursors.write(scope, { id: last.keywordId }) }
+        : {}),
     };
   }
 
@@ -68,15 +92,19 @@ export class KeywordsController {
   /** Retires the keyword; with `purge=true` deletes it and its events outright. */
   @Delete(['v1/keywords/:id', 'v1/queries/:id'])
   @HttpCode(204)
-  async remove(@From() { accountId }: Caller, @Param('id') id: string, @Query() raw: RawQuery): Promise<void> {
+  async remove(
+    @From() { accountId }: Caller,
+    @Param('id') id: string,
+    @Query() raw: RawQuery,
+  ): Promise<void> {
     const query = new QueryReader(raw);
     const purge = query.boolean('purge');
     query.finish();
-    if (!isId(id)) throw Refusal.notFound('keyword');
+    const keywordId = pathId(id, 'keyword');
     await sendCommand(
       this.bus,
       COMMANDS.retireKeyword,
-      create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId: id, purge }),
+      create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge }),
     );
   }
 
@@ -90,9 +118,9 @@ export class KeywordsController {
   }
 
   private async view(accountId: string, id: string) {
-    const keyword = isId(id) ? await this.reads.keyword(accountId, id) : null;
+    const keyword = await this.reads.keyword(accountId, pathId(id, 'keyword'));
     if (!keyword) throw Refusal.notFound('keyword');
-    const watches = await this.reads.watchesOfKeywords([id]);
+    const watches = await this.reads.watchesOfKeywords([keyword.keywordId]);
     return keywordView(keyword, watches.get(keyword.keywordId) ?? []);
   }
 }

@@ -1,5 +1,4 @@
 import { isoFromClickHouse, NO_ID, type MentionRow } from '#clickhouse';
-import { eventIdOf } from '#kernel';
 import { isoOfColumn } from '../../reads/mention-reads.js';
 
 const EXCERPT_LENGTH = 280;
@@ -36,7 +35,13 @@ export function mentionView(row: MentionRow) {
     occurredAt: isoFromClickHouse(row.occurred_at),
     backfilled: row.backfilled,
     matchedTerms: row.matched_terms,
-    engagement: { likes: row.likes, replies: row.replies, shares: row.shares, views: row.views, score: row.score },
+    engagement: {
+      likes: row.likes,
+      replies: row.replies,
+      shares: row.shares,
+      views: row.views,
+      score: row.score,
+    },
     media: JSON.parse(row.media) as unknown,
     labels: row.labels,
     bucket: null,
@@ -50,19 +55,28 @@ export function mentionView(row: MentionRow) {
 
 /** Why the mention is here, and what was made of it. */
 export function whyView(row: MentionRow) {
-  const verdicts = JSON.parse(row.verdicts) as { step: string; value: string; hit: boolean; detail: string }[];
+  const verdicts = JSON.parse(row.verdicts) as {
+    step: string;
+    value: string;
+    hit: boolean;
+    detail: string;
+  }[];
   return {
     id: row.event_id,
     matchMode: row.match_mode,
     matches: JSON.parse(row.matches) as Match[],
-    mutes: verdicts.filter(({ step }) => step === 'mute').map(({ value, hit, detail }) => ({ value, hit, detail })),
-    vips: verdicts.filter(({ step }) => step === 'vip').map(({ value, hit, detail }) => ({ handle: value, hit, detail })),
+    mutes: verdicts
+      .filter(({ step }) => step === 'mute')
+      .map(({ value, hit, detail }) => ({ value, hit, detail })),
+    vips: verdicts
+      .filter(({ step }) => step === 'vip')
+      .map(({ value, hit, detail }) => ({ handle: value, hit, detail })),
     rules: [],
     readings: [],
     dropped: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
     itemId: row.item_id,
     checkId: row.check_id,
-    eventIds: [eventIdOf(row.watch_id, row.item_id)],
+    eventIds: [row.event_id],
   };
 }
 

@@ -1,8 +1,9 @@
 import { Controller, Get, Header, Param, Query, UseGuards } from '@nestjs/common';
-import { isId, isoOf, Refusal } from '#kernel';
+import { isoOf, Refusal } from '#kernel';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { Cursors } from '../../http/cursor.js';
+import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
 import { readMentionFilter } from '../../reads/mention-filter.js';
@@ -38,8 +39,9 @@ export class MentionsController {
   }
 
   @Get(['v1/keywords/:id/results', 'v1/queries/:id/results'])
-  async results(@From() { accountId }: Caller, @Param('id') id: string, @Query() raw: RawQuery) {
-    if (!isId(id) || !(await this.keywords.keyword(accountId, id))) throw Refusal.notFound('keyword');
+  async results(@From() { accountId }: Caller, @Param('id') given: string, @Query() raw: RawQuery) {
+    const id = pathId(given, 'keyword');
+    if (!(await this.keywords.keyword(accountId, id))) throw Refusal.notFound('keyword');
     return this.page(accountId, id, raw, RESULTS_WINDOW_MS);
   }
 
@@ -56,9 +58,15 @@ export class MentionsController {
   /** The envelopes as they were delivered, byte for byte; so the answer is put together as text. */
   @Get('v1/:source/watches/:id/events')
   @Header('content-type', 'application/json; charset=utf-8')
-  async events(@From() { accountId }: Caller, @Param('source') name: string, @Param('id') id: string, @Query() raw: RawQuery) {
+  async events(
+    @From() { accountId }: Caller,
+    @Param('source') name: string,
+    @Param('id') given: string,
+    @Query() raw: RawQuery,
+  ) {
     const source = sourceOf(name);
-    const watch = isId(id) ? await this.keywords.watch(accountId, source, id) : undefined;
+    const id = pathId(given, 'watch');
+    const watch = await this.keywords.watch(accountId, source, id);
     if (!watch) throw Refusal.notFound('watch');
     const query = new QueryReader(raw);
     const { limit, until, cursor, since } = window(query, EVENTS_WINDOW_MS);
@@ -66,16 +74,25 @@ export class MentionsController {
     const scope = { list: 'events', accountId, id, since: raw.since, until: raw.until };
     const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
     const start = from ? new Date(from.since) : since;
-    const found = await this.mentions.events(accountId, id, { since: start, until, order: 'asc', limit, after: from?.after });
+    const found = await this.mentions.events(accountId, id, {
+      since: start,
+      until,
+      order: 'asc',
+      limit,
+      after: from?.after,
+    });
     const page = found.slice(0, limit);
     const last = page.at(-1);
-    const next = found.length > limit && last ? this.cursors.write(scope, { after: positionAfter(last), since: start.getTime() }) : undefined;
+    const next =
+      found.length > limit && last
+        ? this.cursors.write(scope, { after: positionAfter(last), since: start.getTime() })
+        : undefined;
     const tail = `"since":${JSON.stringify(isoOf(start))}${next === undefined ? '' : `,"nextCursor":${JSON.stringify(next)}`}`;
     return `{"data":[${page.map((row) => row.envelope).join(',')}],${tail}}`;
   }
 
   private async mention(accountId: string, id: string) {
-    const row = isId(id) ? await this.mentions.mention(accountId, id) : undefined;
+    const row = await this.mentions.mention(accountId, pathId(id, 'mention'));
     if (!row) throw Refusal.notFound('mention');
     return row;
   }
@@ -86,14 +103,32 @@ export class MentionsController {
     const order = query.one('order', ['asc', 'desc']) ?? 'desc';
     const filter = readMentionFilter(query);
     query.finish();
-    const scope = { list: 'mentions', accountId, keywordId, filter, order, since: raw.since, until: raw.until };
-    const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(JSON.parse(JSON.stringify(scope)), cursor);
+    const scope = {
+      list: 'mentions',
+      accountId,
+      keywordId,
+      filter,
+      order,
+      since: raw.since,
+      until: raw.until,
+    };
+    const from =
+      cursor === undefined
+        ? undefined
+        : this.cursors.read<ListCursor>(JSON.parse(JSON.stringify(scope)), cursor);
     // The default window moves with the clock: later pages stay in the first one's.
     const start = from ? new Date(from.since) : since;
-    const found = await this.mentions.mentions(accountId, keywordId, filter, { since: start, until, order, limit, after: from?.after });
+    const found = await this.mentions.mentions(accountId, keywordId, filter, {
+      since: start,
+      until,
+      order,
+      limit,
+      after: from?.after,
+    });
     const page = found.slice(0, limit);
     const last = page.at(-1);
-    const next: ListCursor | undefined = found.length > limit && last ? { after: positionAfter(last), since: start.getTime() } : undefined;
+    const next: ListCursor | undefined =
+      found.length > limit && last ? { after: positionAfter(last), since: start.getTime() } : undefined;
     return {
       data: page.map(mentionView),
       since: isoOf(start),

@@ -1,5 +1,17 @@
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, UseGuards } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Patch,
+  Post,
+  Query,
+  UseGuards,
+} from '@nestjs/common';
 import {
   AgentStepSchema,
   ChangeWatchSchema,
@@ -8,7 +20,7 @@ import {
   RetireWatchSchema,
   type SourceId,
 } from '#contracts';
-import { isId, isoOf, newId, Refusal } from '#kernel';
+import { isoOf, newId, Refusal } from '#kernel';
 import { COMMANDS, sendCommand, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
@@ -16,10 +28,17 @@ import type { Caller } from '../../auth/api-keys.js';
 import { SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
 import { Cursors } from '../../http/cursor.js';
+import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads, type WatchRead } from '../../reads/keyword-reads.js';
 import { agentStepView, criteriaView } from '../keywords/definition.js';
-import { criteriaOf, searchFaults, termFaults, unavailability, type Sources } from '../keywords/keyword-faults.js';
+import {
+  criteriaOf,
+  searchFaults,
+  termFaults,
+  unavailability,
+  type Sources,
+} from '../keywords/keyword-faults.js';
 import { WatchBodyDto, WatchChangeDto } from './watch-body.dto.js';
 
 /** The market of a watch that names none. */
@@ -78,7 +97,9 @@ export class WatchesController {
     const last = page.at(-1);
     return {
       watches: page.map(watchView),
-      ...(found.length > limit && last ? { nextCursor: this.cursors.write(scope, { id: last.watch.watchId }) } : {}),
+      ...(found.length > limit && last
+        ? { nextCursor: this.cursors.write(scope, { id: last.watch.watchId }) }
+        : {}),
     };
   }
 
@@ -88,7 +109,12 @@ export class WatchesController {
   }
 
   @Patch(':id')
-  async change(@From() { accountId }: Caller, @Param('source') name: string, @Param('id') id: string, @Body() raw: unknown) {
+  async change(
+    @From() { accountId }: Caller,
+    @Param('source') name: string,
+    @Param('id') id: string,
+    @Body() raw: unknown,
+  ) {
     const source = sourceOf(name);
     const body = readBody(WatchChangeDto, raw);
     await this.view(accountId, source, id);
@@ -98,7 +124,7 @@ export class WatchesController {
       create(ChangeWatchSchema, {
         commandId: newId(),
         accountId,
-        watchId: id,
+        watchId: pathId(id, 'watch'),
         intervalSeconds: body.refreshIntervalSeconds,
         webhookUrl: body.webhookUrl === null ? '' : body.webhookUrl,
         isActive: body.isActive,
@@ -110,17 +136,21 @@ export class WatchesController {
   /** Stops the polling; its events stay readable for as long as events are kept. */
   @Delete(':id')
   @HttpCode(204)
-  async remove(@From() { accountId }: Caller, @Param('source') source: string, @Param('id') id: string): Promise<void> {
+  async remove(
+    @From() { accountId }: Caller,
+    @Param('source') source: string,
+    @Param('id') id: string,
+  ): Promise<void> {
     await this.view(accountId, sourceOf(source), id);
     await sendCommand(
       this.bus,
       COMMANDS.retireWatch,
-      create(RetireWatchSchema, { commandId: newId(), accountId, watchId: id }),
+      create(RetireWatchSchema, { commandId: newId(), accountId, watchId: pathId(id, 'watch') }),
     );
   }
 
   private async view(accountId: string, source: SourceId, id: string) {
-    const read = isId(id) ? await this.reads.watch(accountId, source, id) : undefined;
+    const read = await this.reads.watch(accountId, source, pathId(id, 'watch'));
     // A retired watch is gone from here; its events are not.
     if (!read || (read.watch.retiredAt && !read.watch.keywordId)) throw Refusal.notFound('watch');
     return watchView(read);

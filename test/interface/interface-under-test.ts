@@ -1,0 +1,116 @@
+import { inject } from 'vitest';
+import { NO_ID, openClickHouse, type ClickHouseClient, type MentionRow } from '#clickhouse';
+import { freePort } from '#embedded';
+import { derivedId, newId } from '#kernel';
+import { startService, type RunningService } from '#platform';
+import { ApiClient, isolateStores, openAccount, programEnv, type IsolatedStores } from '#testing';
+import { billingService } from '../../apps/billing/billing.module.js';
+import { readBillingConfig } from '../../apps/billing/config.js';
+import { readGatewayConfig } from '../../apps/gateway/config.js';
+import { gatewayService } from '../../apps/gateway/gateway.module.js';
+import { readKeywordsConfig } from '../../apps/keywords/config.js';
+import { keywordsService } from '../../apps/keywords/keywords.module.js';
+
+/** An account of the interface under test, and a client that calls as it. */
+export interface Tenant {
+  accountId: string;
+  api: ApiClient;
+}
+
+/** Gateway, keywords and billing in this process, on stores of their own. */
+export interface InterfaceUnderTest {
+  url: string;
+  stores: IsolatedStores;
+  clickhouse: ClickHouseClient;
+  tenant(plan?: string): Promise<Tenant>;
+  stop(): Promise<void>;
+}
+
+/** Starts the services that answer the interface. Nothing polls: mentions are written by the spec itself. */
+export async function startInterface(): Promise<InterfaceUnderTest> {
+  const stores = await isolateStores(inject('stores'));
+  const port = await freePort();
+  const env = programEnv(stores, { PORT: String(port), LOG_LEVEL: 'silent' });
+  const services: RunningService[] = [];
+  const billing = readBillingConfig(env);
+  const keywords = readKeywordsConfig(env);
+  const gateway = readGatewayConfig(env);
+  services.push(await startService(billingService(billing), billing, false));
+  services.push(await startService(keywordsService(), keywords, false));
+  services.push(await startService(gatewayService(gateway), gateway));
+  const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    stores,
+    clickhouse,
+    async tenant(plan) {
+      const { accountId, apiKey } = await openAccount(stores.natsUrl, plan);
+      return { accountId, api: new ApiClient(url, apiKey) };
+    },
+    async stop() {
+      for (const service of services.reverse()) await service.stop();
+      await clickhouse.close();
+      await stores.drop();
+    },
+  };
+}
+
+/** A create body on a source that needs no settings. */
+export function keywordBody(more: Record<string, unknown> = {}) {
+  return {
+    name: 'Acme',
+    refresh_interval_seconds: 600,
+    global_criteria: { market: 'global', query: 'acme' },
+    sources: [{ source: 'hackernews', enabled: true }],
+    ...more,
+  };
+}
+
+/** A mention as the sink writes it. */
+export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): MentionRow {
+  const watchId = newId();
+  const itemId = `hn:${newId()}`;
+  return {
+    account_id: accountId,
+    occurred_at: new Date().toISOString(),
+    event_id: derivedId('spec', itemId),
+    keyword_id: NO_ID,
+    watch_id: watchId,
+    search_id: NO_ID,
+    check_id: newId(),
+    source: 'hackernews',
+    type: 'hn_item.created',
+    kind: 'story',
+    item_id: itemId,
+    url: 'https://example.org/1',
+    title: 'Acme is here',
+    text: 'All about acme.',
+    author: 'Ada',
+    author_name: null,
+    author_url: null,
+    vip: false,
+    community: null,
+    lang: 'en',
+    published_at: null,
+    backfilled: false,
+    matches: '[{"term":"acme","field":"text","start":10,"end":14}]',
+    matched_terms: ['acme'],
+    match_mode: 'word',
+    likes: null,
+    replies: null,
+    shares: null,
+    views: null,
+    score: null,
+    media: '[]',
+    labels: [],
+    sentiment: '',
+    intent: '',
+    bucket: '',
+    rules: [],
+    dropped_reason: '',
+    dropped_rule: '',
+    verdicts: '[]',
+    ...more,
+  };
+}

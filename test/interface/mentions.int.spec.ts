@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertRows, type EventRow, type MentionRow } from '#clickhouse';
+import { derivedId, newId } from '#kernel';
+import {
+  keywordBody,
+  mentionRow,
+  startInterface,
+  type InterfaceUnderTest,
+  type Tenant,
+} from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+
+beforeAll(async () => {
+  service = await startInterface();
+});
+afterAll(() => service?.stop());
+
+const MINUTE = 60_000;
+const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE).toISOString();
+
+async function write(rows: MentionRow[]): Promise<MentionRow[]> {
+  await insertRows(service.clickhouse, 'mentions', rows);
+  return rows;
+}
+
+const idsOf = (rows: readonly { event_id: string }[]) => rows.map((row) => row.event_id);
+const idsIn = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
+
+describe('paging through mentions', () => {
+  it('shows every row once and skips none, while newer rows arrive and rows are written twice', async () => {
+    const { accountId, api } = await service.tenant();
+    // Many rows of one instant: the id decides there.
+    const rows = await write(
+      Array.from({ length: 23 }, (_, n) =>
+        mentionRow(accountId, { occurred_at: ago(10 + Math.floor(n / 8)) }),
+      ),
+    );
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await api.get(`/v1/mentions?limit=4${cursor ? `&cursor=${cursor}` : ''}`);
+      found.push(...idsIn(page));
+      cursor = page.body.nextCursor;
+      await write([mentionRow(accountId, { occurred_at: ago(1) }), ...rows.slice(0, 3)]);
+    } while (cursor);
+    expect([...found].sort()).toEqual(idsOf(rows).sort());
+    const newestFirst = (await api.get('/v1/mentions?limit=200')).body.data as {
+      occurredAt: string;
+      id: string;
+    }[];
+    const sorted = [...newestFirst].sort((a, b) => (a.occurredAt + a.id < b.occurredAt + b.id ? 1 : -1));
+    expect(newestFirst).toEqual(sorted);
+  });
+
+  it('oldest first shows the rows that arrive meanwhile too, each once', async () => {
+    const { accountId, api } = await service.tenant();
+    const first = await write(
+      Array.from({ length: 5 }, (_, n) => mentionRow(accountId, { occurred_at: ago(30 - n) })),
+    );
+    const page = await api.get('/v1/mentions?order=asc&limit=3');
+    const late = await write([mentionRow(accountId, { occurred_at: ago(2) })]);
+    const rest = await api.get(`/v1/mentions?order=asc&limit=3&cursor=${page.body.nextCursor}`);
+    expect([...idsIn(page), ...idsIn(rest)]).toEqual(idsOf([...first, ...late]));
+    expect(rest.body.nextCursor).toBeUndefined();
+  });
+
+  it('a full last page has no cursor', async () => {
+    const { accountId, api } = await service.tenant();
+    await write([mentionRow(accountId), mentionRow(accountId)]);
+    expect((await api.get('/v1/mentions?limit=2')).body.nextCursor).toBeUndefined();
+  });
+
+  it('a cursor is refused with other filters, another order, another list and another account', async () => {
+    const { accountId, api } = await service.tenant();
+    const other = await service.tenant();
+    await write([mentionRow(accountId), mentionRow(accountId)]);
+    const { nextCursor } = (await api.get('/v1/mentions?limit=1&lang=en')).body;
+    expect((await api.get(`/v1/mentions?limit=1&lang=en&cursor=${nextCursor}`)).status).toBe(200);
+    for (const query of [
+      '',
+      '&lang=de',
+      '&lang=en&order=asc',
+      '&lang=en&since=2026-01-01',
+      '&lang=en&lang=de',
+    ])
+      expect([query, (await api.get(`/v1/mentions?limit=1${query}&cursor=${nextCursor}`)).status]).toEqual([
+        query,
+        400,
+      ]);
+    expect((await other.api.get(`/v1/mentions?limit=1&lang=en&cursor=${nextCursor}`)).status).toBe(400);
+  });
+
+  it('later pages stay in the window of the first, and echo it', async () => {
+    const { accountId, api } = await service.tenant();
+    await write([
+      mentionRow(accountId),
+      mentionRow(accountId),
+      mentionRow(accountId, { occurred_at: ago(24 * 60 + 1) }),
+    ]);
+    const first = await api.get('/v1/mentions?limit=1');
+    const age = Date.now() - Date.parse(first.body.since);
+    expect(age).toBeGreaterThanOrEqual(24 * 60 * MINUTE);
+    expect(age).toBeLessThan(24 * 60 * MINUTE + 10_000);
+    const second = await api.get(`/v1/mentions?limit=1&cursor=${first.body.nextCursor}`);
+    expect(second.body.since).toBe(first.body.since);
+    expect(second.body.meta).toEqual({ credits_used: 0 });
+    expect((await api.all('/v1/mentions?limit=1')).length).toBe(2);
+  });
+});
+
+describe('the filters of mentions', () => {
+  let tenant: Tenant;
+  let keywordId: string;
+  const rows: Record<string, MentionRow> = {};
+
+  beforeAll(async () => {
+    tenant = await service.tenant();
+    keywordId = (await tenant.api.post('/v1/keywords', keywordBody())).body.id;
+    const row = (more: Partial<MentionRow>) =>
+      mentionRow(tenant.accountId, { occurred_at: ago(5), lang: null, author: null, ...more });
+    Object.assign(rows, {
+      reddit: row({ source: 'reddit', author: 'Grace' }),
+      german: row({ lang: 'de', author: 'grace' }),
+      happy: row({ sentiment: 'positive', intent: 'praise', bucket: 'b1' }),
+      angry: row({ sentiment: 'negative', intent: 'complaint', rules: ['r1', 'r2'] }),
+      owned: row({ keyword_id: keywordId, occurred_at: ago(48 * 60) }),
+      starred: row({ labels: ['starred'], keyword_id: keywordId }),
+      hidden: row({ labels: ['hidden', 'flagged'] }),
+      dropped: row({ dropped_reason: 'muted', dropped_rule: 'casino' }),
+      quoted: row({ title: 'The "Größe" of it', text: '100% of_all\nacme Corp' }),
+    });
+    await write(Object.values(rows));
+  });
+
+  const names = (ids: readonly string[]) =>
+    ids.map((id) => Object.entries(rows).find(([, row]) => row.event_id === id)?.[0] ?? id).sort();
+  const day = ['angry', 'german', 'happy', 'quoted', 'reddit', 'starred'];
+
+  it.each([
+    ['', day],
+    ['source=reddit', ['reddit']],
+    ['source=reddit&source=hackernews', day],
+    ['source=rss', []],
+    ['author=grace', ['german']],
+    ['author=grace&author=Grace', ['german', 'reddit']],
+    ['author=nobody', []],
+    ['lang=de', ['german']],
+    ['sentiment=positive', ['happy']],
+    ['sentiment=positive&sentiment=negative', ['angry', 'happy']],
+    ['sentiment=positive&intent=complaint', []],
+    ['intent=praise', ['happy']],
+    ['bucket=b1', ['happy']],
+    ['rule=r2', ['angry']],
+    ['label=starred', ['starred']],
+    ['label=flagged', []],
+    ['label=hidden', ['hidden']],
+    ['include=dropped', [...day, 'dropped'].sort()],
+    ['q=GRÖSSE', []],
+    ['q=größe', ['quoted']],
+    ['q=GRÖẞE&q=gRÖße', ['quoted']],
+    ['q=corp%20größe', ['quoted']],
+    ['q=corp%20nothing', []],
+    ['q=%22acme%20corp%22', ['quoted']],
+    ['q=%22corp%20acme%22', []],
+    ['q=100%25', ['quoted']],
+    ['q=of_all', ['quoted']],
+    [`q=${encodeURIComponent("'; DROP TABLE mentions; --")}`, []],
+    ['q=', day],
+    [`since=${encodeURIComponent(ago(3 * 24 * 60))}`, [...day, 'owned'].sort()],
+    [`until=${ago(60)}`, []],
+    [`since=${ago(3 * 24 * 60)}&until=${ago(60)}`, ['owned']],
+  ])('?%s finds %j', async (query, expected) => {
+    expect(names(idsIn(await tenant.api.get(`/v1/mentions?${query}`)))).toEqual(expected);
+  });
+
+  it('?keyword= finds a keyword’s own, in either case of the id', async () => {
+    expect(names(idsIn(await tenant.api.get(`/v1/mentions?keyword=${keywordId}`)))).toEqual(['starred']);
+    expect(names(idsIn(await tenant.api.get(`/v1/mentions?keyword=${keywordId.toUpperCase()}`)))).toEqual([
+      'starred',
+    ]);
+  });
+
+  it('a keyword’s results reach back 30 days', async () => {
+    for (const name of ['keywords', 'queries']) {
+      const answer = await tenant.api.get(`/v1/${name}/${keywordId}/results`);
+      expect(names(idsIn(answer))).toEqual(['owned', 'starred']);
+      expect(Date.now() - Date.parse(answer.body.since)).toBeGreaterThanOrEqual(30 * 24 * 60 * MINUTE);
+    }
+  });
+});
+
+describe('one mention', () => {
+  it('tells what it is, and why it is there', async () => {
+    const { accountId, api } = await service.tenant();
+    const row = mentionRow(accountId, {
+      keyword_id: newId(),
+      occurred_at: '2026-03-04T05:06:07.089Z',
+      published_at: '2026-03-04T05:00:00.000Z',
+      likes: 0,
+      dropped_reason: 'muted',
+      dropped_rule: 'casino',
+      verdicts: JSON.stringify([
+        { step: 'mute', value: 'casino', hit: true, detail: 'word in text' },
+        { step: 'vip', value: 'Ada', hit: false, detail: 'author' },
+      ]),
+    });
+    await write([row]);
+    const { body } = await api.get(`/v1/mentions/${row.event_id}`);
+    expect(body).toEqual({
+      id: row.event_id,
+      keywordId: row.keyword_id,
+      watchId: row.watch_id,
+      searchId: null,
+      source: 'hackernews',
+      type: 'hn_item.created',
+      kind: 'story',
+      url: 'https://example.org/1',
+      title: 'Acme is here',
+      text: 'All about acme.',
+      excerpt: 'All about acme.',
+      author: 'Ada',
+      authorName: null,
+      authorUrl: null,
+      vip: false,
+      community: null,
+      lang: 'en',
+      publishedAt: '2026-03-04T05:00:00.000Z',
+      occurredAt: '2026-03-04T05:06:07.089Z',
+      backfilled: false,
+      matchedTerms: ['acme'],
+      engagement: { likes: 0, replies: null, shares: null, views: null, score: null },
+      media: [],
+      labels: [],
+      bucket: null,
+      coBrands: [],
+      ai: null,
+      storyId: null,
+      listing: null,
+      dropped: { reason: 'muted', rule: 'casino' },
+    });
+    const why = await api.get(`/v1/mentions/${row.event_id}/why`);
+    expect(why.body).toEqual({
+      id: row.event_id,
+      matchMode: 'word',
+      matches: [{ term: 'acme', field: 'text', start: 10, end: 14 }],
+      mutes: [{ value: 'casino', hit: true, detail: 'word in text' }],
+      vips: [{ handle: 'Ada', hit: false, detail: 'author' }],
+      rules: [],
+      readings: [],
+      dropped: { reason: 'muted', rule: 'casino' },
+      itemId: row.item_id,
+      checkId: row.check_id,
+      eventIds: [row.event_id],
+    });
+  });
+});
+
+describe('the events of a watch', () => {
+  it('are the stored bytes, oldest first, each once', async () => {
+    const { accountId, api } = await service.tenant();
+    const body = { criteria: { query: 'lone' }, refresh_interval_seconds: 600 };
+    const watchId = (await api.post('/v1/hackernews/watches', body)).body.id;
+    const row = (n: number): EventRow => ({
+      watch_id: watchId,
+      occurred_at: ago(20 - n),
+      event_id: derivedId('spec event', String(n), watchId),
+      account_id: accountId,
+      push: true,
+      // Neither spaces, nor the order of keys, nor a large number survive a parse and a print.
+      envelope: `{ "id" : "${n}",  "item": {"z":1,"a":1.50,"big":12345678901234567890, "text":"\\u00e9 é"} }`,
+    });
+    const rows = [0, 1, 2, 3, 4].map(row);
+    await insertRows(service.clickhouse, 'events', [...rows, ...rows]);
+    const first = await api.get(`/v1/hackernews/watches/${watchId}/events?limit=2`);
+    expect(first.headers['content-type']).toBe('application/json; charset=utf-8');
+    const prefix = `{"data":[${rows[0]?.envelope},${rows[1]?.envelope}],"since":"`;
+    expect(first.text.slice(0, prefix.length)).toBe(prefix);
+    const all = await api.all(`/v1/hackernews/watches/${watchId}/events?limit=2`);
+    expect(all.map(({ id }) => id)).toEqual(['0', '1', '2', '3', '4']);
+    const bounded = await api.get(
+      `/v1/hackernews/watches/${watchId}/events?since=${ago(18.5)}&until=${ago(16.5)}`,
+    );
+    expect(bounded.body.data.map(({ id }: { id: string }) => id)).toEqual(['2', '3']);
+    expect((await api.get(`/v1/rss/watches/${watchId}/events`)).status).toBe(404);
+    await api.delete(`/v1/hackernews/watches/${watchId}`);
+    expect((await api.get(`/v1/hackernews/watches/${watchId}/events`)).body.data.length).toBe(5);
+  });
+});
