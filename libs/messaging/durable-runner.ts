@@ -24,7 +24,8 @@ export interface RunningDurable {
   stop(): Promise<void>;
 }
 
-const DEFAULT_ACK_WAIT_MS = 30_000;
+/** After a crash the messages it held come back when this has passed; while one is worked on it is extended. */
+const DEFAULT_ACK_WAIT_MS = 10_000;
 /** A message that fails alone this often while others pass is set aside. */
 const PARK_AFTER_DELIVERIES = 8;
 
@@ -63,7 +64,7 @@ class DurableLoop implements RunningDurable {
   start(): this {
     this.heartbeat = setInterval(() => {
       for (const message of this.held) message.working();
-    }, this.ackWaitMs / 2);
+    }, this.ackWaitMs / 3);
     void this.collect();
     this.finished = this.work();
     return this;

@@ -90,26 +90,29 @@ function matchedItem({ item, matches }: MatchedAnswer): MatchedItem {
   return create(MatchedItemSchema, { item, matches });
 }
 
-/** Parts under one check id; only the first carries the charge and the remembered ids. */
+/** Parts under one check id; only the first carries the charge and the warnings. */
 function split(check: Check, items: readonly MatchedItem[]): Check[] {
-  const groups: MatchedItem[][] = [[]];
-  let bytes = 0;
-  for (const item of items) {
-    const size = toBinary(MatchedItemSchema, item).length;
-    if (bytes + size > PART_BYTES && bytes > 0) {
-      groups.push([]);
-      bytes = 0;
-    }
-    groups.at(-1)?.push(item);
+  const groups: Pick<Check, 'items' | 'rememberedItemIds'>[] = [];
+  let bytes = Infinity;
+  const groupFor = (size: number) => {
     bytes += size;
-  }
+    const last = groups.at(-1);
+    if (last && bytes <= PART_BYTES) return last;
+    const next = { items: [], rememberedItemIds: [] };
+    groups.push(next);
+    bytes = size;
+    return next;
+  };
+  for (const item of items) groupFor(toBinary(MatchedItemSchema, item).length).items.push(item);
+  for (const id of check.rememberedItemIds) groupFor(Buffer.byteLength(id)).rememberedItemIds.push(id);
+  if (groups.length === 0) groupFor(0);
   return groups.map((group, index) =>
     create(CheckSchema, {
       ...check,
+      ...group,
       part: index + 1,
       parts: groups.length,
-      items: group,
-      ...(index > 0 ? { costCredits: 0, rememberedItemIds: [], warnings: [] } : {}),
+      ...(index > 0 ? { costCredits: 0, warnings: [] } : {}),
     }),
   );
 }

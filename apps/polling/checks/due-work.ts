@@ -77,6 +77,11 @@ export async function claimDue(database: Database, lane: string, limit: number):
   return [...searches.values()];
 }
 
+/** The lane has a new holder: what the one before had under way is due again. */
+export async function releaseLane(database: Database, lane: string): Promise<void> {
+  await database.query(`UPDATE upstream_searches SET leased_until = 'epoch' WHERE lane = $1`, [lane]);
+}
+
 /** Gives searches back unread; their watches stay due. */
 export async function releaseSearches(database: Database, searchKeys: readonly string[]): Promise<void> {
   await database.query(`UPDATE upstream_searches SET leased_until = 'epoch' WHERE search_key = ANY($1)`, [

@@ -9,7 +9,7 @@ import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
 import { completedCheck, failedCheck, type MatchedAnswer } from './build-checks.js';
 import type { CheckRecorder, SearchMemory, WatchChecks } from './check-recorder.js';
-import { claimDue, releaseSearches, settleIdle, type DueSearch } from './due-work.js';
+import { claimDue, releaseLane, releaseSearches, settleIdle, type DueSearch } from './due-work.js';
 import { planReads, type Answer, type PlannedRead } from './read-upstream.js';
 import { seenItemsOf, seenByAll } from './seen-items.js';
 
@@ -45,6 +45,7 @@ export class LaneWorker {
   }
 
   private async work(): Promise<void> {
+    await releaseLane(this.database, this.lane.name).catch((error: unknown) => this.log.error({ err: error }, 'lane'));
     while (!this.abort.signal.aborted) {
       try {
         const claimed = this.lane.blockedForMs > 0 ? await this.tellBlocked() : await this.claim();

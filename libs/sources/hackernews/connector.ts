@@ -4,7 +4,7 @@ import { merged, readPages, type Page } from '../paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { alternativesOf, faultsWithoutTerms } from '../terms.js';
 import { parseSearchAnswer } from './parse.js';
-import { FEED_PAGE_SIZE, SEARCH_PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
+import { FIRST_PAGE_SIZE, PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
 
 // An item is indexed a little after it was created: what is older than `since` by less may still be new.
 const INDEX_LAG_SECONDS = 300;
@@ -25,8 +25,8 @@ export function createHackernewsConnector(): SourceConnector {
     search,
     feed: {
       pagesFor: (windowSeconds) =>
-        Math.max(1, Math.ceil(((windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND) / FEED_PAGE_SIZE)),
-      read: (since, context) => readSlices(context, since, FEED_PAGE_SIZE, feedUrl),
+        Math.max(1, Math.ceil(((windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND) / PAGE_SIZE)),
+      read: (since, context) => readSlices(context, since, PAGE_SIZE, feedUrl),
     },
   };
 }
@@ -36,7 +36,7 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   // Algolia ANDs words and has no OR: one request for each term. One after the other, as the lane's budget allows.
   for (const phrases of alternativesOf(criteria)) {
     reads.push(
-      await readSlices(context, context.since, SEARCH_PAGE_SIZE, (slice) =>
+      await readSlices(context, context.since, context.since ? PAGE_SIZE : FIRST_PAGE_SIZE, (slice) =>
         searchUrl(phrases, context.match, slice),
       ),
     );

@@ -37,7 +37,7 @@ describe('what Hacker News is asked', () => {
     await connector.search(criteriaOf({ query: 'desk lamp' }), fakeContext(upstream.http, { since }));
     expect(upstream.requests.map(({ url }) => url)).toEqual([
       'https://hn.algolia.com/api/v1/search_by_date?query=%22desk+lamp%22&typoTolerance=false' +
-        '&tags=%28story%2Ccomment%2Cpoll%2Cjob%29&hitsPerPage=100&numericFilters=created_at_i%3E1772621700',
+        '&tags=%28story%2Ccomment%2Cpoll%2Cjob%29&hitsPerPage=1000&numericFilters=created_at_i%3E1772621700',
     ]);
   });
 

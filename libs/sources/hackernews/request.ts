@@ -5,10 +5,13 @@ const SEARCH_URL = 'https://hn.algolia.com/api/v1/search_by_date';
 // Poll options are indexed as items too; they are no publication of their own.
 const TAGS = '(story,comment,poll,job)';
 
-/** Items of one search request: more would mostly be read in vain. */
-export const SEARCH_PAGE_SIZE = 100;
-/** Items of one feed request: Algolia's own limit, and all that one query ever gives. */
-export const FEED_PAGE_SIZE = 1_000;
+/** Items of a first poll: it has no end to reach, and more would mostly be read in vain. */
+export const FIRST_PAGE_SIZE = 100;
+/**
+ * Items of any other request: Algolia's own limit, and all that one query ever gives. The filter by time keeps the
+ * answers short; a burst of more within one second could not be paged through.
+ */
+export const PAGE_SIZE = 1_000;
 
 /** The part of the index that one request reads, in epoch seconds. */
 export interface Slice {
@@ -20,7 +23,7 @@ export interface Slice {
 
 /** Newest items that hold all of the phrases. */
 export function searchUrl(phrases: readonly string[], match: MatchMode, slice: Slice): string {
-  return urlOf(slice, SEARCH_PAGE_SIZE, {
+  return urlOf(slice, slice.after === undefined ? FIRST_PAGE_SIZE : PAGE_SIZE, {
     query: phrases.map((phrase) => queryOf(phrase, match)).join(' '),
     // "humanoid" gave 6,782 hits with typos allowed and 1,296 without. By date even the site itself asks for `min`.
     typoTolerance: match === 'platform' ? 'min' : 'false',
@@ -29,7 +32,7 @@ export function searchUrl(phrases: readonly string[], match: MatchMode, slice: S
 
 /** Newest items of the whole site. */
 export function feedUrl(slice: Slice): string {
-  return urlOf(slice, FEED_PAGE_SIZE, {});
+  return urlOf(slice, PAGE_SIZE, {});
 }
 
 function queryOf(phrase: string, match: MatchMode): string {

@@ -1,0 +1,150 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CheckSchema, CriteriaSchema, ItemSchema, type Check } from '#contracts';
+import { checkIdOf } from '#kernel';
+import { UpstreamError } from '#sources';
+import { completedCheck, failedCheck, type MatchedAnswer } from './build-checks.js';
+import type { DueSearch, DueWatch } from './due-work.js';
+
+const NOW = Date.parse('2026-03-04T12:00:00.000Z');
+const HOUR = 3_600_000;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+function watchOf(more: Partial<DueWatch> = {}): DueWatch {
+  return {
+    watchId: '0190a0b0-0000-7000-8000-000000000001',
+    searchKey: 'hackernews:abc',
+    accountId: '0190a0b0-0000-7000-8000-000000000002',
+    keywordId: '',
+    searchId: '',
+    intervalSeconds: 600,
+    backfill: false,
+    baselineAt: NOW - HOUR,
+    coveredUntil: NOW - HOUR,
+    tick: NOW - 1000,
+    checkSeq: 0,
+    ...more,
+  };
+}
+
+function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
+  return {
+    searchKey: 'hackernews:abc',
+    source,
+    criteria: create(CriteriaSchema, { query: 'acme' }),
+    match: 'word',
+    state: {},
+    stateAt: undefined,
+    failures: 0,
+    watches: [],
+  };
+}
+
+function itemOf(itemId: string, more: { publishedAt?: string; text?: string; source?: string } = {}): MatchedAnswer {
+  return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
+}
+
+function check(watch: DueWatch, matched: readonly MatchedAnswer[], seen: readonly string[] = [], search = searchOf()): Check[] {
+  const fetched = { items: matched.map(({ item }) => item), gap: true, warnings: ['one feed is gone'] };
+  const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(NOW), windowFrom: new Date(NOW - HOUR) };
+  return completedCheck(search, watch, answer, matched, new Set(seen), new Date(NOW + 500));
+}
+
+const reported = (parts: readonly Check[]) => parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
+const remembered = (parts: readonly Check[]) => parts.flatMap(({ rememberedItemIds }) => rememberedItemIds);
+
+describe('the check of one watch', () => {
+  it('states what was asked, when, and what it costs', () => {
+    const [one, ...others] = check(watchOf(), [itemOf('hn:1')]);
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({
+      checkId: checkIdOf(watchOf().watchId, iso(NOW - 1000)),
+      tick: iso(NOW - 1000),
+      finishedAt: iso(NOW + 500),
+      windowFrom: iso(NOW - HOUR),
+      windowTo: iso(NOW),
+      part: 1,
+      parts: 1,
+      baseline: false,
+      costCredits: 1,
+      itemsSeen: 1,
+      gap: true,
+      warnings: ['one feed is gone'],
+    });
+    expect(one?.failure).toBeUndefined();
+  });
+
+  it('reports what the watch has not seen, and nothing twice', () => {
+    const parts = check(watchOf(), [itemOf('hn:3'), itemOf('hn:2'), itemOf('hn:1')], ['hn:2']);
+    expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
+  });
+
+  it('at the first poll only remembers; it is no gap that there is more', () => {
+    const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
+    expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
+    expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
+  });
+
+  it('at the first poll with backfill reports everything, however old', () => {
+    const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [itemOf('hn:1', { publishedAt: iso(0) })]);
+    expect([reported(parts), remembered(parts), parts[0]?.baseline]).toEqual([['hn:1'], [], true]);
+  });
+
+  it('remembers what is older than the watch by more than 5 minutes, and reports what has no date', () => {
+    const baselineAt = NOW - HOUR;
+    const parts = check(watchOf({ baselineAt }), [
+      itemOf('hn:new', { publishedAt: iso(baselineAt + 1) }),
+      itemOf('hn:edge', { publishedAt: iso(baselineAt - 300_000) }),
+      itemOf('hn:old', { publishedAt: iso(baselineAt - 300_001) }),
+      itemOf('hn:undated'),
+    ]);
+    expect([reported(parts), remembered(parts)]).toEqual([['hn:new', 'hn:edge', 'hn:undated'], ['hn:old']]);
+  });
+
+  it('reports articles of feeds that are dated back', () => {
+    const old = itemOf('rss:1', { source: 'rss', publishedAt: iso(0) });
+    expect(reported(check(watchOf(), [old], [], searchOf('rss')))).toEqual(['rss:1']);
+  });
+
+  it('is split where it is large: nothing is lost or said twice, and only the first part is charged', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 25 }),
+        fc.integer({ min: 0, max: 3000 }),
+        fc.boolean(),
+        (kilobytes, old, baseline) => {
+          const fresh = kilobytes.map((size, n) => itemOf(`hn:${n}`, { text: 'x'.repeat(size * 1024) }));
+          const past = Array.from({ length: old }, (_, n) => itemOf(`hn:old ${n} ${'y'.repeat(500)}`, { publishedAt: iso(0) }));
+          const parts = check(watchOf(baseline ? { baselineAt: undefined } : {}), [...fresh, ...past]);
+          const freshIds = fresh.map(({ item }) => item.itemId);
+          const oldIds = past.map(({ item }) => item.itemId);
+          expect(reported(parts)).toEqual(baseline ? [] : freshIds);
+          expect(remembered(parts)).toEqual(baseline ? [...freshIds, ...oldIds] : oldIds);
+          expect(parts.map(({ part }) => part)).toEqual(parts.map((_, n) => n + 1));
+          expect(parts.map(({ costCredits, warnings }) => [costCredits, warnings.length])).toEqual(
+            parts.map((_, n) => (n === 0 ? [1, 1] : [0, 0])),
+          );
+          for (const part of parts) {
+            expect(part).toMatchObject({ checkId: parts[0]?.checkId, parts: parts.length, baseline });
+            expect(toBinary(CheckSchema, part).length).toBeLessThan(800 * 1024);
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('that failed says why, is free and moves no window', () => {
+    const error = new UpstreamError('rate_limited', 'hackernews answered 429', 429, 7000);
+    const failed = failedCheck(searchOf(), watchOf(), error, new Date(NOW + 7000), new Date(NOW));
+    expect(failed).toMatchObject({
+      checkId: checkIdOf(watchOf().watchId, iso(NOW - 1000)),
+      costCredits: 0,
+      items: [],
+      rememberedItemIds: [],
+      windowTo: '',
+      failure: { kind: 'rate_limited', reason: 'hackernews answered 429', statusCode: 429, retryAt: iso(NOW + 7000) },
+    });
+  });
+});

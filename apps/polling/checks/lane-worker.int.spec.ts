@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Check } from '#contracts';
+import { until } from '#testing';
+import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import type { LaneWorker } from './lane-worker.js';
+
+let stores: PollingStores;
+let upstream: Upstream;
+let worker: LaneWorker;
+
+beforeAll(async () => {
+  stores = await openPollingStores();
+});
+afterAll(() => stores?.drop());
+beforeEach(async () => {
+  await stores.database.query('DELETE FROM watch_schedule');
+  await stores.database.query('DELETE FROM upstream_searches');
+  upstream = new Upstream();
+  worker = workerOn(upstream, stores).worker;
+  worker.start();
+});
+afterEach(() => worker.stop());
+
+const idsOf = (check: Check | undefined) => check?.items.map(({ item }) => item?.itemId);
+
+/** Makes the watches due and waits for the check of each. */
+async function tick(...watchIds: string[]): Promise<Check[]> {
+  const before = await Promise.all(watchIds.map(async (id) => (await stores.checksOf(id)).length));
+  await stores.due(...watchIds);
+  return Promise.all(
+    watchIds.map((id, n) => until(`a check of ${id}`, async () => (await stores.checksOf(id))[before[n] ?? 0])),
+  );
+}
+
+/** Waits until the tables know of everything that is in the streams. */
+async function settled(...watchIds: string[]): Promise<void> {
+  await until('the tables have followed', async () => {
+    const rows: { busy: number }[] = await stores.database.query(
+      `SELECT count(*)::int AS busy FROM watch_schedule WHERE watch_id = ANY($1) AND next_due_at <= clock_timestamp()`,
+      [watchIds],
+    );
+    return rows[0]?.busy === 0;
+  });
+}
+
+describe('the work on a lane', () => {
+  it('begins with a silent baseline, and then reports what is new, once', async () => {
+    upstream.publish('hn:1');
+    const id = await stores.watch();
+    const [baseline] = await tick(id);
+    await settled(id);
+    expect([baseline?.baseline, idsOf(baseline), baseline?.rememberedItemIds]).toEqual([true, [], ['hn:1']]);
+    upstream.publish('hn:2');
+    const [second] = await tick(id);
+    await settled(id);
+    expect([second?.baseline, idsOf(second)]).toEqual([false, ['hn:2']]);
+    const [third] = await tick(id);
+    expect(idsOf(third)).toEqual([]);
+  });
+
+  it('asks the upstream once for the same search of two accounts, and makes a check for each', async () => {
+    const ids = [await stores.watch(), await stores.watch({ backfill: true }), await stores.watch({ query: 'other' })];
+    upstream.publish('hn:1');
+    const [silent, filled, other] = await tick(...ids);
+    expect(upstream.requests.length).toBe(2);
+    expect([idsOf(silent), idsOf(filled), idsOf(other)]).toEqual([[], ['hn:1'], []]);
+    expect(new Set([silent?.accountId, filled?.accountId, other?.accountId]).size).toBe(3);
+    expect([silent?.costCredits, filled?.costCredits]).toEqual([1, 1]);
+    expect(silent?.checkId).not.toBe(filled?.checkId);
+  });
+
+  it('lets a watch with a longer interval miss nothing between its ticks', async () => {
+    const often = await stores.watch({ intervalSeconds: 60 });
+    const seldom = await stores.watch({ intervalSeconds: 3600 });
+    await tick(often, seldom);
+    await settled(often, seldom);
+    upstream.publish('hn:1');
+    expect(idsOf((await tick(often))[0])).toEqual(['hn:1']);
+    await settled(often);
+    upstream.publish('hn:2');
+    expect(idsOf((await tick(often))[0])).toEqual(['hn:2']);
+    await settled(often);
+    upstream.publish('hn:3');
+    const [first, second] = await tick(often, seldom);
+    await settled(often, seldom);
+    expect([idsOf(first), idsOf(second)]).toEqual([['hn:3'], ['hn:3', 'hn:2', 'hn:1']]);
+    expect(idsOf((await tick(seldom))[0])).toEqual([]);
+  });
+
+  it('takes a watch that joins a search later for what it is: new', async () => {
+    const first = await stores.watch();
+    await tick(first);
+    await settled(first);
+    upstream.publish('hn:1');
+    await tick(first);
+    await settled(first);
+    const late = await stores.watch();
+    const [check] = await tick(late);
+    await settled(late);
+    expect([check?.baseline, idsOf(check), check?.rememberedItemIds]).toEqual([true, [], ['hn:1']]);
+    upstream.publish('hn:2');
+    const both = await tick(first, late);
+    expect(both.map(idsOf)).toEqual([['hn:2'], ['hn:2']]);
+  });
+
+  it('records a failed check, free and with its reason, and sends nothing before Retry-After has passed', async () => {
+    const ids = [await stores.watch(), await stores.watch({ query: 'other' })];
+    upstream.failure = { status: 429, headers: { 'retry-after': '2' } };
+    const failed = await tick(...ids);
+    for (const check of failed) {
+      expect(check).toMatchObject({ costCredits: 0, items: [], windowTo: '', failure: { kind: 'rate_limited' } });
+      expect(Date.parse(check.failure?.retryAt ?? '')).toBeGreaterThan(Date.now());
+    }
+    upstream.failure = undefined;
+    const lastRefused = Math.max(...upstream.requests);
+    const asked = upstream.requests.length;
+    upstream.publish('hn:1');
+    await until('the lane asks again', () => upstream.requests.length > asked, 8000);
+    expect((upstream.requests[asked] ?? 0) - lastRefused).toBeGreaterThanOrEqual(2000);
+    const healed = await until('a check that went well', async () =>
+      (await stores.checksOf(ids[0] ?? '')).find((check) => !check.failure),
+    );
+    expect([healed.baseline, healed.costCredits]).toEqual([true, 1]);
+  });
+
+  it('loses nothing of a failed check’s window', async () => {
+    const id = await stores.watch();
+    await tick(id);
+    await settled(id);
+    upstream.publish('hn:1');
+    upstream.failure = { status: 403 };
+    expect((await tick(id))[0]?.failure?.kind).toBe('forbidden');
+    await settled(id);
+    upstream.failure = undefined;
+    upstream.publish('hn:2');
+    expect(idsOf((await tick(id))[0])).toEqual(['hn:2', 'hn:1']);
+  });
+
+  it('checks a paused watch no more, and a resumed one again, with what was published meanwhile', async () => {
+    const id = await stores.watch();
+    await tick(id);
+    await settled(id);
+    await stores.change(id, { isActive: false });
+    await stores.due(id);
+    await until('the search is set aside', async () => {
+      const rows: { idle: boolean }[] = await stores.database.query(`SELECT next_due_at = 'infinity' AS idle FROM upstream_searches`);
+      return rows[0]?.idle;
+    });
+    expect((await stores.checksOf(id)).length).toBe(1);
+    upstream.publish('hn:1');
+    await stores.change(id, { isActive: true });
+    const check = await until('a check after the pause', async () => (await stores.checksOf(id))[1]);
+    expect(idsOf(check)).toEqual(['hn:1']);
+  });
+
+  it('finishes the read under way when it is stopped, and takes up no other', async () => {
+    let open = () => {};
+    upstream.gate = new Promise((resolve) => (open = resolve));
+    const id = await stores.watch();
+    await stores.due(id);
+    await until('the read is under way', () => upstream.requests.length === 1);
+    const stopped = worker.stop();
+    open();
+    await stopped;
+    expect((await stores.checksOf(id)).length).toBe(1);
+    await stores.due(id);
+    expect(upstream.requests.length).toBe(1);
+  });
+
+  it('keeps to its budget of requests', async () => {
+    await worker.stop();
+    upstream.requestsPerMinute = 600;
+    worker = workerOn(upstream, stores).worker;
+    const ids = await Promise.all(Array.from({ length: 110 }, (_, n) => stores.watch({ query: `q${n}` })));
+    await stores.due(...ids);
+    worker.start();
+    await until('every search was read', () => upstream.requests.length === ids.length);
+    const [first = 0] = upstream.requests;
+    // A burst of 100 (ten seconds' worth), then 10 a second.
+    expect((upstream.requests[109] ?? 0) - first).toBeGreaterThanOrEqual(890);
+  });
+});

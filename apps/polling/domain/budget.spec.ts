@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { blocksLane, waitAfter } from './backoff.js';
+import { TokenBucket } from './token-bucket.js';
+
+const kind = fc.constantFrom('rate_limited', 'unauthorized', 'server_error', 'timeout', 'network', 'not_parsable', 'gone');
+const failures = fc.integer({ min: 1, max: 1000 });
+const random = fc.double({ min: 0, max: 1, noNaN: true });
+
+describe('the wait after a failure', () => {
+  it('is what the upstream asked for, whatever else', () => {
+    fc.assert(
+      fc.property(kind, failures, fc.nat(), random, (of, n, retryAfterMs, r) => {
+        expect(waitAfter(of, n, retryAfterMs, r)).toBe(retryAfterMs);
+      }),
+    );
+  });
+
+  it('doubles from 5 s to 15 min, and is spread over a quarter of its length', () => {
+    expect([1, 2, 3, 8, 9, 1000].map((n) => waitAfter('server_error', n, undefined, 0))).toEqual([
+      5_000, 10_000, 20_000, 640_000, 900_000, 900_000,
+    ]);
+    fc.assert(
+      fc.property(kind, failures, random, (of, n, r) => {
+        const wait = waitAfter(of, n, undefined, r);
+        const least = waitAfter(of, n, undefined, 0);
+        expect(wait).toBeGreaterThanOrEqual(least);
+        expect(wait).toBeLessThanOrEqual(Math.ceil(least * 1.25));
+        expect(waitAfter(of, n + 1, undefined, 0)).toBeGreaterThanOrEqual(least);
+      }),
+    );
+  });
+
+  it.each(['rate_limited', 'unauthorized'])('begins with 30 s after %s', (of) => {
+    expect(waitAfter(of, 1, undefined, 0)).toBe(30_000);
+  });
+
+  it('makes the whole lane wait after an outage, and only the search after a fault of its own', () => {
+    for (const kind of ['rate_limited', 'unauthorized', 'server_error', 'timeout', 'network', 'not_parsable']) {
+      expect([kind, blocksLane(kind, 'lane')]).toEqual([kind, true]);
+      expect([kind, blocksLane(kind, 'search')]).toEqual([kind, false]);
+    }
+    for (const kind of ['forbidden', 'not_found', 'gone', 'blocked', 'truncated', 'unknown_shape', 'too_large'])
+      expect([kind, blocksLane(kind, 'lane')]).toEqual([kind, false]);
+  });
+});
+
+describe('a token bucket', () => {
+  const rate = fc.integer({ min: 1, max: 6000 });
+  const burst = fc.integer({ min: 1, max: 50 });
+  const gaps = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 200 });
+
+  /** When each request goes out that is asked for after these gaps. */
+  function sentAt(perMinute: number, size: number, between: readonly number[]): number[] {
+    const bucket = new TokenBucket(perMinute, size, 0);
+    let now = 0;
+    return between.map((gap) => {
+      now += gap;
+      return now + bucket.take(now);
+    });
+  }
+
+  it('lets no window see more than its burst and its rate', () => {
+    fc.assert(
+      fc.property(rate, burst, gaps, (perMinute, size, between) => {
+        const sent = sentAt(perMinute, size, between);
+        for (let from = 0; from < sent.length; from += 1)
+          for (let to = from; to < sent.length; to += 1) {
+            const allowed = size + (((sent[to] ?? 0) - (sent[from] ?? 0)) * perMinute) / 60_000;
+            expect(to - from + 1).toBeLessThanOrEqual(allowed + 1e-6);
+          }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('makes nobody wait while requests come slower than its rate', () => {
+    fc.assert(
+      fc.property(rate, burst, fc.integer({ min: 1, max: 100 }), (perMinute, size, count) => {
+        const gap = Math.ceil(60_000 / perMinute);
+        const sent = sentAt(perMinute, size, Array<number>(count).fill(gap));
+        expect(sent).toEqual(Array.from({ length: count }, (_, n) => (n + 1) * gap));
+      }),
+    );
+  });
+
+  it('sends in the order in which it was asked', () => {
+    fc.assert(
+      fc.property(rate, burst, gaps, (perMinute, size, between) => {
+        const sent = sentAt(perMinute, size, between);
+        expect(sent).toEqual([...sent].sort((a, b) => a - b));
+      }),
+    );
+  });
+});

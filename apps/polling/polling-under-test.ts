@@ -1,0 +1,169 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { inject } from 'vitest';
+import { CheckSchema, CriteriaSchema, ItemSchema, KeywordDecisionSchema, type Check, type Item } from '#contracts';
+import { criteriaHash } from '#criteria';
+import { EventStore } from '#event-store';
+import type { OutboundHttp } from '#http-out';
+import { isoOf, newId, systemClock } from '#kernel';
+import { connectBus, subjectOf, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import type { SourceConnector } from '#sources';
+import { createLogger } from '#telemetry';
+import { isolateStores } from '#testing';
+import { CheckRecorder } from './checks/check-recorder.js';
+import { LaneWorker } from './checks/lane-worker.js';
+import { Lane } from './lanes/lane.js';
+import { scheduleProjection } from './projections/schedule.projection.js';
+
+// For specs only: due work in real stores, and an upstream that a spec fills.
+
+const log = createLogger('spec', 'silent');
+
+/** Stores with the due work in them. */
+export interface PollingStores {
+  database: Database;
+  bus: Bus;
+  store: EventStore;
+  /** Schedules a lone watch, as KEYWORDS would. */
+  watch(more?: WatchInit): Promise<string>;
+  /** Pauses or resumes a watch, or changes its interval. */
+  change(watchId: string, change: { isActive?: boolean; intervalSeconds?: number }): Promise<void>;
+  /** Makes the next check of these watches due now; no other watch is due then. */
+  due(...watchIds: string[]): Promise<void>;
+  /** Checks of a watch as the stream has them. */
+  checksOf(watchId: string): Promise<Check[]>;
+  drop(): Promise<void>;
+}
+
+/** How a watch differs from one on `acme`, every 600 s, of an account of its own. */
+export interface WatchInit {
+  accountId?: string;
+  query?: string;
+  intervalSeconds?: number;
+  backfill?: boolean;
+}
+
+/** Opens stores of a spec's own. */
+export async function openPollingStores(lanes = 1): Promise<PollingStores> {
+  const stores = await isolateStores(inject('stores'));
+  const database = await openDatabase(stores.databaseUrl, 'spec');
+  const bus = await connectBus(stores.natsUrl, 'spec', log);
+  const store = new EventStore(bus);
+  const projection = scheduleProjection(() => lanes);
+  const accounts = new Map<string, string>();
+
+  const project = (accountId: string, subjectId: string, event: Parameters<typeof decisionOf>[2]) =>
+    database.transaction((tx) =>
+      projection.apply(tx, { subject: '', seq: 1, predecessor: 0, data: decisionOf(accountId, subjectId, event) }),
+    );
+
+  return {
+    database,
+    bus,
+    store,
+    async watch({ accountId = newId(), query = 'acme', intervalSeconds = 600, backfill = false } = {}) {
+      const watchId = newId();
+      const criteria = create(CriteriaSchema, { market: 'global', query });
+      const hash = criteriaHash('hackernews', criteria);
+      const watch = { watchId, source: 'hackernews', criteria, criteriaHash: hash, intervalSeconds, backfill };
+      accounts.set(watchId, accountId);
+      await project(accountId, watchId, { case: 'watchCreated', value: { watch } });
+      return watchId;
+    },
+    change: (watchId, change) => project('', watchId, { case: 'watchChanged', value: change }),
+    async due(...watchIds) {
+      await database.query(`UPDATE watch_schedule SET next_due_at = now() + interval '1 hour' WHERE watch_id <> ALL($1)`, [watchIds]);
+      await database.query(`UPDATE watch_schedule SET next_due_at = clock_timestamp() WHERE watch_id = ANY($1)`, [watchIds]);
+      await database.query(
+        `UPDATE upstream_searches s SET next_due_at = (SELECT min(next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key)`,
+      );
+    },
+    async checksOf(watchId) {
+      const stored = await store.read('CHECKS', subjectOf('CHECKS', accounts.get(watchId) ?? '', watchId));
+      return stored.map(({ data }) => fromBinary(CheckSchema, data));
+    },
+    async drop() {
+      await bus.close();
+      await database.destroy();
+      await stores.drop();
+    },
+  };
+}
+
+function decisionOf(
+  accountId: string,
+  subjectId: string,
+  event:
+    | { case: 'watchCreated'; value: { watch: object } }
+    | { case: 'watchChanged'; value: { isActive?: boolean; intervalSeconds?: number } },
+): Uint8Array {
+  const decidedAt = isoOf(systemClock.now());
+  return toBinary(
+    KeywordDecisionSchema,
+    create(KeywordDecisionSchema, { commandId: newId(), accountId, subjectId, decidedAt, events: [{ event }] }),
+  );
+}
+
+/** An upstream with what was published on it, and every request that reached it. */
+export class Upstream {
+  readonly items: Item[] = [];
+  requests: number[] = [];
+  /** What it answers instead of 200. */
+  failure: { status: number; headers?: Record<string, string> } | undefined;
+  /** Requests wait until it settles. */
+  gate: Promise<void> = Promise.resolve();
+  requestsPerMinute = 600_000;
+
+  /** Publishes an item now. */
+  publish(itemId: string, text = 'all about acme', publishedAt = isoOf(systemClock.now())): void {
+    this.items.unshift(
+      create(ItemSchema, { itemId, source: 'hackernews', eventType: 'hn_item.created', text, publishedAt, bodyJson: '{}' }),
+    );
+  }
+
+  readonly http: OutboundHttp = {
+    request: async (request) => {
+      this.requests.push(Date.now());
+      await this.gate;
+      const { status, headers } = this.failure ?? { status: 200 };
+      return { status, headers: headers ?? {}, bytes: Buffer.from('{}'), url: request.url };
+    },
+    close: () => Promise.resolve(),
+  };
+
+  /** Reads newest first, until `since` or an item that everybody knows, as real connectors do. */
+  get connector(): SourceConnector {
+    return {
+      id: 'hackernews',
+      requiredSettings: [],
+      hasSearch: true,
+      commonGrid: true,
+      budget: { requestsPerMinute: this.requestsPerMinute, concurrency: 4, backoff: 'lane' },
+      checkCriteria: () => [],
+      requestsPerSearch: () => 1,
+      search: async (_, { http, since, known }) => {
+        await http.json({ url: 'https://upstream.example.org/search' });
+        const end = this.items.findIndex(
+          ({ itemId, publishedAt }) => known(itemId) || (since && Date.parse(publishedAt ?? '') < since.getTime()),
+        );
+        return { items: end < 0 ? [...this.items] : this.items.slice(0, end), gap: false, warnings: [] };
+      },
+    };
+  }
+}
+
+/** A worker on the first lane of the upstream. */
+export function workerOn(upstream: Upstream, { database, store }: PollingStores): { worker: LaneWorker; lane: Lane } {
+  const lane = new Lane({
+    name: 'hackernews:0',
+    connector: upstream.connector,
+    baseUrl: undefined,
+    http: upstream.http,
+    lanes: 1,
+    blockedUntil: new Date(0),
+    failures: 0,
+    remember: async () => {},
+  });
+  const recorder = new CheckRecorder(database, store, () => Date.now());
+  return { lane, worker: new LaneWorker(lane, database, recorder, systemClock, 20, log) };
+}

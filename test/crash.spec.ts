@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ALL_SERVICES,
+  ApiClient,
+  beginProgram,
+  startProgram,
+  startServices,
+  until,
+  type Program,
+  type ServiceName,
+} from '#testing';
+import { freePort } from '#embedded';
+import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+
+const BURST = 500;
+
+/** Where each service is killed, by itself, in the middle of the burst. */
+const INSTANTS: { service: ServiceName; failpoint: string; when: string }[] = [
+  {
+    service: 'polling',
+    failpoint: 'polling-after-append-before-projection:3',
+    when: 'after the append, before the tables',
+  },
+  {
+    service: 'analysis',
+    failpoint: 'analysis-after-publish-before-ack:1',
+    when: 'after the publish, before the ack',
+  },
+  {
+    service: 'delivery',
+    failpoint: 'delivery-after-post-before-record:1',
+    when: 'after the POST, before the attempt is recorded',
+  },
+];
+
+let scenario = 0;
+
+describe('kill -9 during a burst loses nothing', () => {
+  let stage: Stage;
+  let programs: Map<string, Program>;
+  let customer: Customer;
+
+  beforeAll(async () => {
+    stage = await setStage();
+    const started = await startServices(stage.env, [...ALL_SERVICES]);
+    programs = new Map(started.map((program) => [program.name, program]));
+    customer = await welcome(stage, programs.get('gateway')?.url ?? '');
+  }, 90_000);
+
+  afterAll(async () => {
+    await Promise.all([...programs.values()].map((program) => program.stop()));
+    await stage.close();
+  });
+
+  it.each(INSTANTS)(
+    '$service, $when',
+    async ({ service, failpoint }) => {
+      const brand = await watchBrand(stage, customer);
+      await programs.get(service)?.stop();
+      const doomed = beginProgram(service, { ...stage.env, EARSHOT_FAILPOINT: failpoint }, await freePort());
+      burst(stage, brand.term);
+      await doomed.ended;
+      expect(doomed.child.signalCode, doomed.output()).toBe('SIGKILL');
+      programs.set(service, await startProgram(service, stage.env));
+      await expectNothingLost(stage, customer, brand);
+    },
+    90_000,
+  );
+
+  it.each(['gateway', 'keywords', 'billing'] as const)(
+    '%s, at any moment',
+    async (service) => {
+      const brand = await watchBrand(stage, customer);
+      burst(stage, brand.term);
+      const program = programs.get(service);
+      await until(
+        'the burst has begun to arrive',
+        () => stage.simulator.receiver.deliveries(brand.hook).length > 0,
+        30_000,
+      );
+      await program?.stop('SIGKILL');
+      programs.set(service, await startProgram(service, stage.env));
+      const gateway = programs.get('gateway')?.url ?? '';
+      customer = { ...customer, api: new ApiClient(gateway, customer.api.apiKey) };
+      await expectNothingLost(stage, customer, brand);
+    },
+    90_000,
+  );
+
+  it('keywords, after the append, before the tables: the keyword is there all the same', async () => {
+    await programs.get('keywords')?.stop();
+    const doomed = beginProgram(
+      'keywords',
+      { ...stage.env, EARSHOT_FAILPOINT: 'after-append-before-projection:1' },
+      await freePort(),
+    );
+    await until(
+      'keywords is up',
+      async () => {
+        const { status } = await customer.api.post('/v1/keywords', keywordBody(stage, 'Ghost Ship', 'ghost'));
+        return status === 503 && doomed.child.signalCode === 'SIGKILL';
+      },
+      30_000,
+    );
+    programs.set('keywords', await startProgram('keywords', stage.env));
+    const found = await until('the keyword is readable', async () => {
+      const { body } = await customer.api.get('/v1/keywords?q=Ghost');
+      return body.data.length > 0 && body.data;
+    });
+    expect(found).toHaveLength(1);
+    expect(found[0].watches).toHaveLength(1);
+  }, 60_000);
+});
+
+describe('kill -9 of the whole process during a burst loses nothing', () => {
+  let stage: Stage;
+  let program: Program;
+
+  beforeAll(async () => {
+    stage = await setStage();
+    program = await startProgram('earshot', stage.env);
+  }, 60_000);
+
+  afterAll(async () => {
+    await program.stop();
+    await stage.close();
+  });
+
+  it.each([1, 50, 200])(
+    'with %i deliveries made',
+    async (made) => {
+      const customer = await welcome(stage, program.url);
+      const brand = await watchBrand(stage, customer);
+      burst(stage, brand.term);
+      await until(
+        'the burst arrives',
+        () => stage.simulator.receiver.deliveries(brand.hook).length >= made,
+        30_000,
+      );
+      await program.stop('SIGKILL');
+      program = await startProgram('earshot', stage.env);
+      const api = new ApiClient(program.url, customer.api.apiKey);
+      await expectNothingLost(stage, { ...customer, api }, brand);
+    },
+    90_000,
+  );
+});
+
+interface Brand {
+  term: string;
+  hook: string;
+  keywordId: string;
+  watchId: string;
+}
+
+async function watchBrand(stage: Stage, { api }: Customer): Promise<Brand> {
+  scenario += 1;
+  const term = `Brand${scenario}word`;
+  const hook = `crash-${scenario}`;
+  const keyword = await watchKeyword(api, keywordBody(stage, term, hook));
+  return { term, hook, keywordId: keyword.id, watchId: keyword.watches[0]?.id ?? '' };
+}
+
+function keywordBody(stage: Stage, term: string, hook: string): object {
+  return {
+    name: term,
+    refreshIntervalSeconds: 1,
+    globalCriteria: { market: 'global', query: term },
+    sources: [{ source: 'hackernews', enabled: true }],
+    webhookUrl: `${stage.simulator.url}/hooks/${hook}`,
+  };
+}
+
+function burst(stage: Stage, term: string): void {
+  for (let n = 1; n <= BURST; n += 1)
+    stage.simulator.world.publish('hackernews', { kind: 'comment', text: `${term} number ${n}` });
+}
+
+/** Every item is one mention, every event was delivered at least once, copies are alike, the replay is complete. */
+async function expectNothingLost(
+  stage: Stage,
+  { api }: Customer,
+  { hook, keywordId, watchId }: Brand,
+): Promise<void> {
+  const { receiver } = stage.simulator;
+  await until('every event is delivered', () => receiver.countsOf(hook).distinct >= BURST, 75_000);
+  const mentions = await until('every mention is readable', async () => {
+    const found = await api.all(`/v1/keywords/${keywordId}/results?limit=200`);
+    return found.length >= BURST && found;
+  });
+  const ids = new Set(mentions.map(({ id }: { id: string }) => id));
+  expect(mentions).toHaveLength(BURST);
+  expect(ids.size).toBe(BURST);
+  expect(new Set(mentions.map(({ text }: { text: string }) => text)).size).toBe(BURST);
+
+  const deliveries = receiver.deliveries(hook);
+  expect(deliveries.every(({ verified }) => verified)).toBe(true);
+  expect(new Set(deliveries.map(({ eventId }) => eventId))).toEqual(ids);
+  expect(new Set(deliveries.map(({ body }) => body)).size, 'copies are the same, byte for byte').toBe(BURST);
+
+  const replay = await api.all(`/v1/hackernews/watches/${watchId}/events?limit=200`);
+  expect(replay.map(({ id }: { id: string }) => id).sort()).toEqual([...ids].sort());
+}
