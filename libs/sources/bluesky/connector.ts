@@ -17,8 +17,8 @@ export function createBlueskyConnector(settings: BlueskySettings): SourceConnect
     id: 'bluesky',
     requiredSettings: ['SOURCE_BLUESKY_CLIENT_ID', 'SOURCE_BLUESKY_CLIENT_SECRET'],
     commonGrid: false,
-    // 600 a minute are allowed; its staff ask that the search be not used in bulk.
     hasSearch: true,
+    // 600 a minute are allowed; its staff ask that the search be not used in bulk.
     budget: { requestsPerMinute: 120, concurrency: 2, backoff: 'lane' },
     checkCriteria: (criteria) => faultsWithoutTerms('bluesky', criteria),
     requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),

@@ -4,7 +4,7 @@ import { merged, readPages, type Page } from '../paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { alternativesOf, faultsWithoutTerms } from '../terms.js';
 import { parseSearchAnswer } from './parse.js';
-import { FIRST_PAGE_SIZE, PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
+import { PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
 
 // An item is indexed a little after it was created: what is older than `since` by less may still be new.
 const INDEX_LAG_SECONDS = 300;
@@ -17,8 +17,8 @@ export function createHackernewsConnector(): SourceConnector {
     id: 'hackernews',
     requiredSettings: [],
     commonGrid: true,
-    // 10,000 requests an hour and address, less a margin.
     hasSearch: true,
+    // 10,000 requests an hour and address, less a margin.
     budget: { requestsPerMinute: 150, concurrency: 4, backoff: 'lane' },
     checkCriteria: (criteria): Fault[] => faultsWithoutTerms('hackernews', criteria),
     requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),
@@ -26,7 +26,7 @@ export function createHackernewsConnector(): SourceConnector {
     feed: {
       pagesFor: (windowSeconds) =>
         Math.max(1, Math.ceil(((windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND) / PAGE_SIZE)),
-      read: (since, context) => readSlices(context, since, PAGE_SIZE, feedUrl),
+      read: (since, context) => readSlices(context, since, feedUrl),
     },
   };
 }
@@ -35,11 +35,7 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   const reads: Fetched[] = [];
   // Algolia ANDs words and has no OR: one request for each term. One after the other, as the lane's budget allows.
   for (const phrases of alternativesOf(criteria)) {
-    reads.push(
-      await readSlices(context, context.since, context.since ? PAGE_SIZE : FIRST_PAGE_SIZE, (slice) =>
-        searchUrl(phrases, context.match, slice),
-      ),
-    );
+    reads.push(await readSlices(context, context.since, (slice) => searchUrl(phrases, context.match, slice)));
   }
   return merged(reads);
 }
@@ -51,7 +47,6 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
 async function readSlices(
   context: FetchContext,
   since: Date | undefined,
-  pageSize: number,
   urlOf: (slice: Slice) => string,
 ): Promise<Fetched> {
   const after = since && Math.floor(since.getTime() / 1000) - INDEX_LAG_SECONDS;
@@ -64,7 +59,7 @@ async function readSlices(
     const fresh = answer.items.filter((item) => !seen.has(item.itemId));
     for (const item of fresh) seen.add(item.itemId);
     const { oldestSeconds } = answer;
-    const full = answer.hitCount >= pageSize;
+    const full = answer.hitCount >= PAGE_SIZE;
     // A full slice without anything fresh is one second with more items than fit: there is no way past it.
     missed ||= answer.pastCap || (full && fresh.length === 0);
     const more = full && fresh.length > 0 && oldestSeconds !== undefined;

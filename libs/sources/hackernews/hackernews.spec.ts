@@ -11,7 +11,7 @@ describeConnector('hackernews', {
   create: createHackernewsConnector,
   criteria: criteriaOf({ query: 'lamp' }),
   serve: serveStories,
-  pageSize: 100,
+  pageSize: 1000,
   itemIdOf: (n) => `hn:${40_000_000 - n}`,
   changedShapes: [
     {},
@@ -178,13 +178,13 @@ describe('items of Hacker News', () => {
   });
 
   it('of one and the same second, more than a page, do not make the read run in circles', async () => {
-    const posts = Array.from({ length: 150 }, (_, n) => ({ n, at: SPEC_NOW }));
+    const posts = Array.from({ length: 1500 }, (_, n) => ({ n, at: SPEC_NOW }));
     const upstream = fakeUpstream('hackernews', (request) => serveStories(posts, request));
     const since = new Date('2026-03-04T11:00:00Z');
     const fetched = await connector.search(
       criteriaOf({ query: 'lamp' }),
       fakeContext(upstream.http, { since }),
     );
-    expect([fetched.items.length, fetched.gap, upstream.requests.length]).toEqual([100, true, 2]);
+    expect([fetched.items.length, fetched.gap, upstream.requests.length]).toEqual([1000, true, 2]);
   });
 });

@@ -5,11 +5,9 @@ const SEARCH_URL = 'https://hn.algolia.com/api/v1/search_by_date';
 // Poll options are indexed as items too; they are no publication of their own.
 const TAGS = '(story,comment,poll,job)';
 
-/** Items of a first poll: it has no end to reach, and more would mostly be read in vain. */
-export const FIRST_PAGE_SIZE = 100;
 /**
- * Items of any other request: Algolia's own limit, and all that one query ever gives. The filter by time keeps the
- * answers short; a burst of more within one second could not be paged through.
+ * Items of one request: Algolia's own limit, and all that one query ever gives. The filter by time keeps the
+ * answers short, and a burst of more within one second could not be paged through.
  */
 export const PAGE_SIZE = 1_000;
 
@@ -23,7 +21,7 @@ export interface Slice {
 
 /** Newest items that hold all of the phrases. */
 export function searchUrl(phrases: readonly string[], match: MatchMode, slice: Slice): string {
-  return urlOf(slice, slice.after === undefined ? FIRST_PAGE_SIZE : PAGE_SIZE, {
+  return urlOf(slice, {
     query: phrases.map((phrase) => queryOf(phrase, match)).join(' '),
     // "humanoid" gave 6,782 hits with typos allowed and 1,296 without. By date even the site itself asks for `min`.
     typoTolerance: match === 'platform' ? 'min' : 'false',
@@ -32,7 +30,7 @@ export function searchUrl(phrases: readonly string[], match: MatchMode, slice: S
 
 /** Newest items of the whole site. */
 export function feedUrl(slice: Slice): string {
-  return urlOf(slice, PAGE_SIZE, {});
+  return urlOf(slice, {});
 }
 
 function queryOf(phrase: string, match: MatchMode): string {
@@ -47,12 +45,12 @@ function queryOf(phrase: string, match: MatchMode): string {
   }
 }
 
-function urlOf(slice: Slice, hitsPerPage: number, more: Record<string, string>): string {
+function urlOf(slice: Slice, more: Record<string, string>): string {
   const filters = [
     slice.after === undefined ? '' : `created_at_i>${slice.after}`,
     slice.upTo === undefined ? '' : `created_at_i<=${slice.upTo}`,
   ].filter((filter) => filter !== '');
-  const query = new URLSearchParams({ ...more, tags: TAGS, hitsPerPage: String(hitsPerPage) });
+  const query = new URLSearchParams({ ...more, tags: TAGS, hitsPerPage: String(PAGE_SIZE) });
   if (filters.length > 0) query.set('numericFilters', filters.join(','));
   return `${SEARCH_URL}?${query}`;
 }

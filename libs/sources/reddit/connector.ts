@@ -20,8 +20,8 @@ export function createRedditConnector(settings: RedditSettings): SourceConnector
     requiredSettings: ['SOURCE_REDDIT_CLIENT_ID', 'SOURCE_REDDIT_CLIENT_SECRET'],
     // The listing of all comments serves every search that is due with it.
     commonGrid: true,
-    // 100 a minute for one application, averaged over ten minutes; less a margin.
     hasSearch: true,
+    // 100 a minute for one application, averaged over ten minutes; less a margin.
     budget: { requestsPerMinute: 90, concurrency: 4, backoff: 'lane' },
     checkCriteria: (criteria) => {
       const faults = faultsOf(criteria);
