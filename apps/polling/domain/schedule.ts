@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { derivedId } from '#kernel';
 
 /**
  * The first instant after `nowMs` on the grid of the interval: `phase + k × interval`. Late work does not shift
@@ -15,5 +15,6 @@ export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): nu
  */
 export function phaseOf(searchKey: string, intervalMs: number, commonGrid: boolean): number {
   if (commonGrid) return 0;
-  return createHash('sha256').update(searchKey).digest().readUInt32BE(0) % intervalMs;
+  // The first 32 bits of a derived id are as good as random, and always the same.
+  return Number.parseInt(derivedId('phase', searchKey).slice(0, 8), 16) % intervalMs;
 }
