@@ -135,10 +135,18 @@ async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<voi
   );
 }
 
+/**
+ * A check whose last part was never stored (a crash between two) moves no window: what was in the parts that are
+ * missing is found by the next check.
+ */
+function isWhole(check: Check, stored: readonly Check[]): boolean {
+  return stored.some(({ checkId, part, parts }) => checkId === check.checkId && part === parts);
+}
+
 async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const rows = progress.map(({ watch, checks, seq, nextDueAt }) => {
     const last = checks.at(-1);
-    const completed = checks.filter((check) => !check.failure);
+    const completed = checks.filter((check) => !check.failure && isWhole(check, checks));
     const baseline = completed.find((check) => check.baseline);
     return {
       watchId: watch.watchId,

@@ -28,7 +28,9 @@ async function tick(...watchIds: string[]): Promise<Check[]> {
   const before = await Promise.all(watchIds.map(async (id) => (await stores.checksOf(id)).length));
   await stores.due(...watchIds);
   return Promise.all(
-    watchIds.map((id, n) => until(`a check of ${id}`, async () => (await stores.checksOf(id))[before[n] ?? 0])),
+    watchIds.map((id, n) =>
+      until(`a check of ${id}`, async () => (await stores.checksOf(id))[before[n] ?? 0]),
+    ),
   );
 }
 
@@ -59,7 +61,11 @@ describe('the work on a lane', () => {
   });
 
   it('asks the upstream once for the same search of two accounts, and makes a check for each', async () => {
-    const ids = [await stores.watch(), await stores.watch({ backfill: true }), await stores.watch({ query: 'other' })];
+    const ids = [
+      await stores.watch(),
+      await stores.watch({ backfill: true }),
+      await stores.watch({ query: 'other' }),
+    ];
     upstream.publish('hn:1');
     const [silent, filled, other] = await tick(...ids);
     expect(upstream.requests.length).toBe(2);
@@ -104,11 +110,19 @@ describe('the work on a lane', () => {
   });
 
   it('records a failed check, free and with its reason, and sends nothing before Retry-After has passed', async () => {
-    const ids = [await stores.watch(), await stores.watch({ query: 'other' })];
+    const ids = [
+      await stores.watch({ intervalSeconds: 1 }),
+      await stores.watch({ query: 'other', intervalSeconds: 1 }),
+    ];
     upstream.failure = { status: 429, headers: { 'retry-after': '2' } };
     const failed = await tick(...ids);
     for (const check of failed) {
-      expect(check).toMatchObject({ costCredits: 0, items: [], windowTo: '', failure: { kind: 'rate_limited' } });
+      expect(check).toMatchObject({
+        costCredits: 0,
+        items: [],
+        windowTo: '',
+        failure: { kind: 'rate_limited' },
+      });
       expect(Date.parse(check.failure?.retryAt ?? '')).toBeGreaterThan(Date.now());
     }
     upstream.failure = undefined;
@@ -143,7 +157,9 @@ describe('the work on a lane', () => {
     await stores.change(id, { isActive: false });
     await stores.due(id);
     await until('the search is set aside', async () => {
-      const rows: { idle: boolean }[] = await stores.database.query(`SELECT next_due_at = 'infinity' AS idle FROM upstream_searches`);
+      const rows: { idle: boolean }[] = await stores.database.query(
+        `SELECT next_due_at = 'infinity' AS idle FROM upstream_searches`,
+      );
       return rows[0]?.idle;
     });
     expect((await stores.checksOf(id)).length).toBe(1);

@@ -1,0 +1,251 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CheckSchema, ItemSchema, type Check } from '#contracts';
+import { subjectOf } from '#messaging';
+import { openPollingStores, type PollingStores } from '../polling-under-test.js';
+import { completedCheck, failedCheck } from './build-checks.js';
+import { CheckRecorder, type WatchChecks } from './check-recorder.js';
+import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from './due-work.js';
+import { UpstreamError } from '#sources';
+
+let stores: PollingStores;
+let recorder: CheckRecorder;
+
+beforeAll(async () => {
+  stores = await openPollingStores();
+  recorder = new CheckRecorder(stores.database, stores.store, () => Date.now());
+});
+afterAll(() => stores?.drop());
+beforeEach(async () => {
+  await stores.database.query('DELETE FROM watch_schedule');
+  await stores.database.query('DELETE FROM upstream_searches');
+});
+
+/** Makes the watch due and claims it, as a lane does. */
+async function claim(watchId: string): Promise<{ search: DueSearch; watch: DueWatch }> {
+  await stores.due(watchId);
+  await stores.database.query(`UPDATE upstream_searches SET leased_until = 'epoch'`);
+  const [search] = await claimDue(stores.database, 'hackernews:0', 10);
+  const watch = search?.watches[0];
+  if (!search || !watch) throw new Error('nothing was due');
+  return { search, watch };
+}
+
+/** What a read that found these items says of the watch. */
+function checkOf(
+  { search, watch }: { search: DueSearch; watch: DueWatch },
+  items: Record<string, string>,
+): WatchChecks {
+  const matched = Object.entries(items).map(([itemId, text]) => ({
+    item: create(ItemSchema, { itemId, source: 'hackernews', text }),
+    matches: [],
+  }));
+  const fetched = { items: [], gap: false, warnings: [] };
+  const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
+  return { search, watch, parts: completedCheck(search, watch, answer, matched, new Set(), new Date()) };
+}
+
+async function scheduleOf(watchId: string) {
+  const rows: {
+    check_seq: number;
+    covered_until: Date | null;
+    next_due_at: Date;
+    last_status: string | null;
+  }[] = await stores.database.query('SELECT * FROM watch_schedule WHERE watch_id = $1', [watchId]);
+  if (!rows[0]) throw new Error('no such watch');
+  return rows[0];
+}
+
+async function seenBy(watchId: string): Promise<string[]> {
+  const rows: { item_id: string }[] = await stores.database.query(
+    'SELECT item_id FROM seen_items WHERE watch_id = $1 ORDER BY item_id',
+    [watchId],
+  );
+  return rows.map((row) => row.item_id);
+}
+
+/** The watch after its baseline. */
+async function begun(): Promise<string> {
+  const id = await stores.watch({ backfill: true });
+  await recorder.record([checkOf(await claim(id), {})], [], true);
+  return id;
+}
+
+const itemsOf = (checks: readonly Check[]) =>
+  checks.flatMap((check) => check.items.map(({ item }) => item?.itemId));
+const large = 'x'.repeat(300 * 1024);
+
+/** Appends parts as the recorder would, and then dies. */
+async function appendAndDie({ watch, parts }: WatchChecks, count = parts.length): Promise<void> {
+  let seq = watch.checkSeq;
+  for (const part of parts.slice(0, count))
+    seq = await stores.store.append(
+      subjectOf('CHECKS', watch.accountId, watch.watchId),
+      toBinary(CheckSchema, part),
+      seq,
+      `${part.checkId}:${part.part}`,
+    );
+}
+
+describe('recording checks', () => {
+  it('stores the check, remembers its items and moves the watch to its next tick', async () => {
+    const id = await begun();
+    const claimed = await claim(id);
+    await recorder.record([checkOf(claimed, { 'hn:1': 'a' })], [], true);
+    const row = await scheduleOf(id);
+    const checks = await stores.checksOf(id);
+    expect(itemsOf(checks)).toEqual(['hn:1']);
+    expect(await seenBy(id)).toEqual(['hn:1']);
+    expect([row.last_status, row.covered_until?.toISOString()]).toEqual([
+      'completed',
+      checks.at(-1)?.windowTo,
+    ]);
+    expect(row.next_due_at.getTime() % 600_000).toBe(0);
+    expect(row.next_due_at.getTime()).toBeGreaterThan(Date.now());
+    expect((await claim(id)).watch.checkSeq).toBe(row.check_seq);
+  });
+
+  it('adopts the check that a process stored before it died, and charges no second one', async () => {
+    const id = await begun();
+    const claimed = await claim(id);
+    await appendAndDie(checkOf(claimed, { 'hn:1': 'a' }));
+    await recorder.record([checkOf(await claim(id), { 'hn:1': 'a', 'hn:2': 'b' })], [], true);
+    const checks = await stores.checksOf(id);
+    expect(checks.map(({ costCredits }) => costCredits)).toEqual([1, 1]);
+    expect(itemsOf(checks)).toEqual(['hn:1']);
+    // What the dead process had not seen is still new for the next check.
+    expect(await seenBy(id)).toEqual(['hn:1']);
+    expect((await scheduleOf(id)).covered_until?.toISOString()).toBe(checks.at(-1)?.windowTo);
+    await recorder.record([checkOf(await claim(id), { 'hn:2': 'b' })], [], true);
+    expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1', 'hn:2']);
+  });
+
+  it('moves no window by a check whose last parts a crash has swallowed: the next one finds what was in them', async () => {
+    const id = await begun();
+    const { covered_until: before } = await scheduleOf(id);
+    const found = { 'hn:1': large, 'hn:2': large, 'hn:3': large };
+    await appendAndDie(checkOf(await claim(id), found), 1);
+    await recorder.record([checkOf(await claim(id), found)], [], true);
+    expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1']);
+    expect((await scheduleOf(id)).covered_until).toEqual(before);
+    expect(await seenBy(id)).toEqual(['hn:1']);
+    await recorder.record([checkOf(await claim(id), { 'hn:2': large, 'hn:3': large })], [], true);
+    expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1', 'hn:2', 'hn:3']);
+    expect((await scheduleOf(id)).covered_until?.getTime()).toBeGreaterThan(before?.getTime() ?? 0);
+  });
+
+  it('stays at the first poll when a crash has swallowed parts of it', async () => {
+    const id = await stores.watch({ backfill: true });
+    await appendAndDie(checkOf(await claim(id), { 'hn:1': large, 'hn:2': large }), 1);
+    await recorder.record([checkOf(await claim(id), { 'hn:1': large, 'hn:2': large })], [], true);
+    const again = await claim(id);
+    expect(again.watch.baselineAt).toBeUndefined();
+    await recorder.record([checkOf(again, { 'hn:2': large })], [], true);
+    expect((await stores.checksOf(id)).map(({ baseline }) => baseline)).toEqual([true, true]);
+    expect((await claim(id)).watch.baselineAt).toBeGreaterThan(0);
+  });
+
+  it('makes one check of one tick when two replicas hold the same watch', async () => {
+    const id = await begun();
+    const claimed = await claim(id);
+    const outcomes = await Promise.allSettled([
+      recorder.record([checkOf(claimed, { 'hn:1': 'a' })], [], true),
+      recorder.record([checkOf(claimed, { 'hn:1': 'a' })], [], true),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    const checks = await stores.checksOf(id);
+    expect(checks.length).toBe(2);
+    expect(itemsOf(checks)).toEqual(['hn:1']);
+  });
+
+  it('begins anew where the stream has forgotten what the tables remember', async () => {
+    const id = await begun();
+    const claimed = await claim(id);
+    await stores.bus.jsm.streams.purge('CHECKS', {
+      filter: subjectOf('CHECKS', claimed.watch.accountId, id),
+    });
+    await recorder.record([checkOf(claimed, { 'hn:1': 'a' })], [], true);
+    expect(await stores.checksOf(id)).toEqual([]);
+    await recorder.record([checkOf(await claim(id), { 'hn:1': 'a' })], [], true);
+    expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1']);
+  });
+
+  it('tells a failed check, which moves no window, and waits as long as it says', async () => {
+    const id = await begun();
+    const before = await scheduleOf(id);
+    const { search, watch } = await claim(id);
+    const notBefore = Date.now() + 3_600_000;
+    const parts = [
+      failedCheck(
+        search,
+        watch,
+        new UpstreamError('server_error', 'down', 503),
+        new Date(notBefore),
+        new Date(),
+      ),
+    ];
+    await recorder.record([{ search, watch, parts, notBefore }], [], true);
+    const row = await scheduleOf(id);
+    expect(row).toMatchObject({ last_status: 'failed', covered_until: before.covered_until });
+    expect(row.next_due_at.getTime()).toBe(notBefore);
+  });
+});
+
+describe('due work', () => {
+  it('is claimed once, the longest due first, and again when it was released', async () => {
+    const ids = [
+      await stores.watch({ query: 'a' }),
+      await stores.watch({ query: 'b' }),
+      await stores.watch({ query: 'c' }),
+    ];
+    await stores.due(...ids);
+    await stores.database.query(
+      `UPDATE upstream_searches s SET next_due_at = now() - interval '1 hour' FROM watch_schedule w
+       WHERE w.search_key = s.search_key AND w.watch_id = $1`,
+      [ids[2]],
+    );
+    const first = await claimDue(stores.database, 'hackernews:0', 1);
+    expect(first.map(({ watches }) => watches[0]?.watchId)).toEqual([ids[2]]);
+    expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(2);
+    expect(await claimDue(stores.database, 'hackernews:0', 10)).toEqual([]);
+    expect(await claimDue(stores.database, 'rss:0', 10)).toEqual([]);
+    await releaseSearches(
+      stores.database,
+      first.map(({ searchKey }) => searchKey),
+    );
+    expect((await claimDue(stores.database, 'hackernews:0', 10)).map(({ searchKey }) => searchKey)).toEqual(
+      first.map(({ searchKey }) => searchKey),
+    );
+  });
+
+  it('of one search is never claimed by two at once', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => stores.watch({ query: `q${n}` })));
+    await stores.due(...ids);
+    const claims = await Promise.all(
+      Array.from({ length: 6 }, () => claimDue(stores.database, 'hackernews:0', 7)),
+    );
+    const keys = claims.flat().map(({ searchKey }) => searchKey);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('brings the watches that are due, and not those of the same search that are not, or pause', async () => {
+    const due = await stores.watch();
+    await stores.watch();
+    const paused = await stores.watch();
+    await stores.change(paused, { isActive: false });
+    await stores.due(due, paused);
+    const [search] = await claimDue(stores.database, 'hackernews:0', 10);
+    expect(search?.watches.map(({ watchId }) => watchId)).toEqual([due]);
+  });
+
+  it('of a search that nobody waits for is set to the next instant that somebody does', async () => {
+    const id = await stores.watch();
+    await stores.change(id, { isActive: false });
+    await stores.due(id);
+    const [idle] = await claimDue(stores.database, 'hackernews:0', 10);
+    await settleIdle(stores.database, [idle?.searchKey ?? '']);
+    expect(await claimDue(stores.database, 'hackernews:0', 10)).toEqual([]);
+    await stores.change(id, { isActive: true });
+    expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(1);
+  });
+});

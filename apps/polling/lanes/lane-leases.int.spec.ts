@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '#testing';
+import { openPollingStores, type PollingStores } from '../polling-under-test.js';
+import { LaneLeases } from './lane-leases.js';
+
+let stores: PollingStores;
+
+beforeAll(async () => {
+  stores = await openPollingStores();
+});
+afterAll(() => stores?.drop());
+beforeEach(async () => {
+  await stores.database.query('DELETE FROM lanes');
+  await stores.database.query('DELETE FROM polling_replicas');
+});
+
+const LONG_MS = 60_000;
+const SOURCES = ['hackernews', 'rss'];
+
+async function replica(leaseMs = LONG_MS): Promise<LaneLeases> {
+  const leases = new LaneLeases(stores.database, leaseMs);
+  await leases.prepare(
+    new Map([
+      ['hackernews', 3],
+      ['rss', 1],
+    ]),
+  );
+  return leases;
+}
+
+const namesOf = (rows: readonly { lane: string }[]) => rows.map(({ lane }) => lane).sort();
+
+describe('the leases of lanes', () => {
+  it('give a lone replica every lane', async () => {
+    const leases = await replica();
+    expect(namesOf(await leases.renew(SOURCES))).toEqual([
+      'hackernews:0',
+      'hackernews:1',
+      'hackernews:2',
+      'rss:0',
+    ]);
+  });
+
+  it('give each of two replicas its part, once the first has let go of what is too much', async () => {
+    const first = await replica();
+    const second = await replica();
+    const all = await first.renew(SOURCES);
+    expect(await second.renew(SOURCES)).toEqual([]);
+    const surplus = await first.surplus(all, SOURCES);
+    expect(surplus.length).toBe(2);
+    await first.release(namesOf(surplus));
+    const mine = namesOf(await first.renew(SOURCES));
+    const theirs = namesOf(await second.renew(SOURCES));
+    expect([mine.length, theirs.length]).toEqual([2, 2]);
+    expect([...mine, ...theirs].sort()).toEqual(namesOf(all));
+    expect(await first.surplus(await first.renew(SOURCES), SOURCES)).toEqual([]);
+  });
+
+  it('never give one lane to two, however many ask at once', async () => {
+    const replicas = await Promise.all(Array.from({ length: 3 }, () => replica()));
+    for (let round = 0; round < 3; round += 1) {
+      const held = await Promise.all(replicas.map((leases) => leases.renew(SOURCES)));
+      const names = held.flat().map(({ lane }) => lane);
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  it('move when their replica has fallen silent for the length of a lease, and not before', async () => {
+    const silent = await replica(1000);
+    const began = Date.now();
+    expect((await silent.renew(SOURCES)).length).toBe(4);
+    const heir = await replica(1000);
+    const taken = await until('the lanes have moved', async () => {
+      const held = await heir.renew(SOURCES);
+      return held.length === 4 && held;
+    });
+    expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
+    expect(namesOf(taken)).toEqual(['hackernews:0', 'hackernews:1', 'hackernews:2', 'rss:0']);
+    expect(await silent.renew(SOURCES)).toEqual([]);
+  });
+
+  it('move at once from a replica that leaves', async () => {
+    const leaving = await replica();
+    await leaving.renew(SOURCES);
+    const heir = await replica();
+    await leaving.leave();
+    expect((await heir.renew(SOURCES)).length).toBe(4);
+  });
+
+  it('of sources that a replica does not poll are not taken by it', async () => {
+    const leases = await replica();
+    expect(namesOf(await leases.renew(['rss']))).toEqual(['rss:0']);
+  });
+
+  it('hand on what a lane has learned about its upstream', async () => {
+    const first = await replica();
+    await first.renew(SOURCES);
+    const until = new Date(Date.now() + 60_000);
+    await first.remember('rss:0', until, 3);
+    await first.leave();
+    const held = await (await replica()).renew(SOURCES);
+    expect(held.find(({ lane }) => lane === 'rss:0')).toMatchObject({ blocked_until: until, failures: 3 });
+  });
+
+  it('put every search into a lane that exists when their number changes', async () => {
+    for (let n = 0; n < 10; n += 1) await stores.watch({ query: `q${n}` });
+    const lanes = async () => {
+      const rows: { lane: string }[] = await stores.database.query(
+        'SELECT DISTINCT lane FROM upstream_searches ORDER BY lane',
+      );
+      return rows.map(({ lane }) => lane);
+    };
+    expect(await lanes()).toEqual(['hackernews:0']);
+    await replica();
+    expect((await lanes()).length).toBeGreaterThan(1);
+    await new LaneLeases(stores.database, LONG_MS).prepare(new Map([['hackernews', 1]]));
+    expect(await lanes()).toEqual(['hackernews:0']);
+  });
+});
