@@ -55,6 +55,10 @@ export const SETTINGS = {
     default: 16,
     desc: 'Webhook requests under way at once to one endpoint',
   }),
+  STREAM_REPLICAS: positiveInteger({
+    default: 1,
+    desc: 'Copies that a NATS cluster keeps of each stream; read when the streams are first made',
+  }),
   SHUTDOWN_GRACE_MS: positiveInteger({
     default: 8000,
     desc: 'How long in-flight work may take at a stop, in ms',

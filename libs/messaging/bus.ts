@@ -15,8 +15,9 @@ export interface Bus {
 /**
  * Connects, waits for the server at a start, and makes the streams that are missing. Reconnects for ever.
  * @param url `nats://host:port`, several separated by commas
+ * @param streamReplicas copies that the cluster keeps of each stream that is made now
  */
-export async function connectBus(url: string, name: string, log: Logger): Promise<Bus> {
+export async function connectBus(url: string, name: string, log: Logger, streamReplicas = 1): Promise<Bus> {
   const nc = await connect({
     servers: url.split(','),
     name: `earshot-${name}`,
@@ -26,7 +27,7 @@ export async function connectBus(url: string, name: string, log: Logger): Promis
   });
   void logStatus(nc, log);
   const jsm = await jetstreamManager(nc);
-  await ensureStreams(jsm);
+  await ensureStreams(jsm, streamReplicas);
   // The default of 5 s is shorter than a purge of a large stream, which stalls publishers for seconds.
   return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, close: () => nc.drain() };
 }

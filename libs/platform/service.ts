@@ -22,6 +22,7 @@ export const PLATFORM_SETTINGS = [
   'HOST',
   'LOG_LEVEL',
   'SHUTDOWN_GRACE_MS',
+  'STREAM_REPLICAS',
 ] as const;
 export type PlatformSettings = Settings<(typeof PLATFORM_SETTINGS)[number]>;
 
@@ -126,7 +127,7 @@ class RootModule {}
 
 async function connectPlatform(name: string, settings: PlatformSettings, log: Logger): Promise<Platform> {
   const [bus, database, clickhouse] = await Promise.all([
-    connectBus(settings.NATS_URL, name, log).catch(unreachable('NATS_URL', 'NATS')),
+    connectBus(settings.NATS_URL, name, log, settings.STREAM_REPLICAS).catch(unreachable('NATS_URL', 'NATS')),
     openDatabase(settings.DATABASE_URL, name).catch(unreachable('DATABASE_URL', 'Postgres')),
     openClickHouse(settings.CLICKHOUSE_URL, name).catch(unreachable('CLICKHOUSE_URL', 'ClickHouse')),
   ]);
