@@ -12,7 +12,9 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
   try {
     return { ...settings, sources: createSources(env) };
   } catch (error) {
-    throw new SettingsError(`Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
+    throw new SettingsError(
+      `Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

@@ -1,6 +1,13 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { inject } from 'vitest';
-import { CheckSchema, CriteriaSchema, ItemSchema, KeywordDecisionSchema, type Check, type Item } from '#contracts';
+import {
+  CheckSchema,
+  CriteriaSchema,
+  ItemSchema,
+  KeywordDecisionSchema,
+  type Check,
+  type Item,
+} from '#contracts';
 import { criteriaHash } from '#criteria';
 import { EventStore } from '#event-store';
 import type { OutboundHttp } from '#http-out';
@@ -54,7 +61,12 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
 
   const project = (accountId: string, subjectId: string, event: Parameters<typeof decisionOf>[2]) =>
     database.transaction((tx) =>
-      projection.apply(tx, { subject: '', seq: 1, predecessor: 0, data: decisionOf(accountId, subjectId, event) }),
+      projection.apply(tx, {
+        subject: '',
+        seq: 1,
+        predecessor: 0,
+        data: decisionOf(accountId, subjectId, event),
+      }),
     );
 
   return {
@@ -65,15 +77,28 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
       const watchId = newId();
       const criteria = create(CriteriaSchema, { market: 'global', query });
       const hash = criteriaHash('hackernews', criteria);
-      const watch = { watchId, source: 'hackernews', criteria, criteriaHash: hash, intervalSeconds, backfill };
+      const watch = {
+        watchId,
+        source: 'hackernews',
+        criteria,
+        criteriaHash: hash,
+        intervalSeconds,
+        backfill,
+      };
       accounts.set(watchId, accountId);
       await project(accountId, watchId, { case: 'watchCreated', value: { watch } });
       return watchId;
     },
     change: (watchId, change) => project('', watchId, { case: 'watchChanged', value: change }),
     async due(...watchIds) {
-      await database.query(`UPDATE watch_schedule SET next_due_at = now() + interval '1 hour' WHERE watch_id <> ALL($1)`, [watchIds]);
-      await database.query(`UPDATE watch_schedule SET next_due_at = clock_timestamp() WHERE watch_id = ANY($1)`, [watchIds]);
+      await database.query(
+        `UPDATE watch_schedule SET next_due_at = now() + interval '1 hour' WHERE watch_id <> ALL($1)`,
+        [watchIds],
+      );
+      await database.query(
+        `UPDATE watch_schedule SET next_due_at = clock_timestamp() WHERE watch_id = ANY($1)`,
+        [watchIds],
+      );
       await database.query(
         `UPDATE upstream_searches s SET next_due_at = (SELECT min(next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key)`,
       );
@@ -100,7 +125,13 @@ function decisionOf(
   const decidedAt = isoOf(systemClock.now());
   return toBinary(
     KeywordDecisionSchema,
-    create(KeywordDecisionSchema, { commandId: newId(), accountId, subjectId, decidedAt, events: [{ event }] }),
+    create(KeywordDecisionSchema, {
+      commandId: newId(),
+      accountId,
+      subjectId,
+      decidedAt,
+      events: [{ event }],
+    }),
   );
 }
 
@@ -117,7 +148,14 @@ export class Upstream {
   /** Publishes an item now. */
   publish(itemId: string, text = 'all about acme', publishedAt = isoOf(systemClock.now())): void {
     this.items.unshift(
-      create(ItemSchema, { itemId, source: 'hackernews', eventType: 'hn_item.created', text, publishedAt, bodyJson: '{}' }),
+      create(ItemSchema, {
+        itemId,
+        source: 'hackernews',
+        eventType: 'hn_item.created',
+        text,
+        publishedAt,
+        bodyJson: '{}',
+      }),
     );
   }
 
@@ -144,7 +182,8 @@ export class Upstream {
       search: async (_, { http, since, known }) => {
         await http.json({ url: 'https://upstream.example.org/search' });
         const end = this.items.findIndex(
-          ({ itemId, publishedAt }) => known(itemId) || (since && Date.parse(publishedAt ?? '') < since.getTime()),
+          ({ itemId, publishedAt }) =>
+            known(itemId) || (since && Date.parse(publishedAt ?? '') < since.getTime()),
         );
         return { items: end < 0 ? [...this.items] : this.items.slice(0, end), gap: false, warnings: [] };
       },
@@ -153,7 +192,10 @@ export class Upstream {
 }
 
 /** A worker on the first lane of the upstream. */
-export function workerOn(upstream: Upstream, { database, store }: PollingStores): { worker: LaneWorker; lane: Lane } {
+export function workerOn(
+  upstream: Upstream,
+  { database, store }: PollingStores,
+): { worker: LaneWorker; lane: Lane } {
   const lane = new Lane({
     name: 'hackernews:0',
     connector: upstream.connector,

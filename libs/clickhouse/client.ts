@@ -34,7 +34,11 @@ export async function selectRows<T>(
 }
 
 /** Writes rows in one insert; the server has them when this returns. */
-export async function insertRows<T>(client: ClickHouseClient, table: string, values: readonly T[]): Promise<void> {
+export async function insertRows<T>(
+  client: ClickHouseClient,
+  table: string,
+  values: readonly T[],
+): Promise<void> {
   if (values.length > 0) await client.insert({ table, values: [...values], format: 'JSONEachRow' });
 }
 

@@ -39,10 +39,6 @@ export const SETTINGS = {
     desc: 'CIDRs, separated by commas, that webhooks and feeds may reach although private',
   }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info', desc: 'Least severe log line that is written' }),
-  INTERVAL_FLOOR_SECONDS: positiveInteger({
-    default: undefined,
-    desc: 'Lowest interval of any source, in seconds; for tests',
-  }),
   POLL_TICK_MS: positiveInteger({
     default: 250,
     desc: 'How often a polling replica looks for due work, in ms',

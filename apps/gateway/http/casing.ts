@@ -22,11 +22,14 @@ export function toCamelCase(body: unknown): CasedBody {
 }
 
 function convert(value: unknown, path: string, spelling: Map<string, string>, faults: Fault[]): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => convert(item, `${path}[${index}]`, spelling, faults));
+  if (Array.isArray(value))
+    return value.map((item, index) => convert(item, `${path}[${index}]`, spelling, faults));
   if (!isObject(value)) return value;
   const converted: Record<string, unknown> = {};
   for (const [key, inner] of Object.entries(value)) {
-    const camel = SNAKE.test(key) ? key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : key;
+    const camel = SNAKE.test(key)
+      ? key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+      : key;
     const at = path === '' ? key : `${path}.${key}`;
     if (Object.hasOwn(converted, camel)) {
       faults.push({ path: at, message: `is given twice: as ${spelling.get(camel) ?? camel} and as ${key}` });
@@ -38,11 +41,18 @@ function convert(value: unknown, path: string, spelling: Map<string, string>, fa
   return converted;
 }
 
-function convertInner(camel: string, inner: unknown, at: string, spelling: Map<string, string>, faults: Fault[]): unknown {
+function convertInner(
+  camel: string,
+  inner: unknown,
+  at: string,
+  spelling: Map<string, string>,
+  faults: Fault[],
+): unknown {
   if (FREE_FORM.has(camel)) return inner;
   if (!NAMED_BY_USER.has(camel) || !isObject(inner)) return convert(inner, at, spelling, faults);
   const named: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(inner)) define(named, name, convert(field, `${at}.${name}`, spelling, faults));
+  for (const [name, field] of Object.entries(inner))
+    define(named, name, convert(field, `${at}.${name}`, spelling, faults));
   return named;
 }
 

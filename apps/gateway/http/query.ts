@@ -52,7 +52,9 @@ export class QueryReader {
       this.faults.push({ path: key, message: 'must be an ISO 8601 date-time' });
       return undefined;
     }
-    return new Date(/(Z|[+-]\d{2}:?\d{2})$/.test(spelled) || !spelled.includes(':') ? spelled : `${spelled}Z`);
+    return new Date(
+      /(Z|[+-]\d{2}:?\d{2})$/.test(spelled) || !spelled.includes(':') ? spelled : `${spelled}Z`,
+    );
   }
 
   fault(path: string, message: string): void {

@@ -16,7 +16,10 @@ export function trackRequests(fastify: FastifyInstance, log: Logger): void {
     const route = request.routeOptions.url ?? 'none';
     const status = String(reply.statusCode);
     metrics.httpRequests.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
-    log.debug({ method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request');
+    log.debug(
+      { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'request',
+    );
     done();
   });
 }

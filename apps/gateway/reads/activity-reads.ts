@@ -35,9 +35,7 @@ export class ActivityReads {
     ];
     if (page.source) conditions.push('source = {source: String}');
     if (page.after)
-      conditions.push(
-        `(occurred_at, toString(activity_id)) < ({at: DateTime64(3, 'UTC')}, {id: String})`,
-      );
+      conditions.push(`(occurred_at, toString(activity_id)) < ({at: DateTime64(3, 'UTC')}, {id: String})`);
     const rows = await selectRows<ActivityRow>(
       this.clickhouse,
       `SELECT * FROM activity WHERE ${conditions.join(' AND ')}

@@ -29,7 +29,12 @@ export class KeywordReads {
   }
 
   /** Newest first, below `beforeId`; one more than `limit`, so that the caller knows whether there is a next page. */
-  async keywords(accountId: string, filter: KeywordFilter, limit: number, beforeId?: string): Promise<KeywordEntity[]> {
+  async keywords(
+    accountId: string,
+    filter: KeywordFilter,
+    limit: number,
+    beforeId?: string,
+  ): Promise<KeywordEntity[]> {
     const query = this.database
       .getRepository(KeywordEntity)
       .createQueryBuilder('k')
@@ -56,7 +61,8 @@ export class KeywordReads {
       .where('w.keywordId IN (:...keywordIds)', { keywordIds })
       .orderBy('w.watchId')
       .getMany();
-    for (const read of await this.withSchedule(watches)) byKeyword.get(read.watch.keywordId ?? '')?.push(read);
+    for (const read of await this.withSchedule(watches))
+      byKeyword.get(read.watch.keywordId ?? '')?.push(read);
     return byKeyword;
   }
 
@@ -95,4 +101,3 @@ export class KeywordReads {
     });
   }
 }
-

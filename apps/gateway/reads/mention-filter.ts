@@ -39,7 +39,10 @@ export interface MentionFilter {
 /** Reads the filter of a list of mentions. `mode=semantic` is refused: it does not exist yet. */
 export function readMentionFilter(query: QueryReader): MentionFilter {
   if (query.one('mode', ['text', 'semantic']) === 'semantic')
-    query.fault('mode', 'semantic search is not available in this version; leave mode out to search the text');
+    query.fault(
+      'mode',
+      'semantic search is not available in this version; leave mode out to search the text',
+    );
   const included = query.all('include', ['dropped']);
   return {
     sources: query.all('source', SOURCE_IDS),
@@ -73,7 +76,11 @@ export function conditionsOf(filter: MentionFilter): Conditions {
   };
   anyOf('sources', 'source', filter.sources);
   anyOf('authors', 'author', filter.authors);
-  anyOf('keywords', 'toString(keyword_id)', filter.keywords.map((id) => id.toLowerCase()));
+  anyOf(
+    'keywords',
+    'toString(keyword_id)',
+    filter.keywords.map((id) => id.toLowerCase()),
+  );
   anyOf('sentiments', 'sentiment', filter.sentiments);
   anyOf('intents', 'intent', filter.intents);
   anyOf('langs', 'lang', filter.langs);

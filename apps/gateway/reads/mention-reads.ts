@@ -1,5 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isoFromClickHouse, selectRows, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
+import {
+  isoFromClickHouse,
+  selectRows,
+  type ClickHouseClient,
+  type EventRow,
+  type MentionRow,
+} from '#clickhouse';
 import { CLICKHOUSE } from '#platform';
 import { conditionsOf, type MentionFilter } from './mention-filter.js';
 
@@ -24,7 +30,12 @@ export class MentionReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
   /** Mentions of the account; one more than `limit`, so that the caller knows whether there is a next page. */
-  async mentions(accountId: string, keywordId: string | undefined, filter: MentionFilter, page: TimePage): Promise<MentionRow[]> {
+  async mentions(
+    accountId: string,
+    keywordId: string | undefined,
+    filter: MentionFilter,
+    page: TimePage,
+  ): Promise<MentionRow[]> {
     const { sql, params } = conditionsOf(filter);
     const time = timeConditions(page);
     const conditions = ['account_id = {accountId: UUID}', ...time.sql, ...sql];
@@ -67,7 +78,10 @@ export function isoOfColumn(text: string | null): string | null {
   return text === null ? null : isoFromClickHouse(text);
 }
 
-function timeConditions({ since, until, order, after }: TimePage): { sql: string[]; params: Record<string, unknown> } {
+function timeConditions({ since, until, order, after }: TimePage): {
+  sql: string[];
+  params: Record<string, unknown>;
+} {
   const sql = [`occurred_at >= {since: DateTime64(3, 'UTC')}`];
   const params: Record<string, unknown> = { since: clickHouseTime(since) };
   if (until) {

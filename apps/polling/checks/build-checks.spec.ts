@@ -41,17 +41,32 @@ function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
   };
 }
 
-function itemOf(itemId: string, more: { publishedAt?: string; text?: string; source?: string } = {}): MatchedAnswer {
+function itemOf(
+  itemId: string,
+  more: { publishedAt?: string; text?: string; source?: string } = {},
+): MatchedAnswer {
   return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
 }
 
-function check(watch: DueWatch, matched: readonly MatchedAnswer[], seen: readonly string[] = [], search = searchOf()): Check[] {
+function check(
+  watch: DueWatch,
+  matched: readonly MatchedAnswer[],
+  seen: readonly string[] = [],
+  search = searchOf(),
+): Check[] {
   const fetched = { items: matched.map(({ item }) => item), gap: true, warnings: ['one feed is gone'] };
-  const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(NOW), windowFrom: new Date(NOW - HOUR) };
+  const answer = {
+    kind: 'read' as const,
+    fetched,
+    state: {},
+    readAt: new Date(NOW),
+    windowFrom: new Date(NOW - HOUR),
+  };
   return completedCheck(search, watch, answer, matched, new Set(seen), new Date(NOW + 500));
 }
 
-const reported = (parts: readonly Check[]) => parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
+const reported = (parts: readonly Check[]) =>
+  parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
 const remembered = (parts: readonly Check[]) => parts.flatMap(({ rememberedItemIds }) => rememberedItemIds);
 
 describe('the check of one watch', () => {
@@ -87,7 +102,9 @@ describe('the check of one watch', () => {
   });
 
   it('at the first poll with backfill reports everything, however old', () => {
-    const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [itemOf('hn:1', { publishedAt: iso(0) })]);
+    const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
+      itemOf('hn:1', { publishedAt: iso(0) }),
+    ]);
     expect([reported(parts), remembered(parts), parts[0]?.baseline]).toEqual([['hn:1'], [], true]);
   });
 
@@ -115,7 +132,9 @@ describe('the check of one watch', () => {
         fc.boolean(),
         (kilobytes, old, baseline) => {
           const fresh = kilobytes.map((size, n) => itemOf(`hn:${n}`, { text: 'x'.repeat(size * 1024) }));
-          const past = Array.from({ length: old }, (_, n) => itemOf(`hn:old ${n} ${'y'.repeat(500)}`, { publishedAt: iso(0) }));
+          const past = Array.from({ length: old }, (_, n) =>
+            itemOf(`hn:old ${n} ${'y'.repeat(500)}`, { publishedAt: iso(0) }),
+          );
           const parts = check(watchOf(baseline ? { baselineAt: undefined } : {}), [...fresh, ...past]);
           const freshIds = fresh.map(({ item }) => item.itemId);
           const oldIds = past.map(({ item }) => item.itemId);
@@ -144,7 +163,12 @@ describe('the check of one watch', () => {
       items: [],
       rememberedItemIds: [],
       windowTo: '',
-      failure: { kind: 'rate_limited', reason: 'hackernews answered 429', statusCode: 429, retryAt: iso(NOW + 7000) },
+      failure: {
+        kind: 'rate_limited',
+        reason: 'hackernews answered 429',
+        statusCode: 429,
+        retryAt: iso(NOW + 7000),
+      },
     });
   });
 });

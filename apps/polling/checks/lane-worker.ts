@@ -45,7 +45,9 @@ export class LaneWorker {
   }
 
   private async work(): Promise<void> {
-    await releaseLane(this.database, this.lane.name).catch((error: unknown) => this.log.error({ err: error }, 'lane'));
+    await releaseLane(this.database, this.lane.name).catch((error: unknown) =>
+      this.log.error({ err: error }, 'lane'),
+    );
     while (!this.abort.signal.aborted) {
       try {
         const claimed = this.lane.blockedForMs > 0 ? await this.tellBlocked() : await this.claim();

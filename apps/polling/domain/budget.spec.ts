@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { blocksLane, waitAfter } from './backoff.js';
 import { TokenBucket } from './token-bucket.js';
 
-const kind = fc.constantFrom('rate_limited', 'unauthorized', 'server_error', 'timeout', 'network', 'not_parsable', 'gone');
+const kind = fc.constantFrom(
+  'rate_limited',
+  'unauthorized',
+  'server_error',
+  'timeout',
+  'network',
+  'not_parsable',
+  'gone',
+);
 const failures = fc.integer({ min: 1, max: 1000 });
 const random = fc.double({ min: 0, max: 1, noNaN: true });
 
@@ -36,11 +44,26 @@ describe('the wait after a failure', () => {
   });
 
   it('makes the whole lane wait after an outage, and only the search after a fault of its own', () => {
-    for (const kind of ['rate_limited', 'unauthorized', 'server_error', 'timeout', 'network', 'not_parsable']) {
+    for (const kind of [
+      'rate_limited',
+      'unauthorized',
+      'server_error',
+      'timeout',
+      'network',
+      'not_parsable',
+    ]) {
       expect([kind, blocksLane(kind, 'lane')]).toEqual([kind, true]);
       expect([kind, blocksLane(kind, 'search')]).toEqual([kind, false]);
     }
-    for (const kind of ['forbidden', 'not_found', 'gone', 'blocked', 'truncated', 'unknown_shape', 'too_large'])
+    for (const kind of [
+      'forbidden',
+      'not_found',
+      'gone',
+      'blocked',
+      'truncated',
+      'unknown_shape',
+      'too_large',
+    ])
       expect([kind, blocksLane(kind, 'lane')]).toEqual([kind, false]);
   });
 });

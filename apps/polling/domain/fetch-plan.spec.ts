@@ -10,20 +10,24 @@ const search = fc.record(
   },
   { requiredKeys: ['requests', 'feedable'] },
 );
-const due = fc
-  .array(search, { maxLength: 30 })
-  .map((searches): PlannedSearch[] =>
-    searches.map(({ requests, feedable, windowSeconds }, n) => ({
-      searchKey: `s${n}`,
-      requests,
-      feedable,
-      ...(windowSeconds === undefined ? {} : { windowSeconds }),
-    })),
-  );
+const due = fc.array(search, { maxLength: 30 }).map((searches): PlannedSearch[] =>
+  searches.map(({ requests, feedable, windowSeconds }, n) => ({
+    searchKey: `s${n}`,
+    requests,
+    feedable,
+    ...(windowSeconds === undefined ? {} : { windowSeconds }),
+  })),
+);
 /** Pages of a feed that publishes so many pages an hour. */
-const feed = fc.integer({ min: 1, max: 40 }).map((perHour) => (seconds: number) => Math.max(1, Math.ceil((seconds * perHour) / 3600)));
+const feed = fc
+  .integer({ min: 1, max: 40 })
+  .map((perHour) => (seconds: number) => Math.max(1, Math.ceil((seconds * perHour) / 3600)));
 
-function costOf(plan: FetchPlan, searches: readonly PlannedSearch[], pagesFor: (seconds: number) => number): number {
+function costOf(
+  plan: FetchPlan,
+  searches: readonly PlannedSearch[],
+  pagesFor: (seconds: number) => number,
+): number {
   const byKey = new Map(searches.map((one) => [one.searchKey, one]));
   const longest = Math.max(0, ...plan.feed.map((key) => byKey.get(key)?.windowSeconds ?? 0));
   const singles = plan.single.reduce((sum, key) => sum + (byKey.get(key)?.requests ?? 0), 0);
@@ -67,15 +71,19 @@ describe('the plan of reads', () => {
 
   it('costs as little as any choice of searches for the feed', () => {
     fc.assert(
-      fc.property(due.filter((searches) => searches.length <= 8), feed, (searches, pagesFor) => {
-        const cost = costOf(planFetch(searches, pagesFor), searches, pagesFor);
-        const candidates = searches.filter(eligible);
-        for (let chosen = 0; chosen < 2 ** candidates.length; chosen += 1) {
-          const fed = candidates.filter((_, n) => chosen & (1 << n)).map((one) => one.searchKey);
-          const single = searches.map((one) => one.searchKey).filter((key) => !fed.includes(key));
-          expect(cost).toBeLessThanOrEqual(costOf({ feed: fed, single }, searches, pagesFor));
-        }
-      }),
+      fc.property(
+        due.filter((searches) => searches.length <= 8),
+        feed,
+        (searches, pagesFor) => {
+          const cost = costOf(planFetch(searches, pagesFor), searches, pagesFor);
+          const candidates = searches.filter(eligible);
+          for (let chosen = 0; chosen < 2 ** candidates.length; chosen += 1) {
+            const fed = candidates.filter((_, n) => chosen & (1 << n)).map((one) => one.searchKey);
+            const single = searches.map((one) => one.searchKey).filter((key) => !fed.includes(key));
+            expect(cost).toBeLessThanOrEqual(costOf({ feed: fed, single }, searches, pagesFor));
+          }
+        },
+      ),
       { numRuns: 50 },
     );
   });

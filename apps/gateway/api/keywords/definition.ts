@@ -52,8 +52,16 @@ export function definitionView(definition: JsonObject): JsonObject {
     coBrandsEnabled: definition.coBrandsEnabled ?? false,
     subjectRole: definition.subjectRole ?? 'own',
     muteRules: list('muteRules').map((mute) => ({ ...mute, source: mute.source ?? null })),
-    vipAuthors: list('vipAuthors').map((vip) => ({ ...vip, source: vip.source ?? null, note: vip.note ?? null })),
-    rules: list('rules').map((rule) => ({ ...rule, source: rule.source ?? null, then: ((rule.then ?? []) as JsonObject[]).map(actionView) })),
+    vipAuthors: list('vipAuthors').map((vip) => ({
+      ...vip,
+      source: vip.source ?? null,
+      note: vip.note ?? null,
+    })),
+    rules: list('rules').map((rule) => ({
+      ...rule,
+      source: rule.source ?? null,
+      then: ((rule.then ?? []) as JsonObject[]).map(actionView),
+    })),
     webhookMode: definition.webhookMode ?? 'all',
     webhookEvents: definition.webhookEvents ?? [],
     channels: definition.channels ?? [],
@@ -72,10 +80,12 @@ export function criteriaView(criteria: JsonObject): JsonObject {
 /** An agent step as it is read. */
 export function agentStepView(step: JsonValue | undefined): JsonObject | null {
   if (typeof step !== 'object' || step === null || Array.isArray(step)) return null;
-  const schema = Object.entries((step.schema ?? {}) as Record<string, JsonObject>).map(([name, { values, ...field }]) => [
-    name,
-    Array.isArray(values) && values.length > 0 ? { ...field, values } : field,
-  ]);
+  const schema = Object.entries((step.schema ?? {}) as Record<string, JsonObject>).map(
+    ([name, { values, ...field }]) => [
+      name,
+      Array.isArray(values) && values.length > 0 ? { ...field, values } : field,
+    ],
+  );
   return { instruction: step.instruction ?? '', schema: Object.fromEntries(schema) as JsonObject };
 }
 
@@ -85,7 +95,11 @@ function actionView({ channelIds, ...action }: JsonObject): JsonObject {
 
 function scheduleView(schedule: JsonValue | undefined): JsonObject | null {
   if (typeof schedule !== 'object' || schedule === null || Array.isArray(schedule)) return null;
-  return { startsAt: schedule.startsAt ?? null, endsAt: schedule.endsAt ?? null, timezone: schedule.timezone ?? '' };
+  return {
+    startsAt: schedule.startsAt ?? null,
+    endsAt: schedule.endsAt ?? null,
+    timezone: schedule.timezone ?? '',
+  };
 }
 
 function json(value: object): JsonObject {

@@ -17,10 +17,14 @@ export function keywordFaults(body: KeywordBodyDto, sources: Sources): Fault[] {
     ...termFaults(body.globalCriteria, 'globalCriteria'),
     ...body.sources.flatMap((_, index) => sourceFaults(body, index, sources)),
     ...(body.rules ?? []).flatMap((rule, index) =>
-      ('all' in rule.when ? (rule.when.all as { field: unknown; op: unknown }[]) : []).flatMap((clause, n) => {
-        const fault = clauseFault(clause.field, clause.op);
-        return fault ? [{ path: `rules[${index}].when.all[${n}].${fault.key}`, message: fault.message }] : [];
-      }),
+      ('all' in rule.when ? (rule.when.all as { field: unknown; op: unknown }[]) : []).flatMap(
+        (clause, n) => {
+          const fault = clauseFault(clause.field, clause.op);
+          return fault
+            ? [{ path: `rules[${index}].when.all[${n}].${fault.key}`, message: fault.message }]
+            : [];
+        },
+      ),
     ),
     ...scheduleFaults(body),
   ];
@@ -39,7 +43,8 @@ export function searchFaults(source: SourceId, criteria: Criteria, path: string,
 export function unavailability(source: SourceId, sources: Sources): string | undefined {
   const setup = sources.get(source);
   if (!setup?.connector) return `${source} is not available in this version`;
-  if (!setup.enabled) return `${source} is turned off; SOURCE_${source.toUpperCase()}_ENABLED=true turns it on`;
+  if (!setup.enabled)
+    return `${source} is turned off; SOURCE_${source.toUpperCase()}_ENABLED=true turns it on`;
   if (!setup.configured) return `${source} is not configured; missing: ${setup.missingSettings.join(', ')}`;
   return undefined;
 }
@@ -54,10 +59,15 @@ export function termFaults(criteria: CriteriaDto | undefined, path: string): Fau
     const folded = foldTerm(term.trim());
     const twin = seen.get(folded);
     if (term.trim() === '') faults.push({ path: `${path}.terms[${index}]`, message: 'must not be blank' });
-    else if (twin !== undefined) faults.push({ path: `${path}.terms[${index}]`, message: `is the same term as terms[${twin}]` });
+    else if (twin !== undefined)
+      faults.push({ path: `${path}.terms[${index}]`, message: `is the same term as terms[${twin}]` });
     else seen.set(folded, index);
   });
-  if (typeof criteria.priceMin === 'number' && typeof criteria.priceMax === 'number' && criteria.priceMin > criteria.priceMax)
+  if (
+    typeof criteria.priceMin === 'number' &&
+    typeof criteria.priceMax === 'number' &&
+    criteria.priceMin > criteria.priceMax
+  )
     faults.push({ path: `${path}.priceMax`, message: 'must not be below priceMin' });
   return faults;
 }
@@ -73,24 +83,32 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
   const path = `sources[${index}]`;
   const faults: Fault[] = [];
   if (body.sources.findIndex(({ source }) => source === entry.source) < index)
-    faults.push({ path: `${path}.source`, message: `${entry.source} is listed twice; put all its searches into one entry` });
+    faults.push({
+      path: `${path}.source`,
+      message: `${entry.source} is listed twice; put all its searches into one entry`,
+    });
   const unavailable = entry.enabled ? unavailability(entry.source, sources) : undefined;
   if (unavailable) return [...faults, { path: `${path}.source`, message: unavailable }];
   const searches = entry.searches ?? [];
   const ids = new Map<string, number>();
   searches.forEach((search, n) => {
     faults.push(...termFaults(search.overrides, `${path}.searches[${n}].overrides`));
-    if (search.id !== undefined && ids.has(search.id)) faults.push({ path: `${path}.searches[${n}].id`, message: 'is used twice' });
+    if (search.id !== undefined && ids.has(search.id))
+      faults.push({ path: `${path}.searches[${n}].id`, message: 'is used twice' });
     if (search.id !== undefined) ids.set(search.id, n);
   });
   if (!entry.enabled) return faults;
   const global = criteriaOf(body.globalCriteria);
-  if (searches.length === 0) return [...faults, ...searchFaults(entry.source, global, 'globalCriteria', sources)];
+  if (searches.length === 0)
+    return [...faults, ...searchFaults(entry.source, global, 'globalCriteria', sources)];
   return [
     ...faults,
     ...searches.flatMap((search, n) => {
       const enabled = search.overrides !== undefined && search.overridesEnabled !== false;
-      const resolved = resolveCriteria(global, enabled ? criteriaOf(search.overrides ?? {}) : create(CriteriaSchema));
+      const resolved = resolveCriteria(
+        global,
+        enabled ? criteriaOf(search.overrides ?? {}) : create(CriteriaSchema),
+      );
       return searchFaults(entry.source, resolved, `${path}.searches[${n}].overrides`, sources);
     }),
   ];

@@ -52,14 +52,22 @@ const OPERATORS_OF: Readonly<Record<Kind, readonly string[]>> = {
 };
 
 /** What is wrong with a clause's field, or with its operator on that field; nothing when both fit. */
-export function clauseFault(field: unknown, op: unknown): { key: 'field' | 'op'; message: string } | undefined {
+export function clauseFault(
+  field: unknown,
+  op: unknown,
+): { key: 'field' | 'op'; message: string } | undefined {
   if (typeof field !== 'string' || typeof op !== 'string') return undefined;
   // A field of the agent step has the type that its schema gives it, which the step itself checks.
   if (/^ai\.[^.]+$/.test(field)) return undefined;
   const kind = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined;
-  if (!kind) return { key: 'field', message: `is not a field of a mention; known are ${Object.keys(FIELDS).join(', ')} and ai.<field>` };
+  if (!kind)
+    return {
+      key: 'field',
+      message: `is not a field of a mention; known are ${Object.keys(FIELDS).join(', ')} and ai.<field>`,
+    };
   const known = (OPERATORS as readonly string[]).includes(op);
-  if (known && !OPERATORS_OF[kind].includes(op)) return { key: 'op', message: `does not fit ${field}; use one of ${OPERATORS_OF[kind].join(', ')}` };
+  if (known && !OPERATORS_OF[kind].includes(op))
+    return { key: 'op', message: `does not fit ${field}; use one of ${OPERATORS_OF[kind].join(', ')}` };
   return undefined;
 }
 
@@ -67,7 +75,9 @@ export function clauseFault(field: unknown, op: unknown): { key: 'field' | 'op';
 export function clauseValueFault(value: unknown, field: unknown, op: unknown): string | undefined {
   switch (op) {
     case 'exists':
-      return value === undefined || typeof value === 'boolean' ? undefined : 'must be true or false, or left out';
+      return value === undefined || typeof value === 'boolean'
+        ? undefined
+        : 'must be true or false, or left out';
     case 'in':
       return isTexts(value) ? undefined : 'must be an array of strings';
     case 'similar_to':
@@ -97,7 +107,10 @@ function scalarFault(value: unknown, kind: Kind | undefined): string | undefined
 
 function similarFault(value: unknown): string | undefined {
   if (typeof value === 'string' && value !== '') return undefined;
-  const { text, threshold } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const { text, threshold } = (typeof value === 'object' && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >;
   if (typeof text !== 'string' || text === '') return 'must be a string, or an object with a text';
   if (threshold !== undefined && !(typeof threshold === 'number' && threshold >= 0 && threshold <= 1))
     return 'has a threshold outside 0 to 1';
