@@ -6,7 +6,7 @@ const SLOW_MS = 250;
 interface EndpointQueue {
   /** Start times of the requests under way, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
-  waiting: { delivery: Delivery; settle(result: AttemptResult | undefined): void }[];
+  waiting: { delivery: Delivery; settle(result: Promise<AttemptResult> | undefined): void }[];
 }
 
 /**
@@ -66,7 +66,7 @@ export class EndpointQueues {
     } finally {
       queue.underWay.delete(delivery);
       const next = queue.waiting.shift();
-      if (next) void this.begin(next.delivery, queue).then(next.settle);
+      if (next) next.settle(this.begin(next.delivery, queue));
       else if (queue.underWay.size === 0) this.queues.delete(delivery.endpoint);
     }
   }

@@ -46,20 +46,32 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
 
 /** Takes rows away: delivered, or given up. */
 export async function dropPending(tx: Tx, eventIds: readonly string[]): Promise<void> {
-  if (eventIds.length > 0) await tx.query('DELETE FROM pending_deliveries WHERE event_id = ANY($1)', [eventIds]);
+  if (eventIds.length > 0)
+    await tx.query('DELETE FROM pending_deliveries WHERE event_id = ANY($1)', [eventIds]);
 }
 
 /** Makes claimed rows due at once: the attempt was not made. */
-export async function returnPending(database: Database, eventIds: readonly string[], dueAt: Date): Promise<void> {
+export async function returnPending(
+  database: Database,
+  eventIds: readonly string[],
+  dueAt: Date,
+): Promise<void> {
   if (eventIds.length > 0)
-    await database.query('UPDATE pending_deliveries SET due_at = $2 WHERE event_id = ANY($1)', [eventIds, dueAt]);
+    await database.query('UPDATE pending_deliveries SET due_at = $2 WHERE event_id = ANY($1)', [
+      eventIds,
+      dueAt,
+    ]);
 }
 
 /**
  * Takes deliveries that are due, at most `perEndpoint` of each endpoint, so that a long queue of one starves no
  * other. The endpoints are walked along the index, which costs as many steps as there are endpoints.
  */
-export async function claimPending(database: Database, targets: Targets, perEndpoint: number): Promise<Delivery[]> {
+export async function claimPending(
+  database: Database,
+  targets: Targets,
+  perEndpoint: number,
+): Promise<Delivery[]> {
   const [rows]: [Row[]] = await database.query(
     `WITH RECURSIVE endpoints AS (
        (SELECT account_id, endpoint FROM pending_deliveries ORDER BY account_id, endpoint LIMIT 1)
@@ -77,11 +89,17 @@ export async function claimPending(database: Database, targets: Targets, perEndp
   );
   if (rows.length === 0) return [];
   const known = await targets.of(rows.map((row) => row.watch_id));
-  const gone = rows.filter((row) => !known.has(row.watch_id));
-  await dropPending(database.manager, gone.map((row) => row.event_id));
+  // An attempt that was under way while its endpoint was disabled has left its row behind: it goes too.
+  const gone = rows.filter((row) => known.get(row.watch_id)?.disabled !== false);
+  await dropPending(
+    database.manager,
+    gone.map((row) => row.event_id),
+  );
   return rows.flatMap((row) => {
     const target = known.get(row.watch_id);
-    return target ? [deliveryOf(row, target.endpoint, target.secret, target.failingSince)] : [];
+    return target && !target.disabled
+      ? [deliveryOf(row, target.endpoint, target.secret, target.failingSince)]
+      : [];
   });
 }
 

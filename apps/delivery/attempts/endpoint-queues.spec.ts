@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { AttemptResult, Delivery } from './delivery.js';
+import { EndpointQueues } from './endpoint-queues.js';
+
+/** Requests under way, each ended by the spec. */
+class Receiver {
+  readonly begun: Delivery[] = [];
+  private readonly ends = new Map<
+    Delivery,
+    { resolve: (result: AttemptResult) => void; reject: (error: Error) => void }
+  >();
+
+  readonly send = (delivery: Delivery): Promise<AttemptResult> => {
+    this.begun.push(delivery);
+    return new Promise((resolve, reject) => this.ends.set(delivery, { resolve, reject }));
+  };
+
+  answer(delivery: Delivery): void {
+    this.ends
+      .get(delivery)
+      ?.resolve({ delivery, at: 0, durationMs: 0, statusCode: 200, delivered: true, message: '' });
+  }
+
+  fail(delivery: Delivery, error: Error): void {
+    this.ends.get(delivery)?.reject(error);
+  }
+}
+
+let made = 0;
+function deliveryTo(endpoint: string): Delivery {
+  made += 1;
+  return {
+    eventId: `event ${made}`,
+    accountId: 'a',
+    watchId: 'w',
+    keywordId: '',
+    source: 'rss',
+    endpoint,
+    body: new Uint8Array(),
+    secret: '',
+    attempts: 0,
+    firstAt: 0,
+    failingSince: undefined,
+    pending: false,
+  };
+}
+
+const many = (count: number, endpoint = 'one') => Array.from({ length: count }, () => deliveryTo(endpoint));
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('the queues of endpoints', () => {
+  let receiver: Receiver;
+  let queues: EndpointQueues;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    receiver = new Receiver();
+    queues = new EndpointQueues(receiver.send, 2);
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it('have no more requests under way to one endpoint than the cap, and send the rest in order', async () => {
+    const deliveries = many(4);
+    const results = deliveries.map((one) => queues.attempt(one));
+    expect(receiver.begun).toEqual(deliveries.slice(0, 2));
+    expect(queues.hasRoom('one')).toBe(false);
+    for (const [n, delivery] of deliveries.entries()) {
+      receiver.answer(delivery);
+      await turn();
+      expect(receiver.begun.length).toBe(Math.min(4, n + 3));
+    }
+    expect((await Promise.all(results)).map((result) => result?.delivery)).toEqual(deliveries);
+    expect(receiver.begun).toEqual(deliveries);
+    expect(queues.hasRoom('one')).toBe(true);
+  });
+
+  it('hold up no other endpoint', () => {
+    for (const delivery of many(5, 'hanging')) void queues.attempt(delivery);
+    const other = deliveryTo('other');
+    void queues.attempt(other);
+    expect(receiver.begun).toContain(other);
+    expect(queues.hasRoom('other')).toBe(true);
+  });
+
+  it('send nothing more to an endpoint that is slow, but say so at once', async () => {
+    for (const delivery of many(2)) void queues.attempt(delivery);
+    vi.advanceTimersByTime(250);
+    const patient = queues.attempt(deliveryTo('one'));
+    vi.advanceTimersByTime(1);
+    expect(await queues.attempt(deliveryTo('one'))).toBeUndefined();
+    expect(receiver.begun.length).toBe(2);
+    for (const delivery of receiver.begun) receiver.answer(delivery);
+    await turn();
+    for (const delivery of receiver.begun) receiver.answer(delivery);
+    expect((await patient)?.statusCode).toBe(200);
+  });
+
+  it('call back what has not begun, and leave what is under way', async () => {
+    const deliveries = many(4);
+    const results = deliveries.map((one) => queues.attempt(one));
+    queues.callBack(new Set(deliveries.slice(0, 3)));
+    expect(await results[2]).toBeUndefined();
+    for (const delivery of deliveries.slice(0, 2)) receiver.answer(delivery);
+    await turn();
+    expect(receiver.begun).toEqual([deliveries[0], deliveries[1], deliveries[3]]);
+    receiver.answer(deliveries[3] as Delivery);
+    expect(
+      (await Promise.all([results[0], results[1], results[3]])).map((result) => result?.delivered),
+    ).toEqual([true, true, true]);
+  });
+
+  it('go on after an attempt that broke, and tell each of its own defect alone', async () => {
+    const deliveries = many(4);
+    const results = deliveries.map((one) => queues.attempt(one));
+    const outcomes = Promise.allSettled(results);
+    receiver.fail(deliveries[0] as Delivery, new Error('first'));
+    await turn();
+    receiver.fail(deliveries[2] as Delivery, new Error('third'));
+    await turn();
+    for (const n of [1, 3]) receiver.answer(deliveries[n] as Delivery);
+    expect((await outcomes).map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+  });
+});

@@ -1,0 +1,168 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inject } from 'vitest';
+import { openClickHouse, selectRows, type ActivityRow, type ClickHouseClient } from '#clickhouse';
+import { EventSchema } from '#contracts';
+import { EventStore } from '#event-store';
+import { derivedId, isoOf, newId, systemClock } from '#kernel';
+import { connectBus, subjectOf, type Bus } from '#messaging';
+import { startService, type RunningService } from '#platform';
+import { openDatabase, type Database } from '#postgres';
+import { newSigningSecret, SecretBox } from '#secrets';
+import { createLogger } from '#telemetry';
+import { isolateStores, programEnv, until } from '#testing';
+import { readDeliveryConfig } from './config.js';
+import { deliveryService } from './delivery.module.js';
+
+// For specs only: the service on stores of a spec's own, and a receiver of its webhooks.
+
+/** One request that a receiver got. */
+export interface Received {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** A webhook receiver on this machine. */
+export interface Receiver {
+  url: string;
+  received: Received[];
+  /** What it answers to a path; 200 unless told otherwise. Never answers where the status is 0. */
+  answers: Map<string, { status: number; headers?: Record<string, string> }>;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  const answers: Receiver['answers'] = new Map();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const path = request.url ?? '';
+      received.push({ path, headers: request.headers, body: Buffer.concat(chunks) });
+      const { status, headers } = answers.get(path) ?? { status: 200 };
+      if (status !== 0) response.writeHead(status, headers).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    answers,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The service and its surroundings. */
+export interface DeliveryUnderTest {
+  database: Database;
+  clickhouse: ClickHouseClient;
+  bus: Bus;
+  store: EventStore;
+  accountId: string;
+  secret: string;
+  /** Starts the service; another one may run beside it, or have run before. */
+  start(env?: NodeJS.ProcessEnv): Promise<RunningService>;
+  /** A watch that pushes to the address. */
+  watch(endpoint: string): Promise<string>;
+  /** Appends an event of the watch. @returns its id and the bytes of its envelope */
+  event(watchId: string, push?: boolean): Promise<{ eventId: string; bytes: Buffer }>;
+  pending(eventId: string): Promise<{ attempts: number; dueInMs: number } | undefined>;
+  /** Makes what waits due now. */
+  makeDue(): Promise<void>;
+  activityOf(eventId: string): Promise<ActivityRow[]>;
+  drop(): Promise<void>;
+}
+
+export async function openDelivery(): Promise<DeliveryUnderTest> {
+  const stores = await isolateStores(inject('stores'));
+  const database = await openDatabase(stores.databaseUrl, 'spec');
+  const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+  const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  const store = new EventStore(bus);
+  const env = programEnv(stores, { LOG_LEVEL: 'silent' });
+  const accountId = newId();
+  const secret = newSigningSecret();
+  const sealed = new SecretBox(env.MASTER_KEY ?? '').seal(secret);
+  await database.query(
+    `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at) VALUES ($1, 'a@example.org', 'unlimited', $2, now())`,
+    [accountId, sealed],
+  );
+  return {
+    database,
+    clickhouse,
+    bus,
+    store,
+    accountId,
+    secret,
+    start(more = {}) {
+      const config = readDeliveryConfig({ ...env, ...more });
+      return startService(deliveryService(config), config, false);
+    },
+    async watch(endpoint) {
+      const watchId = newId();
+      await database.query(
+        `INSERT INTO watches (watch_id, account_id, source, criteria, criteria_hash, interval_seconds, webhook_url, webhook_mode,
+           analysis, backfill, is_active, created_at, updated_at)
+         VALUES ($1, $2, 'hackernews', '{}', 'hash', 60, $3, 'all', false, false, true, now(), now())`,
+        [watchId, accountId, endpoint],
+      );
+      return watchId;
+    },
+    async event(watchId, push = true) {
+      const eventId = derivedId('spec', newId());
+      // Spaces and characters beyond ASCII: what is sent must be these bytes and no others.
+      const bytes = Buffer.from(`{"id": "${eventId}",  "post":{"text":"é 😀"} }`);
+      const event = create(EventSchema, {
+        eventId,
+        accountId,
+        watchId,
+        source: 'hackernews',
+        type: 'hn_item.created',
+        occurredAt: isoOf(systemClock.now()),
+        envelope: bytes,
+        push,
+      });
+      await store.publish(subjectOf('EVENTS', accountId, watchId), toBinary(EventSchema, event), eventId);
+      return { eventId, bytes };
+    },
+    async pending(eventId) {
+      const rows: { attempts: number; due_in_ms: number }[] = await database.query(
+        `SELECT attempts, (extract(epoch FROM due_at - now()) * 1000)::float8 AS due_in_ms FROM pending_deliveries WHERE event_id = $1`,
+        [eventId],
+      );
+      return rows[0] && { attempts: rows[0].attempts, dueInMs: rows[0].due_in_ms };
+    },
+    async makeDue() {
+      await database.query('UPDATE pending_deliveries SET due_at = now()');
+    },
+    activityOf: (eventId) =>
+      selectRows<ActivityRow>(
+        clickhouse,
+        'SELECT * FROM activity WHERE event_id = {eventId: UUID} ORDER BY occurred_at, activity_id LIMIT 1 BY activity_id',
+        { eventId },
+      ),
+    async drop() {
+      await bus.close();
+      await database.destroy();
+      await clickhouse.close();
+      await stores.drop();
+    },
+  };
+}
+
+/** Waits until a receiver has got so many requests on a path. */
+export function gotten(receiver: Receiver, path: string, count: number): Promise<Received[]> {
+  return until(`${count} requests on ${path}`, () => {
+    const found = receiver.received.filter((one) => one.path === path);
+    return found.length >= count && found;
+  });
+}

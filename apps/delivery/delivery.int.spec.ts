@@ -1,0 +1,209 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KeywordDecisionSchema } from '#contracts';
+import { isoOf, newId, systemClock } from '#kernel';
+import { subjectOf } from '#messaging';
+import type { RunningService } from '#platform';
+import { until } from '#testing';
+import {
+  gotten,
+  openDelivery,
+  startReceiver,
+  type DeliveryUnderTest,
+  type Receiver,
+} from './delivery-under-test.js';
+
+let delivery: DeliveryUnderTest;
+let receiver: Receiver;
+let service: RunningService;
+
+beforeAll(async () => {
+  delivery = await openDelivery();
+  receiver = await startReceiver();
+  service = await delivery.start();
+});
+afterAll(async () => {
+  // The receiver first: what still hangs ends with it.
+  await receiver?.close();
+  await service?.stop();
+  await delivery?.drop();
+});
+
+/** Waits until the event waits for another attempt after so many. */
+const waiting = (eventId: string, attempts: number) =>
+  until(`attempt ${attempts} was recorded`, async () => {
+    const row = await delivery.pending(eventId);
+    return row?.attempts === attempts && row;
+  });
+
+const activity = (eventId: string, count: number) =>
+  until(`${count} activity records`, async () => {
+    const rows = await delivery.activityOf(eventId);
+    return rows.length >= count && rows;
+  });
+
+const endpointOf = async (url: string) => {
+  const rows: { disabled_at: Date | null; disabled_reason: string | null; failing_since: Date | null }[] =
+    await delivery.database.query('SELECT * FROM webhook_endpoints WHERE endpoint = $1', [url]);
+  return rows[0];
+};
+
+describe('a delivery', () => {
+  it('is the stored bytes, once, signed at this moment, and leaves a record', async () => {
+    const watchId = await delivery.watch(`${receiver.url}/well`);
+    const { eventId, bytes } = await delivery.event(watchId);
+    const [request] = await gotten(receiver, '/well', 1);
+    expect(request?.body.equals(bytes)).toBe(true);
+    const { 'x-signature': signature = '', 'webhook-id': id, 'content-type': type } = request?.headers ?? {};
+    expect([id, type]).toEqual([eventId, 'application/json']);
+    const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(signature)) ?? [];
+    expect(v1).toBe(createHmac('sha256', delivery.secret).update(`${t}.`).update(bytes).digest('hex'));
+    expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(30);
+    const [record] = await activity(eventId, 1);
+    expect(record).toMatchObject({
+      type: 'webhook.delivered',
+      status_code: 200,
+      message: '',
+      watch_id: watchId,
+      account_id: delivery.accountId,
+    });
+    expect(await delivery.pending(eventId)).toBeUndefined();
+    expect(receiver.received.filter(({ path }) => path === '/well').length).toBe(1);
+  });
+
+  it('is not made of an event that is not to be pushed, nor for a watch without a webhook', async () => {
+    const watchId = await delivery.watch(`${receiver.url}/quiet`);
+    await delivery.event(watchId, false);
+    await delivery.event(newId());
+    const { eventId } = await delivery.event(watchId);
+    const requests = await gotten(receiver, '/quiet', 1);
+    expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
+  });
+
+  it('that fails waits 30 s, then 120 s, and is the same bytes with a fresh signature each time', async () => {
+    receiver.answers.set('/shaky', { status: 500 });
+    const { eventId, bytes } = await delivery.event(await delivery.watch(`${receiver.url}/shaky`));
+    const first = await waiting(eventId, 1);
+    expect(first.dueInMs).toBeGreaterThan(25_000);
+    expect(first.dueInMs).toBeLessThanOrEqual(30_000);
+    await delivery.makeDue();
+    const second = await waiting(eventId, 2);
+    expect(second.dueInMs).toBeGreaterThan(115_000);
+    expect(second.dueInMs).toBeLessThanOrEqual(120_000);
+    receiver.answers.delete('/shaky');
+    await delivery.makeDue();
+    await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
+    const requests = await gotten(receiver, '/shaky', 3);
+    expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
+    const records = await activity(eventId, 3);
+    expect(records.map(({ type, status_code }) => [type, status_code])).toEqual([
+      ['webhook.failed', 500],
+      ['webhook.failed', 500],
+      ['webhook.delivered', 200],
+    ]);
+    expect(records[0]?.message).toMatch(/^the endpoint answered 500; tried again at \d{4}-.*Z$/);
+  });
+
+  it('to an endpoint that answers 410 is given up, and the endpoint disabled until it is named again', async () => {
+    const url = `${receiver.url}/gone`;
+    receiver.answers.set('/gone', { status: 500 });
+    const watchId = await delivery.watch(url);
+    const { eventId: queued } = await delivery.event(watchId);
+    await waiting(queued, 1);
+    receiver.answers.set('/gone', { status: 410 });
+    const { eventId } = await delivery.event(watchId);
+    await until('it is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
+    expect((await endpointOf(url))?.disabled_reason).toBe('the endpoint answered 410 Gone');
+    expect([await delivery.pending(eventId), await delivery.pending(queued)]).toEqual([undefined, undefined]);
+    const asked = receiver.received.filter(({ path }) => path === '/gone').length;
+
+    receiver.answers.delete('/gone');
+    const { eventId: unsent } = await delivery.event(watchId);
+    const other = await delivery.watch(`${receiver.url}/after-gone`);
+    await delivery.event(other);
+    await gotten(receiver, '/after-gone', 1);
+    expect(receiver.received.filter(({ path }) => path === '/gone').length).toBe(asked);
+    expect(await delivery.pending(unsent)).toBeUndefined();
+
+    const events = [{ event: { case: 'watchChanged' as const, value: { webhookUrl: url } } }];
+    const decision = create(KeywordDecisionSchema, {
+      commandId: newId(),
+      accountId: delivery.accountId,
+      subjectId: watchId,
+      decidedAt: isoOf(systemClock.now()),
+      events,
+    });
+    await delivery.store.publish(
+      subjectOf('KEYWORDS', delivery.accountId, watchId),
+      toBinary(KeywordDecisionSchema, decision),
+      newId(),
+    );
+    await until('it is forgotten', async () => (await endpointOf(url)) === undefined);
+    const { eventId: again } = await delivery.event(watchId);
+    expect((await gotten(receiver, '/gone', asked + 1)).at(-1)?.headers['webhook-id']).toBe(again);
+  });
+
+  it('that waits is not attempted once its endpoint is disabled', async () => {
+    const url = `${receiver.url}/disabled`;
+    receiver.answers.set('/disabled', { status: 500 });
+    const { eventId } = await delivery.event(await delivery.watch(url));
+    await waiting(eventId, 1);
+    await delivery.database.query(
+      `UPDATE webhook_endpoints SET disabled_at = now(), disabled_reason = 'spec' WHERE endpoint = $1`,
+      [url],
+    );
+    await delivery.makeDue();
+    await until('it is given up', async () => (await delivery.pending(eventId)) === undefined);
+    expect(receiver.received.filter(({ path }) => path === '/disabled').length).toBe(1);
+  });
+
+  it('that fails after 5 days of nothing but failures disables its endpoint', async () => {
+    const url = `${receiver.url}/dead`;
+    receiver.answers.set('/dead', { status: 503 });
+    const { eventId } = await delivery.event(await delivery.watch(url));
+    await waiting(eventId, 1);
+    expect((await endpointOf(url))?.disabled_at).toBeNull();
+    await delivery.database.query(
+      `UPDATE webhook_endpoints SET failing_since = now() - interval '5 days 1 minute' WHERE endpoint = $1`,
+      [url],
+    );
+    await delivery.makeDue();
+    await until('it is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
+    expect((await endpointOf(url))?.disabled_reason).toBe('nothing but failures for 5 days');
+  });
+
+  it('that goes well ends the time of failures', async () => {
+    const url = `${receiver.url}/heals`;
+    receiver.answers.set('/heals', { status: 503 });
+    const { eventId } = await delivery.event(await delivery.watch(url));
+    await waiting(eventId, 1);
+    expect((await endpointOf(url))?.failing_since).toBeTruthy();
+    receiver.answers.delete('/heals');
+    await delivery.makeDue();
+    await until('it is well again', async () => (await endpointOf(url))?.failing_since === null);
+  });
+
+  it('follows no redirect', async () => {
+    receiver.answers.set('/moved', { status: 302, headers: { location: `${receiver.url}/elsewhere` } });
+    const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/moved`));
+    const [record] = await activity(eventId, 1);
+    expect(record).toMatchObject({ type: 'webhook.failed', status_code: 302 });
+    expect(record?.message).toContain('the endpoint answered 302; redirects are not followed');
+    expect(receiver.received.some(({ path }) => path === '/elsewhere')).toBe(false);
+  });
+
+  it('to a hanging endpoint holds up no other', async () => {
+    receiver.answers.set('/hangs', { status: 0 });
+    const hanging = await delivery.watch(`${receiver.url}/hangs`);
+    await Promise.all(Array.from({ length: 60 }, () => delivery.event(hanging)));
+    await gotten(receiver, '/hangs', 1);
+    const began = Date.now();
+    const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/beside`));
+    await gotten(receiver, '/beside', 1);
+    expect(Date.now() - began).toBeLessThan(2500);
+    await activity(eventId, 1);
+    expect(receiver.received.filter(({ path }) => path === '/hangs').length).toBeLessThanOrEqual(16);
+    await delivery.database.query('DELETE FROM watches WHERE watch_id = $1', [hanging]);
+  });
+});

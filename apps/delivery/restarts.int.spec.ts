@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SecretBox } from '#secrets';
+import { until } from '#testing';
+import { claimPending, returnPending, savePending } from './attempts/pending-deliveries.js';
+import { Targets } from './attempts/targets.js';
+import {
+  gotten,
+  openDelivery,
+  startReceiver,
+  type DeliveryUnderTest,
+  type Receiver,
+} from './delivery-under-test.js';
+
+let delivery: DeliveryUnderTest;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  delivery = await openDelivery();
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await receiver?.close();
+  await delivery?.drop();
+});
+
+describe('deliveries outlive their process', () => {
+  it('a retry is made by the next one', async () => {
+    receiver.answers.set('/late', { status: 500 });
+    const watchId = await delivery.watch(`${receiver.url}/late`);
+    const first = await delivery.start();
+    const { eventId } = await delivery.event(watchId);
+    await until(
+      'the first attempt was recorded',
+      async () => (await delivery.pending(eventId))?.attempts === 1,
+    );
+    await first.stop();
+    receiver.answers.delete('/late');
+    await delivery.makeDue();
+    const second = await delivery.start();
+    await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
+    const requests = await gotten(receiver, '/late', 2);
+    expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
+    await second.stop();
+    expect(receiver.received.filter(({ path }) => path === '/late').length).toBe(2);
+  });
+
+  it('an event that was appended while none ran is delivered by the next', async () => {
+    const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/meanwhile`));
+    const service = await delivery.start();
+    expect((await gotten(receiver, '/meanwhile', 1))[0]?.headers['webhook-id']).toBe(eventId);
+    await service.stop();
+  });
+
+  it('two that run at once deliver each event once', async () => {
+    const watchId = await delivery.watch(`${receiver.url}/shared`);
+    const services = [await delivery.start(), await delivery.start()];
+    const events = await Promise.all(Array.from({ length: 50 }, () => delivery.event(watchId)));
+    await gotten(receiver, '/shared', 50);
+    for (const service of services) await service.stop();
+    const ids = receiver.received
+      .filter(({ path }) => path === '/shared')
+      .map(({ headers }) => headers['webhook-id']);
+    expect(ids.sort()).toEqual(events.map(({ eventId }) => eventId).sort());
+  });
+
+  it('an address inside the network is not called, and the record says so', async () => {
+    const service = await delivery.start({ EGRESS_ALLOW: '' });
+    const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/inside`));
+    const [record] = await until('it is recorded', async () => {
+      const rows = await delivery.activityOf(eventId);
+      return rows.length > 0 && rows;
+    });
+    expect(record).toMatchObject({ type: 'webhook.failed', status_code: null });
+    expect(record?.message).toContain('127.0.0.1');
+    expect(receiver.received.some(({ path }) => path === '/inside')).toBe(false);
+    await service.stop();
+  });
+});
+
+describe('what waits', () => {
+  const targets = () => new Targets(delivery.database, new SecretBox('5e'.repeat(32)));
+
+  async function wait(endpoint: string, count: number): Promise<void> {
+    const watchId = await delivery.watch(endpoint);
+    await savePending(
+      delivery.database.manager,
+      Array.from({ length: count }, (_, n) => ({
+        eventId: randomUUID(),
+        accountId: delivery.accountId,
+        watchId,
+        keywordId: '',
+        source: 'rss',
+        endpoint,
+        body: Buffer.from('{}'),
+        secret: '',
+        attempts: 1,
+        firstAt: Date.now(),
+        failingSince: undefined,
+        pending: true,
+        dueAt: Date.now() - 10_000 + n,
+      })),
+    );
+  }
+
+  it('is claimed fairly: as much of each endpoint, the longest due first, and once', async () => {
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    await wait('http://busy.example.org/', 50);
+    await wait('http://calm.example.org/', 2);
+    await wait('http://other.example.org/', 5);
+    const claims = await Promise.all([
+      claimPending(delivery.database, targets(), 4),
+      claimPending(delivery.database, targets(), 4),
+    ]);
+    const ids = claims.flat().map(({ eventId }) => eventId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const count = (endpoint: string) => claims.flat().filter((one) => one.endpoint === endpoint).length;
+    expect(count('http://calm.example.org/')).toBe(2);
+    expect(count('http://busy.example.org/')).toBeLessThanOrEqual(8);
+    expect(count('http://busy.example.org/')).toBeGreaterThanOrEqual(4);
+    expect(count('http://other.example.org/')).toBeGreaterThanOrEqual(4);
+  });
+
+  it('is not claimed before it is due, nor again while it is under way, and at once when it was given back', async () => {
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    await wait('http://one.example.org/', 1);
+    await delivery.database.query(`UPDATE pending_deliveries SET due_at = now() + interval '1 minute'`);
+    expect(await claimPending(delivery.database, targets(), 4)).toEqual([]);
+    await delivery.makeDue();
+    const [claimed] = await claimPending(delivery.database, targets(), 4);
+    expect(claimed).toMatchObject({
+      endpoint: 'http://one.example.org/',
+      attempts: 1,
+      pending: true,
+      secret: delivery.secret,
+    });
+    expect(await claimPending(delivery.database, targets(), 4)).toEqual([]);
+    await returnPending(delivery.database, [claimed?.eventId ?? ''], new Date());
+    expect((await claimPending(delivery.database, targets(), 4)).length).toBe(1);
+  });
+
+  it('goes to the address that the watch has now, and nowhere when it has none any more', async () => {
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    await wait('http://old.example.org/', 1);
+    await delivery.database.query(
+      `UPDATE watches SET webhook_url = 'http://new.example.org/' WHERE webhook_url = 'http://old.example.org/'`,
+    );
+    expect((await claimPending(delivery.database, targets(), 4)).map(({ endpoint }) => endpoint)).toEqual([
+      'http://new.example.org/',
+    ]);
+    await delivery.makeDue();
+    await delivery.database.query(
+      `UPDATE watches SET webhook_url = NULL WHERE webhook_url = 'http://new.example.org/'`,
+    );
+    expect(await claimPending(delivery.database, targets(), 4)).toEqual([]);
+    expect(await delivery.database.query('SELECT 1 FROM pending_deliveries')).toEqual([]);
+  });
+});
