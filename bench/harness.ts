@@ -1,0 +1,135 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbedded, type EmbeddedStores } from '#embedded';
+
+/** Tells how far it is, on standard error: standard output holds the result alone. */
+export function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Prints the usage and ends the process when `--help` was asked for. */
+export function helpWanted(text: string): void {
+  if (!process.argv.includes('--help')) return;
+  process.stdout.write(`${text.trim()}\n`);
+  process.exit(0);
+}
+
+/** The number behind `--name`, or the given one. */
+export function numberOption(name: string, otherwise: number): number {
+  const at = process.argv.indexOf(`--${name}`);
+  if (at < 0) return otherwise;
+  const value = Number(process.argv[at + 1]);
+  if (Number.isFinite(value) && value > 0) return value;
+  process.stderr.write(`--${name} wants a number greater than 0\n`);
+  process.exit(2);
+}
+
+/** What a bench started and must end, last first, however it ends. */
+export class Cleanup {
+  private readonly steps: (() => unknown)[] = [];
+  private ended: Promise<void> | undefined;
+
+  add(step: () => unknown): void {
+    this.steps.push(step);
+  }
+
+  end(): Promise<void> {
+    return (this.ended ??= this.run());
+  }
+
+  private async run(): Promise<void> {
+    for (const step of this.steps.reverse())
+      try {
+        await step();
+      } catch (error) {
+        say(`not cleaned up: ${error instanceof Error ? error.message : String(error)}`);
+      }
+  }
+}
+
+/** Runs the bench and cleans up behind it, after an error, Ctrl-C or SIGTERM too. */
+export async function runBench(work: (cleanup: Cleanup) => Promise<void>): Promise<void> {
+  const cleanup = new Cleanup();
+  const began = performance.now();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void cleanup.end().then(() => process.exit(130)));
+  try {
+    await work(cleanup);
+    const seconds = ((performance.now() - began) / 1000).toFixed(0);
+    console.log(`\n${seconds} s in all, Node ${process.version}, ${machine()}`);
+  } catch (error) {
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    process.exitCode = 1;
+  } finally {
+    await cleanup.end();
+  }
+  // A pooled connection somewhere must not keep a finished bench waiting.
+  process.exit();
+}
+
+/** A directory of the bench's own, gone when it ends. */
+export function temporaryDirectory(cleanup: Cleanup): string {
+  const directory = mkdtempSync(join(tmpdir(), 'earshot-bench-'));
+  // Postgres runs as another user when we are root, and has to pass through.
+  chmodSync(directory, 0o711);
+  cleanup.add(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Embedded stores of the bench's own, in a temporary directory. */
+export async function benchStores(cleanup: Cleanup): Promise<EmbeddedStores> {
+  const dataDir = join(temporaryDirectory(cleanup), 'data');
+  const stores = await startEmbedded({ dataDir, log: { info: () => {}, warn: say } });
+  cleanup.add(() => stores.stop());
+  return stores;
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** The value below which the given part of the values lies (0.95 for p95). */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+/** Ratios of two contestants, round by round: both sides of each had the same neighbours on the machine. */
+export function ratios(ours: readonly number[], theirs: readonly number[]): number[] {
+  return ours.map((value, round) => value / (theirs[round] ?? Number.NaN));
+}
+
+/** Prints rows below a head, the first column to the left, the others to the right. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+  const all = [head, ...rows.map((row) => row.map(String))];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  for (const row of all)
+    console.log(
+      row
+        .map((cell, column) =>
+          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart((widths[column] ?? 0) + 2),
+        )
+        .join(''),
+    );
+}
+
+/** Says whether a target was reached; a missed one is no failure of the bench. */
+export function target(what: string, value: number, bound: number, side: 'at least' | 'at most'): void {
+  const reached = side === 'at least' ? value >= bound : value <= bound;
+  console.log(
+    `target ${what}: ${value.toFixed(2)}, ${side} ${bound} wanted: ${reached ? 'reached' : 'missed'}`,
+  );
+}
+
+/** Load averages of 1 and 5 minutes: what else the machine was doing. */
+export function load(): string {
+  return loadavg()
+    .slice(0, 2)
+    .map((value) => value.toFixed(1))
+    .join(' / ');
+}
+
+function machine(): string {
+  return `load (1 / 5 min) ${load()}`;
+}

@@ -1,0 +1,93 @@
+import { createRequire } from 'node:module';
+import { Queue, Worker } from 'bullmq';
+import { Pool } from 'undici';
+import { signatureHeaders } from '../../apps/delivery/attempts/signature.js';
+import { answerQuestions } from '../peer.js';
+
+/**
+ * The same deliveries as jobs of a BullMQ queue, and a worker that signs and sends them as ours are. A finished job
+ * stays in Redis with the answer's status: that is the record of the attempt. Failed ones would be tried again.
+ */
+
+/** What to deliver. */
+export interface BullRun {
+  url: string;
+  paths: string[];
+  concurrency: number;
+  secret: string;
+  events: { id: string; body: string }[];
+}
+
+interface Job {
+  id: string;
+  path: string;
+  body: string;
+}
+
+const connection = { host: '127.0.0.1', port: Number(process.argv[2]) };
+const FILL = 1000;
+let round = 0;
+let pool: Pool | undefined;
+let queue: Queue<Job> | undefined;
+let worker: Worker<Job, number> | undefined;
+let count = 0;
+
+answerQuestions({
+  /** BullMQ takes its Redis client from a package that it does not bring along. */
+  hasClient() {
+    try {
+      return Boolean(createRequire(import.meta.url).resolve('ioredis'));
+    } catch {
+      return false;
+    }
+  },
+  /** Fills a new queue; nothing is sent yet. */
+  async fill({ url, paths, concurrency, secret, events }: BullRun) {
+    round += 1;
+    count = events.length;
+    pool ??= new Pool(url, { connections: concurrency, pipelining: 1 });
+    queue = new Queue<Job>(`webhooks-${round}`, { connection });
+    for (let at = 0; at < events.length; at += FILL)
+      await queue.addBulk(
+        events.slice(at, at + FILL).map(({ id, body }, index) => ({
+          name: 'webhook',
+          data: { id, body, path: paths[(at + index) % paths.length] ?? '/' },
+          opts: { attempts: 8, backoff: { type: 'exponential', delay: 30_000 } },
+        })),
+      );
+    const sender = pool;
+    worker = new Worker<Job, number>(queue.name, ({ data }) => deliver(sender, secret, data), {
+      connection,
+      concurrency,
+      autorun: false,
+    });
+    await worker.waitUntilReady();
+  },
+  /** Answers when every job is done and its result stored. */
+  async work() {
+    void worker?.run();
+    while (((await queue?.getCompletedCount()) ?? 0) < count)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+  },
+  async clear() {
+    await worker?.close();
+    await queue?.obliterate({ force: true });
+    await queue?.close();
+  },
+});
+
+async function deliver(sender: Pool, secret: string, { id, path, body }: Job): Promise<number> {
+  const bytes = Buffer.from(body);
+  const { statusCode, body: answer } = await sender.request({
+    method: 'POST',
+    path,
+    headers: {
+      'content-type': 'application/json',
+      ...signatureHeaders(secret, id, bytes, Math.floor(Date.now() / 1000)),
+    },
+    body: bytes,
+  });
+  await answer.dump();
+  if (statusCode >= 300) throw new Error(`the endpoint answered ${statusCode}`);
+  return statusCode;
+}
