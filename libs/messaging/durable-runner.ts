@@ -12,6 +12,8 @@ export interface Durable {
   name: string;
   /** Messages that one call of `handle` gets at most. */
   batchSize: number;
+  /** Batches under way at once, 1 where not said: with more, messages of one subject can overtake each other. */
+  batchesAtOnce?: number;
   /** How long a message may take before the server gives it to another, in ms; extended while it is worked on. */
   ackWaitMs?: number;
   /** One outcome for each message, in order. What it throws is an outage: the batch is tried again. */
@@ -28,10 +30,16 @@ export interface RunningDurable {
 const DEFAULT_ACK_WAIT_MS = 10_000;
 /** A message that fails alone this often while others pass is set aside. */
 const PARK_AFTER_DELIVERIES = 8;
+const SOON_MS = 1000;
+/**
+ * ClickHouse's codes for a server that is overloaded, full or shutting down: 159 timeout, 202 too many queries,
+ * 209 and 210 network, 241 memory, 242 read-only, 243 disk, 252 too many parts, 394 query killed.
+ */
+const CLICKHOUSE_OUTAGES = new Set(['159', '202', '209', '210', '241', '242', '243', '252', '394']);
 
 /** Makes the consumer where it is missing and works through its messages until stopped. */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
-  const ackWaitMs = durable.ackWaitMs ?? DEFAULT_ACK_WAIT_MS;
+  const { batchesAtOnce = 1, ackWaitMs = DEFAULT_ACK_WAIT_MS } = durable;
   await bus.jsm.consumers.add(durable.stream, {
     durable_name: durable.name,
     ack_policy: AckPolicy.Explicit,
@@ -41,7 +49,10 @@ export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promi
     max_deliver: -1,
   });
   const consumer = await bus.js.consumers.get(durable.stream, durable.name);
-  const messages = await consumer.consume({ max_messages: durable.batchSize * 2, expires: 30_000 });
+  const messages = await consumer.consume({
+    max_messages: durable.batchSize * (batchesAtOnce + 1),
+    expires: 30_000,
+  });
   return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), messages, ackWaitMs).start();
 }
 
@@ -65,8 +76,8 @@ class DurableLoop implements RunningDurable {
     this.heartbeat = setInterval(() => {
       for (const message of this.held) message.working();
     }, this.ackWaitMs / 3);
-    void this.collect();
-    this.finished = this.work();
+    this.collect().catch((error: unknown) => this.log.error({ err: error }, 'no more messages arrive'));
+    this.finished = this.workAtOnce(this.durable.batchesAtOnce ?? 1);
     return this;
   }
 
@@ -88,16 +99,34 @@ class DurableLoop implements RunningDurable {
     }
   }
 
+  private async workAtOnce(batches: number): Promise<void> {
+    await Promise.all(Array.from({ length: batches }, () => this.work()));
+  }
+
   private async work(): Promise<void> {
     while (!this.stopping) {
       if (this.waiting.length === 0) {
-        await new Promise<void>((resolve) => (this.wake = resolve));
+        await this.arrival();
         continue;
       }
       const batch = this.waiting.splice(0, this.durable.batchSize);
       const outcomes = await this.outcomesOf(batch);
-      await Promise.all(batch.map((message, index) => this.settle(message, outcomes[index] ?? retry(1000))));
+      await Promise.all(
+        batch.map((message, index) => this.settle(message, outcomes[index] ?? retry(SOON_MS))),
+      );
     }
+  }
+
+  /** Settles when a message has come, or when it is time to stop. */
+  private arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      const others = this.wake;
+      this.wake = () => {
+        this.wake = () => {};
+        others();
+        resolve();
+      };
+    });
   }
 
   private async outcomesOf(batch: readonly JsMsg[]): Promise<Outcome[]> {
@@ -122,9 +151,23 @@ class DurableLoop implements RunningDurable {
     return retry(Math.min(30_000, 250 * 2 ** Math.min(deliveries, 7)));
   }
 
+  /** Never throws: a message that could not be settled comes again. */
   private async settle(message: JsMsg, outcome: Outcome): Promise<void> {
     this.held.delete(message);
     metrics.messages.inc({ consumer: this.durable.name, outcome: outcome.kind });
+    try {
+      await this.answer(message, outcome);
+    } catch (error) {
+      this.log.error(
+        { err: error, seq: message.seq, outcome: outcome.kind },
+        'a message could not be settled',
+      );
+      // Where the connection itself is gone the server takes the message back when its time is over.
+      if (!this.bus.nc.isClosed() && !this.bus.nc.isDraining()) message.nak(SOON_MS);
+    }
+  }
+
+  private async answer(message: JsMsg, outcome: Outcome): Promise<void> {
     switch (outcome.kind) {
       case 'done':
         message.ack();
@@ -159,7 +202,8 @@ function isOutage(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code ?? '');
   const text = error instanceof Error ? error.message : '';
   return (
-    /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|57P0|08|53)/.test(code) ||
+    /^(ECONN\w*|ETIMEDOUT|EPIPE|ENOTFOUND|57P0\w|08\w{3}|53\w{3})$/.test(code) ||
+    CLICKHOUSE_OUTAGES.has(code) ||
     /timeout|connection (closed|terminated|refused)|socket hang up|no responders|Connection terminated/i.test(
       text,
     )

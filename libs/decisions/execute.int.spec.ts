@@ -1,0 +1,260 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { EventStore } from '#event-store';
+import { newId, Refusal } from '#kernel';
+import { connectBus, runDurable, subjectOf, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import { durableOf, type Projection } from '#projections';
+import { createLogger } from '#telemetry';
+import { isolateStores, until, type IsolatedStores } from '#testing';
+import { execute, type Aggregate } from './execute.js';
+
+const log = createLogger('spec', 'silent');
+let stores: IsolatedStores;
+let bus: Bus;
+let store: EventStore;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  bus = await connectBus(stores.natsUrl, 'spec', log);
+  store = new EventStore(bus);
+  database = await openDatabase(stores.databaseUrl, 'spec');
+  await database.query(
+    'CREATE TABLE tallies (id text PRIMARY KEY, total integer NOT NULL, notes text NOT NULL)',
+  );
+});
+afterAll(async () => {
+  await bus?.close();
+  await database?.destroy();
+  await stores?.drop();
+});
+
+interface Added {
+  amount: number;
+}
+interface Adding {
+  commandId: string;
+  id: string;
+  events: Added[];
+}
+
+/** A tally to which amounts are added, at most 100. */
+const tally: Aggregate<number, Added, Adding> = {
+  stream: 'KEYWORDS',
+  initial: 0,
+  evolve: (total, { amount }) => total + amount,
+  decode: (data) => JSON.parse(new TextDecoder().decode(data)) as Adding,
+  encode: (decision) => new TextEncoder().encode(JSON.stringify(decision)),
+};
+
+const tallies: Projection = {
+  name: 'tallies-v1',
+  stream: 'KEYWORDS',
+  async apply(tx, message) {
+    const { id, events } = tally.decode(message.data);
+    for (const { amount } of events)
+      await tx.query(
+        `INSERT INTO tallies VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE
+         SET total = tallies.total + $2, notes = tallies.notes || ' ' || $3`,
+        [id, amount, String(amount)],
+      );
+  },
+};
+
+let accountId: string;
+let id: string;
+
+beforeEach(() => {
+  accountId = newId();
+  id = newId();
+});
+
+function add(amount: number, commandId = newId()): Promise<number> {
+  return execute(database, store, {
+    aggregate: tally,
+    projection: tallies,
+    accountId,
+    subjectTokens: [id],
+    commandId,
+    decide(total) {
+      if (total + amount > 100) throw Refusal.conflict('too much');
+      return amount === 0 ? [] : [{ amount }];
+    },
+    decisionOf: (events) => ({ commandId, id, events }),
+  });
+}
+
+const subject = () => subjectOf('KEYWORDS', accountId, id);
+const stored = async () =>
+  (await store.read('KEYWORDS', subject())).flatMap(({ data }) =>
+    tally.decode(data).events.map(({ amount }) => amount),
+  );
+
+async function row(): Promise<{ total: number; notes: string } | undefined> {
+  const rows: { total: number; notes: string }[] = await database.query(
+    'SELECT total, notes FROM tallies WHERE id = $1',
+    [id],
+  );
+  return rows[0];
+}
+
+/** Appends as a process would that dies before it has told the tables. */
+async function appendAndDie(amount: number, commandId = newId()): Promise<void> {
+  const last = await store.lastSeq('KEYWORDS', subject());
+  await store.append(subject(), tally.encode({ commandId, id, events: [{ amount }] }), last, commandId);
+}
+
+/** The messages of the subject as a consumer gets them. */
+async function messages(): Promise<JsMsg[]> {
+  const consumer = await bus.js.consumers.get('KEYWORDS', { filter_subjects: subject() });
+  const waiting = (await consumer.info()).num_pending;
+  const found: JsMsg[] = [];
+  while (found.length < waiting) {
+    const message = await consumer.next();
+    if (message) found.push(message);
+  }
+  return found;
+}
+
+describe('carrying out a command', () => {
+  it('stores what was decided, shows it at once, and answers the state after it', async () => {
+    expect(await add(3)).toBe(3);
+    expect(await row()).toEqual({ total: 3, notes: '3' });
+    expect(await add(4)).toBe(7);
+    expect(await row()).toEqual({ total: 7, notes: '3 4' });
+    expect(await stored()).toEqual([3, 4]);
+  });
+
+  it('changes nothing when the same command comes again', async () => {
+    const commandId = newId();
+    expect(await add(3, commandId)).toBe(3);
+    await add(4);
+    expect(await add(3, commandId)).toBe(7);
+    expect(await add(90, commandId)).toBe(7);
+    expect(await stored()).toEqual([3, 4]);
+  });
+
+  it('changes nothing when the same command comes twice at once', async () => {
+    const commandId = newId();
+    await Promise.all([add(3, commandId), add(3, commandId), add(3, commandId)]);
+    expect([await stored(), await row()]).toEqual([[3], { total: 3, notes: '3' }]);
+  });
+
+  it('stores nothing where nothing follows, or where it is refused', async () => {
+    expect(await add(0)).toBe(0);
+    await expect(add(101)).rejects.toThrow('too much');
+    expect([await stored(), await row()]).toEqual([[], undefined]);
+  });
+
+  it('lets every one of many at once land, none on another’s state', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => add(10)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(10);
+    expect((await stored()).length).toBe(10);
+    expect((await row())?.total).toBe(100);
+  });
+
+  it('decides again when somebody appended beside the lock', async () => {
+    await add(1);
+    let interfered = false;
+    const total = await execute(database, store, {
+      aggregate: tally,
+      projection: tallies,
+      accountId,
+      subjectTokens: [id],
+      commandId: newId(),
+      async decide() {
+        if (!interfered) await appendAndDie(5);
+        interfered = true;
+        return [{ amount: 10 }];
+      },
+      decisionOf: (events) => ({ commandId: newId(), id, events }),
+    });
+    expect(total).toBe(16);
+    expect(await row()).toEqual({ total: 16, notes: '1 5 10' });
+  });
+
+  it('is refused with 409 when the subject keeps moving', async () => {
+    const refusal = await execute(database, store, {
+      aggregate: tally,
+      projection: tallies,
+      accountId,
+      subjectTokens: [id],
+      commandId: newId(),
+      async decide() {
+        await appendAndDie(1);
+        return [{ amount: 10 }];
+      },
+      decisionOf: (events) => ({ commandId: newId(), id, events }),
+    }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ status: 409, code: 'CONFLICT' });
+  });
+
+  it('heals a crash between the append and the table with the next command', async () => {
+    await add(1);
+    await appendAndDie(2);
+    expect(await row()).toEqual({ total: 1, notes: '1' });
+    expect(await add(4)).toBe(7);
+    expect(await row()).toEqual({ total: 7, notes: '1 2 4' });
+  });
+
+  it('finds a command that was stored before a crash, and does not carry it out again', async () => {
+    const commandId = newId();
+    await appendAndDie(2, commandId);
+    expect(await add(2, commandId)).toBe(2);
+    expect([await stored(), await row()]).toEqual([[2], { total: 2, notes: '2' }]);
+  });
+});
+
+describe('a projection', () => {
+  it('heals a crash between the append and the table by its durable', async () => {
+    await add(1);
+    await appendAndDie(2);
+    const running = await runDurable(bus, durableOf(tallies, database), log);
+    await until('the table has followed', async () => (await row())?.total === 3);
+    await running.stop();
+    expect(await row()).toEqual({ total: 3, notes: '1 2' });
+  });
+
+  it('changes nothing by a batch that is delivered twice', async () => {
+    for (const amount of [1, 2, 3]) await appendAndDie(amount);
+    const batch = await messages();
+    const { handle } = durableOf(tallies, database);
+    const outcomes = [await handle(batch), await handle(batch), await handle([...batch, ...batch])];
+    expect(outcomes.flat().every(({ kind }) => kind === 'done')).toBe(true);
+    expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
+  });
+
+  it('takes a batch in order, however it was delivered', async () => {
+    for (const amount of [1, 2, 3]) await appendAndDie(amount);
+    const batch = await messages();
+    await durableOf(tallies, database).handle([...batch].reverse());
+    expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
+  });
+
+  it('lets a message wait that has overtaken its predecessor', async () => {
+    for (const amount of [1, 2]) await appendAndDie(amount);
+    const [first, second] = (await messages()) as [JsMsg, JsMsg];
+    const { handle } = durableOf(tallies, database);
+    expect((await handle([second])).map(({ kind }) => kind)).toEqual(['retry']);
+    expect(await row()).toBeUndefined();
+    expect((await handle([first])).map(({ kind }) => kind)).toEqual(['done']);
+    expect((await handle([second])).map(({ kind }) => kind)).toEqual(['done']);
+    expect(await row()).toEqual({ total: 3, notes: '1 2' });
+  });
+
+  it('writes a batch whole or not at all', async () => {
+    await appendAndDie(1);
+    const batch = await messages();
+    const broken: Projection = {
+      ...tallies,
+      name: 'tallies-broken',
+      apply: () => Promise.reject(new Error('broken')),
+    };
+    await expect(durableOf(broken, database).handle(batch)).rejects.toThrow('broken');
+    const rows: unknown[] = await database.query('SELECT 1 FROM projection_positions WHERE projection = $1', [
+      broken.name,
+    ]);
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { newId } from '#kernel';
+import { connectBus, type Bus } from '#messaging';
+import { createLogger } from '#telemetry';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { AppendConflict, EventStore, predecessorOf } from './event-store.js';
+
+let stores: IsolatedStores;
+let bus: Bus;
+let store: EventStore;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  store = new EventStore(bus);
+});
+afterAll(async () => {
+  await bus?.close();
+  await stores?.drop();
+});
+
+const text = (data: Uint8Array) => new TextDecoder().decode(data);
+const bytes = (value: string) => new TextEncoder().encode(value);
+const subject = () => `keywords.${newId()}.${newId()}`;
+const texts = async (of: string, after?: number) =>
+  (await store.read('KEYWORDS', of, after)).map(({ data }) => text(data));
+
+describe('the event store', () => {
+  it('reads a subject back, oldest first, and nothing of another', async () => {
+    const [one, other] = [subject(), subject()];
+    const first = await store.append(one, bytes('a'), 0, newId());
+    await store.append(other, bytes('x'), 0, newId());
+    const second = await store.append(one, bytes('b'), first, newId());
+    expect(await texts(one)).toEqual(['a', 'b']);
+    expect(await store.lastSeq('KEYWORDS', one)).toBe(second);
+    expect((await store.read('KEYWORDS', one)).map(({ seq }) => seq)).toEqual([first, second]);
+  });
+
+  it('reads what came after a sequence, of this subject or of any', async () => {
+    const one = subject();
+    const first = await store.append(one, bytes('a'), 0, newId());
+    const between = await store.append(subject(), bytes('x'), 0, newId());
+    await store.append(one, bytes('b'), first, newId());
+    expect(await texts(one, first)).toEqual(['b']);
+    expect(await texts(one, between)).toEqual(['b']);
+    expect(await texts(one, first + 1000)).toEqual([]);
+  });
+
+  it('has nothing of a subject that never was', async () => {
+    expect(await store.read('KEYWORDS', subject())).toEqual([]);
+    expect(await store.lastSeq('KEYWORDS', subject())).toBe(0);
+  });
+
+  it('refuses an append at a stale sequence, whichever way it is stale', async () => {
+    const one = subject();
+    const first = await store.append(one, bytes('a'), 0, newId());
+    await expect(store.append(one, bytes('b'), 0, newId())).rejects.toThrow(AppendConflict);
+    await expect(store.append(one, bytes('b'), first + 1, newId())).rejects.toThrow(AppendConflict);
+    await expect(store.append(subject(), bytes('b'), first, newId())).rejects.toThrow(AppendConflict);
+    expect(await texts(one)).toEqual(['a']);
+  });
+
+  it('lets one of two through that append at once', async () => {
+    const one = subject();
+    const outcomes = await Promise.allSettled(
+      ['a', 'b', 'c'].map((value) => store.append(one, bytes(value), 0, newId())),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(1);
+    expect((await texts(one)).length).toBe(1);
+  });
+
+  it('refuses a message id that is stored already, where an append has a condition', async () => {
+    const [one, id] = [subject(), newId()];
+    const first = await store.append(one, bytes('a'), 0, id);
+    await expect(store.append(one, bytes('b'), first, id)).rejects.toThrow(AppendConflict);
+    expect(await texts(one)).toEqual(['a']);
+  });
+
+  it('passes over a message id that is stored already, where it has none', async () => {
+    const [one, id] = [subject(), newId()];
+    await store.publish(one, bytes('a'), id);
+    await store.publish(one, bytes('b'), id);
+    expect(await texts(one)).toEqual(['a']);
+  });
+
+  it('goes on with a subject that was purged from where the stream is', async () => {
+    const one = subject();
+    await store.append(one, bytes('a'), 0, newId());
+    await bus.jsm.streams.purge('KEYWORDS', { filter: one });
+    expect(await texts(one)).toEqual([]);
+    await store.append(one, bytes('b'), 0, newId());
+    expect(await texts(one)).toEqual(['b']);
+  });
+
+  it('tells each stored message its predecessor, and none where it was appended without a condition', async () => {
+    const one = subject();
+    const first = await store.append(one, bytes('a'), 0, newId());
+    const second = await store.append(one, bytes('b'), first, newId());
+    await store.publish(one, bytes('c'), newId());
+    const headers = async (seq: number) => (await bus.jsm.direct.getMessage('KEYWORDS', { seq }))?.header;
+    expect([
+      predecessorOf(await headers(first)),
+      predecessorOf(await headers(second)),
+      predecessorOf(await headers(second + 1)),
+    ]).toEqual([0, first, undefined]);
+  });
+});

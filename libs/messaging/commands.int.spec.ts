@@ -1,0 +1,136 @@
+import { create } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { DoneSchema, RetireKeywordSchema } from '#contracts';
+import { Refusal } from '#kernel';
+import { createLogger, currentTrace, traceFrom, withTrace } from '#telemetry';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { connectBus, type Bus } from './bus.js';
+import { COMMANDS } from './command-types.js';
+import { commandHandler, sendCommand, serveCommands, type CommandHandler } from './commands.js';
+
+const log = createLogger('spec', 'silent');
+let stores: IsolatedStores;
+let bus: Bus;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  bus = await connectBus(stores.natsUrl, 'spec', log);
+});
+afterAll(async () => {
+  await bus?.close();
+  await stores?.drop();
+});
+
+const command = create(RetireKeywordSchema, { commandId: 'c', accountId: 'a', keywordId: 'k', purge: true });
+const ask = () => sendCommand(bus, COMMANDS.retireKeyword, command);
+
+/** Serves the command with the function while the question is asked. */
+async function served<T>(
+  handle: (input: typeof command) => Promise<unknown>,
+  question: () => Promise<T>,
+): Promise<T> {
+  const handler = commandHandler(
+    COMMANDS.retireKeyword,
+    handle as Parameters<typeof commandHandler<typeof RetireKeywordSchema, typeof DoneSchema>>[1],
+  );
+  const serving = serveCommands(bus, [handler], log);
+  await bus.nc.flush();
+  try {
+    return await question();
+  } finally {
+    await serving.stop();
+  }
+}
+
+const refusalOf = (question: Promise<unknown>) =>
+  question.then(
+    () => undefined,
+    (error: unknown) =>
+      error instanceof Refusal
+        ? { status: error.status, code: error.code, message: error.message, details: error.details }
+        : error,
+  );
+
+describe('a command', () => {
+  it('reaches its function as it was sent, and brings back what that answers', async () => {
+    let got: unknown;
+    const answer = await served(async (input) => {
+      got = input;
+      return create(DoneSchema);
+    }, ask);
+    expect(got).toEqual(command);
+    expect(answer).toEqual(create(DoneSchema));
+  });
+
+  it('brings a refusal back as it is, details and all', async () => {
+    const refusal = new Refusal(409, 'DUPLICATE_SEARCH', 'twice', [{ path: 'sources', message: 'same' }]);
+    const came = await served(
+      () => Promise.reject(refusal),
+      () => refusalOf(ask()),
+    );
+    expect(came).toEqual({
+      status: 409,
+      code: 'DUPLICATE_SEARCH',
+      message: 'twice',
+      details: [{ path: 'sources', message: 'same' }],
+    });
+    const bare = await served(
+      () => Promise.reject(Refusal.notFound('keyword')),
+      () => refusalOf(ask()),
+    );
+    expect(bare).toEqual({
+      status: 404,
+      code: 'NOT_FOUND',
+      message: 'keyword not found',
+      details: undefined,
+    });
+  });
+
+  it.each([new Error('column "secret" does not exist'), 'a string', undefined])(
+    'brings back nothing of a defect but that there was one (%s)',
+    async (defect) => {
+      const came = await served(
+        () => Promise.reject(defect as Error),
+        () => refusalOf(ask()),
+      );
+      expect(came).toEqual({ status: 500, code: 'INTERNAL', message: 'internal error', details: undefined });
+    },
+  );
+
+  it('is answered with 503 when no service is there', async () => {
+    expect(await refusalOf(ask())).toEqual({
+      status: 503,
+      code: 'UNAVAILABLE',
+      message: 'the keywords service is not running',
+      details: undefined,
+    });
+  });
+
+  it('carries the request id to the service', async () => {
+    let requestId: string | undefined;
+    await served(
+      async () => {
+        requestId = currentTrace()?.requestId;
+        return create(DoneSchema);
+      },
+      () => withTrace(traceFrom(undefined, 'request 7'), ask),
+    );
+    expect(requestId).toBe('request 7');
+  });
+
+  it('goes to one of several replicas', async () => {
+    let calls = 0;
+    const handler: CommandHandler = {
+      type: COMMANDS.retireKeyword,
+      handle: async () => {
+        calls += 1;
+        return create(DoneSchema);
+      },
+    };
+    const replicas = [serveCommands(bus, [handler], log), serveCommands(bus, [handler], log)];
+    await bus.nc.flush();
+    for (let n = 0; n < 5; n += 1) await ask();
+    expect(calls).toBe(5);
+    await Promise.all(replicas.map((replica) => replica.stop()));
+  });
+});

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createLogger } from '#telemetry';
+import { isolateStores, until, type IsolatedStores } from '#testing';
+import { connectBus, type Bus } from './bus.js';
+import { runDurable, type Durable, type RunningDurable } from './durable-runner.js';
+import { done, park, retry, type Outcome } from './outcome.js';
+
+const log = createLogger('spec', 'silent');
+let stores: IsolatedStores;
+let bus: Bus;
+let specs = 0;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  bus = await connectBus(stores.natsUrl, 'spec', log);
+});
+afterAll(async () => {
+  await bus?.close();
+  await stores?.drop();
+});
+
+interface Seen {
+  text: string;
+  deliveries: number;
+}
+
+/** A durable over a stream that is empty at its start; each call of `handle` is one batch. */
+async function run(handle: (batch: Seen[]) => Outcome[] | Promise<Outcome[]>, batchSize = 10) {
+  specs += 1;
+  await bus.jsm.streams.purge('CHECKS');
+  const durable: Durable = {
+    stream: 'CHECKS',
+    name: `spec-${specs}`,
+    batchSize,
+    // What was on its way to a stopped consumer comes back after it.
+    ackWaitMs: 1000,
+    handle: async (batch) =>
+      handle(batch.map((message) => ({ text: message.string(), deliveries: message.info.deliveryCount }))),
+  };
+  return {
+    name: durable.name,
+    running: await runDurable(bus, durable, log),
+    again: () => runDurable(bus, durable, log),
+  };
+}
+
+async function send(...texts: string[]): Promise<void> {
+  for (const text of texts) await bus.js.publish(`checks.spec.${specs}`, text);
+}
+
+const settled = (name: string) =>
+  until('everything is settled', async () => {
+    const info = await bus.jsm.consumers.info('CHECKS', name);
+    return info.num_pending + info.num_ack_pending === 0;
+  });
+
+async function parked(name: string) {
+  const found = [];
+  const consumer = await bus.js.consumers.get('PARKED', { filter_subjects: `parked.CHECKS.${name}` });
+  const waiting = (await consumer.info()).num_pending;
+  for (let n = 0; n < waiting; n += 1) {
+    const message = await consumer.next();
+    if (message)
+      found.push({
+        text: message.string(),
+        reason: message.headers?.get('earshot-reason'),
+        subject: message.headers?.get('earshot-subject'),
+      });
+  }
+  return found;
+}
+
+describe('a durable', () => {
+  it('never sees again what is done, and once more what is to be tried again', async () => {
+    const seen: Seen[] = [];
+    const { name, running } = await run((batch) => {
+      seen.push(...batch);
+      return batch.map(({ text, deliveries }) => (text === 'again' && deliveries < 3 ? retry(1) : done));
+    });
+    await send('once', 'again');
+    await settled(name);
+    await running.stop();
+    expect(seen.filter(({ text }) => text === 'once')).toEqual([{ text: 'once', deliveries: 1 }]);
+    expect(seen.filter(({ text }) => text === 'again').map(({ deliveries }) => deliveries)).toEqual([
+      1, 2, 3,
+    ]);
+  });
+
+  it('sets aside what is to be parked, with its reason', async () => {
+    const { name, running } = await run((batch) => batch.map(() => park('not\r\na check')));
+    await send('bad');
+    await settled(name);
+    await running.stop();
+    expect(await parked(name)).toEqual([
+      { text: 'bad', reason: 'not a check', subject: `checks.spec.${specs}` },
+    ]);
+  });
+
+  it('does not let a poison message hold up the others, and parks it after the eighth time', async () => {
+    const good: string[] = [];
+    const { name, running } = await run((batch) => {
+      const poison = batch.find(({ text }) => text === 'poison');
+      // The waits between are the runner's own and long: the first seven are cut short.
+      if (poison && batch.length === 1 && poison.deliveries < 8) return [retry(1)];
+      if (poison) throw new Error('cannot be read');
+      good.push(...batch.map(({ text }) => text));
+      return batch.map(() => done);
+    });
+    await send('a', 'poison', 'b', 'c');
+    await settled(name);
+    await running.stop();
+    expect(good.sort()).toEqual(['a', 'b', 'c']);
+    expect(await parked(name)).toEqual([
+      { text: 'poison', reason: 'cannot be read', subject: `checks.spec.${specs}` },
+    ]);
+  });
+
+  it.each([
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    Object.assign(new Error('the database system is shutting down'), { code: '57P03' }),
+    Object.assign(new Error('disk full'), { code: '53100' }),
+    Object.assign(new Error('Memory limit exceeded'), { code: '241' }),
+    Object.assign(new Error('Too many parts'), { code: '252' }),
+    new Error('Connection terminated unexpectedly'),
+  ])('never parks a message for an outage (%s)', async (outage) => {
+    let failed = false;
+    const { name, running } = await run((batch) => {
+      if ((batch[0]?.deliveries ?? 0) < 9) return batch.map(() => retry(1));
+      failed = true;
+      throw outage;
+    });
+    await send('innocent');
+    await until('the outage was met', () => failed);
+    await running.stop();
+    expect(await parked(name)).toEqual([]);
+    expect((await bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
+  });
+
+  it.each(['530', '53', '57'])(
+    'takes an error with the code %s of ClickHouse for what it is: no outage',
+    async (code) => {
+      const { name, running } = await run((batch) => {
+        if ((batch[0]?.deliveries ?? 0) < 9) return batch.map(() => retry(1));
+        throw Object.assign(new Error('wrong type'), { code });
+      });
+      await send('bad');
+      await settled(name);
+      await running.stop();
+      expect((await parked(name)).map(({ reason }) => reason)).toEqual(['wrong type']);
+    },
+  );
+
+  it('goes on after the park itself has failed', async () => {
+    const { name, running } = await run((batch) => batch.map(() => park('bad')));
+    await bus.jsm.streams.delete('PARKED');
+    await send('bad');
+    await until(
+      'it was tried',
+      async () => (await bus.jsm.consumers.info('CHECKS', name)).num_redelivered > 0,
+    );
+    await bus.jsm.streams.add({ name: 'PARKED', subjects: ['parked.>'] });
+    await settled(name);
+    await running.stop();
+    expect((await parked(name)).map(({ text }) => text)).toEqual(['bad']);
+  });
+
+  it('tries a message again whose outcome is missing', async () => {
+    let calls = 0;
+    const { name, running } = await run((batch) => {
+      calls += 1;
+      return calls === 1 ? [] : batch.map(() => done);
+    });
+    await send('a');
+    await settled(name);
+    await running.stop();
+    expect(calls).toBe(2);
+  });
+
+  it('finishes its batch at a stop, begins no other, and leaves the rest to its heir', async () => {
+    const begun: string[] = [];
+    let finish = () => {};
+    const gate = new Promise<void>((resolve) => (finish = resolve));
+    const { name, running, again } = await run(async (batch) => {
+      begun.push(...batch.map(({ text }) => text));
+      await gate;
+      return batch.map(() => done);
+    }, 1);
+    await send('a', 'b', 'c');
+    await until('the first has begun', () => begun.length === 1);
+    const stopped = running.stop();
+    finish();
+    await stopped;
+    expect(begun).toEqual(['a']);
+    const heir: RunningDurable = await again();
+    await settled(name);
+    await heir.stop();
+    expect([...new Set(begun)].sort()).toEqual(['a', 'b', 'c']);
+    expect(begun.filter((text) => text === 'a')).toEqual(['a']);
+  });
+
+  it('shares its messages with a second of the same name', async () => {
+    const seen: string[] = [];
+    const { name, running, again } = await run((batch) => {
+      seen.push(...batch.map(({ text }) => text));
+      return batch.map(() => done);
+    }, 2);
+    const second = await again();
+    const texts = Array.from({ length: 30 }, (_, n) => `m${n}`);
+    await send(...texts);
+    await settled(name);
+    await Promise.all([running.stop(), second.stop()]);
+    expect(seen.sort()).toEqual(texts.sort());
+  });
+});
