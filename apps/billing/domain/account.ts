@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { AccountEventSchema, PLANS, type AccountEvent } from '#contracts';
-import { Refusal } from '#kernel';
+import { isoOf, Refusal } from '#kernel';
 
 /** An account as its decisions see it. */
 export type AccountState =
@@ -32,9 +32,9 @@ export function decide(command: AccountCommand, state: AccountState): AccountEve
       return [opened(command), keyCreated(checked(command.key))];
     case 'create-key':
       requireOpen(state);
-      if (command.key.expiresAt && !(command.key.expiresAt > command.now))
-        throw Refusal.validation([{ path: 'expires_at', message: 'must lie in the future' }]);
-      return [keyCreated(checked(command.key))];
+      return [
+        keyCreated(checked({ ...command.key, expiresAt: expiryOf(command.key.expiresAt, command.now) })),
+      ];
     case 'revoke-key': {
       const key = requireOpen(state).keys.get(command.keyId);
       if (!key) throw Refusal.notFound('key');
@@ -65,6 +65,17 @@ function withKey(state: AccountState, keyId: string, standing: 'active' | 'revok
 function requireOpen(state: AccountState) {
   if (state.status === 'none') throw Refusal.notFound('account');
   return state;
+}
+
+/** In the one spelling of a time: a table must be able to hold it. */
+function expiryOf(text: string, now: string): string {
+  if (text === '') return '';
+  const at = Date.parse(text);
+  if (!(at > Date.parse(now)))
+    throw Refusal.validation([
+      { path: 'expires_at', message: 'must be an ISO 8601 date-time in the future' },
+    ]);
+  return isoOf(at);
 }
 
 function checked(key: NewKey): NewKey {

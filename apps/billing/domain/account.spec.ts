@@ -1,0 +1,127 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { AccountEventSchema, PLANS, type AccountEvent } from '#contracts';
+import { Refusal } from '#kernel';
+import { decide, evolve, noAccount, type AccountCommand, type NewKey } from './account.js';
+
+const event = (init: MessageInitShape<typeof AccountEventSchema>['event']) =>
+  create(AccountEventSchema, { event: init });
+const key = (more: Partial<NewKey> = {}): NewKey => ({
+  keyId: 'k1',
+  name: 'first',
+  keyHash: new Uint8Array([1]),
+  scope: 'write',
+  expiresAt: '',
+  ...more,
+});
+const secret = new Uint8Array([9]);
+const open: AccountCommand = {
+  kind: 'open',
+  email: 'ada@example.org',
+  plan: 'free',
+  signingSecretEncrypted: secret,
+  key: key(),
+};
+const opened = event({
+  case: 'accountOpened',
+  value: { email: 'ada@example.org', plan: 'free', signingSecretEncrypted: secret },
+});
+const keyCreated = (more: Partial<NewKey> = {}) => event({ case: 'apiKeyCreated', value: key(more) });
+const keyRevoked = (keyId = 'k1') => event({ case: 'apiKeyRevoked', value: { keyId } });
+const now = '2026-03-04T12:00:00.000Z';
+
+const given = (...events: AccountEvent[]) => {
+  const state = events.reduce(evolve, noAccount);
+  return {
+    when: (command: AccountCommand) => {
+      const outcome = (() => {
+        try {
+          return decide(command, state);
+        } catch (error) {
+          if (error instanceof Refusal)
+            return { status: error.status, paths: (error.details ?? []).map(({ path }) => path) };
+          throw error;
+        }
+      })();
+      return { then: (expected: unknown) => expect(outcome).toEqual(expected) };
+    },
+  };
+};
+
+describe('an account', () => {
+  it('is opened with its first key', () => given().when(open).then([opened, keyCreated()]));
+
+  it('is opened on every plan of the price book', () => {
+    for (const plan of PLANS)
+      given()
+        .when({ ...open, plan })
+        .then([
+          event({
+            case: 'accountOpened',
+            value: { email: 'ada@example.org', plan, signingSecretEncrypted: secret },
+          }),
+          keyCreated(),
+        ]);
+  });
+
+  it('is opened once', () => given(opened).when(open).then({ status: 409, paths: [] }));
+
+  it('is not opened on a plan that is none, nor with an address that is none; both are told', () =>
+    given()
+      .when({ ...open, plan: 'gold', email: 'ada' })
+      .then({ status: 400, paths: ['plan', 'email'] }));
+
+  it.each(['', 'a', '@', 'a@', '@b', 'a b@c', 'a@b@c'])('is not opened with the address %j', (email) =>
+    given()
+      .when({ ...open, email })
+      .then({ status: 400, paths: ['email'] }),
+  );
+});
+
+describe('keys', () => {
+  const add = (more: Partial<NewKey> = {}): AccountCommand => ({
+    kind: 'create-key',
+    key: key({ keyId: 'k2', ...more }),
+    now,
+  });
+
+  it('are added to an open account', () =>
+    given(opened)
+      .when(add())
+      .then([keyCreated({ keyId: 'k2' })]));
+
+  it('are added to no account that is not there', () => given().when(add()).then({ status: 404, paths: [] }));
+
+  it.each(['', 'admin', 'WRITE'])('have no scope %j', (scope) =>
+    given(opened)
+      .when(add({ scope }))
+      .then({ status: 400, paths: ['scope'] }),
+  );
+
+  it('may expire in the future', () =>
+    given(opened)
+      .when(add({ expiresAt: '2026-03-04T12:00:00.001Z' }))
+      .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:00:00.001Z' })]));
+
+  it.each([now, '2020-01-01T00:00:00.000Z', '2026-03-04T13:00:00+02:00', 'soon', '9'])(
+    'may not expire at %j',
+    (expiresAt) =>
+      given(opened)
+        .when(add({ expiresAt }))
+        .then({ status: 400, paths: ['expires_at'] }),
+  );
+
+  it('with an offset expire at the instant that it means', () =>
+    given(opened)
+      .when(add({ expiresAt: '2026-03-04T10:30:00-02:00' }))
+      .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:30:00.000Z' })]));
+
+  it('are revoked', () =>
+    given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k1' }).then([keyRevoked()]));
+
+  it('are revoked once: the second time changes nothing', () =>
+    given(opened, keyCreated(), keyRevoked()).when({ kind: 'revoke-key', keyId: 'k1' }).then([]));
+
+  it('that are not there are not found', () =>
+    given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k9' }).then({ status: 404, paths: [] }));
+});

@@ -1,0 +1,139 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { KeywordDefinitionSchema, KeywordEventSchema, WatchSchema, type KeywordEvent } from '#contracts';
+import { Refusal } from '#kernel';
+import { decide, evolve, nothingYet, type KeywordCommand } from './keyword.js';
+
+const event = (init: MessageInitShape<typeof KeywordEventSchema>['event']) =>
+  create(KeywordEventSchema, { event: init });
+const definition = create(KeywordDefinitionSchema, { name: 'Acme' });
+const watch = (criteriaHash: string, source = 'rss') =>
+  create(WatchSchema, { watchId: `w-${criteriaHash}`, source, criteriaHash, intervalSeconds: 600 });
+
+const createKeyword: KeywordCommand = {
+  kind: 'create-keyword',
+  definition,
+  watches: [watch('1'), watch('2')],
+};
+const keywordCreated = event({
+  case: 'keywordCreated',
+  value: { definition, watches: [watch('1'), watch('2')] },
+});
+const keywordRetired = event({ case: 'keywordRetired', value: {} });
+const createWatch: Extract<KeywordCommand, { kind: 'create-watch' }> = {
+  kind: 'create-watch',
+  watch: watch('1'),
+  webhookUrl: 'https://example.org/',
+  ai: undefined,
+  analysis: true,
+  collides: false,
+};
+const watchCreated = event({
+  case: 'watchCreated',
+  value: { watch: watch('1'), webhookUrl: 'https://example.org/', analysis: true },
+});
+const watchRetired = event({ case: 'watchRetired', value: {} });
+const watchChanged = (value: { intervalSeconds?: number; webhookUrl?: string; isActive?: boolean }) =>
+  event({ case: 'watchChanged', value });
+const change = (more: Partial<Extract<KeywordCommand, { kind: 'change-watch' }>>): KeywordCommand => ({
+  kind: 'change-watch',
+  intervalSeconds: undefined,
+  webhookUrl: undefined,
+  isActive: undefined,
+  collides: false,
+  ...more,
+});
+
+const given = (...events: KeywordEvent[]) => {
+  const state = events.reduce(evolve, nothingYet);
+  return {
+    when: (command: KeywordCommand) => {
+      const outcome = (() => {
+        try {
+          return decide(command, state);
+        } catch (error) {
+          if (error instanceof Refusal) return { status: error.status, code: error.code };
+          throw error;
+        }
+      })();
+      return { then: (expected: unknown) => expect(outcome).toEqual(expected) };
+    },
+  };
+};
+
+const NOT_FOUND = { status: 404, code: 'NOT_FOUND' };
+const CONFLICT = { status: 409, code: 'CONFLICT' };
+const DUPLICATE = { status: 409, code: 'DUPLICATE_SEARCH' };
+
+describe('a keyword', () => {
+  it('is made with its watches', () => given().when(createKeyword).then([keywordCreated]));
+  it('is made once', () => given(keywordCreated).when(createKeyword).then(CONFLICT));
+  it('holds no search twice', () =>
+    given()
+      .when({ ...createKeyword, watches: [watch('1'), watch('2'), watch('1')] })
+      .then(DUPLICATE));
+  it('may hold no search at all: its sources may all be off', () =>
+    given()
+      .when({ ...createKeyword, watches: [] })
+      .then([event({ case: 'keywordCreated', value: { definition, watches: [] } })]));
+  it('is retired', () => given(keywordCreated).when({ kind: 'retire-keyword' }).then([keywordRetired]));
+  it('is retired once: the second time changes nothing', () =>
+    given(keywordCreated, keywordRetired).when({ kind: 'retire-keyword' }).then([]));
+  it('that is not there is not found', () => given().when({ kind: 'retire-keyword' }).then(NOT_FOUND));
+  it('is no watch', () => {
+    given(keywordCreated).when({ kind: 'retire-watch' }).then(NOT_FOUND);
+    given(keywordCreated)
+      .when(change({ isActive: false }))
+      .then(NOT_FOUND);
+    given(watchCreated).when({ kind: 'retire-keyword' }).then(NOT_FOUND);
+  });
+});
+
+describe('a lone watch', () => {
+  it('is made', () => given().when(createWatch).then([watchCreated]));
+  it('is made once', () => given(watchCreated).when(createWatch).then(CONFLICT));
+  it('is refused where an active one has the same search', () =>
+    given()
+      .when({ ...createWatch, collides: true })
+      .then(DUPLICATE));
+  it('is changed in what is given, and in that alone', () => {
+    given(watchCreated)
+      .when(change({ intervalSeconds: 60 }))
+      .then([watchChanged({ intervalSeconds: 60 })]);
+    given(watchCreated)
+      .when(change({ webhookUrl: '' }))
+      .then([watchChanged({ webhookUrl: '' })]);
+    given(watchCreated)
+      .when(change({ intervalSeconds: 60, webhookUrl: 'https://example.org/2', isActive: false }))
+      .then([watchChanged({ intervalSeconds: 60, webhookUrl: 'https://example.org/2', isActive: false })]);
+  });
+  it('is not changed into what it is', () => {
+    given(watchCreated)
+      .when(change({ intervalSeconds: 600, webhookUrl: 'https://example.org/', isActive: true }))
+      .then([]);
+    given(watchCreated, watchChanged({ isActive: false, intervalSeconds: 60, webhookUrl: '' }))
+      .when(change({ isActive: false, intervalSeconds: 60, webhookUrl: '' }))
+      .then([]);
+  });
+  it('is resumed, unless an active one has the same search by now', () => {
+    const paused = [watchCreated, watchChanged({ isActive: false })];
+    given(...paused)
+      .when(change({ isActive: true }))
+      .then([watchChanged({ isActive: true })]);
+    given(...paused)
+      .when(change({ isActive: true, collides: true }))
+      .then(DUPLICATE);
+    given(...paused)
+      .when(change({ intervalSeconds: 60, collides: true }))
+      .then([watchChanged({ intervalSeconds: 60 })]);
+  });
+  it('is retired, once', () => {
+    given(watchCreated).when({ kind: 'retire-watch' }).then([watchRetired]);
+    given(watchCreated, watchRetired).when({ kind: 'retire-watch' }).then([]);
+    given().when({ kind: 'retire-watch' }).then(NOT_FOUND);
+  });
+  it('that is retired is not changed any more', () =>
+    given(watchCreated, watchRetired)
+      .when(change({ isActive: true }))
+      .then(NOT_FOUND));
+});

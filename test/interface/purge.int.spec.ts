@@ -1,0 +1,187 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertRows, selectRows } from '#clickhouse';
+import { AttemptSchema, CheckSchema, EventSchema } from '#contracts';
+import { EventStore } from '#event-store';
+import { newId } from '#kernel';
+import { connectBus, subjectOf, type Bus } from '#messaging';
+import { startService, type RunningService } from '#platform';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { programEnv, until } from '#testing';
+import { analysisService } from '../../apps/analysis/analysis.module.js';
+import { readAnalysisConfig } from '../../apps/analysis/config.js';
+import { deliveryService } from '../../apps/delivery/delivery.module.js';
+import { readDeliveryConfig } from '../../apps/delivery/config.js';
+import { pollingService } from '../../apps/polling/polling.module.js';
+import { readPollingConfig } from '../../apps/polling/config.js';
+import {
+  keywordBody,
+  mentionRow,
+  startInterface,
+  type InterfaceUnderTest,
+  type Tenant,
+} from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let others: RunningService[] = [];
+let tenant: Tenant;
+let bus: Bus;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startInterface();
+  // No source is polled: nothing comes in but what the spec writes.
+  const env = programEnv(service.stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false' });
+  const [analysis, delivery, polling] = [
+    readAnalysisConfig(env),
+    readDeliveryConfig(env),
+    readPollingConfig(env),
+  ];
+  others = [
+    await startService(analysisService(), analysis, false),
+    await startService(deliveryService(delivery), delivery, false),
+    await startService(pollingService(polling), polling, false),
+  ];
+  tenant = await service.tenant();
+  bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  database = await openDatabase(service.stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  for (const other of others) await other.stop();
+  await bus?.close();
+  await database?.destroy();
+  await service?.stop();
+});
+
+const MARKER = 'planted-marker-7d1f';
+
+/** Writes the marker wherever something of a keyword may stand. */
+async function plant(keywordId: string, watchId: string): Promise<void> {
+  const { accountId } = tenant;
+  const store = new EventStore(bus);
+  const ids = { accountId, watchId, keywordId, source: 'hackernews' };
+  const check = create(CheckSchema, {
+    ...ids,
+    checkId: newId(),
+    tick: MARKER,
+    finishedAt: new Date().toISOString(),
+    part: 1,
+    parts: 1,
+    warnings: [MARKER],
+  });
+  await store.publish(subjectOf('CHECKS', accountId, watchId), toBinary(CheckSchema, check), newId());
+  const event = create(EventSchema, {
+    ...ids,
+    eventId: newId(),
+    checkId: newId(),
+    type: 'hn_item.created',
+    occurredAt: new Date().toISOString(),
+    envelope: new TextEncoder().encode(JSON.stringify({ id: MARKER })),
+    matched: { item: { itemId: MARKER, text: MARKER, bodyJson: '{}' } },
+  });
+  await store.publish(subjectOf('EVENTS', accountId, watchId), toBinary(EventSchema, event), newId());
+  const attempt = create(AttemptSchema, {
+    ...ids,
+    attemptId: newId(),
+    eventId: newId(),
+    at: new Date().toISOString(),
+    message: MARKER,
+  });
+  await store.publish(subjectOf('ATTEMPTS', accountId, watchId), toBinary(AttemptSchema, attempt), newId());
+  await insertRows(service.clickhouse, 'mentions', [
+    mentionRow(accountId, { keyword_id: keywordId, watch_id: watchId, title: MARKER }),
+  ]);
+  await database.query('INSERT INTO seen_items VALUES ($1, $2, now())', [watchId, MARKER]);
+  await database.query(
+    `INSERT INTO pending_deliveries (event_id, account_id, watch_id, source, endpoint, body, attempts, first_at, due_at)
+     VALUES ($1, $2, $3, 'hackernews', 'http://example.org/', $4, 1, now(), now() + interval '1 day')`,
+    [newId(), accountId, watchId, Buffer.from(MARKER)],
+  );
+  await until('the sinks have written it', async () => (await inClickHouse(keywordId, watchId)) >= 5);
+}
+
+/** Rows of the keyword or its watch in ClickHouse. */
+async function inClickHouse(keywordId: string, watchId: string): Promise<number> {
+  const counts = await Promise.all(
+    ['mentions', 'events', 'activity'].map(async (table) => {
+      const condition =
+        table === 'events'
+          ? 'watch_id = {watchId: UUID}'
+          : 'keyword_id = {keywordId: UUID} OR watch_id = {watchId: UUID}';
+      const rows = await selectRows<{ n: string }>(
+        service.clickhouse,
+        `SELECT count() AS n FROM ${table} WHERE ${condition}`,
+        { keywordId, watchId },
+      );
+      return Number(rows[0]?.n);
+    }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** What is left of a keyword, by place. */
+async function left(keywordId: string, watchId: string): Promise<Record<string, number>> {
+  const found: Record<string, number> = { clickhouse: await inClickHouse(keywordId, watchId) };
+  for (const [stream, id] of [
+    ['KEYWORDS', keywordId],
+    ['CHECKS', watchId],
+    ['EVENTS', watchId],
+    ['ATTEMPTS', watchId],
+  ] as const) {
+    const info = await bus.jsm.streams.info(stream, {
+      subjects_filter: subjectOf(stream, tenant.accountId, id),
+    });
+    found[stream] = Object.values(info.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+  }
+  for (const [table, column, id] of [
+    ['keywords', 'keyword_id', keywordId],
+    ['watches', 'keyword_id', keywordId],
+    ['watch_schedule', 'watch_id', watchId],
+    ['seen_items', 'watch_id', watchId],
+    ['pending_deliveries', 'watch_id', watchId],
+  ]) {
+    const rows: { n: number }[] = await database.query(
+      `SELECT count(*)::int AS n FROM ${table} WHERE ${column} = $1`,
+      [id],
+    );
+    found[table ?? ''] = rows[0]?.n ?? 0;
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, count]) => count > 0));
+}
+
+describe('deleting a keyword', () => {
+  it('retires it: it stays readable, and its watches stop', async () => {
+    const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
+    await plant(id, watches[0].id);
+    expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
+    const { body } = await tenant.api.get(`/v1/keywords/${id}`);
+    expect([body.state, body.watches[0].isActive]).toEqual(['retired', false]);
+    expect((await tenant.api.get(`/v1/keywords/${id}/results`)).body.data.length).toBe(2);
+    expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
+    await until('nothing is due any more', async () => !(await left(id, watches[0].id)).watch_schedule);
+  });
+
+  it.each([false, true])(
+    'with purge leaves nothing of it in any store, and nothing of others missing (retired before: %s)',
+    async (retired) => {
+      const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
+      const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;
+      await until('both are scheduled', async () =>
+        (await left(id, watches[0].id)).watch_schedule &&
+        (await left(kept.id, kept.watches[0].id)).watch_schedule
+          ? true
+          : false,
+      );
+      await plant(id, watches[0].id);
+      await plant(kept.id, kept.watches[0].id);
+      const before = await left(kept.id, kept.watches[0].id);
+      if (retired) await tenant.api.delete(`/v1/keywords/${id}`);
+      expect((await tenant.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
+      expect((await tenant.api.get(`/v1/keywords/${id}`)).status).toBe(404);
+      await until('nothing is left', async () => Object.keys(await left(id, watches[0].id)).length === 0);
+      expect(await left(kept.id, kept.watches[0].id)).toEqual(before);
+      expect((await tenant.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(404);
+    },
+  );
+});

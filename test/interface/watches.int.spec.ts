@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let ada: Tenant;
+
+beforeAll(async () => {
+  service = await startInterface();
+  ada = await service.tenant();
+});
+afterAll(() => service?.stop());
+
+describe('watches of their own', () => {
+  const body = (query: string) => ({
+    criteria: { query },
+    refresh_interval_seconds: 600,
+    webhook_url: 'https://example.org/hook',
+  });
+
+  it('are made, read, changed and deleted', async () => {
+    const made = await ada.api.post('/v1/hackernews/watches', body('first'));
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      source: 'hackernews',
+      market: 'global',
+      criteria: { market: 'global', query: 'first' },
+      refreshIntervalSeconds: 600,
+      webhookUrl: 'https://example.org/hook',
+      keywordId: null,
+      isActive: true,
+      pausedReason: null,
+      ai: null,
+    });
+    const path = `/v1/hackernews/watches/${made.body.id}`;
+    expect((await ada.api.get(path)).body).toEqual(made.body);
+    const changed = await ada.api.patch(path, {
+      refresh_interval_seconds: 60,
+      webhook_url: null,
+      is_active: false,
+    });
+    expect([changed.status, changed.body]).toMatchObject([
+      200,
+      { refreshIntervalSeconds: 60, webhookUrl: null, isActive: false, pausedReason: 'user' },
+    ]);
+    const resumed = await ada.api.patch(path, { isActive: true });
+    expect(resumed.body).toMatchObject({
+      refreshIntervalSeconds: 60,
+      webhookUrl: null,
+      isActive: true,
+      pausedReason: null,
+    });
+    expect((await ada.api.patch(path, { refresh_interval_seconds: null })).status).toBe(400);
+    expect((await ada.api.patch(path, { criteria: { query: 'other' } })).body.details).toEqual([
+      { path: 'criteria', message: 'is not a known key' },
+    ]);
+    expect((await ada.api.delete(path)).status).toBe(204);
+    expect((await ada.api.get(path)).status).toBe(404);
+  });
+
+  it('are refused with 409 where an active one has the same search, until that one is paused', async () => {
+    const first = (await ada.api.post('/v1/hackernews/watches', body('twin'))).body;
+    const refused = await ada.api.post('/v1/hackernews/watches', body(' twin '));
+    expect([refused.status, refused.body.code]).toEqual([409, 'DUPLICATE_SEARCH']);
+    await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: false });
+    expect((await ada.api.post('/v1/hackernews/watches', body('twin'))).status).toBe(201);
+    expect((await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: true })).status).toBe(409);
+  });
+
+  it('that belong to a keyword are shown and change with it only', async () => {
+    const { watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
+    const path = `/v1/hackernews/watches/${watches[0].id}`;
+    expect((await ada.api.get(path)).status).toBe(200);
+    expect((await ada.api.patch(path, { is_active: false })).status).toBe(409);
+    expect((await ada.api.delete(path)).status).toBe(409);
+  });
+
+  it('are listed newest first, page by page', async () => {
+    const { api } = await service.tenant();
+    const ids = [];
+    for (const query of ['a', 'b', 'c'])
+      ids.unshift((await api.post('/v1/hackernews/watches', body(query))).body.id);
+    const first = await api.get('/v1/hackernews/watches?limit=2');
+    const second = await api.get(`/v1/hackernews/watches?limit=2&cursor=${first.body.nextCursor}`);
+    expect([...first.body.watches, ...second.body.watches].map(({ id }) => id)).toEqual(ids);
+    expect(second.body.nextCursor).toBeUndefined();
+    expect((await api.get(`/v1/rss/watches?limit=2&cursor=${first.body.nextCursor}`)).status).toBe(400);
+  });
+
+  it('need what their source needs', async () => {
+    const answer = await ada.api.post('/v1/rss/watches', {
+      criteria: { query: 'x' },
+      refresh_interval_seconds: 600,
+    });
+    expect([answer.status, answer.body.details]).toEqual([
+      400,
+      [{ path: 'criteria.filters.feed_urls', message: 'a search on rss needs 1 to 20 addresses of feeds' }],
+    ]);
+    expect(
+      (await ada.api.post('/v1/hackernews/watches', {})).body.details.map(
+        ({ path }: { path: string }) => path,
+      ),
+    ).toEqual(['criteria', 'refreshIntervalSeconds']);
+  });
+});
