@@ -1,0 +1,65 @@
+import { fromBinary, toJson, type DescMessage, type JsonValue } from '@bufbuild/protobuf';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { AccountDecisionSchema } from './gen/earshot/accounts/v1/account_pb.js';
+import { AttemptSchema } from './gen/earshot/attempts/v1/attempt_pb.js';
+import { CheckSchema } from './gen/earshot/checks/v1/check_pb.js';
+import { EventSchema } from './gen/earshot/events/v1/event_pb.js';
+import { AccountEventSchema } from './gen/earshot/accounts/v1/account_pb.js';
+import { KeywordDecisionSchema, KeywordEventSchema } from './gen/earshot/keywords/v1/keyword_pb.js';
+import { PurgeSchema } from './gen/earshot/purges/v1/purge_pb.js';
+
+/** A message as it once was stored, and what it says. Never change one: streams hold such messages for months. */
+interface Fixture {
+  message: string;
+  base64: string;
+  says: JsonValue;
+}
+
+const SCHEMAS = new Map<string, DescMessage>(
+  [AccountDecisionSchema, AttemptSchema, CheckSchema, EventSchema, KeywordDecisionSchema, PurgeSchema].map(
+    (schema) => [schema.typeName, schema],
+  ),
+);
+
+const directory = new URL('./fixtures/', import.meta.url);
+const fixtures = readdirSync(directory)
+  .sort()
+  .map((file): [string, Fixture] => [
+    file,
+    JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Fixture,
+  ]);
+
+/** The kinds of event that a decision may hold. */
+function kindsOf(schema: DescMessage): string[] {
+  return (schema.oneofs[0]?.fields ?? []).map((field) => field.localName);
+}
+
+describe('messages stored by every version so far', () => {
+  it.each(fixtures)('%s still says what it said', (_, { message, base64, says }) => {
+    const schema = SCHEMAS.get(message);
+    if (!schema)
+      throw new Error(
+        `${message} is stored no more: its fixture stays for as long as its stream keeps messages`,
+      );
+    expect(toJson(schema, fromBinary(schema, Buffer.from(base64, 'base64')))).toEqual(says);
+  });
+
+  it('have a fixture for each message that is stored', () => {
+    expect([...new Set(fixtures.map(([, { message }]) => message))].sort()).toEqual(
+      [...SCHEMAS.keys()].sort(),
+    );
+  });
+
+  it.each([
+    ['keyword', KeywordDecisionSchema, KeywordEventSchema],
+    ['account', AccountDecisionSchema, AccountEventSchema],
+  ])('have a fixture for each event of a %s decision', (_, decision, event) => {
+    const told = fixtures
+      .filter(([, { message }]) => message === decision.typeName)
+      .flatMap(([, { says }]) =>
+        (says as { events: Record<string, unknown>[] }).events.flatMap((one) => Object.keys(one)),
+      );
+    expect([...new Set(told)].sort()).toEqual(kindsOf(event).sort());
+  });
+});
