@@ -1,7 +1,6 @@
-import { readSettings } from '#config';
-import { PLATFORM_SETTINGS } from '#platform';
+import { readServiceSettings } from '#platform';
 
 /** What analysis reads from the environment. @throws SettingsError */
 export function readAnalysisConfig(env: NodeJS.ProcessEnv = process.env) {
-  return readSettings(PLATFORM_SETTINGS, env);
+  return readServiceSettings([], env);
 }

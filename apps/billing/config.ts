@@ -1,11 +1,8 @@
-import { readSettings, requireSettings } from '#config';
-import { PLATFORM_SETTINGS } from '#platform';
+import { readServiceSettings } from '#platform';
 
 /** What billing reads from the environment. @throws SettingsError */
 export function readBillingConfig(env: NodeJS.ProcessEnv = process.env) {
-  const settings = readSettings([...PLATFORM_SETTINGS, 'MASTER_KEY'], env);
-  requireSettings(settings, 'MASTER_KEY');
-  return settings;
+  return readServiceSettings(['MASTER_KEY'], env);
 }
 
 export type BillingConfig = ReturnType<typeof readBillingConfig>;

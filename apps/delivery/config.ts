@@ -1,15 +1,16 @@
-import { readSettings, requireSettings, SettingsError } from '#config';
+import { SettingsError } from '#config';
 import { parseEgressAllow } from '#http-out';
-import { PLATFORM_SETTINGS } from '#platform';
+import { readServiceSettings } from '#platform';
 
 /** What delivery reads from the environment. @throws SettingsError */
 export function readDeliveryConfig(env: NodeJS.ProcessEnv = process.env) {
-  const settings = readSettings([...PLATFORM_SETTINGS, 'MASTER_KEY', 'EGRESS_ALLOW', 'WEBHOOK_ENDPOINT_CONCURRENCY'], env);
-  requireSettings(settings, 'MASTER_KEY');
+  const settings = readServiceSettings(['MASTER_KEY', 'EGRESS_ALLOW', 'WEBHOOK_ENDPOINT_CONCURRENCY'], env);
   try {
     return { ...settings, egressAllow: parseEgressAllow(settings.EGRESS_ALLOW) };
   } catch (error) {
-    throw new SettingsError(`Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
+    throw new SettingsError(
+      `Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

@@ -26,7 +26,13 @@ export type InstallationSettings = Settings<(typeof INSTALLATION_SETTINGS)[numbe
 export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSettings {
   const settings = readSettings(INSTALLATION_SETTINGS, env);
   // Everything that any service reads is checked before anything starts.
-  const checked = { ...env, MASTER_KEY: settings.MASTER_KEY || '0'.repeat(64) };
+  const checked = {
+    ...env,
+    NATS_URL: settings.NATS_URL || 'embedded',
+    DATABASE_URL: settings.DATABASE_URL || 'embedded',
+    CLICKHOUSE_URL: settings.CLICKHOUSE_URL || 'embedded',
+    MASTER_KEY: settings.MASTER_KEY || '0'.repeat(64),
+  };
   readGatewayConfig(checked);
   readPollingConfig(checked);
   readDeliveryConfig(checked);

@@ -1,5 +1,5 @@
-import { readSettings, requireSettings, SettingsError } from '#config';
-import { PLATFORM_SETTINGS } from '#platform';
+import { SettingsError } from '#config';
+import { readServiceSettings } from '#platform';
 import { createSources } from '#sources';
 
 /** Injection token of the sources of this installation. */
@@ -7,8 +7,7 @@ export const SOURCES = Symbol('sources');
 
 /** What the gateway reads from the environment. @throws SettingsError */
 export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
-  const settings = readSettings([...PLATFORM_SETTINGS, 'MASTER_KEY'], env);
-  requireSettings(settings, 'MASTER_KEY');
+  const settings = readServiceSettings(['MASTER_KEY'], env);
   try {
     return { ...settings, sources: createSources(env) };
   } catch (error) {

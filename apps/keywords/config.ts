@@ -1,7 +1,6 @@
-import { readSettings } from '#config';
-import { PLATFORM_SETTINGS } from '#platform';
+import { readServiceSettings } from '#platform';
 
 /** What keywords reads from the environment. @throws SettingsError */
 export function readKeywordsConfig(env: NodeJS.ProcessEnv = process.env) {
-  return readSettings(PLATFORM_SETTINGS, env);
+  return readServiceSettings([], env);
 }

@@ -1,12 +1,12 @@
-import { readSettings, SettingsError } from '#config';
+import { SettingsError } from '#config';
 import type { SourceId } from '#contracts';
 import { parseEgressAllow } from '#http-out';
-import { PLATFORM_SETTINGS } from '#platform';
+import { readServiceSettings } from '#platform';
 import { createSources, type SourceSetup } from '#sources';
 
 /** What polling reads from the environment. @throws SettingsError */
 export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
-  const settings = readSettings([...PLATFORM_SETTINGS, 'EGRESS_ALLOW', 'POLL_TICK_MS', 'LANE_LEASE_MS'], env);
+  const settings = readServiceSettings(['EGRESS_ALLOW', 'POLL_TICK_MS', 'LANE_LEASE_MS'], env);
   try {
     return {
       ...settings,

@@ -94,6 +94,6 @@ export function requireSettings(values: Record<string, unknown>, ...names: reado
   const missing = names.filter((name) => !values[name]);
   if (missing.length > 0)
     throw new SettingsError(
-      `Settings are missing:\n  ${missing.map((name) => `${name}: ${SETTINGS[name].desc}`).join('\n  ')}`,
+      `Settings are missing (a service that runs alone needs them; npm start brings its own):\n  ${missing.map((name) => `${name}: ${SETTINGS[name].desc}`).join('\n  ')}`,
     );
 }

@@ -3,7 +3,7 @@ import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { openClickHouse } from '#clickhouse';
-import { requireSettings, type Settings } from '#config';
+import { readSettings, requireSettings, type SettingName, type Settings } from '#config';
 import { EventStore } from '#event-store';
 import { connectBus } from '#messaging';
 import { openDatabase } from '#postgres';
@@ -25,6 +25,20 @@ export const PLATFORM_SETTINGS = [
   'STREAM_REPLICAS',
 ] as const;
 export type PlatformSettings = Settings<(typeof PLATFORM_SETTINGS)[number]>;
+
+/**
+ * Reads what a service needs from the environment: the platform's settings and its own.
+ * @throws SettingsError naming what is wrong, or missing (a store's address, and MASTER_KEY where it is asked for)
+ */
+export function readServiceSettings<const N extends SettingName>(
+  own: readonly N[],
+  env: NodeJS.ProcessEnv,
+): Settings<(typeof PLATFORM_SETTINGS)[number] | N> {
+  const settings = readSettings([...PLATFORM_SETTINGS, ...own], env);
+  const masterKey = own.filter((name) => name === 'MASTER_KEY');
+  requireSettings(settings, 'NATS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL', ...masterKey);
+  return settings;
+}
 
 /** A service: its name and the Nest module that it is. */
 export interface ServiceDefinition {
@@ -91,7 +105,6 @@ export async function startService(
   settings: PlatformSettings,
   listen = true,
 ): Promise<RunningService> {
-  requireSettings(settings, 'NATS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL');
   const log = createLogger(definition.name, settings.LOG_LEVEL);
   const platform = await connectPlatform(definition.name, settings, log);
   const app = await NestFactory.create<NestFastifyApplication>(
