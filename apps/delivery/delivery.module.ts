@@ -20,6 +20,11 @@ import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
 @Module({})
 class DeliveryModule {}
 
+/** Webhook requests under way at once, to all endpoints together. */
+const TOTAL_CONCURRENCY = 128;
+/** Many endpoints can live on one host, and those that hang hold their connections beside the total. */
+const CONNECTIONS_PER_ORIGIN = 1024;
+
 const OUTBOUND = Symbol('outbound http');
 
 /** Delivery: tells receivers, signed, again and again until they have it. Channels and replays take their place here. */
@@ -34,12 +39,17 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           {
             provide: OUTBOUND,
             useFactory: () =>
-              createOutboundHttp({ allow: config.egressAllow, userAgent: USER_AGENT, connectionsPerOrigin: 64 }),
+              createOutboundHttp({
+                allow: config.egressAllow,
+                userAgent: USER_AGENT,
+                connectionsPerOrigin: CONNECTIONS_PER_ORIGIN,
+              }),
           },
           {
             provide: EndpointQueues,
             inject: [OUTBOUND],
-            useFactory: (http: OutboundHttp) => new EndpointQueues((one) => sendWebhook(http, one), concurrency),
+            useFactory: (http: OutboundHttp) =>
+              new EndpointQueues((one) => sendWebhook(http, one), concurrency, TOTAL_CONCURRENCY),
           },
           {
             provide: Targets,
@@ -57,7 +67,13 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
       },
       {
         inject: [EventsHandler, RetryLoop, DATABASE, CLICKHOUSE, OUTBOUND],
-        list: (events: EventsHandler, retries: RetryLoop, database: Database, clickhouse: ClickHouseClient, http: OutboundHttp) => ({
+        list: (
+          events: EventsHandler,
+          retries: RetryLoop,
+          database: Database,
+          clickhouse: ClickHouseClient,
+          http: OutboundHttp,
+        ) => ({
           durables: [
             events.durable(),
             attemptActivitySink(clickhouse),

@@ -58,7 +58,11 @@ export class RetryLoop implements Loop {
   private async pass(): Promise<number> {
     const deliveries = await claimPending(this.database, this.targets, PER_ENDPOINT);
     const crowded = deliveries.filter(({ endpoint }) => !this.queues.hasRoom(endpoint));
-    await returnPending(this.database, crowded.map(({ eventId }) => eventId), new Date(Date.now() + NO_ROOM_MS));
+    await returnPending(
+      this.database,
+      crowded.map(({ eventId }) => eventId),
+      new Date(Date.now() + NO_ROOM_MS),
+    );
     const attempted = deliveries.filter((delivery) => !crowded.includes(delivery));
     for (const delivery of attempted) {
       const attempt = this.queues
@@ -67,7 +71,9 @@ export class RetryLoop implements Loop {
           if (result) await this.recorder.record([result]);
           else await returnPending(this.database, [delivery.eventId], new Date(Date.now() + NO_ROOM_MS));
         })
-        .catch((error: unknown) => this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'))
+        .catch((error: unknown) =>
+          this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'),
+        )
         .finally(() => this.underWay.delete(attempt));
       this.underWay.add(attempt);
     }

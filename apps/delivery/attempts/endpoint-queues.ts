@@ -2,37 +2,64 @@ import type { AttemptResult, Delivery } from './delivery.js';
 
 /** A request that takes longer than this makes its endpoint a slow one: others do not wait behind it. */
 const SLOW_MS = 250;
+const SWEEP_MS = 50;
+/** Requests at once to an endpoint that nothing is known of; each answer doubles it, up to the cap. */
+const FIRST_ALLOWED = 4;
 
 interface EndpointQueue {
   /** Start times of the requests under way, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
   waiting: { delivery: Delivery; settle(result: Promise<AttemptResult> | undefined): void }[];
+  /** Requests that it may have under way. One where the last of them timed out: a probe. */
+  allowed: number;
 }
 
 /**
- * Caps the requests under way to each endpoint, so that one that hangs holds up nobody but itself. A delivery
- * whose endpoint is slow, or that is called back before it began, is not attempted here: it goes to the retry lane.
+ * Caps the requests under way to each endpoint, so that one that hangs holds up nobody but itself, and those of all
+ * together; endpoints take turns. A slow request gives its place among all back. A delivery whose endpoint is slow,
+ * or that is called back before it began, is not attempted here: it goes to the retry lane.
  */
 export class EndpointQueues {
   private readonly queues = new Map<string, EndpointQueue>();
+  /** Queues that could begin a request if there were a place among all, in the order of their turns. */
+  private readonly ready = new Set<EndpointQueue>();
+  private readonly slow = new Set<Delivery>();
+  /** Requests under way that are not slow. */
+  private quick = 0;
+  private sweeper: NodeJS.Timeout | undefined;
 
+  /**
+   * @param concurrency requests at once to one endpoint
+   * @param total requests at once to all of them, slow ones not counted
+   */
   constructor(
     private readonly send: (delivery: Delivery) => Promise<AttemptResult>,
     private readonly concurrency: number,
+    private readonly total = Infinity,
   ) {}
 
   /** Settles with the attempt, or with undefined when none was made. */
   attempt(delivery: Delivery): Promise<AttemptResult | undefined> {
     const queue = this.queueOf(delivery.endpoint);
-    if (queue.underWay.size < this.concurrency) return this.begin(delivery, queue);
-    if (this.isSlow(queue)) return Promise.resolve(undefined);
-    return new Promise((resolve) => queue.waiting.push({ delivery, settle: resolve }));
+    if (!hasPlace(queue) && isSlow(queue)) return Promise.resolve(undefined);
+    if (hasPlace(queue) && queue.waiting.length === 0 && this.quick < this.total)
+      return this.begin(delivery, queue);
+    return new Promise((resolve) => {
+      queue.waiting.push({ delivery, settle: resolve });
+      if (hasPlace(queue)) this.ready.add(queue);
+    });
   }
 
   /** True when the endpoint could take one more request at this moment. */
   hasRoom(endpoint: string): boolean {
     const queue = this.queues.get(endpoint);
-    return !queue || queue.underWay.size < this.concurrency;
+    return !queue || hasPlace(queue);
+  }
+
+  /** False when none of the deliveries waits and every request of theirs is a slow one. */
+  mayEndSoon(deliveries: Iterable<Delivery>): boolean {
+    for (const delivery of deliveries) if (!this.slow.has(delivery)) return true;
+    return false;
   }
 
   /** Takes back what has not begun of the deliveries; they settle with undefined. */
@@ -45,15 +72,10 @@ export class EndpointQueues {
     }
   }
 
-  private isSlow(queue: EndpointQueue): boolean {
-    const oldest = queue.underWay.values().next().value;
-    return oldest !== undefined && Date.now() - oldest > SLOW_MS;
-  }
-
   private queueOf(endpoint: string): EndpointQueue {
     let queue = this.queues.get(endpoint);
     if (!queue) {
-      queue = { underWay: new Map(), waiting: [] };
+      queue = { underWay: new Map(), waiting: [], allowed: Math.min(FIRST_ALLOWED, this.concurrency) };
       this.queues.set(endpoint, queue);
     }
     return queue;
@@ -61,13 +83,64 @@ export class EndpointQueues {
 
   private async begin(delivery: Delivery, queue: EndpointQueue): Promise<AttemptResult> {
     queue.underWay.set(delivery, Date.now());
+    this.quick += 1;
+    this.sweeper ??= setInterval(() => this.sweep(), SWEEP_MS).unref();
     try {
-      return await this.send(delivery);
+      const result = await this.send(delivery);
+      if (result.statusCode > 0) queue.allowed = Math.min(this.concurrency, queue.allowed * 2);
+      else if (this.slow.has(delivery)) queue.allowed = 1;
+      return result;
     } finally {
       queue.underWay.delete(delivery);
-      const next = queue.waiting.shift();
-      if (next) next.settle(this.begin(next.delivery, queue));
-      else if (queue.underWay.size === 0) this.queues.delete(delivery.endpoint);
+      if (!this.slow.delete(delivery)) this.quick -= 1;
+      if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
+      // What was learnt of an endpoint that hangs is kept; of any other there is nothing to remember.
+      else if (queue.underWay.size === 0 && queue.allowed > 1) this.queues.delete(delivery.endpoint);
+      this.fill();
     }
   }
+
+  /** Gives the free places to the queues in turn. */
+  private fill(): void {
+    for (const queue of this.ready) {
+      if (this.quick >= this.total) return;
+      this.ready.delete(queue);
+      if (!hasPlace(queue)) continue;
+      const next = queue.waiting.shift();
+      if (!next) continue;
+      next.settle(this.begin(next.delivery, queue));
+      // Added again behind the others: the loop comes back to it when they have had their turn.
+      if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
+    }
+  }
+
+  /** Finds the requests that have become slow; what waits behind them waits no longer. */
+  private sweep(): void {
+    const slowSince = Date.now() - SLOW_MS;
+    let isBusy = false;
+    for (const queue of this.queues.values()) {
+      for (const [delivery, startedAt] of queue.underWay) {
+        isBusy = true;
+        if (startedAt >= slowSince) break;
+        if (this.slow.has(delivery)) continue;
+        this.slow.add(delivery);
+        this.quick -= 1;
+      }
+      if (hasPlace(queue) || !isSlow(queue)) continue;
+      for (const { settle } of queue.waiting.splice(0)) settle(undefined);
+    }
+    this.fill();
+    if (isBusy || this.ready.size > 0) return;
+    clearInterval(this.sweeper);
+    this.sweeper = undefined;
+  }
+}
+
+function hasPlace({ underWay, allowed }: EndpointQueue): boolean {
+  return underWay.size < allowed;
+}
+
+function isSlow({ underWay }: EndpointQueue): boolean {
+  const oldest = underWay.values().next().value;
+  return oldest !== undefined && Date.now() - oldest > SLOW_MS;
 }

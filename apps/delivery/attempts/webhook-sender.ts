@@ -11,7 +11,14 @@ export async function sendWebhook(http: OutboundHttp, delivery: Delivery): Promi
   const at = Date.now();
   const { statusCode, message } = await post(http, delivery, Math.floor(at / 1000));
   const delivered = statusCode >= 200 && statusCode < 300;
-  return { delivery, at, durationMs: Date.now() - at, statusCode, delivered, message: delivered ? '' : message };
+  return {
+    delivery,
+    at,
+    durationMs: Date.now() - at,
+    statusCode,
+    delivered,
+    message: delivered ? '' : message,
+  };
 }
 
 async function post(http: OutboundHttp, { endpoint, body, secret, eventId }: Delivery, unixSeconds: number) {
@@ -19,7 +26,10 @@ async function post(http: OutboundHttp, { endpoint, body, secret, eventId }: Del
     const { status } = await http.request({
       method: 'POST',
       url: endpoint,
-      headers: { 'content-type': 'application/json', ...signatureHeaders(secret, eventId, body, unixSeconds) },
+      headers: {
+        'content-type': 'application/json',
+        ...signatureHeaders(secret, eventId, body, unixSeconds),
+      },
       body,
       deadlineMs: DEADLINE_MS,
       maxBytes: RESPONSE_BYTES,

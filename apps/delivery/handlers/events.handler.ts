@@ -1,6 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
-import { EventSchema, type Event } from '#contracts';
+import { PushedEventSchema, type PushedEvent } from '#contracts';
 import { done, type Durable, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
@@ -11,10 +11,15 @@ import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { savePending } from '../attempts/pending-deliveries.js';
 import { Targets } from '../attempts/targets.js';
 
-/** A batch waits so long for its attempts; what is not finished then goes on without it. */
-const BATCH_PATIENCE_MS = 300;
+/** A batch waits so long for its attempts to begin; what has not begun then goes to the retry lane. */
+const BATCH_PATIENCE_MS = 1000;
+/** How often a batch looks whether only slow attempts are left of it. */
+const LOOK_MS = 50;
 /** An attempt under way is over by then: only a crash leaves its row to the retry lane. */
 const UNDER_WAY_MS = 30_000;
+
+/** Most of an event's fields are not delivery's: they are passed over, not kept. */
+const READ = { readUnknownFields: false };
 
 /** The first attempt of each event, straight from the stream. What cannot be done at once goes to the retry lane. */
 @Injectable()
@@ -30,7 +35,14 @@ export class EventsHandler {
   ) {}
 
   durable(): Durable {
-    return { stream: 'EVENTS', name: 'delivery', batchSize: 1000, handle: (batch) => this.handle(batch) };
+    return {
+      stream: 'EVENTS',
+      name: 'delivery',
+      batchSize: 500,
+      // While one batch is recorded the next is sent.
+      batchesAtOnce: 2,
+      handle: (batch) => this.handle(batch),
+    };
   }
 
   /** Waits for attempts that outlived their batch. */
@@ -39,12 +51,14 @@ export class EventsHandler {
   }
 
   private async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
-    const events = batch.map(({ data }) => fromBinary(EventSchema, data)).filter((event) => event.push);
+    const events = batch
+      .map(({ data }) => fromBinary(PushedEventSchema, data, READ))
+      .filter(({ push }) => push);
     if (events.length > 0) await this.deliver(await this.deliveriesOf(events));
     return batch.map(() => done);
   }
 
-  private async deliveriesOf(events: readonly Event[]): Promise<Delivery[]> {
+  private async deliveriesOf(events: readonly PushedEvent[]): Promise<Delivery[]> {
     const targets = await this.targets.of(events.map((event) => event.watchId));
     const now = Date.now();
     return events.flatMap((event) => {
@@ -57,7 +71,20 @@ export class EventsHandler {
       const { eventId, accountId, watchId, keywordId, source, envelope: body } = event;
       const { endpoint, secret, failingSince } = target;
       return [
-        { eventId, accountId, watchId, keywordId, source, endpoint, body, secret, attempts: 0, firstAt: now, failingSince, pending: false },
+        {
+          eventId,
+          accountId,
+          watchId,
+          keywordId,
+          source,
+          endpoint,
+          body,
+          secret,
+          attempts: 0,
+          firstAt: now,
+          failingSince,
+          pending: false,
+        },
       ];
     });
   }
@@ -74,10 +101,7 @@ export class EventsHandler {
         else refused.push(delivery);
       }),
     );
-    await firstOf(Promise.all(settling), BATCH_PATIENCE_MS);
-    this.queues.callBack(new Set(open.keys()));
-    // What was called back settles before the next turn of the event loop, and is counted as refused.
-    await new Promise(setImmediate);
+    await this.haveTried(Promise.all(settling), open);
     const underWay = [...open];
     const now = Date.now();
     await savePending(this.database.manager, [
@@ -88,17 +112,36 @@ export class EventsHandler {
     await this.recorder.record(results.splice(0));
   }
 
+  /** Returns when all is settled, or when nothing but slow attempts is left. */
+  private async haveTried(settled: Promise<unknown>, open: ReadonlyMap<Delivery, unknown>): Promise<void> {
+    const patientUntil = Date.now() + BATCH_PATIENCE_MS;
+    while (!(await isFirst(settled, LOOK_MS))) {
+      if (!this.queues.mayEndSoon(open.keys())) return;
+      if (Date.now() < patientUntil) continue;
+      this.queues.callBack(new Set(open.keys()));
+      // What was called back settles before the next turn of the event loop, and is counted as refused.
+      return void (await new Promise(setImmediate));
+    }
+  }
+
   private follow(delivery: Delivery, attempt: Promise<AttemptResult | undefined>): void {
     const straggler = attempt
-      .then((result) => (result ? this.recorder.record([{ ...result, delivery: { ...delivery, pending: true } }]) : undefined))
-      .catch((error: unknown) => this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'))
+      .then((result) =>
+        result ? this.recorder.record([{ ...result, delivery: { ...delivery, pending: true } }]) : undefined,
+      )
+      .catch((error: unknown) =>
+        this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'),
+      )
       .finally(() => this.stragglers.delete(straggler));
     this.stragglers.add(straggler);
   }
 }
 
-async function firstOf(work: Promise<unknown>, ms: number): Promise<void> {
+/** True when the work is done before the time has passed. */
+async function isFirst(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  const answer = await Promise.race([work.then(() => true), late]);
   clearTimeout(timer);
+  return answer;
 }
