@@ -1,10 +1,15 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { JetStreamApiError, type StoredMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
+import { publishWindow } from './publish-window.js';
 import type { Bus, StreamName } from '#messaging';
 import { currentTrace, traceparentOf } from '#telemetry';
 
 /** JetStream's code for "the subject's last sequence is another than you expect". */
 const WRONG_LAST_SEQUENCE = 10071;
+
+const PUBLISH_ATTEMPTS = 3;
+const PUBLISH_PAUSE_MS = 250;
 
 /** Somebody else appended to the subject first: load what they wrote and decide again. */
 export class AppendConflict extends Error {
@@ -16,6 +21,13 @@ export interface Stored {
   seq: number;
   data: Uint8Array;
   subject: string;
+}
+
+/** A message on its way into a stream. */
+export interface Unstored {
+  subject: string;
+  data: Uint8Array;
+  msgId: string;
 }
 
 /** Appends facts to streams and reads one subject back, oldest first. */
@@ -48,6 +60,25 @@ export class EventStore {
   /** Appends without a condition; a repeated message id within the stream's window changes nothing. */
   async publish(subject: string, data: Uint8Array, msgId: string): Promise<void> {
     await this.bus.js.publish(subject, data, { msgID: msgId, headers: traceHeaders() });
+  }
+
+  /**
+   * As `publish`, for many messages at once, with one inbox for all the server's answers: a request of its own for
+   * each message costs several times what the message does. What is not answered for is sent again, which the
+   * message id makes harmless.
+   * @throws Error when one of them could not be stored
+   */
+  async publishAll(messages: readonly Unstored[]): Promise<void> {
+    const trace = currentTrace();
+    const traceparent = trace && traceparentOf(trace);
+    let open: readonly Unstored[] = messages;
+    for (let attempt = 1; open.length > 0; attempt += 1) {
+      const { unanswered, fault } = await publishWindow(this.bus, open, traceparent);
+      if (unanswered.length > 0 && attempt === PUBLISH_ATTEMPTS)
+        throw new Error(`timeout: ${unanswered.length} messages were not stored: ${fault}`);
+      if (unanswered.length > 0) await wait(PUBLISH_PAUSE_MS);
+      open = unanswered;
+    }
   }
 
   /** The sequence of the subject's last message; 0 when it has none. */

@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { AttemptSchema } from '#contracts';
-import type { EventStore } from '#event-store';
+import type { EventStore, Unstored } from '#event-store';
 import { displayUrl } from '#http-out';
 import { derivedId, failpoint, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
@@ -28,34 +28,12 @@ export class AttemptRecorder {
     if (results.length === 0) return;
     failpoint('delivery-after-post-before-record');
     const recorded = results.map((result) => ({ ...result, nextAt: nextOf(result) }));
-    await Promise.all(recorded.map((one) => this.publish(one)));
+    await this.store.publishAll(recorded.map(messageOf));
     await this.follow(recorded);
     for (const { delivered, nextAt } of recorded)
-      metrics.deliveries.inc({ outcome: delivered ? 'delivered' : nextAt === undefined ? 'given_up' : 'failed' });
-  }
-
-  private publish(one: Recorded): Promise<void> {
-    const { delivery, at, durationMs, statusCode, delivered, message, nextAt } = one;
-    const { accountId, watchId, keywordId, source, eventId, endpoint } = delivery;
-    const number = delivery.attempts + 1;
-    const attemptId = derivedId('attempt', eventId, endpoint, String(number), String(at));
-    const attempt = create(AttemptSchema, {
-      attemptId,
-      accountId,
-      watchId,
-      keywordId,
-      source,
-      eventId,
-      endpoint: displayUrl(endpoint),
-      number,
-      at: isoOf(at),
-      durationMs,
-      statusCode,
-      delivered,
-      message,
-      nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
-    });
-    return this.store.publish(subjectOf('ATTEMPTS', accountId, watchId), toBinary(AttemptSchema, attempt), attemptId);
+      metrics.deliveries.inc({
+        outcome: delivered ? 'delivered' : nextAt === undefined ? 'given_up' : 'failed',
+      });
   }
 
   /** A first attempt that went well needs no row, and so no write: the common case. */
@@ -71,12 +49,45 @@ export class AttemptRecorder {
           nextAt === undefined ? [] : [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }],
         ),
       );
-      await dropPending(tx, settled.map(({ delivery }) => delivery.eventId));
+      await dropPending(
+        tx,
+        settled.map(({ delivery }) => delivery.eventId),
+      );
       await markFailing(tx, failed);
-      await markHealed(tx, healed.map(({ delivery }) => delivery));
+      await markHealed(
+        tx,
+        healed.map(({ delivery }) => delivery),
+      );
       await disable(tx, failed);
     });
   }
+}
+
+function messageOf({ delivery, at, durationMs, statusCode, delivered, message, nextAt }: Recorded): Unstored {
+  const { accountId, watchId, keywordId, source, eventId, endpoint } = delivery;
+  const number = delivery.attempts + 1;
+  const attemptId = derivedId('attempt', eventId, endpoint, String(number), String(at));
+  const attempt = create(AttemptSchema, {
+    attemptId,
+    accountId,
+    watchId,
+    keywordId,
+    source,
+    eventId,
+    endpoint: displayUrl(endpoint),
+    number,
+    at: isoOf(at),
+    durationMs,
+    statusCode,
+    delivered,
+    message,
+    nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
+  });
+  return {
+    subject: subjectOf('ATTEMPTS', accountId, watchId),
+    data: toBinary(AttemptSchema, attempt),
+    msgId: attemptId,
+  };
 }
 
 function nextOf({ delivery, delivered, statusCode, at }: AttemptResult): number | undefined {
@@ -118,13 +129,19 @@ async function disable(tx: Tx, failed: readonly Recorded[]): Promise<void> {
       ],
     );
     if (answer[1] > 0)
-      await tx.query('DELETE FROM pending_deliveries WHERE account_id = $1 AND endpoint = $2', [accountId, endpoint]);
+      await tx.query('DELETE FROM pending_deliveries WHERE account_id = $1 AND endpoint = $2', [
+        accountId,
+        endpoint,
+      ]);
   }
 }
 
 /** One line for each endpoint of the attempts, a 410 before anything else. */
 function endpointsOf(failed: readonly Recorded[]) {
-  const byEndpoint = new Map<string, { accountId: string; endpoint: string; at: number; statusCode: number }>();
+  const byEndpoint = new Map<
+    string,
+    { accountId: string; endpoint: string; at: number; statusCode: number }
+  >();
   for (const { delivery, at, statusCode } of failed) {
     const key = `${delivery.accountId} ${delivery.endpoint}`;
     if (statusCode === GONE || !byEndpoint.has(key))

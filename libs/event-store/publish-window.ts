@@ -1,0 +1,69 @@
+import { createInbox, headers as natsHeaders, type Msg } from '@nats-io/nats-core';
+import type { Bus } from '#messaging';
+import type { Unstored } from './event-store.js';
+
+/** A purge of a large stream stalls publishers for seconds. */
+const ANSWERS_WITHIN_MS = 15_000;
+
+/** What became of a window of messages. */
+export interface WindowResult {
+  /** Not stored, or not known to be. */
+  unanswered: Unstored[];
+  /** Why, in the words of the server. */
+  fault: string;
+}
+
+/** Publishes messages to their streams and waits until the server has answered for each. */
+export function publishWindow(
+  { nc }: Bus,
+  messages: readonly Unstored[],
+  traceparent: string | undefined,
+): Promise<WindowResult> {
+  const inbox = createInbox();
+  const open = new Map(messages.map((message, index) => [String(index), message]));
+  const failed: Unstored[] = [];
+  let fault = 'no answer in time';
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      subscription.unsubscribe();
+      resolve({ unanswered: [...failed, ...open.values()], fault });
+    };
+    const timer = setTimeout(finish, ANSWERS_WITHIN_MS);
+    const subscription = nc.subscribe(`${inbox}.*`, {
+      callback(error, answer) {
+        if (error) {
+          fault = error.message;
+          return finish();
+        }
+        const index = answer.subject.slice(inbox.length + 1);
+        const message = open.get(index);
+        if (!message) return;
+        open.delete(index);
+        const refusal = refusalIn(answer);
+        if (refusal !== undefined) {
+          failed.push(message);
+          fault = refusal;
+        }
+        if (open.size === 0) finish();
+      },
+    });
+    for (const [index, { subject, data, msgId }] of open) {
+      const headers = natsHeaders();
+      headers.set('Nats-Msg-Id', msgId);
+      if (traceparent) headers.set('traceparent', traceparent);
+      nc.publish(subject, data, { reply: `${inbox}.${index}`, headers });
+    }
+  });
+}
+
+/** The server answers `{"stream": …, "seq": …}`, or with an error; where no stream takes the subject, with 503. */
+function refusalIn(answer: Msg): string | undefined {
+  if (answer.headers?.code === 503) return 'no stream takes the message';
+  const { error, stream } = JSON.parse(answer.string()) as {
+    stream?: string;
+    error?: { description?: string };
+  };
+  if (error) return error.description ?? 'refused';
+  return stream ? undefined : 'an answer that is no acknowledgement';
+}
