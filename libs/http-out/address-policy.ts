@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
@@ -7,6 +8,8 @@ type Range = [Address, number];
 /** True when an address (an IP in any spelling that `ipaddr.js` reads) may be connected to. */
 export type AddressPolicy = (address: string) => boolean;
 
+// Every request asks, of the same few thousand addresses.
+const VERDICTS_KEPT = 5_000;
 // Public by its range, and yet the inside of a cloud: Azure's WireServer hands out machine credentials.
 const PUBLIC_BUT_INTERNAL: readonly Range[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 // All of the IPv6 internet is in 2000::/3; whatever lies outside is local, reserved or a transition scheme.
@@ -20,10 +23,18 @@ const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const allowed = allow.map((cidr) => ipaddr.parseCIDR(cidr) as Range);
-  return (text) => {
+  const permits = (text: string) => {
     if (!ipaddr.isValid(text)) return false;
     const address = ipaddr.process(text);
     return allowed.some((range) => within(address, range)) || isPublic(address);
+  };
+  const verdicts = new LRUCache<string, boolean>({ max: VERDICTS_KEPT });
+  return (text) => {
+    const known = verdicts.get(text);
+    if (known !== undefined) return known;
+    const verdict = permits(text);
+    verdicts.set(text, verdict);
+    return verdict;
   };
 }
 

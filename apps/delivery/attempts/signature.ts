@@ -1,4 +1,14 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+interface Keys {
+  /** The secret's text. */
+  text: KeyObject;
+  /** The bytes behind `whsec_`. */
+  standard: KeyObject;
+}
+
+const keysOfSecrets = new LRUCache<string, Keys>({ max: 10_000 });
 
 /**
  * The headers that prove a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` under the secret's text) and the
@@ -13,13 +23,27 @@ export function signatureHeaders(
   unixSeconds: number,
 ): Record<string, string> {
   const t = String(unixSeconds);
-  const hex = createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex');
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const standard = createHmac('sha256', key).update(`${eventId}.${t}.`).update(body).digest('base64');
+  const keys = keysOf(secret);
+  const hex = createHmac('sha256', keys.text).update(`${t}.`).update(body).digest('hex');
+  const standard = createHmac('sha256', keys.standard)
+    .update(`${eventId}.${t}.`)
+    .update(body)
+    .digest('base64');
   return {
     'x-signature': `t=${t},v1=${hex}`,
     'webhook-id': eventId,
     'webhook-timestamp': t,
     'webhook-signature': `v1,${standard}`,
   };
+}
+
+function keysOf(secret: string): Keys {
+  const known = keysOfSecrets.get(secret);
+  if (known) return known;
+  const keys = {
+    text: createSecretKey(secret, 'utf8'),
+    standard: createSecretKey(secret.replace(/^whsec_/, ''), 'base64'),
+  };
+  keysOfSecrets.set(secret, keys);
+  return keys;
 }
