@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { AckPolicy, DeliverPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
 import { metrics, traceFrom, withTrace, type Logger } from '#telemetry';
@@ -14,6 +15,8 @@ export interface Durable {
   batchSize: number;
   /** Batches under way at once, 1 where not said: with more, messages of one subject can overtake each other. */
   batchesAtOnce?: number;
+  /** How long a batch that is not full waits for more: fewer, larger writes. 0 where not said. */
+  lingerMs?: number;
   /** How long a message may take before the server gives it to another, in ms; extended while it is worked on. */
   ackWaitMs?: number;
   /** One outcome for each message, in order. What it throws is an outage: the batch is tried again. */
@@ -31,6 +34,7 @@ const DEFAULT_ACK_WAIT_MS = 10_000;
 /** A message that fails alone this often while others pass is set aside. */
 const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
+const LINGER_LOOK_MS = 50;
 /**
  * ClickHouse's codes for a server that is overloaded, full or shutting down: 159 timeout, 202 too many queries,
  * 209 and 210 network, 241 memory, 242 read-only, 243 disk, 252 too many parts, 394 query killed.
@@ -109,12 +113,19 @@ class DurableLoop implements RunningDurable {
         await this.arrival();
         continue;
       }
+      await this.linger();
       const batch = this.waiting.splice(0, this.durable.batchSize);
       const outcomes = await this.outcomesOf(batch);
       await Promise.all(
         batch.map((message, index) => this.settle(message, outcomes[index] ?? retry(SOON_MS))),
       );
     }
+  }
+
+  private async linger(): Promise<void> {
+    const end = Date.now() + (this.durable.lingerMs ?? 0);
+    while (!this.stopping && this.waiting.length < this.durable.batchSize && Date.now() < end)
+      await wait(Math.min(LINGER_LOOK_MS, end - Date.now()));
   }
 
   /** Settles when a message has come, or when it is time to stop. */

@@ -9,6 +9,8 @@ export function attemptActivitySink(clickhouse: ClickHouseClient): Durable {
     stream: 'ATTEMPTS',
     name: 'attempt-activity-sink-v1',
     batchSize: 2000,
+    // An insert costs ClickHouse as much as some hundred rows do.
+    lingerMs: 500,
     async handle(batch) {
       const attempts = batch.map(({ data }) => fromBinary(AttemptSchema, data));
       await insertRows<ActivityRow>(
@@ -26,7 +28,9 @@ export function attemptActivitySink(clickhouse: ClickHouseClient): Durable {
           credits_charged: null,
           event_id: attempt.eventId,
           status_code: attempt.statusCode || null,
-          message: attempt.nextAttemptAt ? `${attempt.message}; tried again at ${attempt.nextAttemptAt}` : attempt.message,
+          message: attempt.nextAttemptAt
+            ? `${attempt.message}; tried again at ${attempt.nextAttemptAt}`
+            : attempt.message,
         })),
       );
       return batch.map(() => done);
