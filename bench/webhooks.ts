@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { connectBus, type Bus } from '#messaging';
 import { openDatabase } from '#postgres';
 import { createLogger } from '#telemetry';
+import { cpuText, cpuTimes } from './cpu-time.js';
 import {
   benchStores,
   helpWanted,
@@ -40,7 +41,7 @@ const ROUNDS = numberOption('rounds', 5);
 const HANG_ROUNDS = numberOption('hang-rounds', 3);
 const ONLY = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
 /** Requests at once, of every contestant: what the delivery service allows itself over all endpoints. */
-const CONCURRENCY = 64;
+const CONCURRENCY = 128;
 const HEALTHY = Array.from({ length: 90 }, (_, n) => `/hook/${n}`);
 const SHAKY = Array.from({ length: 10 }, (_, n) => `/hang/${n}`);
 const WARM_UP = 10_000;
@@ -105,6 +106,7 @@ async function compareRates(
       `${round === 0 ? 'warming up' : `round ${round}`}: ours ${whole(ours.rate)}/s (activity ${ours.behindMs} ms behind), bare loop ${whole(loop)}/s, ` +
         `BullMQ ${jobs === undefined ? 'absent' : `${whole(jobs)}/s`}, load ${load()}`,
     );
+    say(`  processor seconds of ours: ${ours.cpu}`);
     if (round === 0) continue;
     rates.ours.push(ours.rate);
     rates.bare.push(loop);
@@ -181,7 +183,7 @@ async function deliverOurs(
   delivery: BenchProgram,
   events: readonly SceneEvent[],
   onlyHealthy = false,
-): Promise<{ rate: number; behindMs: number }> {
+): Promise<{ rate: number; behindMs: number; cpu: string }> {
   const { bus, receiver, scene } = stage;
   const healthy = new Set(
     scene.watches.filter(({ path }) => path.startsWith('/hook/')).map(({ watchId }) => watchId),
@@ -192,11 +194,13 @@ async function deliverOurs(
   await publish(bus, events);
   const received = receiver.ask<Received>('expect', onlyHealthy ? counted.length : events.length);
   await receiver.ask('ready');
+  const cpu = cpuTimes();
   const began = performance.now();
   delivery.resume();
   const { refused, checked } = await received;
   while ((await attemptsOf(bus, healthy)) - before < counted.length) await wait(5);
   const seconds = (performance.now() - began) / 1000;
+  const used = cpuText(cpu, cpuTimes());
   if (refused > 0 || checked === 0) throw new Error(`${refused} of ${checked} checked signatures do not fit`);
   // The others' turn comes when the activity is written too: it is no part of a delivery, but it is work.
   await until(async () => {
@@ -207,7 +211,7 @@ async function deliverOurs(
     return num_pending + num_ack_pending === 0;
   });
   const behindMs = Math.round(performance.now() - began - seconds * 1000);
-  return { rate: counted.length / seconds, behindMs };
+  return { rate: counted.length / seconds, behindMs, cpu: used };
 }
 
 async function attemptsOf({ jsm }: Bus, watchIds: ReadonlySet<string>): Promise<number> {
@@ -246,8 +250,10 @@ async function deliverBull({ receiver, url, scene }: Stage, bull: Peer): Promise
 async function rateOf(receiver: Peer, work: () => Promise<unknown>): Promise<number> {
   const received = receiver.ask<Received>('expect', EVENTS);
   await receiver.ask('ready');
+  const cpu = cpuTimes();
   const began = performance.now();
   await Promise.all([received, work()]);
+  say(`  processor seconds: ${cpuText(cpu, cpuTimes())}`);
   return EVENTS / ((performance.now() - began) / 1000);
 }
 
