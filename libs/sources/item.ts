@@ -35,11 +35,13 @@ export interface EngagementParts {
 export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
   const { body, engagement, media = [], ...fields } = parts;
   const { id, ...more } = body;
-  const counted = Object.values(engagement ?? {}).some((count) => count !== undefined);
+  const counts = Object.entries(engagement ?? {}).filter(([, count]) => isCount(count));
   return create(ItemSchema, {
     ...fields,
+    // No table takes U+0000, and an item that cannot be remembered would fail its check for ever.
+    itemId: parts.itemId.replaceAll('\0', ''),
     source,
-    ...(counted && { engagement: { ...engagement } }),
+    ...(counts.length > 0 && { engagement: Object.fromEntries(counts) }),
     media: media.map((one) => ({ ...one })),
     bodyJson: JSON.stringify({
       id,
@@ -50,4 +52,9 @@ export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
       ...more,
     }),
   });
+}
+
+/** What the wire can carry: an upstream that counts in fractions, or beyond 32 bits, has not told a count. */
+function isCount(count: number | undefined): count is number {
+  return count !== undefined && Number.isInteger(count) && Math.abs(count) <= 0x7fff_ffff;
 }
