@@ -42,11 +42,12 @@ export async function startProgram(
   name: string,
   env: NodeJS.ProcessEnv,
   cleanup: Cleanup,
+  { args = () => [], ready = '/readyz' }: { args?: (port: number) => string[]; ready?: string } = {},
 ): Promise<BenchProgram> {
   const port = await freePort();
   const file = fileURLToPath(new URL(`../apps/${name}/main.js`, import.meta.url));
   const nodeArguments = (process.env.EARSHOT_BENCH_NODE ?? '').split(' ').filter(Boolean);
-  const child = spawn(process.execPath, [...nodeArguments, file], {
+  const child = spawn(process.execPath, [...nodeArguments, file, ...args(port)], {
     env: { ...env, PORT: String(port) },
     // Standard output is the bench's own.
     stdio: ['ignore', process.stderr, 'inherit'],
@@ -67,7 +68,7 @@ export async function startProgram(
   cleanup.add(() => program.stop());
   const end = Date.now() + READY_WITHIN_MS;
   while (isUp() && Date.now() < end) {
-    if (await isReady(url)) return program;
+    if (await isReady(`${url}${ready}`)) return program;
     await wait(50);
   }
   throw new Error(`${name} did not become ready`);
@@ -75,7 +76,7 @@ export async function startProgram(
 
 async function isReady(url: string): Promise<boolean> {
   try {
-    const { statusCode, body } = await request(`${url}/readyz`);
+    const { statusCode, body } = await request(url);
     await body.dump();
     return statusCode === 200;
   } catch {

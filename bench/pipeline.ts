@@ -1,0 +1,256 @@
+/**
+ * How long an item takes from the upstream to its webhook through the whole installation, at a steady rate that does
+ * not wait for anybody. Beside it a bare loop that fetches the same feed and POSTs. Slices of one run in turn.
+ * `npm run -s build && node dist/bench/pipeline.js`
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { create } from '@bufbuild/protobuf';
+import { Pool } from 'undici';
+import { OpenAccountSchema } from '#contracts';
+import { newId } from '#kernel';
+import { COMMANDS, connectBus, sendCommand } from '#messaging';
+import { createLogger } from '#telemetry';
+import {
+  benchStores,
+  helpWanted,
+  load,
+  median,
+  numberOption,
+  quantile,
+  runBench,
+  say,
+  table,
+  temporaryDirectory,
+} from './harness.js';
+import { Peer } from './peer.js';
+import type { BarePolling } from './pipeline/bare-poller.js';
+import { programEnv, startProgram } from './program.js';
+
+helpWanted(`
+Usage: node dist/bench/pipeline.js [--rate 200] [--seconds 15] [--rounds 3]
+
+Milliseconds from an item to its webhook, p50 and p99: from the instant it was due to appear, from the arrival of the
+poll that saw it, and from the end of that check. About two minutes.
+`);
+
+const RATE = numberOption('rate', 200);
+const SECONDS = numberOption('seconds', 15);
+const ROUNDS = numberOption('rounds', 3);
+const ITEMS = RATE * SECONDS;
+const INTERVAL_SECONDS = 1;
+const DELIVERED_WITHIN_MS = 60_000;
+
+/** Milliseconds to the webhook, one of each for every item. */
+interface Latencies {
+  fromDue: number[];
+  fromPoll: number[];
+  fromCheck: number[];
+}
+
+interface Delivery {
+  /** When the receiver had it. */
+  at: string;
+  body: string;
+}
+
+await runBench(async (cleanup) => {
+  const stores = await benchStores(cleanup);
+  const simulator = await startProgram('simulator', { PATH: process.env.PATH }, cleanup, {
+    args: (port) => ['--port', String(port), '--rate', '0', '--history', '0', '--quiet'],
+    ready: '/_sim/stats',
+  });
+  const upstream = new Pool(simulator.url, { connections: 16 });
+  const env = programEnv(stores, {
+    DATA_DIR: temporaryDirectory(cleanup),
+    SOURCE_HACKERNEWS_URL: simulator.url,
+    INTERVAL_FLOOR_SECONDS: String(INTERVAL_SECONDS),
+  });
+  const installation = await startProgram('earshot', env, cleanup);
+  await watchTerm(stores.natsUrl, installation.url, upstream, simulator.url);
+  const bare = await Peer.start(new URL('./pipeline/bare-poller.js', import.meta.url));
+  cleanup.add(() => bare.stop());
+  const ours = none();
+  const loop = none();
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const told = round === 0 ? 'warming up' : `round ${round}`;
+    const one = await slice(upstream, 'ours', `${round}`);
+    say(`${told}, ours: p99 from the poll ${shown(quantile(one.fromPoll, 0.99))} ms, load ${load()}`);
+    const polling: BarePolling = {
+      ...{ url: simulator.url, hook: 'bare', term: termOf('bare'), everyMs: INTERVAL_SECONDS * 1000 },
+    };
+    await bare.ask('start', polling);
+    const other = await slice(upstream, 'bare', `${round}`);
+    await bare.ask('stop');
+    say(`${told}, bare loop: p99 from the poll ${shown(quantile(other.fromPoll, 0.99))} ms, load ${load()}`);
+    if (round === 0) continue;
+    add(ours, one);
+    add(loop, other);
+  }
+  report(ours, loop);
+});
+
+/** An account and a keyword on hackernews whose watch has had its first poll. */
+async function watchTerm(
+  natsUrl: string,
+  gatewayUrl: string,
+  upstream: Pool,
+  hooksUrl: string,
+): Promise<void> {
+  const bus = await connectBus(natsUrl, 'bench', createLogger('bench', 'error'));
+  const command = create(OpenAccountSchema, {
+    commandId: newId(),
+    email: 'bench@example.org',
+    plan: 'unlimited',
+  });
+  const { apiKey, signingSecret } = await sendCommand(bus, COMMANDS.openAccount, command);
+  await bus.close();
+  await post(upstream, '/hooks/_secrets', { name: 'ours', secret: signingSecret });
+  const gateway = new Pool(gatewayUrl);
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  const made = await gateway.request({
+    method: 'POST',
+    path: '/v1/keywords',
+    headers,
+    body: JSON.stringify({
+      name: 'bench',
+      refreshIntervalSeconds: INTERVAL_SECONDS,
+      globalCriteria: { market: 'global', query: termOf('ours') },
+      sources: [{ source: 'hackernews', enabled: true }],
+      webhookUrl: `${hooksUrl}/hooks/ours`,
+    }),
+  });
+  const keyword = (await made.body.json()) as { id: string };
+  if (made.statusCode !== 201) throw new Error(`the keyword was refused: ${JSON.stringify(keyword)}`);
+  for (;;) {
+    const { body } = await gateway.request({ method: 'GET', path: `/v1/keywords/${keyword.id}`, headers });
+    const { watches } = (await body.json()) as { watches: { lastStatus: string | null }[] };
+    if (watches.every(({ lastStatus }) => lastStatus === 'completed')) break;
+    await wait(100);
+  }
+  await gateway.close();
+}
+
+/** Publishes the slice's items by the clock and waits for their webhooks. */
+async function slice(upstream: Pool, who: 'ours' | 'bare', round: string): Promise<Latencies> {
+  await upstream
+    .request({ method: 'DELETE', path: `/hooks/${who}/deliveries` })
+    .then(({ body }) => body.dump());
+  const due = await publishByTheClock(upstream, `${termOf(who)} slice ${round} number`);
+  const end = Date.now() + DELIVERED_WITHIN_MS;
+  let deliveries: Delivery[] = [];
+  while (deliveries.length < ITEMS) {
+    if (Date.now() > end) throw new Error(`only ${deliveries.length} of ${ITEMS} items arrived`);
+    await wait(500);
+    const stats = await get<{ receiver: Record<string, { distinct: number }> }>(upstream, '/_sim/stats');
+    if ((stats.receiver[who]?.distinct ?? 0) < ITEMS) continue;
+    ({ deliveries } = await get<{ deliveries: Delivery[] }>(upstream, `/hooks/${who}/deliveries`));
+  }
+  return latenciesOf(deliveries, due, await pollsOf(upstream, who));
+}
+
+/** @returns when each item was due, by its number */
+async function publishByTheClock(upstream: Pool, words: string): Promise<number[]> {
+  const began = Date.now();
+  const due = Array.from({ length: ITEMS }, (_, n) => began + (n * 1000) / RATE);
+  const sent: Promise<void>[] = [];
+  // An item that is late is sent as soon as may be, and its time still counts from when it was due.
+  while (sent.length < ITEMS) {
+    const now = Date.now();
+    while (sent.length < ITEMS && (due[sent.length] ?? 0) <= now)
+      sent.push(
+        post(upstream, '/_sim/posts', {
+          source: 'hackernews',
+          kind: 'comment',
+          text: `${words} ${sent.length}.`,
+        }),
+      );
+    await wait(1);
+  }
+  await Promise.all(sent);
+  return due;
+}
+
+/** When each poll of the contestant reached the upstream, oldest first. */
+async function pollsOf(upstream: Pool, who: 'ours' | 'bare'): Promise<number[]> {
+  const { requests } = await get<{ requests: { at: string; url: string }[] }>(
+    upstream,
+    '/_sim/requests?source=hackernews',
+  );
+  return requests
+    .filter(({ url }) => url.includes('client=bare') === (who === 'bare'))
+    .map(({ at }) => Date.parse(at));
+}
+
+function latenciesOf(
+  deliveries: readonly Delivery[],
+  due: readonly number[],
+  polls: readonly number[],
+): Latencies {
+  const found = none();
+  const seen = new Set<number>();
+  for (const { at, body } of deliveries) {
+    const { item, occurredAt } = JSON.parse(body) as { item: { text: string }; occurredAt: string };
+    const number = Number(/number (\d+)\./.exec(item.text)?.[1]);
+    if (seen.has(number)) continue;
+    seen.add(number);
+    const [received, checked] = [Date.parse(at), Date.parse(occurredAt)];
+    // One search, one request at a time: the last to begin before the check ended is the check's own.
+    const poll = polls.findLast((began) => began <= checked) ?? Number.NaN;
+    found.fromDue.push(received - (due[number] ?? Number.NaN));
+    found.fromPoll.push(received - poll);
+    found.fromCheck.push(received - checked);
+  }
+  if (seen.size !== ITEMS) throw new Error(`${seen.size} of ${ITEMS} items were told apart`);
+  return found;
+}
+
+function report(ours: Latencies, bare: Latencies): void {
+  console.log(
+    `Item to webhook at ${RATE} items/s, polled every ${INTERVAL_SECONDS} s; ${ROUNDS} slices of ${SECONDS} s each, in turn. Milliseconds (load ${load()}).\n`,
+  );
+  const row = (name: string, times: (one: Latencies) => number[]) => [
+    name,
+    ...[ours, bare].flatMap((one) => [shown(median(times(one))), shown(quantile(times(one), 0.99))]),
+    (quantile(times(ours), 0.99) / quantile(times(bare), 0.99)).toFixed(2),
+  ];
+  table(
+    ['to the webhook, measured from', 'ours p50', 'ours p99', 'bare p50', 'bare p99', 'p99 ours / bare'],
+    [
+      row('the instant it was due (polling wait included)', ({ fromDue }) => fromDue),
+      row('its poll reaching the upstream', ({ fromPoll }) => fromPoll),
+      row('the end of its check (occurredAt)', ({ fromCheck }) => fromCheck),
+    ],
+  );
+}
+
+function termOf(who: 'ours' | 'bare'): string {
+  return who === 'ours' ? 'quixotwo' : 'zephyrone';
+}
+
+function none(): Latencies {
+  return { fromDue: [], fromPoll: [], fromCheck: [] };
+}
+
+function add(all: Latencies, more: Latencies): void {
+  for (const key of ['fromDue', 'fromPoll', 'fromCheck'] as const) all[key].push(...more[key]);
+}
+
+function shown(ms: number): string {
+  return ms.toFixed(0);
+}
+
+async function post(upstream: Pool, path: string, body: object): Promise<void> {
+  const { statusCode, body: answer } = await upstream.request({
+    method: 'POST',
+    path,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  await answer.dump();
+  if (statusCode >= 300) throw new Error(`${path} was answered with ${statusCode}`);
+}
+
+async function get<T>(upstream: Pool, path: string): Promise<T> {
+  const { body } = await upstream.request({ method: 'GET', path });
+  return (await body.json()) as T;
+}
