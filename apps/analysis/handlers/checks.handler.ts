@@ -1,7 +1,7 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { CheckSchema, DEFAULT_MATCH_MODE, EventSchema, type Check, type Event } from '#contracts';
-import type { EventStore } from '#event-store';
+import type { EventStore, Unstored } from '#event-store';
 import { failpoint } from '#kernel';
 import { done, park, subjectOf, type Durable, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
@@ -35,15 +35,18 @@ export class ChecksHandler {
     const settings =
       watchIds.length > 0 ? await settingsOf(this.database, watchIds) : new Map<string, WatchSettings>();
     const events = checks.flatMap((check) => (check ? eventsOf(check, settings.get(check.watchId)) : []));
-    await Promise.all(events.map((event) => this.append(event)));
+    await this.store.publishAll(events.map(messageOf));
     if (events.length > 0) failpoint('analysis-after-publish-before-ack');
     return checks.map((check) => (check ? done : park('not a check')));
   }
+}
 
-  private append(event: Event): Promise<void> {
-    const subject = subjectOf('EVENTS', event.accountId, event.watchId);
-    return this.store.publish(subject, toBinary(EventSchema, event), event.eventId);
-  }
+function messageOf(event: Event): Unstored {
+  return {
+    subject: subjectOf('EVENTS', event.accountId, event.watchId),
+    data: toBinary(EventSchema, event),
+    msgId: event.eventId,
+  };
 }
 
 /** A watch that was purged has no settings: what its last checks found goes with it. */
