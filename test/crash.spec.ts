@@ -88,6 +88,7 @@ describe('kill -9 during a burst loses nothing', () => {
   );
 
   it('keywords, after the append, before the tables: the keyword is there all the same', async () => {
+    stage.simulator.world.publish('hackernews', { kind: 'comment', text: 'The Ghost Ship sails' });
     await programs.get('keywords')?.stop();
     const doomed = beginProgram(
       'keywords',
@@ -97,7 +98,10 @@ describe('kill -9 during a burst loses nothing', () => {
     await until(
       'keywords is up',
       async () => {
-        const { status } = await customer.api.post('/v1/keywords', keywordBody(stage, 'Ghost Ship', 'ghost'));
+        const { status } = await customer.api.post('/v1/keywords', {
+          ...keywordBody(stage, 'Ghost Ship', 'ghost'),
+          backfill: true,
+        });
         return status === 503 && doomed.child.signalCode === 'SIGKILL';
       },
       30_000,
@@ -109,6 +113,11 @@ describe('kill -9 during a burst loses nothing', () => {
     });
     expect(found).toHaveLength(1);
     expect(found[0].watches).toHaveLength(1);
+    // Polling may have looked before the tables knew the watch: what it found then is not lost.
+    await until('its first scan is readable', async () => {
+      const { body } = await customer.api.get(`/v1/keywords/${found[0].id}/results`);
+      return body.data.length === 1 && body.data[0].backfilled;
+    });
   }, 60_000);
 });
 

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { ClickHouseClient } from '#clickhouse';
-import { CLICKHOUSE, serviceModule, type ServiceDefinition } from '#platform';
+import { CLICKHOUSE, DATABASE, serviceModule, type ServiceDefinition } from '#platform';
+import type { Database } from '#postgres';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { analysisPurge } from './handlers/purge.handler.js';
 import { checkActivitySink } from './sinks/check-activity.sink.js';
@@ -17,11 +18,11 @@ export function analysisService(): ServiceDefinition {
       AnalysisModule,
       { providers: [ChecksHandler] },
       {
-        inject: [ChecksHandler, CLICKHOUSE],
-        list: (checks: ChecksHandler, clickhouse: ClickHouseClient) => ({
+        inject: [ChecksHandler, CLICKHOUSE, DATABASE],
+        list: (checks: ChecksHandler, clickhouse: ClickHouseClient, database: Database) => ({
           durables: [
             checks.durable(),
-            mentionsSink(clickhouse),
+            mentionsSink(clickhouse, database),
             checkActivitySink(clickhouse),
             analysisPurge(clickhouse),
           ],

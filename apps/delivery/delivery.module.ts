@@ -6,6 +6,7 @@ import { CLICKHOUSE, DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDef
 import type { Database } from '#postgres';
 import { durableOf } from '#projections';
 import { SecretBox } from '#secrets';
+import { atMost, STOP_PATIENCE_MS } from './attempts/at-most.js';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { EndpointQueues } from './attempts/endpoint-queues.js';
 import { Targets } from './attempts/targets.js';
@@ -66,13 +67,14 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [EventsHandler, RetryLoop, DATABASE, CLICKHOUSE, OUTBOUND],
+        inject: [EventsHandler, RetryLoop, DATABASE, CLICKHOUSE, OUTBOUND, AttemptRecorder],
         list: (
           events: EventsHandler,
           retries: RetryLoop,
           database: Database,
           clickhouse: ClickHouseClient,
           http: OutboundHttp,
+          recorder: AttemptRecorder,
         ) => ({
           durables: [
             events.durable(),
@@ -83,7 +85,9 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           commands: [],
           loops: [retries],
           async afterStop() {
-            await events.drain();
+            await atMost(STOP_PATIENCE_MS, events.drain());
+            // Closing the door fails what is left; that is no fault of the endpoint's, and is not put on record.
+            recorder.close();
             await http.close();
           },
         }),

@@ -4,6 +4,7 @@ import { BUS, DATABASE, LOG, type Loop } from '#platform';
 import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { metrics, type Logger } from '#telemetry';
+import { atMost, STOP_PATIENCE_MS } from './attempts/at-most.js';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { EndpointQueues } from './attempts/endpoint-queues.js';
 import { claimPending, returnPending } from './attempts/pending-deliveries.js';
@@ -42,7 +43,7 @@ export class RetryLoop implements Loop {
     this.abort.abort();
     clearInterval(this.ageTimer);
     await this.finished;
-    await Promise.all(this.underWay);
+    await atMost(STOP_PATIENCE_MS, Promise.all(this.underWay));
   }
 
   private async work(): Promise<void> {

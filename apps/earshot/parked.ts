@@ -35,7 +35,8 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
 
 /**
  * Sends a parked message to its subject again and takes it off the list. Every consumer of the stream sees the
- * copy; they are made for copies.
+ * copy: rows are keyed by the fact, and a receiver may get an event again, with the same id. Decisions (KEYWORDS,
+ * ACCOUNTS) are never parked, since their order counts.
  * @throws Error when there is no such message
  */
 export async function retryParked(

@@ -19,6 +19,8 @@ export interface Durable {
   lingerMs?: number;
   /** How long a message may take before the server gives it to another, in ms; extended while it is worked on. */
   ackWaitMs?: number;
+  /** True: what follows a message depends on it, so that it is never set aside, only tried again and told. */
+  inOrder?: boolean;
   /** One outcome for each message, in order. What it throws is an outage: the batch is tried again. */
   handle(batch: readonly JsMsg[]): Promise<Outcome[]>;
 }
@@ -157,7 +159,7 @@ class DurableLoop implements RunningDurable {
   private afterFailure(message: JsMsg, error: unknown): Outcome {
     const deliveries = message.info.deliveryCount;
     this.log.error({ err: error, subject: message.subject, seq: message.seq, deliveries }, 'handler failed');
-    if (deliveries >= PARK_AFTER_DELIVERIES && !isOutage(error))
+    if (deliveries >= PARK_AFTER_DELIVERIES && !this.durable.inOrder && !isOutage(error))
       return park(error instanceof Error ? error.message : String(error));
     return retry(Math.min(30_000, 250 * 2 ** Math.min(deliveries, 7)));
   }
@@ -213,7 +215,7 @@ function isOutage(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code ?? '');
   const text = error instanceof Error ? error.message : '';
   return (
-    /^(ECONN\w*|ETIMEDOUT|EPIPE|ENOTFOUND|57P0\w|08\w{3}|53\w{3})$/.test(code) ||
+    /^(ECONN\w*|ETIMEDOUT|EPIPE|ENOTFOUND|57P0\w|08\w{3}|53\w{3}|40P01|40001|25006|58030)$/.test(code) ||
     CLICKHOUSE_OUTAGES.has(code) ||
     /timeout|connection (closed|terminated|refused)|socket hang up|no responders|Connection terminated/i.test(
       text,

@@ -5,8 +5,8 @@ import { done, retry } from './outcome.js';
 const SECOND_PASS_AFTER_MS = 20_000;
 
 /**
- * The durable with which a service deletes what it holds of a purged keyword. `erase` runs twice: a check or an
- * event that was under way during the first pass is caught by the second.
+ * The durable with which a service deletes what it holds of a purged keyword. `erase` runs at once and again when
+ * the purge is 20 s old: a check or an event that was under way during the first pass is caught by the second.
  * @param erase gets a `Purge` message; running it again must be harmless
  */
 export function purgeDurable(service: string, erase: (data: Uint8Array) => Promise<void>): Durable {
@@ -16,7 +16,11 @@ export function purgeDurable(service: string, erase: (data: Uint8Array) => Promi
     batchSize: 1,
     async handle(batch) {
       for (const message of batch) await erase(message.data);
-      return batch.map((message) => (message.info.deliveryCount > 1 ? done : retry(SECOND_PASS_AFTER_MS)));
+      // By age, not by count of deliveries: a first pass that failed must not pass for the second.
+      return batch.map((message) => {
+        const left = message.time.getTime() + SECOND_PASS_AFTER_MS - Date.now();
+        return left > 0 ? retry(left) : done;
+      });
     },
   };
 }

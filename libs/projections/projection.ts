@@ -65,6 +65,7 @@ export function durableOf(projection: Projection, database: Database, batchSize 
     stream: projection.stream,
     name: `projection-${projection.name}`,
     batchSize,
+    inOrder: true,
     handle: (batch) => database.transaction((tx) => applyBatch(tx, projection, batch)),
   };
 }

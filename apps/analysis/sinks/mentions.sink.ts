@@ -2,20 +2,35 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { EventSchema, type Event } from '#contracts';
 import { insertRows, NO_ID, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
 import { done, type Durable } from '#messaging';
+import type { Database } from '#postgres';
 
 /** Writes EVENTS into ClickHouse: the mention for reading, the envelope's bytes for replay. */
-export function mentionsSink(clickhouse: ClickHouseClient): Durable {
+export function mentionsSink(clickhouse: ClickHouseClient, database: Database): Durable {
   return {
     stream: 'EVENTS',
     name: 'mentions-sink-v1',
     batchSize: 2000,
     async handle(batch) {
-      const events = batch.map(({ data }) => fromBinary(EventSchema, data));
+      const all = batch.map(({ data }) => fromBinary(EventSchema, data));
+      // An event is made only of a watch that has a row, so one without was purged: it must not come back.
+      const known = await watchesIn(
+        database,
+        all.map((event) => event.watchId),
+      );
+      const events = all.filter((event) => known.has(event.watchId));
       await insertRows<MentionRow>(clickhouse, 'mentions', events.flatMap(mentionRow));
       await insertRows<EventRow>(clickhouse, 'events', events.flatMap(eventRow));
       return batch.map(() => done);
     },
   };
+}
+
+async function watchesIn(database: Database, watchIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows: { watch_id: string }[] = await database.query(
+    'SELECT watch_id FROM watches WHERE watch_id = ANY($1)',
+    [[...new Set(watchIds)]],
+  );
+  return new Set(rows.map((row) => row.watch_id));
 }
 
 /** Dropped items stay readable as mentions; as events they never happened. */

@@ -19,21 +19,38 @@ interface Recorded extends AttemptResult {
 
 /** Records attempts, in batches: the fact into ATTEMPTS, what follows from it into the tables. */
 export class AttemptRecorder {
+  private closed = false;
+
   constructor(
     private readonly database: Database,
     private readonly store: EventStore,
   ) {}
 
   async record(results: readonly AttemptResult[]): Promise<void> {
-    if (results.length === 0) return;
+    if (results.length === 0 || this.closed) return;
     failpoint('delivery-after-post-before-record');
     const recorded = results.map((result) => ({ ...result, nextAt: nextOf(result) }));
-    await this.store.publishAll(recorded.map(messageOf));
+    await this.store.publishAll(recorded.map((one) => messageOf(one, one.delivery.attempts + 1)));
     await this.follow(recorded);
     for (const { delivered, nextAt } of recorded)
       metrics.deliveries.inc({
         outcome: delivered ? 'delivered' : nextAt === undefined ? 'given_up' : 'failed',
       });
+  }
+
+  /** Puts on record that events are not sent, since their endpoint is disabled: silence would look like delivery. */
+  async giveUp(deliveries: readonly Delivery[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    const at = Date.now();
+    const message = 'not sent: the endpoint is disabled; naming it again in a keyword or watch enables it';
+    const skipped = { at, durationMs: 0, statusCode: 0, delivered: false, message, nextAt: undefined };
+    await this.store.publishAll(deliveries.map((delivery) => messageOf({ ...skipped, delivery }, 0)));
+    metrics.deliveries.inc({ outcome: 'given_up' }, deliveries.length);
+  }
+
+  /** From now on nothing is recorded: attempts that are cut off stay pending. */
+  close(): void {
+    this.closed = true;
   }
 
   /** A first attempt that went well needs no row, and so no write: the common case. */
@@ -63,9 +80,12 @@ export class AttemptRecorder {
   }
 }
 
-function messageOf({ delivery, at, durationMs, statusCode, delivered, message, nextAt }: Recorded): Unstored {
+/** @param number from 1; 0 for an attempt that was not made */
+function messageOf(
+  { delivery, at, durationMs, statusCode, delivered, message, nextAt }: Recorded,
+  number: number,
+): Unstored {
   const { accountId, watchId, keywordId, source, eventId, endpoint } = delivery;
-  const number = delivery.attempts + 1;
   const attemptId = derivedId('attempt', eventId, endpoint, String(number), String(at));
   const attempt = create(AttemptSchema, {
     attemptId,

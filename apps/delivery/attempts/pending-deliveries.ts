@@ -3,7 +3,7 @@ import type { Delivery } from './delivery.js';
 import type { Targets } from './targets.js';
 
 /** Longer than an attempt may take: a claimed row is not claimed again before. */
-const CLAIM_SECONDS = 60;
+const CLAIM_SECONDS = 20;
 
 interface Row {
   event_id: string;

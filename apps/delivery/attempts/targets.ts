@@ -28,13 +28,14 @@ export class Targets {
     private readonly box: SecretBox,
   ) {}
 
-  /** Watches without a webhook, or whose webhook only rules may use, are missing. */
+  /** Missing are watches without a webhook, those whose webhook only rules may use, and those that were deleted. */
   async of(watchIds: readonly string[]): Promise<Map<string, Target>> {
     const rows: Row[] = await this.database.query(
       `SELECT w.watch_id, w.webhook_url, a.signing_secret_encrypted, e.disabled_at, e.failing_since
        FROM watches w JOIN accounts a USING (account_id)
          LEFT JOIN webhook_endpoints e ON e.account_id = w.account_id AND e.endpoint = w.webhook_url
-       WHERE w.watch_id = ANY($1) AND w.webhook_url IS NOT NULL AND w.webhook_mode = 'all'`,
+       WHERE w.watch_id = ANY($1) AND w.retired_at IS NULL
+         AND w.webhook_url IS NOT NULL AND w.webhook_mode = 'all'`,
       [[...new Set(watchIds)]],
     );
     return new Map(

@@ -4,7 +4,7 @@ import { PushedEventSchema, type PushedEvent } from '#contracts';
 import { done, type Durable, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
-import { metrics, type Logger } from '#telemetry';
+import type { Logger } from '#telemetry';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
@@ -16,7 +16,7 @@ const BATCH_PATIENCE_MS = 1000;
 /** How often a batch looks whether only slow attempts are left of it. */
 const LOOK_MS = 50;
 /** An attempt under way is over by then: only a crash leaves its row to the retry lane. */
-const UNDER_WAY_MS = 30_000;
+const UNDER_WAY_MS = 15_000;
 
 /** Most of an event's fields are not delivery's: they are passed over, not kept. */
 const READ = { readUnknownFields: false };
@@ -61,15 +61,11 @@ export class EventsHandler {
   private async deliveriesOf(events: readonly PushedEvent[]): Promise<Delivery[]> {
     const targets = await this.targets.of(events.map((event) => event.watchId));
     const now = Date.now();
-    return events.flatMap((event) => {
+    const deliveries = events.flatMap((event) => {
       const target = targets.get(event.watchId);
       if (!target) return [];
-      if (target.disabled) {
-        metrics.deliveries.inc({ outcome: 'given_up' });
-        return [];
-      }
       const { eventId, accountId, watchId, keywordId, source, envelope: body } = event;
-      const { endpoint, secret, failingSince } = target;
+      const { endpoint, secret, failingSince, disabled } = target;
       return [
         {
           eventId,
@@ -83,10 +79,13 @@ export class EventsHandler {
           attempts: 0,
           firstAt: now,
           failingSince,
+          disabled,
           pending: false,
         },
       ];
     });
+    await this.recorder.giveUp(deliveries.filter((delivery) => delivery.disabled));
+    return deliveries.filter((delivery) => !delivery.disabled);
   }
 
   private async deliver(deliveries: readonly Delivery[]): Promise<void> {
@@ -102,6 +101,8 @@ export class EventsHandler {
       }),
     );
     await this.haveTried(Promise.all(settling), open);
+    // Taken now: what settles from here on is recorded by `follow`, and only there.
+    const settled = results.splice(0);
     const underWay = [...open];
     const now = Date.now();
     await savePending(this.database.manager, [
@@ -109,7 +110,7 @@ export class EventsHandler {
       ...underWay.map(([delivery]) => ({ ...delivery, dueAt: now + UNDER_WAY_MS })),
     ]);
     for (const [delivery, attempt] of underWay) this.follow(delivery, attempt);
-    await this.recorder.record(results.splice(0));
+    await this.recorder.record(settled);
   }
 
   /** Returns when all is settled, or when nothing but slow attempts is left. */

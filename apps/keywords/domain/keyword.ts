@@ -28,7 +28,7 @@ export type KeywordCommand =
       webhookUrl: string | undefined;
       ai: AgentStep | undefined;
       analysis: boolean;
-      /** True when the account has an active lone watch on the same search. */
+      /** True when the account has an active watch on the same search, a keyword's or a lone one. */
       collides: boolean;
     }
   | {

@@ -195,7 +195,7 @@ export class KeywordsHandler {
 async function collides(tx: Tx, accountId: string, hash: string, exceptWatchId: string): Promise<boolean> {
   const rows: unknown[] = await tx.query(
     `SELECT 1 FROM watches WHERE account_id = $1 AND criteria_hash = $2 AND watch_id <> $3
-       AND keyword_id IS NULL AND is_active AND retired_at IS NULL`,
+       AND is_active AND retired_at IS NULL`,
     [accountId, hash, exceptWatchId],
   );
   return rows.length > 0;

@@ -19,10 +19,23 @@ export class PurgeHandler {
       for (const watchId of watchIds)
         for (const stream of ['CHECKS', 'EVENTS', 'ATTEMPTS'] as const)
           await this.bus.jsm.streams.purge(stream, { filter: subjectOf(stream, accountId, watchId) });
+      await this.purgeParked([keywordId, ...watchIds]);
       const subject = subjectOf('KEYWORDS', accountId, keywordId);
       await this.bus.jsm.streams.purge('KEYWORDS', { filter: subject });
       await this.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
       await this.database.query('DELETE FROM projection_positions WHERE subject = $1', [subject]);
     });
+  }
+
+  /** Parked copies are few, and named by the subject that they came from. */
+  private async purgeParked(ids: readonly string[]): Promise<void> {
+    for (let seq = 1; ;) {
+      const parked = await this.bus.jsm.direct.getMessage('PARKED', { seq, next_by_subj: 'parked.>' });
+      if (!parked) return;
+      const tokens = parked.header.get('earshot-subject').split('.');
+      if (ids.some((id) => tokens.includes(id)))
+        await this.bus.jsm.streams.deleteMessage('PARKED', parked.seq);
+      seq = parked.seq + 1;
+    }
   }
 }

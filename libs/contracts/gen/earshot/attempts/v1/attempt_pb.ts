@@ -59,7 +59,7 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   endpoint: string;
 
   /**
-   * From 1.
+   * From 1; 0 when the event was not sent at all, since its endpoint is disabled.
    *
    * @generated from field: int32 number = 8;
    */
