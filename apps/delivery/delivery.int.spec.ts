@@ -81,6 +81,15 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
+  it('is not made for a watch that was deleted since', async () => {
+    const watchId = await delivery.watch(`${receiver.url}/deleted`);
+    await delivery.database.query('UPDATE watches SET retired_at = now() WHERE watch_id = $1', [watchId]);
+    await delivery.event(watchId);
+    await delivery.event(await delivery.watch(`${receiver.url}/after-deleted`));
+    await gotten(receiver, '/after-deleted', 1);
+    expect(receiver.received.some(({ path }) => path === '/deleted')).toBe(false);
+  });
+
   it('that fails waits 30 s, then 120 s, and is the same bytes with a fresh signature each time', async () => {
     receiver.answers.set('/shaky', { status: 500 });
     const { eventId, bytes } = await delivery.event(await delivery.watch(`${receiver.url}/shaky`));
@@ -125,6 +134,9 @@ describe('a delivery', () => {
     await gotten(receiver, '/after-gone', 1);
     expect(receiver.received.filter(({ path }) => path === '/gone').length).toBe(asked);
     expect(await delivery.pending(unsent)).toBeUndefined();
+    const [skipped] = await activity(unsent, 1);
+    expect([skipped?.type, skipped?.status_code]).toEqual(['webhook.failed', null]);
+    expect(skipped?.message).toMatch(/^not sent: the endpoint is disabled/);
 
     const events = [{ event: { case: 'watchChanged' as const, value: { webhookUrl: url } } }];
     const decision = create(KeywordDecisionSchema, {
