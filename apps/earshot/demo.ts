@@ -30,11 +30,12 @@ const SIMULATOR_PORT = 8090;
 export async function startDemo(
   env: NodeJS.ProcessEnv,
   say: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<Pick<Installation, 'stop'>> {
   const dataDir = resolve(readInstallationSettings(env).DATA_DIR, 'demo');
   const simulator = await startWorld(say);
   try {
-    const installation = await startInstallation(demoEnv(env, dataDir, simulator.url), say);
+    const installation = await startInstallation(demoEnv(env, dataDir, simulator.url), say, signal);
     const account = await demoAccount(installation, dataDir, simulator);
     simulator.receiver.addSecret('*', account.signingSecret);
     greet(installation, account, say);

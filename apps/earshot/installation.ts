@@ -49,10 +49,14 @@ export interface Installation {
   stop(): Promise<void>;
 }
 
-/** Starts the stores that have no address, then all six services in this process. */
+/**
+ * Starts the stores that have no address, then all six services in this process.
+ * @param signal gives the start up; what it has started is ended again before it throws
+ */
 export async function startInstallation(
   env: NodeJS.ProcessEnv,
   say: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<Installation> {
   const settings = readInstallationSettings(env);
   const dataDir = resolve(settings.DATA_DIR);
@@ -62,12 +66,13 @@ export async function startInstallation(
     databaseUrl: settings.DATABASE_URL,
     clickhouseUrl: settings.CLICKHOUSE_URL,
     log: { info: say, warn: say },
+    signal,
   });
   const services: RunningService[] = [];
   const stop = async () => {
-    // The gateway first: nothing new comes in while the others finish.
-    await services.at(-1)?.stop();
-    await Promise.all(services.slice(0, -1).map((service) => service.stop()));
+    await stopServices(services, settings.SHUTDOWN_GRACE_MS).catch((error: unknown) =>
+      say(`The services did not stop cleanly: ${String(error)}`),
+    );
     await stores.stop();
   };
   try {
@@ -80,12 +85,24 @@ export async function startInstallation(
       CLICKHOUSE_URL: stores.clickhouseUrl,
       MASTER_KEY: settings.MASTER_KEY || masterKeyIn(dataDir),
     };
-    for (const start of startersOf(complete)) services.push(await start());
+    for (const start of startersOf(complete)) {
+      signal?.throwIfAborted();
+      services.push(await start());
+    }
     return { address: `http://127.0.0.1:${port}`, env: complete, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** The gateway first, for half of the time: nothing new comes in while the others finish. */
+async function stopServices(services: readonly RunningService[], graceMs: number): Promise<void> {
+  const deadline = Date.now() + graceMs;
+  const gateway = services.find(({ name }) => name === 'gateway');
+  await gateway?.stop(graceMs / 2);
+  const others = services.filter((service) => service !== gateway);
+  await Promise.all(others.map((service) => service.stop(Math.max(0, deadline - Date.now()))));
 }
 
 /** The gateway comes last: it answers only when the others do. */

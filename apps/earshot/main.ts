@@ -15,13 +15,13 @@ if (process.argv.includes('--help')) {
 } else if (process.argv.includes('--demo')) {
   await runProgram(
     () => readInstallationSettings(process.env),
-    () => startDemo(process.env, say),
+    (_, stopping) => startDemo(process.env, say, stopping),
   );
 } else {
   await runProgram(
     () => readInstallationSettings(process.env),
-    async () => {
-      const installation = await startInstallation(process.env, say);
+    async (_, stopping) => {
+      const installation = await startInstallation(process.env, say, stopping);
       say(`Earshot is running at ${installation.address}`);
       say('Make an account with: npm run -s cli -- accounts create --email you@example.org --plan unlimited');
       return installation;

@@ -56,8 +56,8 @@ export const SETTINGS = {
     desc: 'Copies that a NATS cluster keeps of each stream; read when the streams are first made',
   }),
   SHUTDOWN_GRACE_MS: positiveInteger({
-    default: 8000,
-    desc: 'How long in-flight work may take at a stop, in ms',
+    default: 5000,
+    desc: 'How long work under way may take at a stop, in ms; the embedded stores are stopped after it, within 4 s',
   }),
 } as const satisfies Record<string, ValidatorSpec<unknown>>;
 

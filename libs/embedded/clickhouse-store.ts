@@ -2,18 +2,16 @@ import { existsSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startOnFreePort, type EmbeddedLog, type StoreProcess } from './store-process.js';
+import { startOnFreePort, type StoreHost, type StoreProcess } from './store-process.js';
 
 /** Every statement holds one of these threads; the rest are for KILL QUERY and for files. */
 const ENGINE_THREADS = '24';
 
 /** Starts chDB behind its HTTP bridge, in a process of its own; its data is `<dataDir>/clickhouse`. */
-export async function startClickhouse(
-  dataDir: string,
-  log: EmbeddedLog,
-): Promise<{ store: StoreProcess; url: string }> {
+export async function startClickhouse(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
+  const { dataDir } = host;
   const program = bridgeProgram();
-  const { store, port } = await startOnFreePort(dataDir, log, (candidate) => ({
+  const { store, port } = await startOnFreePort(host, (candidate) => ({
     name: 'clickhouse',
     file: process.execPath,
     args: [program, '--dir', join(dataDir, 'clickhouse'), '--port', String(candidate), '--exit-with-stdin'],

@@ -4,7 +4,7 @@ import { lockDirectory } from './directory-lock.js';
 import { startNats } from './nats-store.js';
 import { startPostgres } from './postgres-store.js';
 import { removeRuntime, writeRuntime } from './runtime-file.js';
-import { endOrphan, type EmbeddedLog, type StoreProcess } from './store-process.js';
+import { endOrphan, type EmbeddedLog, type StoreHost, type StoreProcess } from './store-process.js';
 
 /** What to start, and where its data lives. A store whose URL is given is not started. */
 export interface EmbeddedOptions {
@@ -13,6 +13,8 @@ export interface EmbeddedOptions {
   databaseUrl?: string | undefined;
   clickhouseUrl?: string | undefined;
   log: EmbeddedLog;
+  /** Gives a start up; what it has started is ended before it throws the signal's reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The stores that are up. */
@@ -22,11 +24,11 @@ export interface EmbeddedStores {
   clickhouseUrl: string;
   /** Names of what was started here (`nats`, `postgres`, `clickhouse`); the others had a URL. */
   started: string[];
-  /** Ends everything that was started, within 10 seconds. Calling it again waits for the first call. */
+  /** Ends everything that was started, within 4 seconds. Calling it again waits for the first call. */
   stop(): Promise<void>;
 }
 
-type Starter = (dataDir: string, log: EmbeddedLog) => Promise<{ store: StoreProcess; url: string }>;
+type Starter = (host: StoreHost) => Promise<{ store: StoreProcess; url: string }>;
 
 const STORES = [
   { name: 'nats', option: 'natsUrl', stopSignal: 'SIGTERM' },
@@ -39,11 +41,13 @@ const STORES = [
  * (`readRuntime`). What an earlier run left behind is ended first. A store that ends by itself is started again on
  * its port. The caller owns the signals, and calls `stop()`.
  *
+ * @throws the signal's reason when it is aborted.
  * @throws DirectoryInUseError when another installation runs on this data directory.
  * @throws Error with one line that says what to do when a store cannot be started; none is left running then.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedStores> {
-  const { log } = options;
+  const { log, signal } = options;
+  signal?.throwIfAborted();
   // Others may pass through, since Postgres runs as another user when we are root; what is inside is closed.
   mkdirSync(options.dataDir, { recursive: true, mode: 0o711 });
   const dataDir = realpathSync(options.dataDir);
@@ -51,7 +55,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const running: StoreProcess[] = [];
   const bringUp = async (given: string | undefined, start: Starter): Promise<string> => {
     if (given) return given;
-    const { store, url } = await start(dataDir, log);
+    const { store, url } = await start({ dataDir, log, signal });
     running.push(store);
     return url;
   };
@@ -66,6 +70,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
       bringUp(options.databaseUrl, startPostgres),
       bringUp(options.clickhouseUrl, startClickhouse),
     ]);
+    signal?.throwIfAborted();
     const [natsUrl, databaseUrl, clickhouseUrl] = results.map(valueOrThrow) as [string, string, string];
     const started = STORES.filter(({ option }) => !options[option]).map(({ name }) => name);
     const urls = { natsUrl, databaseUrl, clickhouseUrl };

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { startOnFreePort, type EmbeddedLog, type StoreProcess } from './store-process.js';
+import { startOnFreePort, type EmbeddedLog, type StoreHost, type StoreProcess } from './store-process.js';
 
 const run = promisify(execFile);
 
@@ -11,16 +11,14 @@ const run = promisify(execFile);
 const GO_MEMORY_LIMIT = '512MiB';
 
 /** Starts a NATS server with JetStream on the loopback address; its store is `<dataDir>/nats`. */
-export async function startNats(
-  dataDir: string,
-  log: EmbeddedLog,
-): Promise<{ store: StoreProcess; url: string }> {
-  const file = await ensureNatsServer(log);
+export async function startNats(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
+  const { dataDir } = host;
+  const file = await ensureNatsServer(host.log);
   const storeDir = join(dataDir, 'nats');
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   const syncAlways = atLeast(await versionOf(file), 2, 10);
   const configFile = join(dataDir, 'nats.conf');
-  const { store, port } = await startOnFreePort(dataDir, log, (candidate) => {
+  const { store, port } = await startOnFreePort(host, (candidate) => {
     writeFileSync(configFile, natsConfig(candidate, storeDir, syncAlways), { mode: 0o600 });
     return {
       name: 'nats',

@@ -18,7 +18,7 @@ import pg from 'pg';
 import { endProcess } from './end-process.js';
 import { postgresAccount, type PostgresAccount } from './postgres-account.js';
 import { commandLine, identify } from './process-identity.js';
-import { startOnFreePort, type EmbeddedLog, type StoreProcess } from './store-process.js';
+import { startOnFreePort, type StoreHost, type StoreProcess } from './store-process.js';
 
 const run = promisify(execFile);
 
@@ -41,18 +41,15 @@ interface Binaries {
  * Starts Postgres on the loopback address; its data is `<dataDir>/postgres`. The URL's role owns its database and
  * is no superuser.
  */
-export async function startPostgres(
-  dataDir: string,
-  log: EmbeddedLog,
-): Promise<{ store: StoreProcess; url: string }> {
+export async function startPostgres(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
+  const { dataDir } = host;
   const binaries = await findBinaries();
   const account = postgresAccount(dataDir, binaries.postgres);
   const cluster = join(dataDir, 'postgres');
   const passwords = readOrMakePasswords(dataDir);
-  if (!existsSync(join(cluster, 'PG_VERSION')))
-    await initialise(dataDir, cluster, binaries, account, passwords);
+  if (!existsSync(join(cluster, 'PG_VERSION'))) await initialise(host, cluster, binaries, account, passwords);
   await endOrphanedPostmaster(cluster);
-  const { store, port } = await startOnFreePort(dataDir, log, (candidate) => ({
+  const { store, port } = await startOnFreePort(host, (candidate) => ({
     name: 'postgres',
     ...asAccount(account, binaries.postgres, serverArguments(cluster, candidate)),
     stopSignal: 'SIGINT',
@@ -102,7 +99,7 @@ function readOrMakePasswords(dataDir: string): Passwords {
 
 /** In a directory beside the final one: a kill in the middle leaves nothing that looks like a cluster. */
 async function initialise(
-  dataDir: string,
+  { dataDir, signal }: StoreHost,
   cluster: string,
   { initdb }: Binaries,
   account: PostgresAccount,
@@ -127,7 +124,7 @@ async function initialise(
       '--builtin-locale=C.UTF-8',
       '--locale=C',
     ]);
-    await run(file, args, { cwd: '/', ...identity });
+    await run(file, args, { cwd: '/', ...identity, ...(signal ? { signal } : {}) });
     rmSync(cluster, { recursive: true, force: true });
     renameSync(fresh, cluster);
   } finally {

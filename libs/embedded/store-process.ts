@@ -12,6 +12,14 @@ export interface EmbeddedLog {
   warn(message: string): void;
 }
 
+/** What every store is started with. */
+export interface StoreHost {
+  dataDir: string;
+  log: EmbeddedLog;
+  /** Ends a start that is under way. */
+  signal?: AbortSignal | undefined;
+}
+
 /** How one store's program is run. */
 export interface StoreCommand {
   name: 'nats' | 'postgres' | 'clickhouse';
@@ -29,11 +37,18 @@ export interface StoreCommand {
 
 const READY_WITHIN_MS = 120_000;
 const READY_POLL_MS = 25;
-const STOP_GRACE_MS = 7_000;
+/** Together with the services' own grace it leaves a stop below ten seconds; every store survives being killed. */
+const STOP_GRACE_MS = 3_500;
 const RESTARTS_AT_MOST = 5;
 const RESTART_WINDOW_MS = 60_000;
 const LOG_FILE_BYTES_AT_MOST = 5_000_000;
 const PORT_ATTEMPTS = 3;
+
+/** The stores of this process that run. */
+const living = new Set<StoreProcess>();
+
+// The last net: the stores are detached, and would outlive a process that ends without having stopped them.
+process.on('exit', () => living.forEach((store) => store.endAtExit()));
 
 /** A store's program, running as a process of its own; started again when it ends without being asked. */
 export class StoreProcess {
@@ -50,12 +65,14 @@ export class StoreProcess {
   /**
    * Starts the program and resolves when the store answers.
    *
-   * @throws Error with the last lines of the program's log when it ends before that.
+   * @throws Error with the last lines of the program's log when it ends before that; the signal's reason when it is
+   * aborted before that. The program runs in neither case.
    */
-  static async start(dataDir: string, command: StoreCommand, log: EmbeddedLog): Promise<StoreProcess> {
+  static async start({ dataDir, log, signal }: StoreHost, command: StoreCommand): Promise<StoreProcess> {
+    signal?.throwIfAborted();
     const store = new StoreProcess(dataDir, command, log);
     try {
-      await store.launch();
+      await store.launch(signal);
     } catch (error) {
       await store.stop();
       throw error;
@@ -73,7 +90,18 @@ export class StoreProcess {
     this.forget();
   }
 
-  private async launch(): Promise<void> {
+  /** Without waiting, since nothing can be awaited any more: asks the program to end, or ends it if it was asked. */
+  endAtExit(): void {
+    const pid = this.child?.pid;
+    if (pid === undefined || !this.child || hasEnded(this.child)) return;
+    try {
+      process.kill(pid, this.stopping ? 'SIGKILL' : this.command.stopSignal);
+    } catch {
+      // It has gone.
+    }
+  }
+
+  private async launch(signal?: AbortSignal): Promise<void> {
     const { name, isReady } = this.command;
     const child = this.spawnChild();
     this.child = child;
@@ -83,6 +111,7 @@ export class StoreProcess {
     while (!(await isReady())) {
       if (failure) throw new Error(`${name} did not start: ${failure.message}`);
       if (hasEnded(child)) throw new Error(`${name} ended while starting: ${this.lastLogLines()}`);
+      signal?.throwIfAborted();
       if (this.stopping) throw new Error(`${name} was stopped while starting`);
       if (Date.now() > deadline) throw new Error(`${name} did not answer in ${READY_WITHIN_MS / 1000} s`);
       await after(READY_POLL_MS);
@@ -106,6 +135,7 @@ export class StoreProcess {
         ...(uid === undefined ? {} : { uid, gid }),
       });
       child.stdin?.on('error', () => undefined);
+      living.add(this);
       const identity = child.pid === undefined ? undefined : identify(child.pid);
       if (identity) writeFileSync(pidFile(this.dataDir, name), JSON.stringify(identity), { mode: 0o600 });
       return child;
@@ -142,6 +172,7 @@ export class StoreProcess {
   }
 
   private forget(): void {
+    living.delete(this);
     rmSync(pidFile(this.dataDir, this.command.name), { force: true });
   }
 
@@ -153,14 +184,13 @@ export class StoreProcess {
 
 /** Starts a store on a free port, on another one when somebody else took that port in between. */
 export async function startOnFreePort(
-  dataDir: string,
-  log: EmbeddedLog,
+  host: StoreHost,
   command: (port: number) => StoreCommand,
 ): Promise<{ store: StoreProcess; port: number }> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
     try {
-      return { store: await StoreProcess.start(dataDir, command(port), log), port };
+      return { store: await StoreProcess.start(host, command(port)), port };
     } catch (error) {
       if (attempt === PORT_ATTEMPTS || !/in use/i.test((error as Error).message)) throw error;
     }

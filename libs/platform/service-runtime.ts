@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { runDurable, serveCommands, type Bus, type Durable, type RunningDurable } from '#messaging';
 import { metrics, type Logger } from '#telemetry';
 import { BUS, LOG, WORK, type WorkList } from './platform.js';
+import { within } from './within.js';
 
 const LAG_INTERVAL_MS = 5000;
 
@@ -27,15 +28,30 @@ export class ServiceRuntime {
     this.lagTimer = setInterval(() => void this.measureLag(), LAG_INTERVAL_MS).unref();
   }
 
-  /** Commands first (nothing new is taken on), then loops and consumers, each finishing what it has begun. */
-  async stop(): Promise<void> {
+  /**
+   * Commands first (nothing new is taken on), then loops and consumers, each finishing what it has begun.
+   * @param graceMs how long that may take; what is not done by then comes again at the next start
+   * @returns the names of what was cut off
+   */
+  async stop(graceMs: number): Promise<string[]> {
     clearInterval(this.lagTimer);
-    await this.commands?.stop();
+    const deadline = Date.now() + graceMs;
+    const cutOff: string[] = [];
+    const finish = async (name: string, stopped: Promise<void> | undefined) => {
+      const done = await within(deadline - Date.now(), stopped ?? Promise.resolve()).catch((error: unknown) =>
+        this.log.error({ err: error }, `${name} could not be stopped`),
+      );
+      if (!done) cutOff.push(name);
+    };
+    await finish('commands', this.commands?.stop());
     await Promise.all([
-      ...this.work.loops.map((loop) => loop.stop()),
-      ...this.running.map((durable) => durable.stop()),
+      ...this.work.loops.map((loop) => finish(loop.name, loop.stop())),
+      ...this.running.map((durable, index) =>
+        finish(this.work.durables[index]?.name ?? 'consumer', durable.stop()),
+      ),
     ]);
-    await this.work.afterStop?.();
+    await finish('connections', this.work.afterStop?.());
+    return cutOff;
   }
 
   private async measureLag(): Promise<void> {

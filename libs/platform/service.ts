@@ -2,16 +2,17 @@ import 'reflect-metadata';
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { openClickHouse } from '#clickhouse';
 import { readSettings, requireSettings, type SettingName, type Settings } from '#config';
-import { EventStore } from '#event-store';
-import { connectBus } from '#messaging';
-import { openDatabase } from '#postgres';
-import { createLogger, type Logger } from '#telemetry';
+import { createLogger } from '#telemetry';
+import { closePlatform, connectPlatform } from './connect.js';
 import { HealthController } from './health.controller.js';
 import { NestLog } from './nest-log.js';
 import { BUS, CLICKHOUSE, DATABASE, LOG, STORE, WORK, type Platform, type WorkList } from './platform.js';
 import { ServiceRuntime } from './service-runtime.js';
+import { settledWithin } from './within.js';
+
+/** HTTP is given this much even when everything else has taken the whole grace. */
+const HTTP_CLOSING_MS = 300;
 
 /** The settings that every service reads. */
 export const PLATFORM_SETTINGS = [
@@ -51,8 +52,11 @@ export interface ServiceDefinition {
 /** A started service. */
 export interface RunningService {
   name: string;
-  /** Stops pulling, finishes what is under way, closes HTTP, then the connections. */
-  stop(): Promise<void>;
+  /**
+   * Stops pulling, finishes what is under way, closes HTTP, then the connections.
+   * @param graceMs how long what is under way may take, SHUTDOWN_GRACE_MS if left out; then it is cut off, and said
+   */
+  stop(graceMs?: number): Promise<void>;
 }
 
 @Module({})
@@ -107,6 +111,42 @@ export async function startService(
 ): Promise<RunningService> {
   const log = createLogger(definition.name, settings.LOG_LEVEL);
   const platform = await connectPlatform(definition.name, settings, log);
+  try {
+    return await startOn(platform, definition, settings, listen);
+  } catch (error) {
+    await closePlatform(platform);
+    throw error;
+  }
+}
+
+async function startOn(
+  platform: Platform,
+  definition: ServiceDefinition,
+  settings: PlatformSettings,
+  listen: boolean,
+): Promise<RunningService> {
+  const { log } = platform;
+  const app = await createApp(platform, definition);
+  await app.init();
+  const runtime = app.get(ServiceRuntime, { strict: false });
+  await runtime.start();
+  if (listen) await app.listen(settings.PORT, settings.HOST);
+  log.info({ ...(listen ? { port: settings.PORT } : {}) }, `${definition.name} is running`);
+  return {
+    name: definition.name,
+    async stop(graceMs = settings.SHUTDOWN_GRACE_MS) {
+      const deadline = Date.now() + graceMs;
+      const cutOff = await runtime.stop(graceMs);
+      const httpMs = Math.max(HTTP_CLOSING_MS, deadline - Date.now());
+      if (!(await settledWithin(httpMs, app.close()))) cutOff.push('HTTP requests');
+      if (cutOff.length > 0)
+        log.warn({ cutOff }, `${definition.name} was stopped in the middle of: ${cutOff.join(', ')}`);
+      await closePlatform(platform);
+    },
+  };
+}
+
+async function createApp(platform: Platform, definition: ServiceDefinition): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     { module: RootModule, imports: [platformModule(platform), definition.module] },
     new FastifyAdapter({
@@ -116,40 +156,11 @@ export async function startService(
       onProtoPoisoning: 'ignore',
       onConstructorPoisoning: 'ignore',
     }),
-    { logger: new NestLog(log), abortOnError: false },
+    { logger: new NestLog(platform.log), abortOnError: false },
   );
   await definition.http?.(app);
-  await app.init();
-  const runtime = app.get(ServiceRuntime, { strict: false });
-  await runtime.start();
-  if (listen) await app.listen(settings.PORT, settings.HOST);
-  log.info({ ...(listen ? { port: settings.PORT } : {}) }, `${definition.name} is running`);
-  return {
-    name: definition.name,
-    async stop() {
-      await runtime.stop();
-      await app.close();
-      await platform.bus.close();
-      await Promise.all([platform.database.destroy(), platform.clickhouse.close()]);
-    },
-  };
+  return app;
 }
 
 @Module({})
 class RootModule {}
-
-async function connectPlatform(name: string, settings: PlatformSettings, log: Logger): Promise<Platform> {
-  const [bus, database, clickhouse] = await Promise.all([
-    connectBus(settings.NATS_URL, name, log, settings.STREAM_REPLICAS).catch(unreachable('NATS_URL', 'NATS')),
-    openDatabase(settings.DATABASE_URL, name).catch(unreachable('DATABASE_URL', 'Postgres')),
-    openClickHouse(settings.CLICKHOUSE_URL, name).catch(unreachable('CLICKHOUSE_URL', 'ClickHouse')),
-  ]);
-  return { log, bus, store: new EventStore(bus), database, clickhouse };
-}
-
-function unreachable(setting: string, store: string) {
-  return (error: unknown): never => {
-    const reason = error instanceof AggregateError ? String(error.errors[0]) : String(error);
-    throw new Error(`${store} could not be reached or prepared (${setting}): ${reason}`, { cause: error });
-  };
-}

@@ -1,0 +1,67 @@
+import { openClickHouse } from '#clickhouse';
+import { EventStore } from '#event-store';
+import { connectBus } from '#messaging';
+import { openDatabase } from '#postgres';
+import type { Logger } from '#telemetry';
+import type { Platform } from './platform.js';
+import { settledWithin } from './within.js';
+
+/** How long connections may take to close: a server that has gone would hold them for ever. */
+const CLOSING_MS = 500;
+
+/** Where the stores are. */
+export interface StoreAddresses {
+  NATS_URL: string;
+  DATABASE_URL: string;
+  CLICKHOUSE_URL: string;
+  STREAM_REPLICAS: number;
+}
+
+/**
+ * Opens a service's connections, and makes the streams and tables that are missing.
+ * @throws Error with one line that names the store and its setting; nothing is left open then
+ */
+export async function connectPlatform(
+  name: string,
+  settings: StoreAddresses,
+  log: Logger,
+): Promise<Platform> {
+  const { NATS_URL, DATABASE_URL, CLICKHOUSE_URL, STREAM_REPLICAS } = settings;
+  // All are waited for, even when one fails: a connection that is still opening cannot be closed.
+  const [bus, database, clickhouse] = await Promise.allSettled([
+    connectBus(NATS_URL, name, log, STREAM_REPLICAS).catch(unreachable('NATS_URL', 'NATS')),
+    openDatabase(DATABASE_URL, name).catch(unreachable('DATABASE_URL', 'Postgres')),
+    openClickHouse(CLICKHOUSE_URL, name).catch(unreachable('CLICKHOUSE_URL', 'ClickHouse')),
+  ]);
+  if (bus.status === 'fulfilled' && database.status === 'fulfilled' && clickhouse.status === 'fulfilled')
+    return {
+      log,
+      bus: bus.value,
+      store: new EventStore(bus.value),
+      database: database.value,
+      clickhouse: clickhouse.value,
+    };
+  await settledWithin(
+    CLOSING_MS,
+    Promise.allSettled([
+      bus.status === 'fulfilled' ? bus.value.close() : undefined,
+      database.status === 'fulfilled' ? database.value.destroy() : undefined,
+      clickhouse.status === 'fulfilled' ? clickhouse.value.close() : undefined,
+    ]),
+  );
+  throw [bus, database, clickhouse].find((outcome) => outcome.status === 'rejected')?.reason as Error;
+}
+
+/** Closes what `connectPlatform` opened. */
+export async function closePlatform({ bus, database, clickhouse }: Platform): Promise<void> {
+  await settledWithin(CLOSING_MS, Promise.allSettled([bus.close(), database.destroy(), clickhouse.close()]));
+}
+
+function unreachable(setting: string, store: string) {
+  return (error: unknown): never => {
+    const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
+    // One line: some drivers put a whole answer into their message.
+    const [line = ''] = String(reason).trim().split('\n');
+    throw new Error(`${store} could not be reached or prepared (${setting}): ${line}`, { cause: error });
+  };
+}

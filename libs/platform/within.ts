@@ -1,0 +1,24 @@
+/**
+ * Waits for work, but not longer than `ms`.
+ * @returns whether it was done by then; what it throws later is nobody's business any more
+ * @throws what the work throws in time
+ */
+export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), Math.max(0, ms));
+  });
+  try {
+    return await Promise.race([work.then(() => true), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether work came to an end, well or badly, within the time. */
+export function settledWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  return within(
+    ms,
+    work.catch(() => undefined),
+  );
+}
