@@ -45,6 +45,11 @@ const CLICKHOUSE_OUTAGES = new Set(['159', '202', '209', '210', '241', '242', '2
 
 /** Makes the consumer where it is missing and works through its messages until stopped. */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
+  const messages = await openConsumer(bus, durable);
+  return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), messages).start();
+}
+
+async function openConsumer(bus: Bus, durable: Durable): Promise<ConsumerMessages> {
   const { batchesAtOnce = 1, ackWaitMs = DEFAULT_ACK_WAIT_MS } = durable;
   await bus.jsm.consumers.add(durable.stream, {
     durable_name: durable.name,
@@ -55,11 +60,7 @@ export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promi
     max_deliver: -1,
   });
   const consumer = await bus.js.consumers.get(durable.stream, durable.name);
-  const messages = await consumer.consume({
-    max_messages: durable.batchSize * (batchesAtOnce + 1),
-    expires: 30_000,
-  });
-  return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), messages, ackWaitMs).start();
+  return consumer.consume({ max_messages: durable.batchSize * (batchesAtOnce + 1), expires: 30_000 });
 }
 
 class DurableLoop implements RunningDurable {
@@ -74,15 +75,17 @@ class DurableLoop implements RunningDurable {
     private readonly bus: Bus,
     private readonly durable: Durable,
     private readonly log: Logger,
-    private readonly messages: ConsumerMessages,
-    private readonly ackWaitMs: number,
+    private messages: ConsumerMessages,
   ) {}
 
   start(): this {
-    this.heartbeat = setInterval(() => {
-      for (const message of this.held) message.working();
-    }, this.ackWaitMs / 3);
-    this.collect().catch((error: unknown) => this.log.error({ err: error }, 'no more messages arrive'));
+    this.heartbeat = setInterval(
+      () => {
+        for (const message of this.held) message.working();
+      },
+      (this.durable.ackWaitMs ?? DEFAULT_ACK_WAIT_MS) / 3,
+    );
+    void this.collect();
     this.finished = this.workAtOnce(this.durable.batchesAtOnce ?? 1);
     return this;
   }
@@ -97,11 +100,23 @@ class DurableLoop implements RunningDurable {
     await this.bus.nc.flush();
   }
 
+  /** A consumer that ends although nobody stopped it (deleted on the server) is made again: silence is no answer. */
   private async collect(): Promise<void> {
-    for await (const message of this.messages) {
-      this.waiting.push(message);
-      this.held.add(message);
-      this.wake();
+    while (!this.stopping) {
+      try {
+        for await (const message of this.messages) {
+          this.waiting.push(message);
+          this.held.add(message);
+          this.wake();
+        }
+        if (this.stopping) return;
+        this.log.error('the consumer has ended; it is opened again');
+        await wait(SOON_MS);
+        this.messages = await openConsumer(this.bus, this.durable);
+      } catch (error) {
+        this.log.error({ err: error }, 'messages cannot be received');
+        await wait(SOON_MS);
+      }
     }
   }
 
