@@ -13,7 +13,7 @@ import { EventStore } from '#event-store';
 import type { OutboundHttp } from '#http-out';
 import { isoOf, newId, systemClock } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
-import { openDatabase, type Database } from '#postgres';
+import { openDatabase, type Database, type Tx } from '#postgres';
 import type { SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
 import { isolateStores } from '#testing';
@@ -31,7 +31,7 @@ export interface PollingStores {
   database: Database;
   bus: Bus;
   store: EventStore;
-  /** Schedules a lone watch, as KEYWORDS would. */
+  /** Schedules a lone watch, as KEYWORDS would, and sets it aside until `due`: no worker takes it up between. */
   watch(more?: WatchInit): Promise<string>;
   /** Pauses or resumes a watch, or changes its interval. */
   change(watchId: string, change: { isActive?: boolean; intervalSeconds?: number }): Promise<void>;
@@ -50,6 +50,9 @@ export interface WatchInit {
   backfill?: boolean;
 }
 
+const NEXT_OF_SEARCHES = `UPDATE upstream_searches s SET next_due_at =
+  (SELECT min(next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key)`;
+
 /** Opens stores of a spec's own. */
 export async function openPollingStores(lanes = 1): Promise<PollingStores> {
   const stores = await isolateStores(inject('stores'));
@@ -59,15 +62,13 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
   const projection = scheduleProjection(() => lanes);
   const accounts = new Map<string, string>();
 
-  const project = (accountId: string, subjectId: string, event: Parameters<typeof decisionOf>[2]) =>
-    database.transaction((tx) =>
-      projection.apply(tx, {
-        subject: '',
-        seq: 1,
-        predecessor: 0,
-        data: decisionOf(accountId, subjectId, event),
-      }),
-    );
+  const project = (tx: Tx, accountId: string, subjectId: string, event: Parameters<typeof decisionOf>[2]) =>
+    projection.apply(tx, {
+      subject: '',
+      seq: 1,
+      predecessor: 0,
+      data: decisionOf(accountId, subjectId, event),
+    });
 
   return {
     database,
@@ -86,10 +87,18 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
         backfill,
       };
       accounts.set(watchId, accountId);
-      await project(accountId, watchId, { case: 'watchCreated', value: { watch } });
+      await database.transaction(async (tx) => {
+        await project(tx, accountId, watchId, { case: 'watchCreated', value: { watch } });
+        await tx.query(
+          `UPDATE watch_schedule SET next_due_at = now() + interval '1 hour' WHERE watch_id = $1`,
+          [watchId],
+        );
+        await tx.query(`${NEXT_OF_SEARCHES} WHERE search_key = $1`, [`hackernews:${hash}`]);
+      });
       return watchId;
     },
-    change: (watchId, change) => project('', watchId, { case: 'watchChanged', value: change }),
+    change: (watchId, change) =>
+      database.transaction((tx) => project(tx, '', watchId, { case: 'watchChanged', value: change })),
     async due(...watchIds) {
       await database.query(
         `UPDATE watch_schedule SET next_due_at = now() + interval '1 hour' WHERE watch_id <> ALL($1)`,
@@ -99,9 +108,7 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
         `UPDATE watch_schedule SET next_due_at = clock_timestamp() WHERE watch_id = ANY($1)`,
         [watchIds],
       );
-      await database.query(
-        `UPDATE upstream_searches s SET next_due_at = (SELECT min(next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key)`,
-      );
+      await database.query(NEXT_OF_SEARCHES);
     },
     async checksOf(watchId) {
       const stored = await store.read('CHECKS', subjectOf('CHECKS', accounts.get(watchId) ?? '', watchId));
@@ -144,6 +151,8 @@ export class Upstream {
   /** Requests wait until it settles. */
   gate: Promise<void> = Promise.resolve();
   requestsPerMinute = 600_000;
+  /** Items of the one page that a first poll reads. */
+  pageSize = Infinity;
 
   /** Publishes an item now. */
   publish(itemId: string, text = 'all about acme', publishedAt = isoOf(systemClock.now())): void {
@@ -185,7 +194,8 @@ export class Upstream {
           ({ itemId, publishedAt }) =>
             known(itemId) || (since && Date.parse(publishedAt ?? '') < since.getTime()),
         );
-        return { items: end < 0 ? [...this.items] : this.items.slice(0, end), gap: false, warnings: [] };
+        const items = end < 0 ? this.items : this.items.slice(0, end);
+        return { items: items.slice(0, since ? undefined : this.pageSize), gap: false, warnings: [] };
       },
     };
   }
