@@ -109,6 +109,21 @@ describe('the work on a lane', () => {
     expect(both.map(idsOf)).toEqual([['hn:2'], ['hn:2']]);
   });
 
+  it('lets the watches of a search lose nothing because another has its first poll in the same read', async () => {
+    const old = await stores.watch();
+    await tick(old);
+    await settled(old);
+    upstream.pageSize = 2;
+    for (const id of ['hn:1', 'hn:2', 'hn:3', 'hn:4', 'hn:5']) upstream.publish(id);
+    const late = await stores.watch({ backfill: true });
+    const asked = upstream.requests.length;
+    const [first, second] = await tick(old, late);
+    await settled(old, late);
+    expect(idsOf(first)).toEqual(['hn:5', 'hn:4', 'hn:3', 'hn:2', 'hn:1']);
+    expect([second?.baseline, idsOf(second)]).toEqual([true, ['hn:5', 'hn:4']]);
+    expect(upstream.requests.length - asked).toBe(2);
+  });
+
   it('records a failed check, free and with its reason, and sends nothing before Retry-After has passed', async () => {
     const ids = [
       await stores.watch({ intervalSeconds: 1 }),

@@ -10,11 +10,17 @@ import type { Lane } from '../lanes/lane.js';
 import { completedCheck, failedCheck, type MatchedAnswer } from './build-checks.js';
 import type { CheckRecorder, SearchMemory, WatchChecks } from './check-recorder.js';
 import { claimDue, releaseLane, releaseSearches, settleIdle, type DueSearch } from './due-work.js';
-import { planReads, type Answer, type PlannedRead } from './read-upstream.js';
+import { planReads, type AnsweredSearches, type Answer, type PlannedRead } from './read-upstream.js';
 import { seenItemsOf, seenByAll } from './seen-items.js';
 
 /** Searches that a feed can serve are claimed together, so that one read serves all. */
 const FEED_CLAIM = 2000;
+
+/** What a read says of the watches that waited for it. */
+interface Outcome {
+  checks: WatchChecks[];
+  memories: SearchMemory[];
+}
 
 /** Works through the due searches of one lane while this replica holds it. */
 export class LaneWorker {
@@ -108,10 +114,13 @@ export class LaneWorker {
   private async carryOut(read: PlannedRead): Promise<void> {
     const keys = read.searches.map((search) => search.searchKey);
     try {
-      const { searches, answers } = await read.run();
-      const blocked = searches.filter((search) => answers.get(search.searchKey)?.kind === 'blocked');
-      if (blocked.length > 0) return await releaseSearches(this.database, keys);
-      await this.recordAll(searches, answers);
+      const answered = await read.run();
+      const outcomes = await Promise.all(answered.map((one) => this.outcomeOf(one)));
+      // Watches whose read was blocked have no check in it, and stay due.
+      const checks = outcomes.flatMap((outcome) => outcome.checks);
+      const memories = outcomes.flatMap((outcome) => outcome.memories);
+      if (checks.length === 0) return await releaseSearches(this.database, keys);
+      await this.recorder.record(checks, memories, this.lane.connector.commonGrid);
     } catch (error) {
       this.log.error(
         { err: error, lane: this.lane.name },
@@ -121,12 +130,7 @@ export class LaneWorker {
     }
   }
 
-  private async recordAll(
-    searches: readonly DueSearch[],
-    answers: ReadonlyMap<string, Answer>,
-  ): Promise<void> {
-    const first = answers.values().next().value;
-    const blockedUntil = first?.kind === 'failed' ? await this.lane.failed(first.error) : undefined;
+  private async outcomeOf({ searches, answers, remembers }: AnsweredSearches): Promise<Outcome> {
     const finishedAt = this.clock.now();
     const checks: WatchChecks[] = [];
     const memories: SearchMemory[] = [];
@@ -149,10 +153,10 @@ export class LaneWorker {
           failures: 0,
         });
       } else if (answer?.kind === 'failed') {
-        const { error, at } = answer;
+        const { error, at, laneUntil } = answer;
         const failures = search.failures + 1;
         const retryAt =
-          blockedUntil ??
+          laneUntil ??
           new Date(at.getTime() + waitAfter(error.kind, failures, error.retryAfterMs, Math.random()));
         this.log.warn({ lane: this.lane.name, kind: error.kind, retryAt }, error.message);
         for (const watch of search.watches)
@@ -170,7 +174,7 @@ export class LaneWorker {
         });
       }
     }
-    await this.recorder.record(checks, memories, this.lane.connector.commonGrid);
+    return { checks, memories: remembers ? memories : [] };
   }
 }
 

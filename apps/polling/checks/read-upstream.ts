@@ -13,7 +13,8 @@ export type Answer =
       readAt: Date;
       windowFrom: Date | undefined;
     }
-  | { kind: 'failed'; error: UpstreamError; at: Date }
+  /** `laneUntil`: until when the whole lane waits because of it. */
+  | { kind: 'failed'; error: UpstreamError; at: Date; laneUntil: Date | undefined }
   /** The lane waits: nothing was asked, the search stays due. */
   | { kind: 'blocked' };
 
@@ -21,12 +22,14 @@ export type Answer =
 export interface AnsweredSearches {
   searches: DueSearch[];
   answers: Map<string, Answer>;
+  /** False: what the connector remembers from this read is not kept. */
+  remembers: boolean;
 }
 
 /** A read that is planned: for one search, or for all that the feed serves. */
 export interface PlannedRead {
   searches: DueSearch[];
-  run(): Promise<AnsweredSearches>;
+  run(): Promise<AnsweredSearches[]>;
 }
 
 /** Sources index with a delay: what is published shortly before a read can appear shortly after it. */
@@ -74,11 +77,32 @@ function singleRead(
   return {
     searches: [search],
     run: async () => {
-      const context = contextFor(lane, search, clock, await seen(search), shared);
-      const answer = await read(lane, context, clock, () => lane.connector.search(search.criteria, context));
-      return { searches: [search], answers: new Map([[search.searchKey, answer]]) };
+      // One instant for all parts: what the first leaves in the state is as new as what the others cover.
+      const now = clock.now();
+      const answered: AnsweredSearches[] = [];
+      let answer: Answer | undefined;
+      for (const part of partsOf(search)) {
+        // What did not answer one part is not asked again for the next.
+        if (!answer || answer.kind === 'read') {
+          const context = contextFor(lane, part, now, await seen(part), shared);
+          answer = await read(lane, context, clock, () => lane.connector.search(part.criteria, context));
+        }
+        const answers = new Map([[part.searchKey, answer]]);
+        answered.push({ searches: [part], answers, remembers: answered.length === 0 });
+      }
+      return answered;
     },
   };
+}
+
+/**
+ * A first poll takes one page and asks for no past. Watches that have one must not make the others do the same:
+ * these would miss what is on later pages, and nobody would know. So each kind has a read of its own.
+ */
+function partsOf(search: DueSearch): DueSearch[] {
+  const others = search.watches.filter(({ coveredUntil }) => coveredUntil !== undefined);
+  const firsts = search.watches.filter(({ coveredUntil }) => coveredUntil === undefined);
+  return [others, firsts].flatMap((watches) => (watches.length > 0 ? [{ ...search, watches }] : []));
 }
 
 function feedRead(
@@ -105,10 +129,8 @@ function feedRead(
       const feed = lane.connector.feed;
       if (!feed) throw new Error(`${lane.source} has no feed`);
       const answer = await read(lane, context, clock, () => feed.read(since, context));
-      return {
-        searches,
-        answers: new Map(searches.map((search) => [search.searchKey, withWindow(answer, search)])),
-      };
+      const answers = new Map(searches.map((search) => [search.searchKey, withWindow(answer, search)]));
+      return [{ searches, answers, remembers: true }];
     },
   };
 }
@@ -141,14 +163,14 @@ async function read(
             'unknown_shape',
             `${lane.source} answered something that could not be understood`,
           );
-    return { kind: 'failed', error: fault, at: clock.now() };
+    return { kind: 'failed', error: fault, at: clock.now(), laneUntil: await lane.failed(fault) };
   }
 }
 
 function contextFor(
   lane: Lane,
   search: DueSearch,
-  clock: Clock,
+  now: Date,
   known: (itemId: string) => boolean,
   shared: FetchContext['shared'],
 ): FetchContext {
@@ -161,7 +183,7 @@ function contextFor(
   return {
     http: lane.http,
     match: search.match,
-    now: clock.now(),
+    now,
     ...(since === undefined ? {} : { since: new Date(since) }),
     pageCap: PAGE_CAP,
     known,
