@@ -117,21 +117,28 @@ export class CheckRecorder {
   }
 }
 
+/**
+ * An item was seen when its check's window ended. So the items of a check that is not whole, which moves no window,
+ * are dated after `covered_until`: they are not reported again, but no read takes them for the end of what is new.
+ */
 async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const watchIds: string[] = [];
   const itemIds: string[] = [];
+  const seenAt: string[] = [];
   for (const { watch, checks } of progress)
     for (const check of checks)
       for (const id of [...check.items.map(({ item }) => item?.itemId ?? ''), ...check.rememberedItemIds]) {
         watchIds.push(watch.watchId);
         itemIds.push(id);
+        seenAt.push(check.windowTo || check.finishedAt);
       }
   if (itemIds.length === 0) return;
   await tx.query(
     `INSERT INTO seen_items (watch_id, item_id, seen_at)
-     SELECT watch_id, item_id, now() FROM unnest($1::uuid[], $2::text[]) AS i (watch_id, item_id)
+     SELECT watch_id, item_id, seen_at
+     FROM unnest($1::uuid[], $2::text[], $3::timestamptz[]) AS i (watch_id, item_id, seen_at)
      ON CONFLICT DO NOTHING`,
-    [watchIds, itemIds],
+    [watchIds, itemIds, seenAt],
   );
 }
 

@@ -1,7 +1,11 @@
+import { toBinary } from '@bufbuild/protobuf';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Check } from '#contracts';
+import { CheckSchema, type Check } from '#contracts';
+import { subjectOf } from '#messaging';
 import { until } from '#testing';
 import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import { completedCheck } from './build-checks.js';
+import { claimDue } from './due-work.js';
 import type { LaneWorker } from './lane-worker.js';
 
 let stores: PollingStores;
@@ -163,6 +167,30 @@ describe('the work on a lane', () => {
     upstream.failure = undefined;
     upstream.publish('hn:2');
     expect(idsOf((await tick(id))[0])).toEqual(['hn:2', 'hn:1']);
+  });
+
+  it('loses no part of a check that a kill cut off after the first: its items do not end the next read', async () => {
+    const id = await stores.watch();
+    await tick(id);
+    await settled(id);
+    await worker.stop();
+    for (const item of ['hn:1', 'hn:2']) upstream.publish(item, `acme ${'x'.repeat(300 * 1024)}`);
+    await stores.due(id);
+    const [search] = await claimDue(stores.database, 'hackernews:0', 1);
+    const watch = search?.watches[0];
+    if (!search || !watch) throw new Error('nothing was due');
+    const matched = upstream.items.map((item) => ({ item, matches: [] }));
+    const fetched = { items: upstream.items, gap: false, warnings: [] };
+    const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
+    const [part] = completedCheck(search, watch, answer, matched, new Set(), new Date());
+    if (!part) throw new Error('no part');
+    const subject = subjectOf('CHECKS', watch.accountId, id);
+    await stores.store.append(subject, toBinary(CheckSchema, part), watch.checkSeq, `${part.checkId}:1`);
+    worker = workerOn(upstream, stores).worker;
+    worker.start();
+    await settled(id);
+    const [next] = await tick(id);
+    expect([idsOf(part), idsOf(next)]).toEqual([['hn:2'], ['hn:1']]);
   });
 
   it('checks a paused watch no more, and a resumed one again, with what was published meanwhile', async () => {

@@ -31,13 +31,18 @@ export async function seenItemsOf(
 /** How many of the latest items a connector is told about, to know where to stop paging. */
 const LATEST = 1000;
 
-/** Tells of an item whether every watch that waits for the search has seen it. */
+/**
+ * Tells of an item whether every watch that waits for the search has seen it in a check that was stored whole:
+ * what lies behind such an item has been looked at.
+ */
 export async function seenByAll(database: Database, search: DueSearch): Promise<(itemId: string) => boolean> {
   const watchIds = search.watches.map((watch) => watch.watchId);
   if (search.watches.some((watch) => watch.baselineAt === undefined)) return () => false;
   const rows: { item_id: string }[] = await database.query(
-    `SELECT item_id FROM (SELECT item_id, max(seen_at) AS at, count(*) AS watches FROM seen_items
-       WHERE watch_id = ANY($1) GROUP BY item_id) i WHERE watches = $2 ORDER BY at DESC LIMIT $3`,
+    `SELECT s.item_id FROM watch_schedule w
+       CROSS JOIN LATERAL (SELECT item_id FROM seen_items
+         WHERE watch_id = w.watch_id AND seen_at <= w.covered_until ORDER BY seen_at DESC LIMIT $3) s
+     WHERE w.watch_id = ANY($1) GROUP BY s.item_id HAVING count(*) = $2`,
     [watchIds, watchIds.length, LATEST],
   );
   const known = new Set(rows.map((row) => row.item_id));

@@ -77,7 +77,7 @@ CREATE INDEX watches_account ON watches (account_id, source, watch_id);
 CREATE INDEX watches_keyword ON watches (keyword_id);
 -- Finds a second active watch of one account on the same search. Not unique: a projection never refuses an event.
 CREATE INDEX watches_same_search ON watches (account_id, criteria_hash)
-  WHERE keyword_id IS NULL AND is_active AND retired_at IS NULL;
+  WHERE is_active AND retired_at IS NULL;
 `;
 
 const POLLING = `
@@ -118,9 +118,11 @@ CREATE INDEX watch_schedule_due ON watch_schedule (search_key, next_due_at) WHER
 CREATE TABLE seen_items (
   watch_id uuid NOT NULL,
   item_id text NOT NULL,
+  -- End of the window of the check that saw it: after covered_until where that check was not stored whole.
   seen_at timestamptz(3) NOT NULL,
   PRIMARY KEY (watch_id, item_id)
 );
+CREATE INDEX seen_items_latest ON seen_items (watch_id, seen_at DESC);
 CREATE TABLE polling_replicas (
   replica uuid PRIMARY KEY,
   seen_at timestamptz(3) NOT NULL
