@@ -47,7 +47,8 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
   const account = postgresAccount(dataDir, binaries.postgres);
   const cluster = join(dataDir, 'postgres');
   const passwords = readOrMakePasswords(dataDir);
-  if (!existsSync(join(cluster, 'PG_VERSION'))) await initialise(host, cluster, binaries, account, passwords);
+  if (!existsSync(join(cluster, 'PG_VERSION')))
+    await initialise(dataDir, cluster, binaries, account, passwords);
   await endOrphanedPostmaster(cluster);
   const { store, port } = await startOnFreePort(host, (candidate) => ({
     name: 'postgres',
@@ -99,7 +100,7 @@ function readOrMakePasswords(dataDir: string): Passwords {
 
 /** In a directory beside the final one: a kill in the middle leaves nothing that looks like a cluster. */
 async function initialise(
-  { dataDir, signal }: StoreHost,
+  dataDir: string,
   cluster: string,
   { initdb }: Binaries,
   account: PostgresAccount,
@@ -124,7 +125,8 @@ async function initialise(
       '--builtin-locale=C.UTF-8',
       '--locale=C',
     ]);
-    await run(file, args, { cwd: '/', ...identity, ...(signal ? { signal } : {}) });
+    // Waited for even when the start is given up meanwhile: it is a matter of a second, and nothing is left behind.
+    await run(file, args, { cwd: '/', ...identity });
     rmSync(cluster, { recursive: true, force: true });
     renameSync(fresh, cluster);
   } finally {

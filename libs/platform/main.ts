@@ -21,6 +21,8 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   const stop = () => stopping.abort();
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  // To wait for a signal does not keep a program running by itself.
+  setInterval(() => undefined, 2 ** 30);
   try {
     const config = readConfig();
     stopping.signal.addEventListener('abort', () => beginToEnd(config.SHUTDOWN_GRACE_MS));

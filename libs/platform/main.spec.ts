@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { expect, it } from 'vitest';
+
+const library = new URL('../../dist/libs/platform/index.js', import.meta.url).href;
+
+/** Runs the frame around a start of `startMs` and a stop of `stopMs`; signals arrive when it says `starting`. */
+async function run(startMs: number, stopMs: number, more: Record<string, unknown> = {}) {
+  const script = `
+    const { runProgram } = await import(${JSON.stringify(library)});
+    const { startMs, stopMs, fails, grace } = JSON.parse(process.env.CASE);
+    const after = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    await runProgram(() => ({ SHUTDOWN_GRACE_MS: grace }), async (_, stopping) => {
+      console.log('starting');
+      await after(startMs);
+      if (fails) throw new Error('the port is taken');
+      return { stop: async () => { await after(stopMs); console.log('stopped'); } };
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    env: {
+      ...process.env,
+      CASE: JSON.stringify({ startMs, stopMs, grace: 1000, ...more }),
+      NODE_OPTIONS: '',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const said = createInterface(child.stdout).on('line', (line) => lines.push(line));
+  child.stderr.on('data', (chunk: Buffer) => lines.push(chunk.toString().trim()));
+  await once(said, 'line');
+  return { child, lines, ended: once(child, 'close') };
+}
+
+it('a signal during the start waits for the start and stops what it made; further signals change nothing', async () => {
+  const { child, lines, ended } = await run(400, 300);
+  for (let n = 0; n < 3; n += 1) {
+    child.kill('SIGINT');
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  expect(await ended).toEqual([0, null]);
+  expect(lines).toEqual(['starting', 'stopped']);
+});
+
+it('a start that fails after a signal was only given up', async () => {
+  const { child, lines, ended } = await run(300, 0, { fails: true });
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(lines).toEqual(['starting']);
+});
+
+it('a start that fails by itself says why in one line', async () => {
+  const { lines, ended } = await run(0, 0, { fails: true });
+  expect(await ended).toEqual([1, null]);
+  expect(lines).toEqual(['starting', 'the port is taken']);
+});
+
+it('a stop that hangs is ended, and said', async () => {
+  const { child, lines, ended } = await run(0, 60_000, { grace: 1 });
+  child.kill('SIGINT');
+  expect(await ended).toEqual([1, null]);
+  expect(lines.at(-1)).toBe('The stop took too long; what still ran was ended.');
+});
