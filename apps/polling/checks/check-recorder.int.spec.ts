@@ -2,6 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CheckSchema, ItemSchema, type Check } from '#contracts';
 import { subjectOf } from '#messaging';
+import { until } from '#testing';
 import { openPollingStores, type PollingStores } from '../polling-under-test.js';
 import { completedCheck, failedCheck } from './build-checks.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
@@ -236,6 +237,42 @@ describe('due work', () => {
     await stores.due(due, paused);
     const [search] = await claimDue(stores.database, 'hackernews:0', 10);
     expect(search?.watches.map(({ watchId }) => watchId)).toEqual([due]);
+  });
+
+  it.each([
+    ['is settled', (key: string) => settleIdle(stores.database, [key])],
+    [
+      'fails without a request',
+      async (_: string, { search, watch }: { search: DueSearch; watch: DueWatch }) => {
+        const parts = [
+          failedCheck(search, watch, new UpstreamError('timeout', 'late'), undefined, new Date()),
+        ];
+        await recorder.record([{ search, watch, parts }], [], true);
+      },
+    ],
+  ])('of a watch that joins while its search %s is not lost', async (_, settling) => {
+    const claimed = await claim(await begun());
+    const key = claimed.search.searchKey;
+    await stores.database.query('UPDATE watch_schedule SET is_active = false WHERE watch_id = $1', [
+      claimed.watch.watchId,
+    ]);
+    const runner = stores.database.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('UPDATE upstream_searches SET next_due_at = now() WHERE search_key = $1', [key]);
+    const settled = settling(key, claimed);
+    await until('somebody waits for the search', async () => {
+      const rows: unknown[] = await stores.database.query('SELECT 1 FROM pg_locks WHERE NOT granted');
+      return rows.length > 0;
+    });
+    await runner.query(
+      `INSERT INTO watch_schedule (watch_id, search_key, account_id, interval_seconds, backfill, next_due_at)
+       VALUES (gen_random_uuid(), $1, gen_random_uuid(), 600, false, now())`,
+      [key],
+    );
+    await runner.commitTransaction();
+    await runner.release();
+    await settled;
+    expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(1);
   });
 
   it('of a search that nobody waits for is set to the next instant that somebody does', async () => {

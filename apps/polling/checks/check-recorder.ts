@@ -6,7 +6,7 @@ import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
 import { nextTick, phaseOf } from '../domain/schedule.js';
-import type { DueSearch, DueWatch } from './due-work.js';
+import { lockSearches, settle, type DueSearch, type DueWatch } from './due-work.js';
 
 /** The checks of one watch's tick, ready to be stored. */
 export interface WatchChecks {
@@ -95,6 +95,8 @@ export class CheckRecorder {
     progress: readonly Progress[],
     memories: readonly SearchMemory[],
   ): Promise<void> {
+    const searchKeys = [...new Set(progress.map(({ watch }) => watch.searchKey))];
+    await lockSearches(tx, searchKeys);
     await rememberItems(tx, progress);
     await moveWatches(tx, progress);
     await tx.query(
@@ -108,12 +110,7 @@ export class CheckRecorder {
         memories.map((memory) => memory.failures),
       ],
     );
-    await tx.query(
-      `UPDATE upstream_searches s SET leased_until = 'epoch', next_due_at = COALESCE(
-         (SELECT min(w.next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key AND w.is_active), 'infinity')
-       WHERE search_key = ANY($1)`,
-      [[...new Set(progress.map(({ watch }) => watch.searchKey))]],
-    );
+    await settle(tx, searchKeys);
   }
 }
 

@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { CriteriaSchema, type Criteria, type MatchMode, type SourceId } from '#contracts';
 import { matchModeOf } from '#criteria';
-import type { Database } from '#postgres';
+import type { Database, Tx } from '#postgres';
 
 /** A watch whose check is due. Times in ms since the epoch. */
 export interface DueWatch {
@@ -89,9 +89,31 @@ export async function releaseSearches(database: Database, searchKeys: readonly s
   ]);
 }
 
-/** Sets a search whose watches are not due (paused, or gone) to the next instant one is. */
+/**
+ * Locks searches until the transaction ends. A statement that waits for a row's lock goes on with the row as it is
+ * then, but with everything else as it was before: an instant worked out from the watches would lack the one that
+ * was scheduled meanwhile, and it would never be polled. So the lock comes first, in a statement of its own, and
+ * ahead of the watches' rows wherever both are written; in the order of the keys, so that nobody waits in a circle.
+ */
+export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promise<void> {
+  await tx.query(
+    'SELECT 1 FROM upstream_searches WHERE search_key = ANY($1) ORDER BY search_key FOR UPDATE',
+    [searchKeys],
+  );
+}
+
+/** Sets searches whose watches are not due (paused, or gone) to the next instant one is. */
 export async function settleIdle(database: Database, searchKeys: readonly string[]): Promise<void> {
-  await database.query(
+  if (searchKeys.length === 0) return;
+  await database.transaction(async (tx) => {
+    await lockSearches(tx, searchKeys);
+    await settle(tx, searchKeys);
+  });
+}
+
+/** Gives searches, which the transaction has locked, back: due when the next of their watches is. */
+export async function settle(tx: Tx, searchKeys: readonly string[]): Promise<void> {
+  await tx.query(
     `UPDATE upstream_searches s SET leased_until = 'epoch', next_due_at = COALESCE(
        (SELECT min(w.next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key AND w.is_active), 'infinity')
      WHERE search_key = ANY($1)`,

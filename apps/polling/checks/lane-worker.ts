@@ -76,11 +76,10 @@ export class LaneWorker {
       this.lane.connector.commonGrid && this.lane.concurrency > 1 ? FEED_CLAIM : this.lane.concurrency;
     const claimed = await claimDue(this.database, this.lane.name, limit);
     const idle = claimed.filter((search) => search.watches.length === 0);
-    if (idle.length > 0)
-      await settleIdle(
-        this.database,
-        idle.map((search) => search.searchKey),
-      );
+    await settleIdle(
+      this.database,
+      idle.map((search) => search.searchKey),
+    );
     const due = claimed.filter((search) => search.watches.length > 0);
     const known = (search: DueSearch) => seenByAll(this.database, search);
     for (const read of planReads(this.lane, due, this.clock, known))
@@ -103,11 +102,10 @@ export class LaneWorker {
     );
     if (checks.length > 0) await this.recorder.record(checks, [], this.lane.connector.commonGrid);
     const idle = claimed.filter((search) => search.watches.length === 0);
-    if (idle.length > 0)
-      await settleIdle(
-        this.database,
-        idle.map((search) => search.searchKey),
-      );
+    await settleIdle(
+      this.database,
+      idle.map((search) => search.searchKey),
+    );
     return claimed.length;
   }
 

@@ -3,6 +3,7 @@ import { KeywordDecisionSchema, type KeywordDecision, type KeywordEvent, type Wa
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
+import { lockSearches } from '../checks/due-work.js';
 
 /** Keeps the due work (`watch_schedule`, `upstream_searches`) up to date with KEYWORDS. */
 export function scheduleProjection(lanesOf: (source: string) => number): Projection {
@@ -32,6 +33,7 @@ async function applyEvent(
         await schedule(tx, decision, event.value.watch, null, lanesOf(event.value.watch.source));
       return;
     case 'watchChanged':
+      await lockSearchesOf(tx, 'watch_id', decision.subjectId);
       await tx.query(
         `UPDATE watch_schedule SET
            interval_seconds = COALESCE($2, interval_seconds),
@@ -79,6 +81,18 @@ async function schedule(
   );
 }
 
+/** Whoever writes watches and their search locks the search first, as the recorder of checks does. */
+async function lockSearchesOf(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
+  const rows: { search_key: string }[] = await tx.query(
+    `SELECT DISTINCT search_key FROM watch_schedule WHERE ${column} = $1`,
+    [id],
+  );
+  await lockSearches(
+    tx,
+    rows.map((row) => row.search_key),
+  );
+}
+
 async function bringForward(tx: Tx, watchId: string): Promise<void> {
   await tx.query(
     `UPDATE upstream_searches s SET next_due_at = LEAST(s.next_due_at, w.next_due_at)
@@ -89,6 +103,7 @@ async function bringForward(tx: Tx, watchId: string): Promise<void> {
 
 /** Takes watches out of the due work, and searches with them that nobody watches any more. */
 export async function unschedule(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
+  await lockSearchesOf(tx, column, id);
   const gone: { search_key: string; watch_id: string }[] = await tx.query(
     `SELECT search_key, watch_id FROM watch_schedule WHERE ${column} = $1`,
     [id],
