@@ -6,6 +6,7 @@ import { readSettings, requireSettings, type SettingName, type Settings } from '
 import { createLogger } from '#telemetry';
 import { closePlatform, connectPlatform } from './connect.js';
 import { HealthController } from './health.controller.js';
+import { checkMasterKey } from './master-key.js';
 import { NestLog } from './nest-log.js';
 import { BUS, CLICKHOUSE, DATABASE, LOG, STORE, WORK, type Platform, type WorkList } from './platform.js';
 import { ServiceRuntime } from './service-runtime.js';
@@ -103,15 +104,17 @@ export function serviceModule(
 /**
  * Connects, starts the service and, with `listen`, its HTTP.
  * @throws Error when a store cannot be reached: the message says which
+ * @throws SettingsError when MASTER_KEY, where the service has it, is another than the installation's
  */
 export async function startService(
   definition: ServiceDefinition,
-  settings: PlatformSettings,
+  settings: PlatformSettings & { MASTER_KEY?: string },
   listen = true,
 ): Promise<RunningService> {
   const log = createLogger(definition.name, settings.LOG_LEVEL);
   const platform = await connectPlatform(definition.name, settings, log);
   try {
+    if (settings.MASTER_KEY) await checkMasterKey(platform.database, settings.MASTER_KEY);
     return await startOn(platform, definition, settings, listen);
   } catch (error) {
     await closePlatform(platform);

@@ -5,6 +5,7 @@ export class First1763600000000 implements MigrationInterface {
   name = 'First1763600000000';
 
   async up(runner: QueryRunner): Promise<void> {
+    await runner.query(INSTALLATION);
     await runner.query(ACCOUNTS);
     await runner.query(KEYWORDS);
     await runner.query(POLLING);
@@ -16,6 +17,14 @@ export class First1763600000000 implements MigrationInterface {
     throw new Error('The first migration is not taken back: drop the database instead.');
   }
 }
+
+const INSTALLATION = `
+-- One row: a text sealed with MASTER_KEY, by which a start with another key is told.
+CREATE TABLE installation (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  key_check bytea NOT NULL
+);
+`;
 
 const ACCOUNTS = `
 CREATE TABLE accounts (
