@@ -8,11 +8,16 @@ import { createSources, type SourceSetup } from '#sources';
 export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['EGRESS_ALLOW', 'POLL_TICK_MS', 'LANE_LEASE_MS'], env);
   try {
+    const sources: ReadonlyMap<SourceId, SourceSetup> = createSources(env);
+    // All of them now: a wrong one is told before anything has started.
+    const lanes = new Map<string, number>(
+      [...sources.keys()].map((source) => [source, lanesOf(source, env)]),
+    );
     return {
       ...settings,
       egressAllow: parseEgressAllow(settings.EGRESS_ALLOW),
-      sources: createSources(env) as ReadonlyMap<SourceId, SourceSetup>,
-      lanesOf: (source: string) => lanesOf(source, env),
+      sources,
+      lanesOf: (source: string) => lanes.get(source) ?? 1,
     };
   } catch (error) {
     throw new SettingsError(
@@ -28,6 +33,6 @@ function lanesOf(source: string, env: NodeJS.ProcessEnv): number {
   const name = `SOURCE_${source.toUpperCase()}_LANES`;
   const count = Number(env[name] || 1);
   if (!Number.isInteger(count) || count < 1 || count > 64)
-    throw new SettingsError(`Settings are wrong:\n  ${name}: a whole number from 1 to 64 is wanted`);
+    throw new Error(`${name}: a whole number from 1 to 64 is wanted`);
   return count;
 }
