@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { readSettings, type Settings } from '#config';
-import { freePort, startEmbedded } from '#embedded';
+import { startEmbedded } from '#embedded';
 import { PLATFORM_SETTINGS, startService, type RunningService } from '#platform';
-import { createServer } from 'node:net';
 import { analysisService } from '../analysis/analysis.module.js';
 import { readAnalysisConfig } from '../analysis/config.js';
 import { billingService } from '../billing/billing.module.js';
@@ -16,6 +15,7 @@ import { readKeywordsConfig } from '../keywords/config.js';
 import { pollingService } from '../polling/polling.module.js';
 import { readPollingConfig } from '../polling/config.js';
 import { masterKeyIn } from './master-key.js';
+import { checkPort, portFor } from './port.js';
 
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
@@ -60,6 +60,7 @@ export async function startInstallation(
 ): Promise<Installation> {
   const settings = readInstallationSettings(env);
   const dataDir = resolve(settings.DATA_DIR);
+  await checkPort(settings.PORT, settings.HOST);
   const stores = await startEmbedded({
     dataDir,
     natsUrl: settings.NATS_URL,
@@ -121,20 +122,4 @@ function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
     () => startService(pollingService(polling), polling, false),
     () => startService(gatewayService(gateway), gateway),
   ];
-}
-
-/** A port that is taken does not stop a start: another one is used, and said. */
-async function portFor(wanted: number, host: string, say: (line: string) => void): Promise<number> {
-  if (await canListen(wanted, host)) return wanted;
-  const port = await freePort();
-  say(`Port ${wanted} is taken; using ${port} instead. Set PORT to choose another.`);
-  return port;
-}
-
-function canListen(port: number, host: string): Promise<boolean> {
-  return new Promise((answer) => {
-    const probe = createServer();
-    probe.once('error', () => answer(false));
-    probe.listen(port, host, () => probe.close(() => answer(true)));
-  });
 }
