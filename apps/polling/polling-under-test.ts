@@ -148,6 +148,8 @@ export class Upstream {
   requests: number[] = [];
   /** What it answers instead of 200. */
   failure: { status: number; headers?: Record<string, string> } | undefined;
+  /** What each read found remembered; it leaves its number, as a mark and in the history. */
+  states: Record<string, unknown>[] = [];
   /** Requests wait until it settles. */
   gate: Promise<void> = Promise.resolve();
   requestsPerMinute = 600_000;
@@ -188,7 +190,9 @@ export class Upstream {
       budget: { requestsPerMinute: this.requestsPerMinute, concurrency: 4, backoff: 'lane' },
       checkCriteria: () => [],
       requestsPerSearch: () => 1,
-      search: async (_, { http, since, known }) => {
+      search: async (_, { http, since, known, state }) => {
+        this.states.push(structuredClone(state));
+        Object.assign(state, { mark: this.states.length, history: this.states.length });
         await http.json({ url: 'https://upstream.example.org/search' });
         const end = this.items.findIndex(
           ({ itemId, publishedAt }) =>

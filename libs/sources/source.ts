@@ -56,6 +56,17 @@ export interface Fetched {
   gap: boolean;
   /** What could not be read although the rest could, in plain words. */
   warnings: string[];
+  /**
+   * For items of a part of the upstream (one feed among several) that did not answer for a while, by item id: when
+   * that was. A watch whose every read fell into it sees the whole archive of that part for the first time.
+   */
+  outages?: ReadonlyMap<string, Outage>;
+}
+
+/** From the first read that had no answer to the first that had one again. */
+export interface Outage {
+  from: Date;
+  until: Date;
 }
 
 /** What a connector is given for one read. */
@@ -73,7 +84,8 @@ export interface FetchContext {
   /**
    * What the connector remembers for this search from check to check (ETags, moved addresses). JSON. Read it,
    * and write it: it is kept only when the check succeeds. Empty at a first poll, and when another watch
-   * on the same search has its first poll: then the whole answer is wanted.
+   * on the same search has its first poll: then the whole answer is wanted. Only the key `history` is there even
+   * then: what is known of the upstream, whoever saw which read.
    */
   state: Record<string, unknown>;
   /** Runs `read` once for all searches of this batch that ask with the same key. */

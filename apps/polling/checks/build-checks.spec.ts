@@ -124,6 +124,39 @@ describe('the check of one watch', () => {
     expect(reported(check(watchOf(), [old], [], searchOf('rss')))).toEqual(['rss:1']);
   });
 
+  it('remembers the archive of a feed that answers a watch for the first time, and reports what is new', () => {
+    const minute = (n: number) => NOW - HOUR + n * 60_000;
+    const outages = new Map(
+      ['rss:old', 'rss:undated', 'rss:new'].map((id) => [
+        id,
+        { from: new Date(minute(0)), until: new Date(minute(30)) },
+      ]),
+    );
+    const matched = [
+      itemOf('rss:old', { source: 'rss', publishedAt: iso(0) }),
+      itemOf('rss:undated', { source: 'rss' }),
+      itemOf('rss:new', { source: 'rss', publishedAt: iso(minute(5)) }),
+      itemOf('rss:other', { source: 'rss', publishedAt: iso(0) }),
+    ];
+    const found = (more: Partial<DueWatch>) => {
+      const fetched = { items: [], gap: false, warnings: [], outages };
+      const answer = {
+        kind: 'read' as const,
+        fetched,
+        state: {},
+        readAt: new Date(NOW),
+        windowFrom: undefined,
+      };
+      const watch = watchOf({ baselineAt: minute(0), coveredUntil: minute(20), ...more });
+      return reported(completedCheck(searchOf('rss'), watch, answer, matched, new Set(), new Date(NOW)));
+    };
+    const all = ['rss:old', 'rss:undated', 'rss:new', 'rss:other'];
+    expect(found({})).toEqual(['rss:new', 'rss:other']);
+    expect(found({ baselineAt: minute(-1) })).toEqual(all);
+    expect(found({ coveredUntil: minute(30) })).toEqual(all);
+    expect(found({ backfill: true })).toEqual(all);
+  });
+
   it('is split where it is large: nothing is lost or said twice, and only the first part is charged', () => {
     fc.assert(
       fc.property(

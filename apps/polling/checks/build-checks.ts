@@ -2,7 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { CheckSchema, MatchedItemSchema, creditsPerCheck, type Check, type MatchedItem } from '#contracts';
 import { checkIdOf, isoOf } from '#kernel';
 import type { SearchMatch } from '#matching';
-import type { SourceItem, UpstreamError } from '#sources';
+import type { Outage, SourceItem, UpstreamError } from '#sources';
 import type { DueWatch, DueSearch } from './due-work.js';
 import type { Answer } from './read-upstream.js';
 
@@ -29,7 +29,11 @@ export function completedCheck(
 ): Check[] {
   const fresh = matched.filter(({ item }) => !seen.has(item.itemId));
   const baseline = watch.baselineAt === undefined;
-  const reported = fresh.filter(({ item }) => (baseline ? watch.backfill : !isOlderThanWatch(item, watch)));
+  const reported = fresh.filter(({ item }) =>
+    baseline
+      ? watch.backfill
+      : !isOlderThanWatch(item, watch) && !isOfArchive(item, watch, answer.fetched.outages?.get(item.itemId)),
+  );
   const reportedIds = new Set(reported.map(({ item }) => item.itemId));
   const check = create(CheckSchema, {
     ...identityOf(search, watch, finishedAt),
@@ -84,6 +88,17 @@ function isOlderThanWatch(item: SourceItem, watch: DueWatch): boolean {
   if (watch.backfill || watch.baselineAt === undefined || !item.publishedAt) return false;
   if (BACKDATED_SOURCES.has(item.source)) return false;
   return Date.parse(item.publishedAt) < watch.baselineAt - DATE_TOLERANCE_MS;
+}
+
+/**
+ * A feed that answered nothing at any read of the watch has had no baseline: its first answer is one. What is dated
+ * after the watch's own baseline was published while the feed was silent, and is new.
+ */
+function isOfArchive(item: SourceItem, watch: DueWatch, outage: Outage | undefined): boolean {
+  const { baselineAt, coveredUntil } = watch;
+  if (!outage || watch.backfill || baselineAt === undefined || coveredUntil === undefined) return false;
+  const neverAnswered = outage.from.getTime() <= baselineAt && coveredUntil < outage.until.getTime();
+  return neverAnswered && !(item.publishedAt && Date.parse(item.publishedAt) > baselineAt);
 }
 
 function matchedItem({ item, matches }: MatchedAnswer): MatchedItem {

@@ -128,6 +128,16 @@ describe('the work on a lane', () => {
     expect(upstream.requests.length - asked).toBe(2);
   });
 
+  it('hands a read what the last one left, and its history even to a watch that was not served by that', async () => {
+    const often = await stores.watch();
+    const seldom = await stores.watch();
+    for (const ids of [[often, seldom], [often], [often], [often, seldom]]) {
+      await tick(...ids);
+      await settled(...ids);
+    }
+    expect(upstream.states).toEqual([{}, { mark: 1, history: 1 }, { mark: 2, history: 2 }, { history: 3 }]);
+  });
+
   it('records a failed check, free and with its reason, and sends nothing before Retry-After has passed', async () => {
     const ids = [
       await stores.watch({ intervalSeconds: 1 }),

@@ -187,10 +187,15 @@ function contextFor(
     ...(since === undefined ? {} : { since: new Date(since) }),
     pageCap: PAGE_CAP,
     known,
-    state: remembered ? structuredClone(search.state) : {},
+    state: structuredClone(remembered ? search.state : historyOf(search.state)),
     shared,
     session: lane.session,
   };
+}
+
+/** What is known of the upstream itself, whoever saw which read: see `FetchContext.state`. */
+function historyOf({ history }: Record<string, unknown>): Record<string, unknown> {
+  return history === undefined ? {} : { history };
 }
 
 /** The earliest instant that some watch has not looked at; undefined when one of them has its first poll. */

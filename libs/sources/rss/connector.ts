@@ -1,9 +1,16 @@
 import type { Criteria } from '#contracts';
 import { merged } from '../paging.js';
-import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from '../source.js';
+import {
+  UpstreamError,
+  type FetchContext,
+  type Fetched,
+  type Outage,
+  type SourceConnector,
+} from '../source.js';
 import type { FeedAnswer } from './parse.js';
 import { feedUrlFaults, feedUrlsOf } from './feed-urls.js';
 import { fetchFeed } from './fetch-feed.js';
+import { outageOf } from './outages.js';
 
 // Fewer entries than this, all of them new, are a young feed rather than a busy one.
 const ENTRIES_OF_A_BUSY_FEED = 10;
@@ -23,15 +30,32 @@ export function createRssConnector(): SourceConnector {
 }
 
 async function search(criteria: Criteria, context: FetchContext): Promise<Fetched> {
-  const outcomes = await Promise.all(
-    feedUrlsOf(criteria).map((feedUrl) => outcomeOf(fetchFeed(feedUrl, context))),
-  );
+  const feedUrls = feedUrlsOf(criteria);
+  const outcomes = await Promise.all(feedUrls.map((feedUrl) => outcomeOf(fetchFeed(feedUrl, context))));
   const answers = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
   const faults = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [outcome] : []));
   const [fault] = faults;
   if (fault && answers.length === 0) throw faults.length === 1 ? fault : allFailed(fault, faults);
   const reads = answers.map((answer) => ({ ...answer, gap: turnedOver(answer, context) }));
-  return merged([...reads, { items: [], gap: false, warnings: faults.map(({ message }) => message) }]);
+  const outages = outagesOf(feedUrls, outcomes, context);
+  return {
+    ...merged([...reads, { items: [], gap: false, warnings: faults.map(({ message }) => message) }]),
+    ...(outages.size > 0 && { outages }),
+  };
+}
+
+function outagesOf(
+  feedUrls: readonly string[],
+  outcomes: readonly (FeedAnswer | UpstreamError)[],
+  context: FetchContext,
+): Map<string, Outage> {
+  const outages = new Map<string, Outage>();
+  outcomes.forEach((outcome, n) => {
+    const answer = outcome instanceof UpstreamError ? undefined : outcome;
+    const outage = outageOf(feedUrls[n] ?? '', answer !== undefined, context);
+    if (outage) for (const { itemId } of answer?.items ?? []) outages.set(itemId, outage);
+  });
+  return outages;
 }
 
 function outcomeOf(fetching: Promise<FeedAnswer>): Promise<FeedAnswer | UpstreamError> {

@@ -9,12 +9,14 @@ interface FeedMemory {
   lastModified?: string;
   /** It has moved here for good (301, 308). */
   movedTo?: string;
-  /** It answered 410: it is not asked any more. */
-  gone?: true;
+  /** When it answered 410: it is not asked for a day. */
+  gone?: string;
 }
 
 const ACCEPT =
   'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5';
+// Some servers answer 410 by mistake, and addresses come back.
+const GONE_MS = 24 * 3_600_000;
 // With these a new address was a mistake, or is past: the old one is asked again.
 const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
   'not_found',
@@ -31,13 +33,16 @@ const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
 export async function fetchFeed(feedUrl: string, context: FetchContext): Promise<FeedAnswer> {
   const memory = memoryOf(feedUrl, context);
   try {
-    if (memory.gone) throw new UpstreamError('gone', 'it answered 410 before and is not asked any more', 410);
+    if (memory.gone)
+      throw new UpstreamError('gone', 'it answered 410 and is asked again a day after that', 410);
     const { answer, remembered } = await fetchMoved(feedUrl, memory, context);
     remember(feedUrl, context, remembered);
     return answer;
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    if (error.kind === 'gone') remember(feedUrl, context, { gone: true });
+    // No validators: watches that have begun since want the whole feed, not "nothing new" since before them.
+    if (error.kind !== 'gone') remember(feedUrl, context, movedOnly(memory));
+    else if (!memory.gone) remember(feedUrl, context, { gone: context.now.toISOString() });
     const reason = `${displayUrl(feedUrl)}: ${error.message}`;
     throw new UpstreamError(error.kind, reason, error.statusCode, error.retryAfterMs);
   }
@@ -107,24 +112,31 @@ async function fetchAt(
   return { answer, remembered };
 }
 
-function memoryOf(feedUrl: string, { state, session }: FetchContext): FeedMemory {
-  if (session.has(goneKey(feedUrl))) return { gone: true };
+function movedOnly({ movedTo }: FeedMemory): FeedMemory {
+  return movedTo === undefined ? {} : { movedTo };
+}
+
+function memoryOf(feedUrl: string, { state, session, now }: FetchContext): FeedMemory {
+  const isRecent = (gone: string | undefined): gone is string =>
+    gone !== undefined && now.getTime() - Date.parse(gone) < GONE_MS;
+  const inSession = session.get(goneKey(feedUrl));
+  if (typeof inSession === 'string' && isRecent(inSession)) return { gone: inSession };
   const kept = recordOf(recordOf(state['feeds'])?.[feedUrl]);
-  const [etag, lastModified, movedTo] = ['etag', 'lastModified', 'movedTo'].map((name) =>
+  const [etag, lastModified, movedTo, gone] = ['etag', 'lastModified', 'movedTo', 'gone'].map((name) =>
     textOf(kept?.[name]),
   );
   return {
     ...(etag !== undefined && { etag }),
     ...(lastModified !== undefined && { lastModified }),
     ...(movedTo !== undefined && { movedTo }),
-    ...(kept?.['gone'] === true && { gone: true as const }),
+    ...(isRecent(gone) && { gone }),
   };
 }
 
 function remember(feedUrl: string, { state, session }: FetchContext, memory: FeedMemory): void {
   state['feeds'] = { ...recordOf(state['feeds']), [feedUrl]: memory };
   // The state of a failed check is not kept, and a search of one feed that is gone only fails.
-  if (memory.gone) session.set(goneKey(feedUrl), true);
+  if (memory.gone) session.set(goneKey(feedUrl), memory.gone);
 }
 
 function goneKey(feedUrl: string): string {

@@ -93,14 +93,19 @@ describe('asking for a feed', () => {
     expect(requests.map(({ url }) => url)).toEqual([FEED_URL, moved, moved, FEED_URL, FEED_URL]);
   });
 
-  it('never asks again for a feed that is gone', async () => {
+  it('asks a feed that is gone again after a day, and not before', async () => {
     const { check, requests } = checks(() => ({ status: 410 }));
+    const inHours = (hours: number) => ({ now: new Date(SPEC_NOW.getTime() + hours * 3_600_000) });
     await expect(check()).rejects.toMatchObject({ kind: 'gone', statusCode: 410 });
     await expect(check()).rejects.toMatchObject({
       kind: 'gone',
-      message: `${FEED_URL}: it answered 410 before and is not asked any more`,
+      message: `${FEED_URL}: it answered 410 and is asked again a day after that`,
     });
+    await expect(check(inHours(23))).rejects.toMatchObject({ kind: 'gone' });
     expect(requests.length).toBe(1);
+    await expect(check(inHours(24))).rejects.toMatchObject({ kind: 'gone' });
+    await expect(check(inHours(47))).rejects.toMatchObject({ kind: 'gone' });
+    expect(requests.length).toBe(2);
   });
 
   it('reads the other feeds when one fails, and says which', async () => {
@@ -113,6 +118,32 @@ describe('asking for a feed', () => {
     expect(warnings).toEqual([
       `${OTHER_URL}: rss answered 404: there is nothing at this address; check what the search names`,
     ]);
+  });
+
+  it('tells of a feed that answers again from when to when it did not, and wants all of it', async () => {
+    let down = false;
+    const { check, requests } = checks(
+      ({ url }) => (url === OTHER_URL && down ? { status: 503 } : { body: feed, headers: { etag: '"1"' } }),
+      [FEED_URL, OTHER_URL],
+    );
+    const at = (minutes: number) => ({ now: new Date(SPEC_NOW.getTime() + minutes * 60_000) });
+    expect((await check(at(0))).outages).toBeUndefined();
+    down = true;
+    await check(at(1));
+    await check(at(2));
+    down = false;
+    requests.length = 0;
+    const { items, outages } = await check(at(3));
+    expect(requests.map(({ url, headers }) => [url, headers?.['if-none-match']])).toEqual([
+      [FEED_URL, '"1"'],
+      [OTHER_URL, undefined],
+    ]);
+    const [first, second] = items.map(({ itemId }) => outages?.get(itemId));
+    expect([first, second].filter((outage) => outage !== undefined)).toEqual([
+      { from: at(1).now, until: at(3).now },
+    ]);
+    const again = (await check(at(4))).outages;
+    expect([...(again?.values() ?? [])]).toEqual([{ from: at(1).now, until: at(3).now }]);
   });
 
   it('fails when all of them fail, and waits for the one that asks longest', async () => {

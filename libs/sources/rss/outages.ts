@@ -1,0 +1,39 @@
+import { recordOf, textOf } from '../shape.js';
+import type { FetchContext, Outage } from '../source.js';
+
+/** As the history has it: ISO 8601; `until` is absent while it lasts. */
+interface KeptOutage {
+  from: string;
+  until?: string;
+}
+
+/**
+ * Keeps in the search's history since when a feed has not answered, and tells of one that answers which outage was
+ * its last. Only what has failed is kept: where the history is lost, items are reported rather than swallowed.
+ */
+export function outageOf(feedUrl: string, answered: boolean, context: FetchContext): Outage | undefined {
+  const { state } = context;
+  const now = context.now.toISOString();
+  const history = recordOf(state['history']);
+  const outages = recordOf(history?.['outages']);
+  const last = keptOutage(outages?.[feedUrl]);
+  const lasts = last !== undefined && last.until === undefined;
+  const keep = (outage: KeptOutage) => {
+    state['history'] = { ...history, outages: { ...outages, [feedUrl]: outage } };
+  };
+  if (!answered) {
+    if (!lasts) keep({ from: now });
+    return undefined;
+  }
+  if (!last) return undefined;
+  const until = last.until ?? now;
+  if (lasts) keep({ from: last.from, until });
+  return { from: new Date(last.from), until: new Date(until) };
+}
+
+function keptOutage(value: unknown): KeptOutage | undefined {
+  const kept = recordOf(value);
+  const from = textOf(kept?.['from']);
+  const until = textOf(kept?.['until']);
+  return from === undefined ? undefined : { from, ...(until !== undefined && { until }) };
+}
