@@ -114,7 +114,9 @@ export async function startService(
   const log = createLogger(definition.name, settings.LOG_LEVEL);
   const platform = await connectPlatform(definition.name, settings, log);
   try {
-    if (settings.MASTER_KEY) await checkMasterKey(platform.database, settings.MASTER_KEY);
+    // Settings that a service did not ask for throw when they are read.
+    if ('MASTER_KEY' in settings && settings.MASTER_KEY)
+      await checkMasterKey(platform.database, settings.MASTER_KEY);
     return await startOn(platform, definition, settings, listen);
   } catch (error) {
     await closePlatform(platform);
