@@ -70,9 +70,9 @@ beforeEach(() => {
   id = newId();
 });
 
-function add(amount: number, commandId = newId()): Promise<number> {
+function add(amount: number, commandId = newId(), aggregate = tally): Promise<number> {
   return execute(database, store, {
-    aggregate: tally,
+    aggregate,
     projection: tallies,
     accountId,
     subjectTokens: [id],
@@ -214,6 +214,13 @@ describe('a projection', () => {
     await until('the table has followed', async () => (await row())?.total === 3);
     await running.stop();
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
+  });
+
+  it('refuses a decision that no message can hold, and appends nothing', async () => {
+    await add(1);
+    const large = { ...tally, encode: () => new Uint8Array(900 * 1024 + 1) };
+    await expect(add(2, newId(), large)).rejects.toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+    expect(await row()).toEqual({ total: 1, notes: '1' });
   });
 
   it('changes nothing by a batch that is delivered twice', async () => {

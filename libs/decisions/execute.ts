@@ -1,5 +1,5 @@
 import { AppendConflict, type EventStore } from '#event-store';
-import { failpoint, Refusal } from '#kernel';
+import { failpoint, Refusal, refuseOversize } from '#kernel';
 import { subjectOf, type StreamName } from '#messaging';
 import { lockAccount, type Database, type Tx } from '#postgres';
 import { applyOnce, type Projection } from '#projections';
@@ -41,7 +41,8 @@ const ATTEMPTS = 5;
  * condition that nobody else did, and applies the projection. A repeated command id changes nothing.
  * A crash after the append leaves the projection to its durable consumer.
  * @returns the state after the command
- * @throws Refusal as `decide` does, and 409 when the subject keeps moving under it
+ * @throws Refusal as `decide` does, 413 when the decision is too large for a message, and 409 when the subject keeps
+ * moving under it
  */
 export async function execute<S, E, D extends Decision<E>>(
   database: Database,
@@ -81,6 +82,7 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   const events = await decide(state, tx);
   if (events.length === 0) return state;
   const data = aggregate.encode(decisionOf(events));
+  refuseOversize('what follows from the request', data.length);
   const appended = await store.append(subject, data, seq, commandId);
   failpoint('after-append-before-projection');
   await applyOnce(tx, projection, { subject, seq: appended, data, predecessor: seq });

@@ -24,7 +24,7 @@ export class Refusal extends Error {
     const first = details[0];
     const message =
       details.length === 1 && first
-        ? `${first.path}: ${first.message}`
+        ? [first.path, first.message].filter(Boolean).join(': ')
         : `${details.length} faults in the request`;
     return new Refusal(400, 'VALIDATION', message, details);
   }
@@ -37,7 +37,22 @@ export class Refusal extends Error {
     return new Refusal(409, code, message);
   }
 
+  static tooLarge(message: string): Refusal {
+    return new Refusal(413, 'PAYLOAD_TOO_LARGE', message);
+  }
+
   static unavailable(message: string): Refusal {
     return new Refusal(503, 'UNAVAILABLE', message);
   }
+}
+
+/** A message of NATS holds 1 MiB with its headers, unless its server is set otherwise. */
+const LARGEST_MESSAGE_BYTES = 900 * 1024;
+
+/** @throws Refusal 413 when something would not fit into a message */
+export function refuseOversize(what: string, bytes: number): void {
+  if (bytes > LARGEST_MESSAGE_BYTES)
+    throw Refusal.tooLarge(
+      `${what} is too large: it comes to ${Math.ceil(bytes / 1024)} KiB, and ${LARGEST_MESSAGE_BYTES / 1024} KiB can be stored at once`,
+    );
 }

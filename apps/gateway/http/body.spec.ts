@@ -31,8 +31,8 @@ function nested(levels: number): unknown {
 
 describe('reading a body', () => {
   it.each([undefined, null, 'text', 5, true, []])('wants an object and refuses %j', (raw) => {
-    const { status, code, details } = refusalOf(raw);
-    expect([status, code]).toEqual([400, 'VALIDATION']);
+    const { status, code, details, message } = refusalOf(raw);
+    expect([status, code, message]).toEqual([400, 'VALIDATION', 'a JSON object is wanted']);
     expect(details).toEqual([{ path: '', message: 'a JSON object is wanted' }]);
   });
 

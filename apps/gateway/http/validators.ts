@@ -80,13 +80,22 @@ function ownerOf(args: ValidationArguments | undefined): Record<string, unknown>
   return (args?.object ?? {}) as Record<string, unknown>;
 }
 
-/** An http or https address of at most 2,048 characters. */
+/** At most so many KiB of JSON. */
+export function jsonSizeFault(value: unknown, kibibytes: number): string | undefined {
+  return Buffer.byteLength(JSON.stringify(value) ?? '') > kibibytes * 1024
+    ? `must be at most ${kibibytes} KiB of JSON`
+    : undefined;
+}
+
+/** An http or https address of at most 2,048 characters that a request can be sent to. */
 export function httpUrlFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length > 2048) return 'must be at most 2048 characters';
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
     return 'must be an http or https address';
-  return undefined;
+  const { username, password, port } = new URL(value);
+  if (username !== '' || password !== '') return 'must not hold a user name or a password';
+  return port === '0' ? 'must not have port 0' : undefined;
 }
 
 /** ISO 8601 date-time; an offset is optional. */

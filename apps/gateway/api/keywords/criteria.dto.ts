@@ -18,10 +18,12 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contracts';
-import { AsItCame, ListOf, Nullable, Optional } from '../../http/validators.js';
+import { AsItCame, Check, jsonSizeFault, ListOf, Nullable, Optional } from '../../http/validators.js';
 
 /** More terms than any plan allows; the plan's own limit is told by the plan. */
 const MOST_TERMS = 50;
+/** Of JSON. They are kept with each search of a keyword, in one message. */
+const MOST_FILTERS_KIB = 16;
 /** A year. */
 export const LONGEST_INTERVAL_SECONDS = 31_536_000;
 
@@ -33,7 +35,11 @@ class CriteriaFieldsDto {
   @Optional() @IsNumber() page?: number;
   @Optional() @IsNumber() perPage?: number;
   /** The user's own keys, kept as they are. */
-  @Optional() @IsObject() @AsItCame() filters?: Record<string, unknown>;
+  @Optional()
+  @IsObject()
+  @Check((value) => jsonSizeFault(value, MOST_FILTERS_KIB))
+  @AsItCame()
+  filters?: Record<string, unknown>;
   @Optional() @IsIn(MATCH_MODES) match?: MatchMode;
   @Optional()
   @IsArray()

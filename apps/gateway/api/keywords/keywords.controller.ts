@@ -13,12 +13,13 @@ import {
 } from '@nestjs/common';
 import { CreateKeywordSchema, RetireKeywordSchema, SOURCE_IDS } from '#contracts';
 import { newId, Refusal } from '#kernel';
-import { COMMANDS, sendCommand, type Bus } from '#messaging';
+import { COMMANDS, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
+import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -101,7 +102,7 @@ export class KeywordsController {
     const purge = query.boolean('purge');
     query.finish();
     const keywordId = pathId(id, 'keyword');
-    await sendCommand(
+    await send(
       this.bus,
       COMMANDS.retireKeyword,
       create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge }),
@@ -109,7 +110,7 @@ export class KeywordsController {
   }
 
   private async create({ accountId }: Caller, body: KeywordBodyDto) {
-    const { id } = await sendCommand(
+    const { id } = await send(
       this.bus,
       COMMANDS.createKeyword,
       create(CreateKeywordSchema, { commandId: newId(), accountId, definition: definitionOf(body) }),

@@ -21,12 +21,13 @@ import {
   type SourceId,
 } from '#contracts';
 import { isoOf, newId, Refusal } from '#kernel';
-import { COMMANDS, sendCommand, type Bus } from '#messaging';
+import { COMMANDS, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
+import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -65,7 +66,7 @@ export class WatchesController {
       ...searchFaults(source, criteriaOf(one.criteria), 'criteria', this.sources),
     ]);
     const market = body.market ?? body.criteria.market ?? DEFAULT_MARKET;
-    const { id } = await sendCommand(
+    const { id } = await send(
       this.bus,
       COMMANDS.createWatch,
       create(CreateWatchSchema, {
@@ -118,7 +119,7 @@ export class WatchesController {
     const source = sourceOf(name);
     const body = readBody(WatchChangeDto, raw);
     await this.view(accountId, source, id);
-    await sendCommand(
+    await send(
       this.bus,
       COMMANDS.changeWatch,
       create(ChangeWatchSchema, {
@@ -142,7 +143,7 @@ export class WatchesController {
     @Param('id') id: string,
   ): Promise<void> {
     await this.view(accountId, sourceOf(source), id);
-    await sendCommand(
+    await send(
       this.bus,
       COMMANDS.retireWatch,
       create(RetireWatchSchema, { commandId: newId(), accountId, watchId: pathId(id, 'watch') }),
