@@ -124,6 +124,19 @@ describe('creating a keyword', () => {
     ).toBe(201);
   });
 
+  it('that no message can hold is refused with 413, and not an error of ours', async () => {
+    // Each number of a filter takes 2 bytes of JSON, and 11 on the wire.
+    const search = (n: number) => ({
+      overrides: { query: `acme ${n}`, filters: { numbers: Array.from({ length: 8000 }, () => 1) } },
+    });
+    const sources = [
+      { source: 'hackernews', enabled: true, searches: Array.from({ length: 20 }, (_, n) => search(n)) },
+    ];
+    const answer = await ada.api.post('/v1/keywords', keywordBody({ sources }));
+    expect([answer.status, answer.body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    expect((await ada.api.get('/v1/keywords?q=%00')).status).toBe(400);
+  });
+
   it('is read whichever way the id is spelled', async () => {
     const { id, watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     expect((await ada.api.get(`/v1/keywords/${id.toUpperCase()}`)).body).toMatchObject({ id, watches });

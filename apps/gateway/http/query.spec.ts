@@ -27,6 +27,12 @@ describe('the query reader', () => {
     ]);
   });
 
+  it.each(['\0', 'a\0b', '\ud800'])('refuses %j, which no store can look for', (text) => {
+    expect(faultsOf({ q: ['fine', text] }, (query) => query.all('q'))).toEqual([
+      { path: 'q', message: 'must be Unicode text without U+0000 and lone surrogates' },
+    ]);
+  });
+
   it('tells every fault at once', () => {
     const faults = faultsOf({ limit: '0', order: 'up', since: 'yesterday', x: '' }, (query) => {
       query.integer('limit', 1, 200, 50);

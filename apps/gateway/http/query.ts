@@ -1,4 +1,5 @@
 import { Refusal, type Fault } from '#kernel';
+import { NOT_STORABLE } from './raw-faults.js';
 import { dateTimeFault } from './validators.js';
 
 /** Raw query parameters: a repeated key is an array. */
@@ -16,6 +17,8 @@ export class QueryReader {
     this.known.add(key);
     const value = this.raw[key];
     const values = value === undefined ? [] : Array.isArray(value) ? value : [value];
+    if (values.some((one) => NOT_STORABLE.test(one)))
+      this.faults.push({ path: key, message: 'must be Unicode text without U+0000 and lone surrogates' });
     const wrong = allowed && values.filter((one) => !(allowed as readonly string[]).includes(one));
     if (wrong && wrong.length > 0)
       this.faults.push({ path: key, message: `must be one of ${allowed.join(', ')}` });

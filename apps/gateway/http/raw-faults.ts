@@ -2,8 +2,8 @@ import type { Fault } from '#kernel';
 
 /** Below them stand the user's own keys. */
 const USERS_OWN = new Set(['filters', 'schema']);
-// Postgres stores neither in text nor in jsonb: accepted here, they would be a message that no projection can apply.
-const NOT_STORABLE = /[\0\p{Surrogate}]/u;
+/** Postgres stores neither in text nor in jsonb: accepted here, they would be a message that no projection can apply. */
+export const NOT_STORABLE = /[\0\p{Surrogate}]/u;
 
 /** What makes a body unfit to become a DTO, or to be stored. Paths are in the sender's spelling. */
 export function rawFaults(raw: unknown): Fault[] {
