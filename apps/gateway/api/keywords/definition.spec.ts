@@ -4,7 +4,13 @@ import { KeywordDefinitionSchema } from '#contracts';
 import { readBody } from '../../http/body.js';
 import { definitionOf, definitionView } from './definition.js';
 import { KeywordBodyDto } from './keyword-body.dto.js';
-import { faultsOfKeyword, fullKeyword, leastKeyword, withValue, type Json } from './valid-keyword.js';
+import {
+  faultsOfKeyword,
+  fullKeyword,
+  leastKeyword,
+  withValue,
+  type Json,
+} from './keyword-body-under-test.js';
 
 /** The keyword object's part that comes from the body, as it is read back out of the table. */
 function read(body: Json): JsonObject {

@@ -8,7 +8,7 @@ import {
   many,
   withValue,
   type Json,
-} from './valid-keyword.js';
+} from './keyword-body-under-test.js';
 
 const uuid = '0190a0b0-0000-7000-8000-000000000000';
 const instant = '2026-03-04T05:06:07Z';
@@ -27,7 +27,7 @@ const ACCEPTED: [path: string, values: Json[]][] = [
   ['globalCriteria.sort', ['', 'newest']],
   ['globalCriteria.page', [1]],
   ['globalCriteria.perPage', [100]],
-  ['globalCriteria.filters', [{}, { 'Any Key': [1, { deep_key: null }] }]],
+  ['globalCriteria.filters', [{}, { 'Any Key': [1, { deep_key: null }] }, { a: chars(16 * 1024 - 8) }]],
   ['globalCriteria.match', ['platform', 'word', 'contains']],
   ['globalCriteria.terms', [words(2), words(50), ['x', chars(60)], undefined]],
   ['globalCriteria.repliesTo', ['x', chars(16)]],
@@ -98,7 +98,7 @@ const REFUSED: [path: string, values: Json[]][] = [
   ['globalCriteria.sort', [null, 1]],
   ['globalCriteria.page', [null, '1']],
   ['globalCriteria.perPage', [null, '1']],
-  ['globalCriteria.filters', [null, 'x', []]],
+  ['globalCriteria.filters', [null, 'x', [], { a: chars(16 * 1024 - 7) }]],
   ['globalCriteria.match', [null, '', 'exact', 'WORD']],
   [
     'globalCriteria.terms',
@@ -107,7 +107,16 @@ const REFUSED: [path: string, values: Json[]][] = [
   ['globalCriteria.repliesTo', [null, '', chars(17), 1]],
   [
     'webhookUrl',
-    [1, 'example.org', 'ftp://example.org', 'javascript:1', `http://example.org/${chars(2048 - 18)}`],
+    [
+      1,
+      'example.org',
+      'ftp://example.org',
+      'javascript:1',
+      `http://example.org/${chars(2048 - 18)}`,
+      'https://user:secret@example.org/',
+      'https://user@example.org/',
+      'https://example.org:0/',
+    ],
   ],
   ['aiEnabled', [null, 'true', 1]],
   ['aiPreset', ['', 'other', 1]],

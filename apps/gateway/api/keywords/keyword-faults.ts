@@ -7,6 +7,7 @@ import type { SourceSetup } from '#sources';
 import type { CriteriaDto } from './criteria.dto.js';
 import type { KeywordBodyDto } from './keyword-body.dto.js';
 import { clauseFault } from './rule-fields.js';
+import { instantIn } from './wall-clock.js';
 
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
@@ -116,7 +117,8 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
 
 function scheduleFaults({ schedule }: KeywordBodyDto): Fault[] {
   if (!schedule?.startsAt || !schedule.endsAt) return [];
-  return Date.parse(schedule.endsAt) > Date.parse(schedule.startsAt)
+  const instant = (text: string) => instantIn(text, schedule.timezone);
+  return instant(schedule.endsAt) > instant(schedule.startsAt)
     ? []
     : [{ path: 'schedule.endsAt', message: 'must be after startsAt' }];
 }

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { SOURCE_IDS } from '#contracts';
-import { chars, faultsOfKeyword, fullKeyword, many, withValue, type Json } from './valid-keyword.js';
+import {
+  chars,
+  faultsOfKeyword,
+  fullKeyword,
+  many,
+  withValue,
+  type Json,
+} from './keyword-body-under-test.js';
 
 const uuid = '0190a0b0-0000-7000-8000-000000000000';
 const clause = 'rules[0].when.all[0]';
