@@ -1,26 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { create, fromJson, type JsonObject } from '@bufbuild/protobuf';
-import { CreateKeywordSchema, KeywordDefinitionSchema, OpenAccountSchema } from '#contracts';
-import { newId } from '#kernel';
-import { COMMANDS, connectBus, sendCommand, type Bus } from '#messaging';
+import { resolve } from 'node:path';
+import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { startSimulator, type Simulator } from '../simulator/index.js';
+import { BRANDS, demoAccount, knownAccount, type DemoAccount } from './demo-account.js';
 import { readInstallationSettings, startInstallation, type Installation } from './installation.js';
 
-/** The demo's account, kept beside its data so that a second start goes on with it. */
-interface DemoAccount {
-  accountId: string;
-  apiKey: string;
-  signingSecret: string;
-}
-
-const BRANDS = [
-  { name: 'Acme Rocket', terms: ['Acme Rocket', 'AcmeRocket'] },
-  { name: 'Northwind', terms: ['Northwind', 'ノースウィンド'] },
-  { name: 'Globex', terms: ['Globex', 'Globex Corp'] },
-];
-const FEEDS = ['tech-wire.rss', 'gadget-weekly.atom', 'startup-notes.rdf', 'cloud-review.json'];
 const SIMULATOR_PORT = 8090;
 
 /**
@@ -33,31 +17,41 @@ export async function startDemo(
   signal?: AbortSignal,
 ): Promise<Pick<Installation, 'stop'>> {
   const dataDir = resolve(readInstallationSettings(env).DATA_DIR, 'demo');
-  const simulator = await startWorld(say);
+  const simulator = await startWorld(knownAccount(dataDir)?.port ?? SIMULATOR_PORT, say);
+  let installation: Installation | undefined;
+  const stop = async () => {
+    await installation?.stop();
+    await simulator.stop();
+  };
   try {
-    const installation = await startInstallation(demoEnv(env, dataDir, simulator.url), say, signal);
-    const account = await demoAccount(installation, dataDir, simulator);
+    installation = await startInstallation(demoEnv(env, dataDir, simulator.url), say, signal);
+    const account = await accountOn(installation, dataDir, simulator);
     simulator.receiver.addSecret('*', account.signingSecret);
     greet(installation, account, say);
-    return {
-      async stop() {
-        await installation.stop();
-        await simulator.stop();
-      },
-    };
+    return { stop };
   } catch (error) {
-    await simulator.stop();
+    await stop();
     throw error;
   }
 }
 
-/** The feeds and hooks of a second start must be found where the first one's keywords look for them. */
-async function startWorld(say: (line: string) => void): Promise<Simulator> {
+/** The feeds and hooks of a second start should be found where the first one's keywords look for them. */
+async function startWorld(port: number, say: (line: string) => void): Promise<Simulator> {
   const options = { seed: 7, ratePerSecond: 0.25, historyPosts: 60, historyHours: 24, log: say };
-  return startSimulator({ ...options, port: SIMULATOR_PORT }).catch((error: NodeJS.ErrnoException) => {
+  return startSimulator({ ...options, port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
+    say(`Port ${port} is taken: the simulated sources and the webhook receiver use another one.`);
     return startSimulator(options);
   });
+}
+
+async function accountOn({ env }: Installation, dataDir: string, { url }: Simulator): Promise<DemoAccount> {
+  const bus = await connectBus(env.NATS_URL ?? '', 'demo', createLogger('demo', 'error'));
+  try {
+    return await demoAccount(bus, dataDir, url);
+  } finally {
+    await bus.close();
+  }
 }
 
 function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.ProcessEnv {
@@ -75,67 +69,6 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.P
     SOURCE_BLUESKY_CLIENT_SECRET: 'demo',
     SOURCE_RSS_URL: url,
   };
-}
-
-async function demoAccount(
-  installation: Installation,
-  dataDir: string,
-  simulator: Simulator,
-): Promise<DemoAccount> {
-  const file = join(dataDir, 'demo-account.json');
-  const bus = await connectBus(installation.env.NATS_URL ?? '', 'demo', createLogger('demo', 'error'));
-  try {
-    const known = existsSync(file)
-      ? (JSON.parse(readFileSync(file, 'utf8')) as DemoAccount & { hook: string })
-      : undefined;
-    const hook = `${simulator.url}/hooks/demo`;
-    if (known?.hook === hook) return known;
-    const command = create(OpenAccountSchema, {
-      commandId: newId(),
-      email: `demo-${newId()}@example.org`,
-      plan: 'unlimited',
-    });
-    const { accountId, apiKey, signingSecret } = await sendCommand(bus, COMMANDS.openAccount, command);
-    simulator.receiver.addSecret('*', signingSecret);
-    for (const brand of BRANDS) await createKeyword(bus, accountId, brand, hook);
-    writeFileSync(file, JSON.stringify({ accountId, apiKey, signingSecret, hook }), { mode: 0o600 });
-    return { accountId, apiKey, signingSecret };
-  } finally {
-    await bus.close();
-  }
-}
-
-async function createKeyword(
-  bus: Bus,
-  accountId: string,
-  brand: (typeof BRANDS)[number],
-  hook: string,
-): Promise<void> {
-  const source = (name: string, overrides?: JsonObject): JsonObject => ({
-    source: name,
-    enabled: true,
-    searches: overrides ? [{ overridesEnabled: true, overrides }] : [],
-  });
-  const definition = fromJson(KeywordDefinitionSchema, {
-    name: brand.name,
-    refreshIntervalSeconds: 5,
-    globalCriteria: { market: 'global', terms: brand.terms },
-    sources: [
-      source('hackernews'),
-      source('reddit'),
-      source('bluesky'),
-      source('rss', { filters: { feed_urls: FEEDS.map((feed) => `${new URL(hook).origin}/feeds/${feed}`) } }),
-    ],
-    webhookUrl: hook,
-    webhookMode: 'all',
-    subjectRole: 'own',
-    backfill: true,
-  });
-  await sendCommand(
-    bus,
-    COMMANDS.createKeyword,
-    create(CreateKeywordSchema, { commandId: newId(), accountId, definition }),
-  );
 }
 
 function greet({ address }: Installation, { apiKey }: DemoAccount, say: (line: string) => void): void {

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { connectBus, type Bus } from '#messaging';
+import { startService, type RunningService } from '#platform';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { isolateStores, programEnv, type IsolatedStores } from '#testing';
+import { billingService } from '../billing/billing.module.js';
+import { readBillingConfig } from '../billing/config.js';
+import { readKeywordsConfig } from '../keywords/config.js';
+import { keywordsService } from '../keywords/keywords.module.js';
+import { demoAccount } from './demo-account.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'earshot-demo-'));
+const services: RunningService[] = [];
+let stores: IsolatedStores;
+let bus: Bus;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  const env = programEnv(stores);
+  const billing = readBillingConfig(env);
+  services.push(await startService(billingService(billing), billing, false));
+  services.push(await startService(keywordsService(), readKeywordsConfig(env), false));
+  bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  database = await openDatabase(stores.databaseUrl, 'spec');
+});
+
+afterAll(async () => {
+  for (const service of services) await service.stop();
+  await bus?.close();
+  await database?.destroy();
+  await stores?.drop();
+  rmSync(directory, { recursive: true });
+});
+
+async function keywordStates(): Promise<Record<string, string[]>> {
+  const rows: { keyword_id: string; state: string }[] = await database.query(
+    'SELECT keyword_id, state FROM keywords ORDER BY keyword_id',
+  );
+  const ids = (state: string) => rows.filter((row) => row.state === state).map((row) => row.keyword_id);
+  return { active: ids('active'), retired: ids('retired') };
+}
+
+it('a second start goes on with the first; on another port it moves its keywords there', async () => {
+  const first = await demoAccount(bus, directory, 'http://127.0.0.1:8090');
+  expect(await demoAccount(bus, directory, 'http://127.0.0.1:8090')).toEqual(first);
+  expect(await keywordStates()).toEqual({ active: [...first.keywordIds].sort(), retired: [] });
+  const moved = await demoAccount(bus, directory, 'http://127.0.0.1:8091');
+  expect([moved.apiKey, moved.port]).toEqual([first.apiKey, 8091]);
+  expect(await keywordStates()).toEqual({
+    active: [...moved.keywordIds].sort(),
+    retired: [...first.keywordIds].sort(),
+  });
+});

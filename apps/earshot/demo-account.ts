@@ -1,0 +1,100 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { create, fromJson, type JsonObject } from '@bufbuild/protobuf';
+import {
+  CreateKeywordSchema,
+  KeywordDefinitionSchema,
+  OpenAccountSchema,
+  RetireKeywordSchema,
+} from '#contracts';
+import { newId } from '#kernel';
+import { COMMANDS, sendCommand, type Bus } from '#messaging';
+
+/** The demo's account, kept beside its data so that a second start goes on with it. */
+export interface DemoAccount {
+  accountId: string;
+  apiKey: string;
+  signingSecret: string;
+  /** The simulator's port: the keywords look for their feeds and send their webhooks there. */
+  port: number;
+  keywordIds: string[];
+}
+
+/** What the demo watches. */
+export const BRANDS = [
+  { name: 'Acme Rocket', terms: ['Acme Rocket', 'AcmeRocket'] },
+  { name: 'Northwind', terms: ['Northwind', 'ノースウィンド'] },
+  { name: 'Globex', terms: ['Globex', 'Globex Corp'] },
+];
+const FEEDS = ['tech-wire.rss', 'gadget-weekly.atom', 'startup-notes.rdf', 'cloud-review.json'];
+
+/** The account of an earlier start; undefined when there was none, or one that this version cannot go on with. */
+export function knownAccount(dataDir: string): DemoAccount | undefined {
+  try {
+    const known = JSON.parse(readFileSync(file(dataDir), 'utf8')) as Partial<DemoAccount>;
+    return known.apiKey && known.port && known.keywordIds ? (known as DemoAccount) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The account with its keywords on the simulator at `url`. Those of an earlier start that look for it elsewhere are
+ * retired: they would only fail.
+ */
+export async function demoAccount(bus: Bus, dataDir: string, url: string): Promise<DemoAccount> {
+  const known = knownAccount(dataDir);
+  const port = Number(new URL(url).port);
+  if (known?.port === port) return known;
+  const { accountId, apiKey, signingSecret } = known ?? (await openAccount(bus));
+  for (const keywordId of known?.keywordIds ?? []) {
+    const command = create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge: false });
+    await sendCommand(bus, COMMANDS.retireKeyword, command);
+  }
+  const keywordIds: string[] = [];
+  for (const brand of BRANDS) keywordIds.push(await createKeyword(bus, accountId, brand, url));
+  const account = { accountId, apiKey, signingSecret, port, keywordIds };
+  writeFileSync(`${file(dataDir)}.new`, JSON.stringify(account), { mode: 0o600 });
+  renameSync(`${file(dataDir)}.new`, file(dataDir));
+  return account;
+}
+
+function file(dataDir: string): string {
+  return join(dataDir, 'demo-account.json');
+}
+
+function openAccount(bus: Bus) {
+  const email = `demo-${newId()}@example.org`;
+  const command = create(OpenAccountSchema, { commandId: newId(), email, plan: 'unlimited' });
+  return sendCommand(bus, COMMANDS.openAccount, command);
+}
+
+async function createKeyword(
+  bus: Bus,
+  accountId: string,
+  brand: (typeof BRANDS)[number],
+  url: string,
+): Promise<string> {
+  const source = (name: string, overrides?: JsonObject): JsonObject => ({
+    source: name,
+    enabled: true,
+    searches: overrides ? [{ overridesEnabled: true, overrides }] : [],
+  });
+  const definition = fromJson(KeywordDefinitionSchema, {
+    name: brand.name,
+    refreshIntervalSeconds: 5,
+    globalCriteria: { market: 'global', terms: brand.terms },
+    sources: [
+      source('hackernews'),
+      source('reddit'),
+      source('bluesky'),
+      source('rss', { filters: { feed_urls: FEEDS.map((feed) => `${url}/feeds/${feed}`) } }),
+    ],
+    webhookUrl: `${url}/hooks/demo`,
+    webhookMode: 'all',
+    subjectRole: 'own',
+    backfill: true,
+  });
+  const command = create(CreateKeywordSchema, { commandId: newId(), accountId, definition });
+  return (await sendCommand(bus, COMMANDS.createKeyword, command)).id;
+}
