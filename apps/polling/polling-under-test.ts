@@ -1,4 +1,5 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
 import {
   CheckSchema,
@@ -153,6 +154,10 @@ export class Upstream {
   /** Requests wait until it settles. */
   gate: Promise<void> = Promise.resolve();
   requestsPerMinute = 600_000;
+  /** How long an answer takes. */
+  answerMs = 0;
+  /** Whether it has a feed, which nothing holds up. */
+  hasFeed = false;
   /** Items of the one page that a first poll reads. */
   pageSize = Infinity;
 
@@ -174,6 +179,7 @@ export class Upstream {
     request: async (request) => {
       this.requests.push(Date.now());
       await this.gate;
+      await wait(this.answerMs);
       const { status, headers } = this.failure ?? { status: 200 };
       return { status, headers: headers ?? {}, bytes: Buffer.from('{}'), url: request.url };
     },
@@ -190,6 +196,12 @@ export class Upstream {
       budget: { requestsPerMinute: this.requestsPerMinute, concurrency: 4, backoff: 'lane' },
       checkCriteria: () => [],
       requestsPerSearch: () => 1,
+      ...(this.hasFeed && {
+        feed: {
+          pagesFor: () => 0,
+          read: () => Promise.resolve({ items: [...this.items], gap: false, warnings: [] }),
+        },
+      }),
       search: async (_, { http, since, known, state }) => {
         this.states.push(structuredClone(state));
         Object.assign(state, { mark: this.states.length, history: this.states.length });

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { SourceId } from '#contracts';
 import type { EventStore } from '#event-store';
@@ -13,6 +14,9 @@ import { LaneWorker } from './checks/lane-worker.js';
 import type { PollingConfig } from './config.js';
 import { LaneLeases, type LaneRow } from './lanes/lane-leases.js';
 import { Lane } from './lanes/lane.js';
+
+/** How long requests under way may go on when the service stops. */
+const STOP_PATIENCE_MS = 2_000;
 
 /** Injection tokens of this service. */
 export const POLLING_CONFIG = Symbol('polling config');
@@ -56,9 +60,13 @@ export class PollingLoop implements Loop {
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.renewing;
-    await Promise.all([...this.workers.values()].map((worker) => worker.stop()));
-    await this.leases.leave();
+    const stopped = Promise.all([...this.workers.values()].map((worker) => worker.stop()));
+    // What has not answered by then is cut off, and asked again by the lane's next holder.
+    const patience = wait(STOP_PATIENCE_MS, undefined, { ref: false });
+    await Promise.race([stopped, patience]);
     await this.http.close();
+    await stopped;
+    await this.leases.leave();
   }
 
   private polled(): SourceId[] {

@@ -74,7 +74,8 @@ export async function claimDue(database: Database, lane: string, limit: number):
     [[...searches.keys()]],
   );
   for (const row of watches) searches.get(row.search_key)?.watches.push(watchOf(row));
-  return [...searches.values()];
+  const dueSince = ({ watches }: DueSearch) => Math.min(...watches.map(({ tick }) => tick));
+  return [...searches.values()].sort((a, b) => (dueSince(a) < dueSince(b) ? -1 : 1));
 }
 
 /** The lane has a new holder: what the one before had under way is due again. */

@@ -236,6 +236,45 @@ describe('the work on a lane', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
+  it('lets the feed serve what comes due while many searches are read one by one', async () => {
+    await worker.stop();
+    upstream.hasFeed = true;
+    upstream.answerMs = 50;
+    worker = workerOn(upstream, stores).worker;
+    worker.start();
+    const fed = await stores.watch({ query: 'fed' });
+    await tick(fed);
+    await settled(fed);
+    const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => stores.watch({ query: `q${n}` })));
+    const asked = upstream.requests.length;
+    await stores.due(...ids);
+    await until('the reads have begun', () => upstream.requests.length > asked);
+    upstream.publish('hn:1', 'fed');
+    expect(idsOf((await tick(fed))[0])).toEqual(['hn:1']);
+    expect(upstream.requests.length - asked).toBeLessThan(ids.length);
+  });
+
+  it('holds no more searches than its budget can read, and gives them back when it is stopped', async () => {
+    await worker.stop();
+    upstream.requestsPerMinute = 6;
+    worker = workerOn(upstream, stores).worker;
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, n) => stores.watch({ query: `q${n}` })));
+    await stores.due(...ids);
+    const held = async () => {
+      const rows: { held: number }[] = await stores.database.query(
+        'SELECT count(*)::int AS held FROM upstream_searches WHERE leased_until > now()',
+      );
+      return rows[0]?.held ?? 0;
+    };
+    worker.start();
+    await until('the budget is spent', () => upstream.requests.length === 1);
+    expect(await until('searches wait', async () => (await held()) <= 10 && held())).toBeGreaterThan(1);
+    const began = Date.now();
+    await worker.stop();
+    expect(Date.now() - began).toBeLessThan(2000);
+    expect([await held(), upstream.requests.length]).toEqual([0, 1]);
+  });
+
   it('keeps to its budget of requests', async () => {
     await worker.stop();
     upstream.requestsPerMinute = 600;

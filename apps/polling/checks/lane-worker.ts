@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { compile, searchTermsOf } from '#matching';
@@ -15,6 +16,10 @@ import { seenItemsOf, seenByAll } from './seen-items.js';
 
 /** Searches that a feed can serve are claimed together, so that one read serves all. */
 const FEED_CLAIM = 2000;
+/** Reads of their own that may wait for the lane, as the budget of so many minutes: a claim holds for three. */
+const BACKLOG_MINUTES = 1;
+/** Whoever has waited longer since the claim is given back: it could run out in the middle of the read. */
+const LONGEST_WAIT_MS = 90_000;
 
 /** What a read says of the watches that waited for it. */
 interface Outcome {
@@ -26,6 +31,8 @@ interface Outcome {
 export class LaneWorker {
   private readonly queue: PQueue;
   private readonly abort = new AbortController();
+  /** Claimed, and not begun. */
+  private readonly waiting = new Set<PlannedRead>();
   private finished: Promise<void> = Promise.resolve();
 
   constructor(
@@ -43,10 +50,16 @@ export class LaneWorker {
     this.finished = this.work();
   }
 
-  /** Claims no more and waits for the reads under way. */
+  /**
+   * Claims no more, gives back what has not begun, and waits for the requests under way; whoever closes the door
+   * cuts these off, and their searches are given back too.
+   */
   async stop(): Promise<void> {
     this.abort.abort();
+    this.lane.stop();
     await this.finished;
+    this.queue.clear();
+    await this.release([...this.waiting]);
     await this.queue.onIdle();
   }
 
@@ -57,24 +70,56 @@ export class LaneWorker {
     while (!this.abort.signal.aborted) {
       try {
         const claimed = this.lane.blockedForMs > 0 ? await this.tellBlocked() : await this.claim();
-        if (claimed === 0) await this.pause();
+        if (claimed === 0) await this.pause(this.tickMs);
         this.queue.concurrency = this.lane.concurrency;
-        await this.queue.onSizeLessThan(1);
+        await this.room();
       } catch (error) {
         this.log.error({ err: error, lane: this.lane.name }, 'due work could not be taken');
-        await this.pause();
+        await this.pause(this.tickMs);
       }
     }
   }
 
-  private async pause(): Promise<void> {
-    await wait(this.tickMs, undefined, { signal: this.abort.signal }).catch(() => {});
+  /**
+   * Waits until more work may be taken: when nothing waits any more. Where a feed serves most searches the next of
+   * them do not wait for the few with a read of their own, unless there are too many of those.
+   */
+  private async room(): Promise<void> {
+    const enough = this.lane.connector.feed ? Math.ceil(this.backlog / 2) : 1;
+    const { signal } = this.abort;
+    if (this.queue.size >= enough && !signal.aborted) {
+      const done = new AbortController();
+      const stopped = once(signal, 'abort', { signal: done.signal }).catch(() => {});
+      await Promise.race([this.queue.onSizeLessThan(enough), stopped]);
+      done.abort();
+    }
+    if (this.queue.size > 0) await this.pause(this.tickMs);
+  }
+
+  /** One read for many, or requests in common: what is due together is claimed together. */
+  private get together(): boolean {
+    const { feed, commonGrid } = this.lane.connector;
+    return !this.lane.isProbing && (feed !== undefined || commonGrid);
+  }
+
+  /** How many searches with a read of their own may be claimed and not begun. */
+  private get backlog(): number {
+    const { concurrency, requestsPerMinute } = this.lane;
+    return this.together
+      ? Math.max(concurrency, Math.ceil(requestsPerMinute * BACKLOG_MINUTES))
+      : concurrency;
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { signal: this.abort.signal }).catch(() => {});
   }
 
   private async claim(): Promise<number> {
-    const limit =
-      this.lane.connector.commonGrid && this.lane.concurrency > 1 ? FEED_CLAIM : this.lane.concurrency;
-    const claimed = await claimDue(this.database, this.lane.name, limit);
+    const claimed = await claimDue(
+      this.database,
+      this.lane.name,
+      this.together ? FEED_CLAIM : this.lane.concurrency,
+    );
     const idle = claimed.filter((search) => search.watches.length === 0);
     await settleIdle(
       this.database,
@@ -82,9 +127,36 @@ export class LaneWorker {
     );
     const due = claimed.filter((search) => search.watches.length > 0);
     const known = (search: DueSearch) => seenByAll(this.database, search);
-    for (const read of planReads(this.lane, due, this.clock, known))
-      void this.queue.add(() => this.carryOut(read));
+    const reads = planReads(this.lane, due, this.clock, known);
+    const single = reads.filter(({ fromFeed }) => !fromFeed);
+    // More than the budget allows while a claim holds: others, or we later, take them up when there is time.
+    const room = Math.max(1, this.backlog - this.queue.size);
+    await this.release(single.slice(room));
+    const at = this.clock.now().getTime();
+    for (const read of reads.filter(({ fromFeed }) => fromFeed)) this.enqueue(read, at, 1);
+    for (const read of single.slice(0, room)) this.enqueue(read, at, 0);
     return claimed.length;
+  }
+
+  private enqueue(read: PlannedRead, claimedAt: number, priority: number): void {
+    this.waiting.add(read);
+    const begin = async () => {
+      // Stopped reads are given back by `stop`.
+      if (!this.waiting.delete(read)) return;
+      const late = this.clock.now().getTime() - claimedAt > LONGEST_WAIT_MS;
+      await (late ? this.release([read]) : this.carryOut(read));
+    };
+    void this.queue.add(begin, { priority });
+  }
+
+  /** Gives reads back unread; where that fails, the claim runs out by itself. */
+  private async release(reads: readonly PlannedRead[]): Promise<void> {
+    for (const read of reads) this.waiting.delete(read);
+    const keys = reads.flatMap(({ searches }) => searches.map(({ searchKey }) => searchKey));
+    if (keys.length === 0) return;
+    await releaseSearches(this.database, keys).catch((error: unknown) =>
+      this.log.error({ err: error, lane: this.lane.name }, 'searches could not be given back'),
+    );
   }
 
   /** Searches that come due while the lane waits fail without a request: silence would look like "no mentions". */
@@ -110,21 +182,20 @@ export class LaneWorker {
   }
 
   private async carryOut(read: PlannedRead): Promise<void> {
-    const keys = read.searches.map((search) => search.searchKey);
     try {
       const answered = await read.run();
       const outcomes = await Promise.all(answered.map((one) => this.outcomeOf(one)));
       // Watches whose read was blocked have no check in it, and stay due.
       const checks = outcomes.flatMap((outcome) => outcome.checks);
       const memories = outcomes.flatMap((outcome) => outcome.memories);
-      if (checks.length === 0) return await releaseSearches(this.database, keys);
+      if (checks.length === 0) return await this.release([read]);
       await this.recorder.record(checks, memories, this.lane.connector.commonGrid);
     } catch (error) {
       this.log.error(
         { err: error, lane: this.lane.name },
         'a check could not be recorded; it is tried again',
       );
-      await releaseSearches(this.database, keys).catch(() => {});
+      await this.release([read]);
     }
   }
 

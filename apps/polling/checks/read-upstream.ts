@@ -29,6 +29,8 @@ export interface AnsweredSearches {
 /** A read that is planned: for one search, or for all that the feed serves. */
 export interface PlannedRead {
   searches: DueSearch[];
+  /** One read of the feed serves them all. */
+  fromFeed: boolean;
   run(): Promise<AnsweredSearches[]>;
 }
 
@@ -76,6 +78,7 @@ function singleRead(
 ): PlannedRead {
   return {
     searches: [search],
+    fromFeed: false,
     run: async () => {
       // One instant for all parts: what the first leaves in the state is as new as what the others cover.
       const now = clock.now();
@@ -85,7 +88,9 @@ function singleRead(
         // What did not answer one part is not asked again for the next.
         if (!answer || answer.kind === 'read') {
           const context = contextFor(lane, part, now, await seen(part), shared);
-          answer = await read(lane, context, clock, () => lane.connector.search(part.criteria, context));
+          answer = await read(lane, part.searchKey, context, clock, () =>
+            lane.connector.search(part.criteria, context),
+          );
         }
         const answers = new Map([[part.searchKey, answer]]);
         answered.push({ searches: [part], answers, remembers: answered.length === 0 });
@@ -114,6 +119,7 @@ function feedRead(
   const since = new Date(Math.min(...searches.map((search) => sinceOf(search) ?? clock.now().getTime())));
   return {
     searches,
+    fromFeed: true,
     run: async () => {
       const context: FetchContext = {
         http: lane.http,
@@ -128,7 +134,7 @@ function feedRead(
       };
       const feed = lane.connector.feed;
       if (!feed) throw new Error(`${lane.source} has no feed`);
-      const answer = await read(lane, context, clock, () => feed.read(since, context));
+      const answer = await read(lane, 'feed', context, clock, () => feed.read(since, context));
       const answers = new Map(searches.map((search) => [search.searchKey, withWindow(answer, search)]));
       return [{ searches, answers, remembers: true }];
     },
@@ -144,17 +150,19 @@ function withWindow(answer: Answer, search: DueSearch): Answer {
 
 async function read(
   lane: Lane,
+  searchKey: string,
   context: FetchContext,
   clock: Clock,
   ask: () => Promise<Fetched>,
 ): Promise<Answer> {
-  if (lane.blockedForMs > 0) return { kind: 'blocked' };
+  if (lane.stopped || lane.blockedForMs > 0) return { kind: 'blocked' };
   try {
     const fetched = await ask();
     await lane.succeeded();
     return { kind: 'read', fetched, state: context.state, readAt: context.now, windowFrom: context.since };
   } catch (error) {
-    if (error instanceof LaneBlocked) return { kind: 'blocked' };
+    // A stopping lane's requests are cut off by ourselves: that is no fault of the upstream's.
+    if (error instanceof LaneBlocked || lane.stopped) return { kind: 'blocked' };
     // What a connector did not foresee is still one failed check, not the end of the lane.
     const fault =
       error instanceof UpstreamError
@@ -163,7 +171,7 @@ async function read(
             'unknown_shape',
             `${lane.source} answered something that could not be understood`,
           );
-    return { kind: 'failed', error: fault, at: clock.now(), laneUntil: await lane.failed(fault) };
+    return { kind: 'failed', error: fault, at: clock.now(), laneUntil: await lane.failed(fault, searchKey) };
   }
 }
 

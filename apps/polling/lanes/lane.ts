@@ -10,7 +10,7 @@ import {
 } from '#sources';
 import type { OutboundHttp } from '#http-out';
 import { metrics } from '#telemetry';
-import { blocksLane, waitAfter } from '../domain/backoff.js';
+import { blocksLane, isSuspicious, waitAfter } from '../domain/backoff.js';
 import { TokenBucket } from '../domain/token-bucket.js';
 
 /** The lane asks its upstream nothing for now: the search goes back to the due work, unchanged. */
@@ -46,6 +46,9 @@ export class Lane {
   private blockedUntilMs: number;
   private failures: number;
   private reason: string;
+  /** Searches that have failed, since one went well, in a way that may be about them only. */
+  private readonly suspects = new Set<string>();
+  private readonly abort = new AbortController();
 
   constructor(private readonly parts: LaneParts) {
     this.name = parts.name;
@@ -55,7 +58,7 @@ export class Lane {
     this.blockedUntilMs = parts.blockedUntil.getTime();
     this.failures = parts.failures;
     this.reason = `${this.source} did not answer as it should`;
-    const perMinute = parts.connector.budget.requestsPerMinute / parts.lanes;
+    const perMinute = this.requestsPerMinute;
     this.bucket = new TokenBucket(perMinute, Math.max(1, perMinute / 6), this.clock.now().getTime());
     this.http = createUpstreamHttp({
       source: this.source,
@@ -70,7 +73,17 @@ export class Lane {
   /** Searches that may be under way at once; one while the upstream has just failed and is being tried again. */
   get concurrency(): number {
     const share = Math.max(1, Math.floor(this.parts.connector.budget.concurrency / this.parts.lanes));
-    return this.failures > 0 ? 1 : share;
+    return this.isProbing ? 1 : share;
+  }
+
+  /** True while the upstream has just failed and is being tried again. */
+  get isProbing(): boolean {
+    return this.failures > 0;
+  }
+
+  /** This lane's part of what the upstream allows. */
+  get requestsPerMinute(): number {
+    return this.parts.connector.budget.requestsPerMinute / this.parts.lanes;
   }
 
   /** How long the lane still waits, in ms; 0 when it is open. */
@@ -88,8 +101,19 @@ export class Lane {
     return new Date(this.blockedUntilMs);
   }
 
+  /** True from `stop` on. */
+  get stopped(): boolean {
+    return this.abort.signal.aborted;
+  }
+
+  /** Sends nothing any more: what waits for the budget waits no longer, and is not asked. */
+  stop(): void {
+    this.abort.abort();
+  }
+
   /** A read went well: the upstream is fine. */
   async succeeded(): Promise<void> {
+    this.suspects.clear();
     if (this.failures === 0) return;
     this.failures = 0;
     await this.parts.remember(new Date(this.blockedUntilMs), 0);
@@ -97,11 +121,13 @@ export class Lane {
   }
 
   /**
-   * A read failed. An outage makes the lane wait.
+   * The read of a search failed. An outage makes the lane wait.
    * @returns when the lane asks again, or undefined when it goes on
    */
-  async failed(error: UpstreamError): Promise<Date | undefined> {
-    if (!blocksLane(error.kind, this.parts.connector.budget.backoff)) return undefined;
+  async failed(error: UpstreamError, searchKey: string): Promise<Date | undefined> {
+    if (isSuspicious(error.kind)) this.suspects.add(searchKey);
+    const { backoff } = this.parts.connector.budget;
+    if (!blocksLane(error.kind, backoff, this.suspects.size)) return undefined;
     this.failures += 1;
     this.reason = error.message;
     const waitMs = waitAfter(error.kind, this.failures, error.retryAfterMs, Math.random());
@@ -115,10 +141,10 @@ export class Lane {
   private budget(): UpstreamBudget {
     return {
       before: async () => {
-        if (this.blockedForMs > 0) throw new LaneBlocked();
+        if (this.stopped || this.blockedForMs > 0) throw new LaneBlocked();
         const waitMs = this.bucket.take(this.clock.now().getTime());
-        if (waitMs > 0) await wait(waitMs);
-        if (this.blockedForMs > 0) throw new LaneBlocked();
+        if (waitMs > 0) await wait(waitMs, undefined, { signal: this.abort.signal }).catch(() => {});
+        if (this.stopped || this.blockedForMs > 0) throw new LaneBlocked();
       },
       after: ({ status }) =>
         metrics.upstreamRequests.inc({ source: this.source, status: status === 0 ? 'none' : String(status) }),
