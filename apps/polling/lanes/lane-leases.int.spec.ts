@@ -87,6 +87,16 @@ describe('the leases of lanes', () => {
     expect((await heir.renew(SOURCES)).length).toBe(4);
   });
 
+  it('forget replicas that have not been seen for an hour', async () => {
+    await stores.database.query(
+      `INSERT INTO polling_replicas (replica, seen_at) VALUES (gen_random_uuid(), now() - interval '61 minutes'),
+         (gen_random_uuid(), now() - interval '59 minutes')`,
+    );
+    await (await replica()).renew(SOURCES);
+    const rows: unknown[] = await stores.database.query('SELECT 1 FROM polling_replicas');
+    expect(rows.length).toBe(2);
+  });
+
   it('of sources that a replica does not poll are not taken by it', async () => {
     const leases = await replica();
     expect(namesOf(await leases.renew(['rss']))).toEqual(['rss:0']);

@@ -45,6 +45,8 @@ export class LaneLeases {
        ON CONFLICT (replica) DO UPDATE SET seen_at = now()`,
       [this.replica],
     );
+    // Replicas that were killed never say goodbye.
+    await this.database.query(`DELETE FROM polling_replicas WHERE seen_at < now() - interval '1 hour'`);
     const held: LaneRow[] = await this.update('owner = $1 AND leased_until > now()', []);
     const room = (await this.fairPart(sources)) - held.length;
     if (room <= 0) return held;
