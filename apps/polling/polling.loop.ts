@@ -11,12 +11,15 @@ import { metrics, type Logger } from '#telemetry';
 import { CheckRecorder } from './checks/check-recorder.js';
 import { lateness } from './checks/due-work.js';
 import { LaneWorker } from './checks/lane-worker.js';
+import { pruneSeenItems } from './checks/seen-items.js';
 import type { PollingConfig } from './config.js';
 import { LaneLeases, type LaneRow } from './lanes/lane-leases.js';
 import { Lane } from './lanes/lane.js';
 
 /** How long requests under way may go on when the service stops. */
 const STOP_PATIENCE_MS = 2_000;
+
+const PRUNE_MS = 24 * 3_600_000;
 
 /** Injection tokens of this service. */
 export const POLLING_CONFIG = Symbol('polling config');
@@ -31,6 +34,7 @@ export class PollingLoop implements Loop {
   private readonly recorder: CheckRecorder;
   private readonly sources: ReadonlyMap<SourceId, SourceSetup>;
   private timer?: NodeJS.Timeout;
+  private pruneTimer?: NodeJS.Timeout;
   private renewing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -55,10 +59,13 @@ export class PollingLoop implements Loop {
           this.log.error({ err: error }, 'lanes could not be renewed');
         });
     }, this.config.LANE_LEASE_MS / 3);
+    this.pruneTimer = setInterval(() => this.prune(), PRUNE_MS);
+    this.prune();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
+    clearInterval(this.pruneTimer);
     await this.renewing;
     const stopped = Promise.all([...this.workers.values()].map((worker) => worker.stop()));
     // What has not answered by then is cut off, and asked again by the lane's next holder.
@@ -67,6 +74,12 @@ export class PollingLoop implements Loop {
     await this.http.close();
     await stopped;
     await this.leases.leave();
+  }
+
+  private prune(): void {
+    pruneSeenItems(this.database).catch((error: unknown) => {
+      this.log.error({ err: error }, 'seen items could not be pruned');
+    });
   }
 
   private polled(): SourceId[] {

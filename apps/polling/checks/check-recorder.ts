@@ -31,6 +31,10 @@ interface Progress {
   checks: Check[];
   seq: number;
   nextDueAt: number;
+  /** The search itself has to wait until then, whatever the interval. */
+  waits: boolean;
+  /** The stream has forgotten what the tables remember: `seq` may be behind them. */
+  forgotten?: boolean;
 }
 
 /**
@@ -74,20 +78,26 @@ export class CheckRecorder {
           seq,
           `${part.checkId}:${part.part}`,
         );
-      return { watch, checks: parts, seq, nextDueAt };
+      return { watch, checks: parts, seq, nextDueAt, waits: notBefore !== undefined };
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
-      return this.adopt(subject, watch, nextDueAt);
+      return this.adopt(subject, watch, nextDueAt, notBefore !== undefined);
     }
   }
 
   /** Somebody (an earlier life of ours, or a replica that took over) has stored checks that the tables lack. */
-  private async adopt(subject: string, watch: DueWatch, nextDueAt: number): Promise<Progress> {
+  private async adopt(
+    subject: string,
+    watch: DueWatch,
+    nextDueAt: number,
+    waits: boolean,
+  ): Promise<Progress> {
     const stored = await this.store.read('CHECKS', subject, watch.checkSeq);
     const checks = stored.map(({ data }) => fromBinary(CheckSchema, data));
     // Nothing newer is there: the stream has forgotten what the tables remember (retention); begin from what it has.
     const seq = stored.at(-1)?.seq ?? (await this.store.lastSeq('CHECKS', subject));
-    return { watch, checks, seq, nextDueAt: stored.length > 0 ? nextDueAt : watch.tick };
+    const forgotten = stored.length === 0;
+    return { watch, checks, seq, nextDueAt: forgotten ? watch.tick : nextDueAt, waits, forgotten };
   }
 
   private async apply(
@@ -134,6 +144,7 @@ async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<voi
     `INSERT INTO seen_items (watch_id, item_id, seen_at)
      SELECT watch_id, item_id, seen_at
      FROM unnest($1::uuid[], $2::text[], $3::timestamptz[]) AS i (watch_id, item_id, seen_at)
+     WHERE EXISTS (SELECT 1 FROM watch_schedule w WHERE w.watch_id = i.watch_id)
      ON CONFLICT DO NOTHING`,
     [watchIds, itemIds, seenAt],
   );
@@ -147,14 +158,22 @@ function isWhole(check: Check, stored: readonly Check[]): boolean {
   return stored.some(({ checkId, part, parts }) => checkId === check.checkId && part === parts);
 }
 
+/**
+ * A watch never goes back: whoever recorded a newer check meanwhile has moved it on. And where its interval was
+ * changed while the check was under way, the next tick keeps to the new one.
+ */
 async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
-  const rows = progress.map(({ watch, checks, seq, nextDueAt }) => {
+  const rows = progress.map(({ watch, checks, seq, nextDueAt, waits, forgotten }) => {
     const last = checks.at(-1);
     const completed = checks.filter((check) => !check.failure && isWhole(check, checks));
     const baseline = completed.find((check) => check.baseline);
     return {
       watchId: watch.watchId,
       seq,
+      // The sequence that the row may have at most.
+      upTo: forgotten ? Math.max(seq, watch.checkSeq) : seq,
+      // Null: the tick stands whatever the interval.
+      interval: waits ? null : watch.intervalSeconds,
       nextDueAt: new Date(nextDueAt),
       baselineAt: baseline ? baseline.windowTo : null,
       coveredUntil: completed.at(-1)?.windowTo || null,
@@ -164,14 +183,17 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
   });
   await tx.query(
     `UPDATE watch_schedule w SET
-       next_due_at = p.next_due_at, check_seq = p.seq,
+       next_due_at = CASE WHEN w.interval_seconds <> p.interval_seconds
+         THEN LEAST(p.next_due_at, now() + make_interval(secs => w.interval_seconds)) ELSE p.next_due_at END,
+       check_seq = p.seq,
        baseline_at = COALESCE(w.baseline_at, p.baseline_at),
        covered_until = COALESCE(p.covered_until, w.covered_until),
        last_checked_at = COALESCE(p.checked_at, w.last_checked_at),
        last_status = COALESCE(p.status, w.last_status)
-     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::text[])
-       AS p (watch_id, seq, next_due_at, baseline_at, covered_until, checked_at, status)
-     WHERE w.watch_id = p.watch_id`,
+     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::text[],
+         $8::bigint[], $9::int[])
+       AS p (watch_id, seq, next_due_at, baseline_at, covered_until, checked_at, status, up_to, interval_seconds)
+     WHERE w.watch_id = p.watch_id AND w.check_seq <= p.up_to`,
     [
       rows.map((row) => row.watchId),
       rows.map((row) => row.seq),
@@ -180,6 +202,8 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
       rows.map((row) => row.coveredUntil),
       rows.map((row) => row.checkedAt),
       rows.map((row) => row.status),
+      rows.map((row) => row.upTo),
+      rows.map((row) => row.interval),
     ],
   );
 }

@@ -15,10 +15,12 @@ export async function seenItemsOf(
     ...new Set([...matched.values()].flatMap((found) => found.map(({ item }) => item.itemId))),
   ];
   if (itemIds.length === 0) return () => NOTHING;
-  const rows: { watch_id: string; item_id: string }[] = await database.query(
-    'SELECT watch_id, item_id FROM seen_items WHERE watch_id = ANY($1) AND item_id = ANY($2)',
-    [watchIds, itemIds],
+  const rows: { watch_id: string; item_id: string; stale: boolean }[] = await database.query(
+    `SELECT watch_id, item_id, seen_at < now() - make_interval(days => $3) AS stale
+     FROM seen_items WHERE watch_id = ANY($1) AND item_id = ANY($2)`,
+    [watchIds, itemIds, REFRESH_DAYS],
   );
+  if (rows.some(({ stale }) => stale)) await refresh(database, watchIds, itemIds);
   const seen = new Map<string, Set<string>>();
   for (const row of rows) {
     const ofWatch = seen.get(row.watch_id);
@@ -26,6 +28,37 @@ export async function seenItemsOf(
     else seen.set(row.watch_id, new Set([row.item_id]));
   }
   return (watchId) => seen.get(watchId) ?? NOTHING;
+}
+
+/** What is still answered is seen anew every so many days, so that it is not pruned. */
+const REFRESH_DAYS = 30;
+
+async function refresh(
+  database: Database,
+  watchIds: readonly string[],
+  itemIds: readonly string[],
+): Promise<void> {
+  await database.query(
+    `UPDATE seen_items s SET seen_at = w.covered_until FROM watch_schedule w
+     WHERE s.watch_id = w.watch_id AND s.watch_id = ANY($1) AND s.item_id = ANY($2)
+       AND s.seen_at < now() - make_interval(days => $3) AND s.seen_at < w.covered_until`,
+    [watchIds, itemIds, REFRESH_DAYS],
+  );
+}
+
+const KEPT_DAYS = 120;
+
+/**
+ * Forgets items that a watch has not seen for long before its last check. Not those of feeds: a feed that has not
+ * changed is not read, and its oldest articles may come again with the next change.
+ */
+export async function pruneSeenItems(database: Database): Promise<void> {
+  await database.query(
+    `DELETE FROM seen_items s USING watch_schedule w, upstream_searches u
+     WHERE w.watch_id = s.watch_id AND u.search_key = w.search_key AND u.source <> 'rss'
+       AND s.seen_at < w.covered_until - make_interval(days => $1)`,
+    [KEPT_DAYS],
+  );
 }
 
 /** How many of the latest items a connector is told about, to know where to stop paging. */
