@@ -4,6 +4,7 @@ import { CLICKHOUSE, DATABASE, serviceModule, type ServiceDefinition } from '#pl
 import type { Database } from '#postgres';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { analysisPurge } from './handlers/purge.handler.js';
+import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
 import { checkActivitySink } from './sinks/check-activity.sink.js';
 import { mentionsSink } from './sinks/mentions.sink.js';
 
@@ -24,6 +25,7 @@ export function analysisService(): ServiceDefinition {
             checks.durable(),
             mentionsSink(clickhouse, database),
             checkActivitySink(clickhouse),
+            attemptActivitySink(clickhouse),
             analysisPurge(clickhouse),
           ],
           commands: [],

@@ -1,10 +1,9 @@
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inject } from 'vitest';
-import { openClickHouse, selectRows, type ActivityRow, type ClickHouseClient } from '#clickhouse';
-import { EventSchema } from '#contracts';
+import { AttemptSchema, EventSchema, type Attempt } from '#contracts';
 import { EventStore } from '#event-store';
 import { derivedId, isoOf, newId, systemClock } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
@@ -64,7 +63,6 @@ export async function startReceiver(): Promise<Receiver> {
 /** The service and its surroundings. */
 export interface DeliveryUnderTest {
   database: Database;
-  clickhouse: ClickHouseClient;
   bus: Bus;
   store: EventStore;
   accountId: string;
@@ -78,14 +76,14 @@ export interface DeliveryUnderTest {
   pending(eventId: string): Promise<{ attempts: number; dueInMs: number } | undefined>;
   /** Makes what waits due now. */
   makeDue(): Promise<void>;
-  activityOf(eventId: string): Promise<ActivityRow[]>;
+  /** What ATTEMPTS holds of the event, oldest first. */
+  attemptsOf(eventId: string): Promise<Attempt[]>;
   drop(): Promise<void>;
 }
 
 export async function openDelivery(): Promise<DeliveryUnderTest> {
   const stores = await isolateStores(inject('stores'));
   const database = await openDatabase(stores.databaseUrl, 'spec');
-  const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   const store = new EventStore(bus);
   const env = programEnv(stores, { LOG_LEVEL: 'silent' });
@@ -98,7 +96,6 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
   );
   return {
     database,
-    clickhouse,
     bus,
     store,
     accountId,
@@ -144,16 +141,15 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
     async makeDue() {
       await database.query('UPDATE pending_deliveries SET due_at = now()');
     },
-    activityOf: (eventId) =>
-      selectRows<ActivityRow>(
-        clickhouse,
-        'SELECT * FROM activity WHERE event_id = {eventId: UUID} ORDER BY occurred_at, activity_id LIMIT 1 BY activity_id',
-        { eventId },
-      ),
+    async attemptsOf(eventId) {
+      const stored = await store.read('ATTEMPTS', 'attempts.>');
+      return stored
+        .map(({ data }) => fromBinary(AttemptSchema, data))
+        .filter((attempt) => attempt.eventId === eventId);
+    },
     async drop() {
       await bus.close();
       await database.destroy();
-      await clickhouse.close();
       await stores.drop();
     },
   };

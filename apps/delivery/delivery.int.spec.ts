@@ -37,9 +37,9 @@ const waiting = (eventId: string, attempts: number) =>
     return row?.attempts === attempts && row;
   });
 
-const activity = (eventId: string, count: number) =>
-  until(`${count} activity records`, async () => {
-    const rows = await delivery.activityOf(eventId);
+const attempts = (eventId: string, count: number) =>
+  until(`${count} attempts on record`, async () => {
+    const rows = await delivery.attemptsOf(eventId);
     return rows.length >= count && rows;
   });
 
@@ -60,13 +60,14 @@ describe('a delivery', () => {
     const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(signature)) ?? [];
     expect(v1).toBe(createHmac('sha256', delivery.secret).update(`${t}.`).update(bytes).digest('hex'));
     expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(30);
-    const [record] = await activity(eventId, 1);
+    const [record] = await attempts(eventId, 1);
     expect(record).toMatchObject({
-      type: 'webhook.delivered',
-      status_code: 200,
+      delivered: true,
+      number: 1,
+      statusCode: 200,
       message: '',
-      watch_id: watchId,
-      account_id: delivery.accountId,
+      watchId,
+      accountId: delivery.accountId,
     });
     expect(await delivery.pending(eventId)).toBeUndefined();
     expect(receiver.received.filter(({ path }) => path === '/well').length).toBe(1);
@@ -105,13 +106,14 @@ describe('a delivery', () => {
     await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
     const requests = await gotten(receiver, '/shaky', 3);
     expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
-    const records = await activity(eventId, 3);
-    expect(records.map(({ type, status_code }) => [type, status_code])).toEqual([
-      ['webhook.failed', 500],
-      ['webhook.failed', 500],
-      ['webhook.delivered', 200],
+    const records = await attempts(eventId, 3);
+    expect(records.map(({ delivered, statusCode }) => [delivered, statusCode])).toEqual([
+      [false, 500],
+      [false, 500],
+      [true, 200],
     ]);
-    expect(records[0]?.message).toMatch(/^the endpoint answered 500; tried again at \d{4}-.*Z$/);
+    expect(records[0]?.message).toBe('the endpoint answered 500');
+    expect(records.map(({ nextAttemptAt }) => nextAttemptAt !== '')).toEqual([true, true, false]);
   });
 
   it('to an endpoint that answers 410 is given up, and the endpoint disabled until it is named again', async () => {
@@ -134,8 +136,8 @@ describe('a delivery', () => {
     await gotten(receiver, '/after-gone', 1);
     expect(receiver.received.filter(({ path }) => path === '/gone').length).toBe(asked);
     expect(await delivery.pending(unsent)).toBeUndefined();
-    const [skipped] = await activity(unsent, 1);
-    expect([skipped?.type, skipped?.status_code]).toEqual(['webhook.failed', null]);
+    const [skipped] = await attempts(unsent, 1);
+    expect(skipped).toMatchObject({ delivered: false, number: 0, statusCode: 0, nextAttemptAt: '' });
     expect(skipped?.message).toMatch(/^not sent: the endpoint is disabled/);
 
     const events = [{ event: { case: 'watchChanged' as const, value: { webhookUrl: url } } }];
@@ -199,8 +201,8 @@ describe('a delivery', () => {
   it('follows no redirect', async () => {
     receiver.answers.set('/moved', { status: 302, headers: { location: `${receiver.url}/elsewhere` } });
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/moved`));
-    const [record] = await activity(eventId, 1);
-    expect(record).toMatchObject({ type: 'webhook.failed', status_code: 302 });
+    const [record] = await attempts(eventId, 1);
+    expect(record).toMatchObject({ delivered: false, statusCode: 302 });
     expect(record?.message).toContain('the endpoint answered 302; redirects are not followed');
     expect(receiver.received.some(({ path }) => path === '/elsewhere')).toBe(false);
   });
@@ -214,7 +216,7 @@ describe('a delivery', () => {
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/beside`));
     await gotten(receiver, '/beside', 1);
     expect(Date.now() - began).toBeLessThan(2500);
-    await activity(eventId, 1);
+    await attempts(eventId, 1);
     expect(receiver.received.filter(({ path }) => path === '/hangs').length).toBeLessThanOrEqual(16);
     await delivery.database.query('DELETE FROM watches WHERE watch_id = $1', [hanging]);
   });

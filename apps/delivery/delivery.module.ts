@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
-import type { ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
 import { createOutboundHttp, type OutboundHttp } from '#http-out';
-import { CLICKHOUSE, DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDefinition } from '#platform';
+import { DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { durableOf } from '#projections';
 import { SecretBox } from '#secrets';
@@ -16,7 +15,6 @@ import { EventsHandler } from './handlers/events.handler.js';
 import { deliveryPurge } from './handlers/purge.handler.js';
 import { endpointsProjection } from './projections/endpoints.projection.js';
 import { RetryLoop } from './retry.loop.js';
-import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
 
 @Module({})
 class DeliveryModule {}
@@ -67,21 +65,15 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [EventsHandler, RetryLoop, DATABASE, CLICKHOUSE, OUTBOUND, AttemptRecorder],
+        inject: [EventsHandler, RetryLoop, DATABASE, OUTBOUND, AttemptRecorder],
         list: (
           events: EventsHandler,
           retries: RetryLoop,
           database: Database,
-          clickhouse: ClickHouseClient,
           http: OutboundHttp,
           recorder: AttemptRecorder,
         ) => ({
-          durables: [
-            events.durable(),
-            attemptActivitySink(clickhouse),
-            durableOf(endpointsProjection, database),
-            deliveryPurge(database),
-          ],
+          durables: [events.durable(), durableOf(endpointsProjection, database), deliveryPurge(database)],
           commands: [],
           loops: [retries],
           async afterStop() {
