@@ -30,6 +30,8 @@ export const OUTBOUND = Symbol('outbound http');
 export class PollingLoop implements Loop {
   readonly name = 'polling';
   private readonly workers = new Map<string, LaneWorker>();
+  /** Lanes that are given back: their last requests are under way. */
+  private readonly leaving = new Set<Promise<void>>();
   private readonly leases: LaneLeases;
   private readonly recorder: CheckRecorder;
   private readonly sources: ReadonlyMap<SourceId, SourceSetup>;
@@ -67,7 +69,8 @@ export class PollingLoop implements Loop {
     clearInterval(this.timer);
     clearInterval(this.pruneTimer);
     await this.renewing;
-    const stopped = Promise.all([...this.workers.values()].map((worker) => worker.stop()));
+    const workers = [...this.workers.values()].map((worker) => worker.stop());
+    const stopped = Promise.all([...workers, ...this.leaving]);
     // What has not answered by then is cut off, and asked again by the lane's next holder.
     const patience = wait(STOP_PATIENCE_MS, undefined, { ref: false });
     await Promise.race([stopped, patience]);
@@ -96,11 +99,20 @@ export class PollingLoop implements Loop {
     for (const [name, worker] of this.workers)
       if (!wanted.has(name)) {
         this.workers.delete(name);
-        void worker.stop().then(() => this.leases.release([name]));
+        this.letGo(name, worker);
       }
     for (const row of wanted.values()) if (!this.workers.has(row.lane)) this.take(row);
     for (const { source, seconds } of await lateness(this.database))
       metrics.dueSearches.set({ source }, seconds);
+  }
+
+  private letGo(lane: string, worker: LaneWorker): void {
+    const leaving = worker
+      .stop()
+      .then(() => this.leases.release([lane]))
+      .catch((error: unknown) => this.log.error({ err: error, lane }, 'a lane could not be given back'))
+      .finally(() => this.leaving.delete(leaving));
+    this.leaving.add(leaving);
   }
 
   private take(row: LaneRow): void {

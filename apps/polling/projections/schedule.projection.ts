@@ -25,7 +25,8 @@ async function applyEvent(
 ): Promise<void> {
   switch (event.case) {
     case 'keywordCreated':
-      for (const watch of event.value.watches)
+      // In the order of the keys, as everybody locks searches.
+      for (const watch of event.value.watches.toSorted((a, b) => (searchKeyOf(a) < searchKeyOf(b) ? -1 : 1)))
         await schedule(tx, decision, watch, decision.subjectId, lanesOf(watch.source));
       return;
     case 'watchCreated':
@@ -52,6 +53,10 @@ async function applyEvent(
   }
 }
 
+function searchKeyOf({ source, criteriaHash }: Watch): string {
+  return `${source}:${criteriaHash}`;
+}
+
 async function schedule(
   tx: Tx,
   { accountId }: KeywordDecision,
@@ -59,7 +64,7 @@ async function schedule(
   keywordId: string | null,
   lanes: number,
 ): Promise<void> {
-  const searchKey = `${watch.source}:${watch.criteriaHash}`;
+  const searchKey = searchKeyOf(watch);
   await tx.query(
     `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
      VALUES ($1, $2::text, $2 || ':' || (abs(hashtextextended($1, 0)) % $3), $4, now())
