@@ -45,9 +45,9 @@ keys
   .requiredOption('--account <id>', 'the account', id)
   .option('--name <name>', 'what it is for', 'key')
   .option('--scope <scope>', 'read or write', 'write')
-  .option('--expires-at <instant>', 'ISO 8601; never, if left out', instant, '')
-  .action(async (options: { account: string; name: string; scope: string; expiresAt: string }) => {
-    const { account, name, scope, expiresAt } = options;
+  .option('--expires-at <instant>', 'ISO 8601; never, if left out', instant)
+  .action(async (options: { account: string; name: string; scope: string; expiresAt?: string }) => {
+    const { account, name, scope, expiresAt = '' } = options;
     const made = await withBus(process.env, (bus) =>
       sendCommand(
         bus,
@@ -100,7 +100,7 @@ parked
 parked
   .command('retry')
   .description('sends a parked message to its consumer again')
-  .argument('<seq>', 'its number in the list', Number)
+  .argument('<seq>', 'its number in the list', wholeNumber)
   .action(async (seq: number) => {
     print(await withBus(process.env, (bus) => retryParked(bus, seq)));
   });
@@ -142,6 +142,11 @@ function print(value: unknown): void {
 function id(text: string): string {
   if (!isId(text)) throw new InvalidArgumentError('It must be a UUID.');
   return text;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
 }
 
 function instant(text: string): string {

@@ -61,6 +61,7 @@ export async function startInstallation(
   const settings = readInstallationSettings(env);
   const dataDir = resolve(settings.DATA_DIR);
   await checkPort(settings.PORT, settings.HOST);
+  say('Starting …');
   const stores = await startEmbedded({
     dataDir,
     natsUrl: settings.NATS_URL,
