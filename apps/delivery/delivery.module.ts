@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import type { EventStore } from '#event-store';
 import { createOutboundHttp, type OutboundHttp } from '#http-out';
+import { within } from '#kernel';
 import { DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { durableOf } from '#projections';
 import { SecretBox } from '#secrets';
-import { atMost, STOP_PATIENCE_MS } from './attempts/at-most.js';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
-import { EndpointQueues } from './attempts/endpoint-queues.js';
+import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
 import { Targets } from './attempts/targets.js';
 import { sendWebhook } from './attempts/webhook-sender.js';
 import type { DeliveryConfig } from './config.js';
@@ -77,7 +77,7 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           commands: [],
           loops: [retries],
           async afterStop() {
-            await atMost(STOP_PATIENCE_MS, events.drain());
+            await within(STOP_PATIENCE_MS, events.drain());
             // Closing the door fails what is left; that is no fault of the endpoint's, and is not put on record.
             recorder.close();
             await http.close();

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import { within } from '#kernel';
 import { BUS, DATABASE, LOG, type Loop } from '#platform';
 import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { metrics, type Logger } from '#telemetry';
-import { atMost, STOP_PATIENCE_MS } from './attempts/at-most.js';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
-import { EndpointQueues } from './attempts/endpoint-queues.js';
+import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
 import { claimPending, returnPending } from './attempts/pending-deliveries.js';
 import { Targets } from './attempts/targets.js';
 
@@ -43,7 +43,7 @@ export class RetryLoop implements Loop {
     this.abort.abort();
     clearInterval(this.ageTimer);
     await this.finished;
-    await atMost(STOP_PATIENCE_MS, Promise.all(this.underWay));
+    await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
   }
 
   private async work(): Promise<void> {

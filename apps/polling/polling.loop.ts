@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { SourceId } from '#contracts';
 import type { EventStore } from '#event-store';
 import type { OutboundHttp } from '#http-out';
-import { systemClock } from '#kernel';
+import { systemClock, within } from '#kernel';
 import { DATABASE, LOG, STORE, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { SourceSetup } from '#sources';
@@ -72,8 +71,7 @@ export class PollingLoop implements Loop {
     const workers = [...this.workers.values()].map((worker) => worker.stop());
     const stopped = Promise.all([...workers, ...this.leaving]);
     // What has not answered by then is cut off, and asked again by the lane's next holder.
-    const patience = wait(STOP_PATIENCE_MS, undefined, { ref: false });
-    await Promise.race([stopped, patience]);
+    await within(STOP_PATIENCE_MS, stopped);
     await this.http.close();
     await stopped;
     await this.leases.leave();

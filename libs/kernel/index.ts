@@ -2,3 +2,4 @@ export * from './ids.js';
 export * from './clock.js';
 export * from './errors.js';
 export * from './failpoint.js';
+export * from './within.js';

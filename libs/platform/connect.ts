@@ -4,7 +4,7 @@ import { connectBus } from '#messaging';
 import { openDatabase } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Platform } from './platform.js';
-import { settledWithin } from './within.js';
+import { settledWithin } from '#kernel';
 
 /** How long connections may take to close: a server that has gone would hold them for ever. */
 const CLOSING_MS = 500;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { runDurable, serveCommands, type Bus, type Durable, type RunningDurable } from '#messaging';
 import { metrics, type Logger } from '#telemetry';
 import { BUS, LOG, WORK, type WorkList } from './platform.js';
-import { within } from './within.js';
+import { within } from '#kernel';
 
 const LAG_INTERVAL_MS = 5000;
 

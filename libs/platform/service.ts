@@ -10,7 +10,7 @@ import { checkMasterKey } from './master-key.js';
 import { NestLog } from './nest-log.js';
 import { BUS, CLICKHOUSE, DATABASE, LOG, STORE, WORK, type Platform, type WorkList } from './platform.js';
 import { ServiceRuntime } from './service-runtime.js';
-import { settledWithin } from './within.js';
+import { settledWithin } from '#kernel';
 
 /** HTTP is given this much even when everything else has taken the whole grace. */
 const HTTP_CLOSING_MS = 300;

@@ -2,6 +2,8 @@ import type { AttemptResult, Delivery } from './delivery.js';
 
 /** A request that takes longer than this makes its endpoint a slow one: others do not wait behind it. */
 const SLOW_MS = 250;
+/** A stop waits so long for attempts under way, in ms; what is cut off then stands in the table and is made again. */
+export const STOP_PATIENCE_MS = 2000;
 const SWEEP_MS = 50;
 /** Requests at once to an endpoint that nothing is known of; each answer doubles it, up to the cap. */
 const FIRST_ALLOWED = 4;

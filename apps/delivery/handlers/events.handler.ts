@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { PushedEventSchema, type PushedEvent } from '#contracts';
+import { within } from '#kernel';
 import { done, type Durable, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
@@ -116,7 +117,7 @@ export class EventsHandler {
   /** Returns when all is settled, or when nothing but slow attempts is left. */
   private async haveTried(settled: Promise<unknown>, open: ReadonlyMap<Delivery, unknown>): Promise<void> {
     const patientUntil = Date.now() + BATCH_PATIENCE_MS;
-    while (!(await isFirst(settled, LOOK_MS))) {
+    while (!(await within(LOOK_MS, settled))) {
       if (!this.queues.mayEndSoon(open.keys())) return;
       if (Date.now() < patientUntil) continue;
       this.queues.callBack(new Set(open.keys()));
@@ -136,13 +137,4 @@ export class EventsHandler {
       .finally(() => this.stragglers.delete(straggler));
     this.stragglers.add(straggler);
   }
-}
-
-/** True when the work is done before the time has passed. */
-async function isFirst(work: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-  const answer = await Promise.race([work.then(() => true), late]);
-  clearTimeout(timer);
-  return answer;
 }

@@ -26,7 +26,7 @@ const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
  */
 export function readDocument(text: string): FeedDocument {
   // Blank bytes, marks and NULs before the first character are common, and no reader minds them.
-  // eslint-disable-next-line no-control-regex
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   const source = text.replace(/^[\ufeff\u0000\s]+/, '');
   if (source === '') throw notAFeed('nothing');
   return source.startsWith('{') ? readJson(source) : readXml(source);
