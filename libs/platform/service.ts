@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { readSettings, requireSettings, type SettingName, type Settings } from '#config';
+import { readSettings, requireSettings, SettingsError, type SettingName, type Settings } from '#config';
 import { createLogger } from '#telemetry';
 import { closePlatform, connectPlatform } from './connect.js';
 import { HealthController } from './health.controller.js';
@@ -135,7 +135,13 @@ async function startOn(
   await app.init();
   const runtime = app.get(ServiceRuntime, { strict: false });
   await runtime.start();
-  if (listen) await app.listen(settings.PORT, settings.HOST);
+  if (listen)
+    await app.listen(settings.PORT, settings.HOST).catch(async (error: NodeJS.ErrnoException) => {
+      await runtime.stop(HTTP_CLOSING_MS);
+      throw new SettingsError(
+        `PORT: ${settings.HOST}:${settings.PORT} cannot be listened on (${error.code})`,
+      );
+    });
   log.info({ ...(listen ? { port: settings.PORT } : {}) }, `${definition.name} is running`);
   return {
     name: definition.name,

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beginProgram, isolateStores, programEnv, startProgram, type IsolatedStores } from '#testing';
+
+describe('a service that runs alone on a port that is taken', () => {
+  let stores: IsolatedStores;
+
+  beforeAll(async () => {
+    stores = await isolateStores(inject('stores'));
+  });
+
+  afterAll(() => stores.drop());
+
+  it('ends, names the setting, and logs no error of its own making', async () => {
+    const first = await startProgram('billing', programEnv(stores));
+    const second = beginProgram('delivery', programEnv(stores), Number(new URL(first.url).port));
+    await second.ended;
+    expect(second.child.exitCode).toBe(1);
+    const lines = second.output().trim().split('\n');
+    expect(lines.at(-1)).toMatch(/^PORT: 127\.0\.0\.1:\d+ cannot be listened on \(EADDRINUSE\)$/);
+    expect(second.output()).not.toMatch(/Connection terminated|could not be taken/);
+    await first.stop();
+  }, 60_000);
+});
