@@ -199,6 +199,7 @@ export class Upstream {
       ...(this.hasFeed && {
         feed: {
           pagesFor: () => 0,
+          quietSeconds: 3_600,
           read: () => Promise.resolve({ items: [...this.items], gap: false, warnings: [] }),
         },
       }),

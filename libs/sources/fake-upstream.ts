@@ -25,13 +25,19 @@ export interface FakeRequest extends OutboundRequest {
 /** The instant at which every spec happens. */
 export const SPEC_NOW = new Date('2026-03-04T12:00:00.000Z');
 
-/** A source's door onto an invented upstream, and what was asked of it. */
+/** A source's door onto an invented upstream, what was asked of it, and the patience it asked for. */
 export function fakeUpstream(
   source: SourceId,
   answer: (request: FakeRequest) => FakeAnswer,
   options: Partial<UpstreamHttpOptions> = {},
-): { http: UpstreamHttp; requests: FakeRequest[] } {
+): { http: UpstreamHttp; requests: FakeRequest[]; heldOff: Parameters<UpstreamHttp['holdOff']>[0][] } {
   const requests: FakeRequest[] = [];
+  const heldOff: Parameters<UpstreamHttp['holdOff']>[0][] = [];
+  const budget = () => ({
+    before: () => Promise.resolve(),
+    after: () => undefined,
+    holdOff: (wait: (typeof heldOff)[0]) => void heldOff.push(wait),
+  });
   const outbound: OutboundHttp = {
     request: (request) => {
       const seen = { ...request, at: new URL(request.url) };
@@ -49,7 +55,8 @@ export function fakeUpstream(
     close: () => Promise.resolve(),
   };
   const clock = { now: () => SPEC_NOW };
-  return { http: createUpstreamHttp({ source, http: outbound, clock, ...options }), requests };
+  const http = createUpstreamHttp({ source, http: outbound, clock, budget, ...options });
+  return { http, requests, heldOff };
 }
 
 /** The context of one read; `shared` shares nothing unless told otherwise. */

@@ -16,6 +16,9 @@ export interface ItemParts {
   community?: string | undefined;
   lang?: string | undefined;
   publishedAt?: string | undefined;
+  /** ISO 8601: when we saw it happen, where the source gives no date. */
+  happenedAt?: string | undefined;
+  previousPrice?: number | undefined;
   engagement?: EngagementParts;
   media?: readonly { url: string; type: 'image' | 'video' | 'audio' | 'link' }[];
   /** The envelope's source object; source, url, author and publishedAt are filled in unless given. */

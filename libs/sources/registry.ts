@@ -14,7 +14,7 @@ export interface SourceSetup {
   connector?: SourceConnector;
   /** Built, and every setting that it needs is there. */
   configured: boolean;
-  /** What to set, for example `SOURCE_REDDIT_CLIENT_ID`. */
+  /** What to set, for example `SOURCE_REDDIT_CLIENT_ID`, or `A or B` where one of several is enough. */
   missingSettings: string[];
   /** `SOURCE_<ID>_ENABLED`. */
   enabled: boolean;
@@ -67,7 +67,10 @@ export function createSources(env: SourceEnv): Map<SourceId, SourceSetup> {
 function setUp(id: SourceId, env: SourceEnv): SourceSetup {
   const line = REGISTRY[id];
   const connector = line.create?.(env);
-  const missingSettings = (connector?.requiredSettings ?? []).filter((name) => !env[name]);
+  const missingSettings = (connector?.requiredSettings ?? [])
+    .map((names) => [names].flat())
+    .filter((names) => !names.some((name) => env[name]))
+    .map((names) => names.join(' or '));
   const baseUrl = baseUrlOf(id, env);
   return {
     ...(connector && { connector }),

@@ -1,7 +1,6 @@
-import type { Criteria, Item, MatchMode, SourceId } from '#contracts';
+import type { Criteria, Item, ItemSchema, MatchMode, ObservationSchema, SourceId } from '#contracts';
 import type { Fault } from '#kernel';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ItemSchema } from '#contracts';
+import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf';
 
 /** What a connector hands back: one published thing in the shape that all sources share. */
 export type SourceItem = Item;
@@ -14,8 +13,11 @@ export type SourceItemInit = MessageInitShape<typeof ItemSchema>;
  */
 export interface SourceConnector {
   readonly id: SourceId;
-  /** Settings without which the source is unconfigured, for example `SOURCE_REDDIT_CLIENT_ID`. */
-  readonly requiredSettings: readonly string[];
+  /**
+   * Settings without which the source is unconfigured, for example `SOURCE_REDDIT_CLIENT_ID`; of an inner list one
+   * is enough.
+   */
+  readonly requiredSettings: readonly (string | readonly string[])[];
   /** Faults of criteria that this source cannot serve (paths relative to the criteria: `filters.feed_urls`). */
   checkCriteria(criteria: Criteria): Fault[];
   /** Upstream requests that one search needs at least (its first pages): what a shared feed is weighed against. */
@@ -27,7 +29,13 @@ export interface SourceConnector {
     /** Requests to read everything published in a window of this length. */
     pagesFor(windowSeconds: number): number;
     read(since: Date, context: FetchContext): Promise<Fetched>;
+    /** Seconds without a single new item after which the feed, although it answers, must be frozen. */
+    quietSeconds: number;
   };
+  /** Priced parts of one check (engines asked); 1 where absent. */
+  unitsPerCheck?(criteria: Criteria): number;
+  /** Questions about one thing, asked at once and never polled, by operation: `tweets`, `videoComments`. */
+  readonly lookups?: Readonly<Record<string, Lookup>>;
   /** False: the upstream has no search of its own, so that `platform` can only mean whole words. */
   readonly hasSearch: boolean;
   /** What the upstream allows one installation. */
@@ -46,7 +54,34 @@ export interface LaneBudget {
    * upstream of its own (feeds), and only the failing one waits.
    */
   backoff: 'lane' | 'search';
+  /** What the upstream allows a day, by name; requests say what they spend of it. Divided among lanes as well. */
+  quotas?: Readonly<Record<string, DailyQuota>>;
 }
+
+/** So many points a day. What is spent is remembered across restarts. */
+export interface DailyQuota {
+  points: number;
+  /** The first reset after `now`: midnight at the upstream. */
+  nextReset(now: Date): Date;
+}
+
+/**
+ * Answers one question about one thing of the upstream. `question` has been checked by the gateway. Throws
+ * `UpstreamError` when the upstream does not answer as it should.
+ */
+export type Lookup = (question: JsonObject, context: LookupContext) => Promise<LookupAnswer>;
+
+/** What a lookup is given. */
+export interface LookupContext {
+  http: UpstreamHttp;
+  now: Date;
+  /** The lane's: access tokens. */
+  session: Map<string, unknown>;
+}
+
+/** `found`: things that were found, where the price counts them. `refused`: a definitive no, charged all the same. */
+export type LookupAnswer =
+  { kind: 'found'; body: JsonObject; found: number } | { kind: 'refused'; code: string; message: string };
 
 /** What a read found. */
 export interface Fetched {
@@ -61,6 +96,10 @@ export interface Fetched {
    * that was. A watch whose every read fell into it sees the whole archive of that part for the first time.
    */
   outages?: ReadonlyMap<string, Outage>;
+  /** Priced parts that answered; 1 where absent. */
+  units?: number;
+  /** What was seen of things that are followed over time: listings, answers. */
+  observations?: MessageInitShape<typeof ObservationSchema>[];
 }
 
 /** From the first read that had no answer to the first that had one again. */
@@ -103,6 +142,11 @@ export interface UpstreamHttp {
   request(request: UpstreamRequest): Promise<UpstreamResponse>;
   /** As `request`, and parses JSON; HTML or anything else that is not JSON is an `UpstreamError` `not_parsable`. */
   json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }>;
+  /**
+   * The upstream asked for patience in an answer that was fine otherwise (`backoff`, nothing left of a window): no
+   * request goes out before `waitMs` have passed; with `quota`, none that spends of it.
+   */
+  holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
 
 export interface UpstreamRequest {
@@ -115,6 +159,10 @@ export interface UpstreamRequest {
   accept?: readonly number[];
   /** `follow`: up to 5 redirects, each checked by the outbound door. `none`: a redirect is a fault. Default `none`. */
   redirects?: 'none' | 'follow';
+  /** What it spends of a daily quota of the source's budget. */
+  spends?: { quota: string; points: number };
+  /** Over this request; default 20 s. For upstreams that think before they answer. */
+  deadlineMs?: number;
 }
 
 export interface UpstreamResponse {
@@ -137,6 +185,7 @@ export type UpstreamErrorKind =
   | 'not_found'
   | 'gone'
   | 'rate_limited'
+  | 'quota_spent'
   | 'server_error'
   | 'timeout'
   | 'network'
@@ -144,6 +193,7 @@ export type UpstreamErrorKind =
   | 'not_parsable'
   | 'truncated'
   | 'unknown_shape'
+  | 'frozen'
   | 'too_large'
   | 'unexpected_status';
 

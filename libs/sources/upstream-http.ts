@@ -8,9 +8,11 @@ import { statusError } from './status-error.js';
 /** What the owner of a source's lane wants to know of each request. */
 export interface UpstreamBudget {
   /** Settles when the request may be sent; may reject, then it is not sent. */
-  before(): Promise<void>;
+  before(request: UpstreamRequest): Promise<void>;
   /** Called once for each request that was sent. Status 0 and no headers: there was no answer. */
   after(answer: { status: number; headers: Record<string, string> }): void;
+  /** The upstream asked for patience: see `UpstreamHttp.holdOff`. */
+  holdOff?(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
 
 /** What a source's door is made of. */
@@ -72,8 +74,12 @@ class SourceUpstreamHttp implements UpstreamHttp {
     return { body: parseJson(this.options.source, response.text, response.status), response };
   }
 
+  holdOff(wait: { waitMs: number; reason: string; quota?: string }): void {
+    this.budget?.holdOff?.(wait);
+  }
+
   private async send(request: UpstreamRequest): Promise<OutboundResponse> {
-    await this.budget?.before();
+    await this.budget?.before(request);
     let outcome: { status: number; headers: Record<string, string> } = { status: 0, headers: {} };
     try {
       const answer = await this.options.http.request({
@@ -81,7 +87,7 @@ class SourceUpstreamHttp implements UpstreamHttp {
         url: request.url,
         headers: { 'accept-encoding': 'gzip, deflate, br', ...request.headers },
         ...(request.body !== undefined && { body: request.body }),
-        deadlineMs: this.options.deadlineMs ?? DEADLINE_MS,
+        deadlineMs: request.deadlineMs ?? this.options.deadlineMs ?? DEADLINE_MS,
         maxBytes: this.options.maxBytes ?? MAX_BYTES,
         redirects: request.redirects ?? 'none',
         ...(this.reroute && { reroute: this.reroute, trusted: true }),

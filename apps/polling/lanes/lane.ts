@@ -64,7 +64,7 @@ export class Lane {
       source: this.source,
       http: parts.http,
       baseUrl: parts.baseUrl,
-      settings: parts.connector.requiredSettings,
+      settings: parts.connector.requiredSettings.flat(),
       budget: () => this.budget(),
     });
     this.publish();

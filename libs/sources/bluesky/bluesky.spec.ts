@@ -63,7 +63,7 @@ describe('what Bluesky is asked', () => {
 
 describe('signing in to Bluesky', () => {
   const search = (answer: (request: FakeRequest) => FakeAnswer, session = new Map<string, unknown>()) => {
-    const upstream = fakeUpstream('bluesky', answer, { settings: connector.requiredSettings });
+    const upstream = fakeUpstream('bluesky', answer, { settings: connector.requiredSettings.flat() });
     const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));
     const paths = () => upstream.requests.map(({ at }) => at.pathname.split('.').at(-1));
     return { reading, paths, requests: upstream.requests };

@@ -27,6 +27,8 @@ export function createHackernewsConnector(): SourceConnector {
       pagesFor: (windowSeconds) =>
         Math.max(1, Math.ceil(((windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND) / PAGE_SIZE)),
       read: (since, context) => readSlices(context, since, feedUrl),
+      // Its quietest hours still bring some 300 items each.
+      quietSeconds: 3_600,
     },
   };
 }

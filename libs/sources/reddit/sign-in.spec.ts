@@ -17,7 +17,7 @@ describe('signing in to reddit', () => {
         signIns += 1;
         return { body: { access_token: `token-${signIns}`, expires_in: 3_600 } };
       },
-      { settings: connector.requiredSettings },
+      { settings: connector.requiredSettings.flat() },
     );
   }
   const criteria = criteriaOf({ query: 'lamp' });
@@ -69,7 +69,7 @@ describe('signing in to reddit', () => {
     [{ body: { error: 'invalid_grant' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
   ] as const)('that is refused with %j is told, with the settings at fault', async (answer, kind) => {
-    const upstream = fakeUpstream('reddit', () => answer, { settings: connector.requiredSettings });
+    const upstream = fakeUpstream('reddit', () => answer, { settings: connector.requiredSettings.flat() });
     const session = new Map();
     const fault = await connector
       .search(criteria, fakeContext(upstream.http, { session }))

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/checks/v1/check.proto.
  */
 export const file_earshot_checks_v1_check: GenFile = /*@__PURE__*/
-  fileDesc("Ch1lYXJzaG90L2NoZWNrcy92MS9jaGVjay5wcm90bxIRZWFyc2hvdC5jaGVja3MudjEisgMKBUNoZWNrEhAKCGNoZWNrX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHRpY2sYByABKAkSEwoLZmluaXNoZWRfYXQYCCABKAkSDAoEcGFydBgJIAEoBRINCgVwYXJ0cxgKIAEoBRIQCghiYXNlbGluZRgLIAEoCBItCgVpdGVtcxgMIAMoCzIeLmVhcnNob3QuY2hlY2tzLnYxLk1hdGNoZWRJdGVtEhsKE3JlbWVtYmVyZWRfaXRlbV9pZHMYDSADKAkSKwoHZmFpbHVyZRgOIAEoCzIaLmVhcnNob3QuY2hlY2tzLnYxLkZhaWx1cmUSFAoMY29zdF9jcmVkaXRzGA8gASgFEhMKC3dpbmRvd19mcm9tGBAgASgJEhEKCXdpbmRvd190bxgRIAEoCRILCgNnYXAYEiABKAgSEAoId2FybmluZ3MYEyADKAkSEgoKaXRlbXNfc2VlbhgUIAEoBSJOCgdGYWlsdXJlEgwKBGtpbmQYASABKAkSDgoGcmVhc29uGAIgASgJEhMKC3N0YXR1c19jb2RlGAMgASgFEhAKCHJldHJ5X2F0GAQgASgJImMKC01hdGNoZWRJdGVtEiUKBGl0ZW0YASABKAsyFy5lYXJzaG90LmNoZWNrcy52MS5JdGVtEi0KB21hdGNoZXMYAiADKAsyHC5lYXJzaG90LmNoZWNrcy52MS5UZXJtTWF0Y2giRAoJVGVybU1hdGNoEgwKBHRlcm0YASABKAkSDQoFZmllbGQYAiABKAkSDQoFc3RhcnQYAyABKAUSCwoDZW5kGAQgASgFIsIDCgRJdGVtEg8KB2l0ZW1faWQYASABKAkSDgoGc291cmNlGAIgASgJEhIKCmV2ZW50X3R5cGUYAyABKAkSDAoEa2luZBgEIAEoCRILCgN1cmwYBSABKAkSDQoFdGl0bGUYBiABKAkSDAoEdGV4dBgHIAEoCRITCgZhdXRob3IYCCABKAlIAIgBARIYCgthdXRob3JfbmFtZRgJIAEoCUgBiAEBEhcKCmF1dGhvcl91cmwYCiABKAlIAogBARIWCgljb21tdW5pdHkYCyABKAlIA4gBARIRCgRsYW5nGAwgASgJSASIAQESGQoMcHVibGlzaGVkX2F0GA0gASgJSAWIAQESMQoKZW5nYWdlbWVudBgOIAEoCzIdLmVhcnNob3QuY2hlY2tzLnYxLkVuZ2FnZW1lbnQSJwoFbWVkaWEYDyADKAsyGC5lYXJzaG90LmNoZWNrcy52MS5NZWRpYRIRCglib2R5X2pzb24YECABKAlCCQoHX2F1dGhvckIOCgxfYXV0aG9yX25hbWVCDQoLX2F1dGhvcl91cmxCDAoKX2NvbW11bml0eUIHCgVfbGFuZ0IPCg1fcHVibGlzaGVkX2F0IqgBCgpFbmdhZ2VtZW50EhIKBWxpa2VzGAEgASgFSACIAQESFAoHcmVwbGllcxgCIAEoBUgBiAEBEhMKBnNoYXJlcxgDIAEoBUgCiAEBEhIKBXZpZXdzGAQgASgFSAOIAQESEgoFc2NvcmUYBSABKAVIBIgBAUIICgZfbGlrZXNCCgoIX3JlcGxpZXNCCQoHX3NoYXJlc0IICgZfdmlld3NCCAoGX3Njb3JlIiIKBU1lZGlhEgsKA3VybBgBIAEoCRIMCgR0eXBlGAIgASgJYgZwcm90bzM");
+  fileDesc("Ch1lYXJzaG90L2NoZWNrcy92MS9jaGVjay5wcm90bxIRZWFyc2hvdC5jaGVja3MudjEijgQKBUNoZWNrEhAKCGNoZWNrX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHRpY2sYByABKAkSEwoLZmluaXNoZWRfYXQYCCABKAkSDAoEcGFydBgJIAEoBRINCgVwYXJ0cxgKIAEoBRIQCghiYXNlbGluZRgLIAEoCBItCgVpdGVtcxgMIAMoCzIeLmVhcnNob3QuY2hlY2tzLnYxLk1hdGNoZWRJdGVtEhsKE3JlbWVtYmVyZWRfaXRlbV9pZHMYDSADKAkSKwoHZmFpbHVyZRgOIAEoCzIaLmVhcnNob3QuY2hlY2tzLnYxLkZhaWx1cmUSFAoMY29zdF9jcmVkaXRzGA8gASgFEhMKC3dpbmRvd19mcm9tGBAgASgJEhEKCXdpbmRvd190bxgRIAEoCRILCgNnYXAYEiABKAgSEAoId2FybmluZ3MYEyADKAkSEgoKaXRlbXNfc2VlbhgUIAEoBRI0CgxvYnNlcnZhdGlvbnMYFSADKAsyHi5lYXJzaG90LmNoZWNrcy52MS5PYnNlcnZhdGlvbhINCgV1bml0cxgWIAEoBRIVCg1jcml0ZXJpYV9oYXNoGBcgASgJIocBCgtPYnNlcnZhdGlvbhI4CgdsaXN0aW5nGAEgASgLMiUuZWFyc2hvdC5jaGVja3MudjEuTGlzdGluZ09ic2VydmF0aW9uSAASNgoGYW5zd2VyGAIgASgLMiQuZWFyc2hvdC5jaGVja3MudjEuQW5zd2VyT2JzZXJ2YXRpb25IAEIGCgRraW5kIv8BChJMaXN0aW5nT2JzZXJ2YXRpb24SEgoKbGlzdGluZ19pZBgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEwoLb2JzZXJ2ZWRfYXQYAyABKAkSDQoFZXZlbnQYBCABKAkSDQoFcHJpY2UYBSABKAkSEAoIY3VycmVuY3kYBiABKAkSFgoOcHJldmlvdXNfcHJpY2UYByABKAkSDQoFdGl0bGUYCCABKAkSCwoDdXJsGAkgASgJEg0KBWJyYW5kGAogASgJEhEKCWJyYW5kX2lkcxgLIAMoCRITCgtjYXRhbG9nX2lkcxgMIAMoCRIVCg1maXJzdF9zZWVuX2F0GA0gASgJIrYBChFBbnN3ZXJPYnNlcnZhdGlvbhIOCgZlbmdpbmUYASABKAkSDgoGcHJvbXB0GAIgASgJEg4KBm1hcmtldBgDIAEoCRINCgVtb2RlbBgEIAEoCRITCgthbnN3ZXJlZF9hdBgFIAEoCRIMCgR0ZXh0GAYgASgJEi4KCWNpdGF0aW9ucxgHIAMoCzIbLmVhcnNob3QuY2hlY2tzLnYxLkNpdGF0aW9uEg8KB3F1ZXJpZXMYCCADKAkiJgoIQ2l0YXRpb24SCwoDdXJsGAEgASgJEg0KBXRpdGxlGAIgASgJIk4KB0ZhaWx1cmUSDAoEa2luZBgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLc3RhdHVzX2NvZGUYAyABKAUSEAoIcmV0cnlfYXQYBCABKAkiYwoLTWF0Y2hlZEl0ZW0SJQoEaXRlbRgBIAEoCzIXLmVhcnNob3QuY2hlY2tzLnYxLkl0ZW0SLQoHbWF0Y2hlcxgCIAMoCzIcLmVhcnNob3QuY2hlY2tzLnYxLlRlcm1NYXRjaCJECglUZXJtTWF0Y2gSDAoEdGVybRgBIAEoCRINCgVmaWVsZBgCIAEoCRINCgVzdGFydBgDIAEoBRILCgNlbmQYBCABKAUinAQKBEl0ZW0SDwoHaXRlbV9pZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSEgoKZXZlbnRfdHlwZRgDIAEoCRIMCgRraW5kGAQgASgJEgsKA3VybBgFIAEoCRINCgV0aXRsZRgGIAEoCRIMCgR0ZXh0GAcgASgJEhMKBmF1dGhvchgIIAEoCUgAiAEBEhgKC2F1dGhvcl9uYW1lGAkgASgJSAGIAQESFwoKYXV0aG9yX3VybBgKIAEoCUgCiAEBEhYKCWNvbW11bml0eRgLIAEoCUgDiAEBEhEKBGxhbmcYDCABKAlIBIgBARIZCgxwdWJsaXNoZWRfYXQYDSABKAlIBYgBARIxCgplbmdhZ2VtZW50GA4gASgLMh0uZWFyc2hvdC5jaGVja3MudjEuRW5nYWdlbWVudBInCgVtZWRpYRgPIAMoCzIYLmVhcnNob3QuY2hlY2tzLnYxLk1lZGlhEhEKCWJvZHlfanNvbhgQIAEoCRIYCgtoYXBwZW5lZF9hdBgRIAEoCUgGiAEBEhsKDnByZXZpb3VzX3ByaWNlGBIgASgBSAeIAQFCCQoHX2F1dGhvckIOCgxfYXV0aG9yX25hbWVCDQoLX2F1dGhvcl91cmxCDAoKX2NvbW11bml0eUIHCgVfbGFuZ0IPCg1fcHVibGlzaGVkX2F0Qg4KDF9oYXBwZW5lZF9hdEIRCg9fcHJldmlvdXNfcHJpY2UiqAEKCkVuZ2FnZW1lbnQSEgoFbGlrZXMYASABKAVIAIgBARIUCgdyZXBsaWVzGAIgASgFSAGIAQESEwoGc2hhcmVzGAMgASgFSAKIAQESEgoFdmlld3MYBCABKAVIA4gBARISCgVzY29yZRgFIAEoBUgEiAEBQggKBl9saWtlc0IKCghfcmVwbGllc0IJCgdfc2hhcmVzQggKBl92aWV3c0IICgZfc2NvcmUiIgoFTWVkaWESCwoDdXJsGAEgASgJEgwKBHR5cGUYAiABKAliBnByb3RvMw");
 
 /**
  * One check, one fact: one watch was looked at for one tick. Items found, the activity record and the charge
@@ -146,6 +146,27 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
    * @generated from field: int32 items_seen = 20;
    */
   itemsSeen: number;
+
+  /**
+   * What the upstream showed of things that are followed over time, matched or not.
+   *
+   * @generated from field: repeated earshot.checks.v1.Observation observations = 21;
+   */
+  observations: Observation[];
+
+  /**
+   * Priced parts that answered (the engines of ai_answers); 0 in a failed check.
+   *
+   * @generated from field: int32 units = 22;
+   */
+  units: number;
+
+  /**
+   * The search's identity, for what is counted by search.
+   *
+   * @generated from field: string criteria_hash = 23;
+   */
+  criteriaHash: string;
 };
 
 /**
@@ -156,12 +177,219 @@ export const CheckSchema: GenMessage<Check> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 0);
 
 /**
+ * @generated from message earshot.checks.v1.Observation
+ */
+export type Observation = Message<"earshot.checks.v1.Observation"> & {
+  /**
+   * @generated from oneof earshot.checks.v1.Observation.kind
+   */
+  kind: {
+    /**
+     * @generated from field: earshot.checks.v1.ListingObservation listing = 1;
+     */
+    value: ListingObservation;
+    case: "listing";
+  } | {
+    /**
+     * @generated from field: earshot.checks.v1.AnswerObservation answer = 2;
+     */
+    value: AnswerObservation;
+    case: "answer";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message earshot.checks.v1.Observation.
+ * Use `create(ObservationSchema)` to create a new message.
+ */
+export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
+  messageDesc(file_earshot_checks_v1_check, 1);
+
+/**
+ * One look at a listing of a marketplace: when it was first seen, when its price moved, when it was gone, and
+ * otherwise once in each UTC day on which it was seen.
+ *
+ * @generated from message earshot.checks.v1.ListingObservation
+ */
+export type ListingObservation = Message<"earshot.checks.v1.ListingObservation"> & {
+  /**
+   * The upstream's own id, without the market.
+   *
+   * @generated from field: string listing_id = 1;
+   */
+  listingId: string;
+
+  /**
+   * @generated from field: string market = 2;
+   */
+  market: string;
+
+  /**
+   * ISO 8601 UTC with milliseconds: when it was seen.
+   *
+   * @generated from field: string observed_at = 3;
+   */
+  observedAt: string;
+
+  /**
+   * seen (as before), created, price_changed, delisted
+   *
+   * @generated from field: string event = 4;
+   */
+  event: string;
+
+  /**
+   * What the seller asks, a decimal number such as "12.50"; the last one known where it is gone.
+   *
+   * @generated from field: string price = 5;
+   */
+  price: string;
+
+  /**
+   * ISO 4217, the seller's.
+   *
+   * @generated from field: string currency = 6;
+   */
+  currency: string;
+
+  /**
+   * Before a change of price.
+   *
+   * @generated from field: string previous_price = 7;
+   */
+  previousPrice: string;
+
+  /**
+   * @generated from field: string title = 8;
+   */
+  title: string;
+
+  /**
+   * @generated from field: string url = 9;
+   */
+  url: string;
+
+  /**
+   * @generated from field: string brand = 10;
+   */
+  brand: string;
+
+  /**
+   * Ids of brand and catalogue, where the search asked for exactly these.
+   *
+   * @generated from field: repeated string brand_ids = 11;
+   */
+  brandIds: string[];
+
+  /**
+   * @generated from field: repeated string catalog_ids = 12;
+   */
+  catalogIds: string[];
+
+  /**
+   * ISO 8601: when this search first saw it.
+   *
+   * @generated from field: string first_seen_at = 13;
+   */
+  firstSeenAt: string;
+};
+
+/**
+ * Describes the message earshot.checks.v1.ListingObservation.
+ * Use `create(ListingObservationSchema)` to create a new message.
+ */
+export const ListingObservationSchema: GenMessage<ListingObservation> = /*@__PURE__*/
+  messageDesc(file_earshot_checks_v1_check, 2);
+
+/**
+ * What one engine answered to a prompt, kept whole so that a brand named later can be read from it.
+ *
+ * @generated from message earshot.checks.v1.AnswerObservation
+ */
+export type AnswerObservation = Message<"earshot.checks.v1.AnswerObservation"> & {
+  /**
+   * openai, anthropic, perplexity, gemini
+   *
+   * @generated from field: string engine = 1;
+   */
+  engine: string;
+
+  /**
+   * @generated from field: string prompt = 2;
+   */
+  prompt: string;
+
+  /**
+   * @generated from field: string market = 3;
+   */
+  market: string;
+
+  /**
+   * @generated from field: string model = 4;
+   */
+  model: string;
+
+  /**
+   * ISO 8601 UTC with milliseconds.
+   *
+   * @generated from field: string answered_at = 5;
+   */
+  answeredAt: string;
+
+  /**
+   * @generated from field: string text = 6;
+   */
+  text: string;
+
+  /**
+   * @generated from field: repeated earshot.checks.v1.Citation citations = 7;
+   */
+  citations: Citation[];
+
+  /**
+   * What the engine searched the web for.
+   *
+   * @generated from field: repeated string queries = 8;
+   */
+  queries: string[];
+};
+
+/**
+ * Describes the message earshot.checks.v1.AnswerObservation.
+ * Use `create(AnswerObservationSchema)` to create a new message.
+ */
+export const AnswerObservationSchema: GenMessage<AnswerObservation> = /*@__PURE__*/
+  messageDesc(file_earshot_checks_v1_check, 3);
+
+/**
+ * @generated from message earshot.checks.v1.Citation
+ */
+export type Citation = Message<"earshot.checks.v1.Citation"> & {
+  /**
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * @generated from field: string title = 2;
+   */
+  title: string;
+};
+
+/**
+ * Describes the message earshot.checks.v1.Citation.
+ * Use `create(CitationSchema)` to create a new message.
+ */
+export const CitationSchema: GenMessage<Citation> = /*@__PURE__*/
+  messageDesc(file_earshot_checks_v1_check, 4);
+
+/**
  * @generated from message earshot.checks.v1.Failure
  */
 export type Failure = Message<"earshot.checks.v1.Failure"> & {
   /**
-   * unauthorized, forbidden, not_found, gone, rate_limited, server_error, timeout, network, blocked,
-   * not_parsable, truncated, unknown_shape, too_large, unexpected_status
+   * unauthorized, forbidden, not_found, gone, rate_limited, quota_spent, server_error, timeout, network, blocked,
+   * not_parsable, truncated, unknown_shape, frozen, too_large, unexpected_status
    *
    * @generated from field: string kind = 1;
    */
@@ -192,7 +420,7 @@ export type Failure = Message<"earshot.checks.v1.Failure"> & {
  * Use `create(FailureSchema)` to create a new message.
  */
 export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 1);
+  messageDesc(file_earshot_checks_v1_check, 5);
 
 /**
  * @generated from message earshot.checks.v1.MatchedItem
@@ -214,7 +442,7 @@ export type MatchedItem = Message<"earshot.checks.v1.MatchedItem"> & {
  * Use `create(MatchedItemSchema)` to create a new message.
  */
 export const MatchedItemSchema: GenMessage<MatchedItem> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 2);
+  messageDesc(file_earshot_checks_v1_check, 6);
 
 /**
  * Where a term was found. Offsets are UTF-16 code units into the named field.
@@ -250,7 +478,7 @@ export type TermMatch = Message<"earshot.checks.v1.TermMatch"> & {
  * Use `create(TermMatchSchema)` to create a new message.
  */
 export const TermMatchSchema: GenMessage<TermMatch> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 3);
+  messageDesc(file_earshot_checks_v1_check, 7);
 
 /**
  * One thing that a source published, in the shape that all sources share.
@@ -354,6 +582,21 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
    * @generated from field: string body_json = 16;
    */
   bodyJson: string;
+
+  /**
+   * ISO 8601 UTC: when we saw it happen, for things that the source does not date (a listing, a change of price,
+   * an answer). What happened before a watch began is not reported to it.
+   *
+   * @generated from field: optional string happened_at = 17;
+   */
+  happenedAt?: string | undefined;
+
+  /**
+   * Of a listing whose price moved.
+   *
+   * @generated from field: optional double previous_price = 18;
+   */
+  previousPrice?: number | undefined;
 };
 
 /**
@@ -361,7 +604,7 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
  * Use `create(ItemSchema)` to create a new message.
  */
 export const ItemSchema: GenMessage<Item> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 4);
+  messageDesc(file_earshot_checks_v1_check, 8);
 
 /**
  * @generated from message earshot.checks.v1.Engagement
@@ -398,7 +641,7 @@ export type Engagement = Message<"earshot.checks.v1.Engagement"> & {
  * Use `create(EngagementSchema)` to create a new message.
  */
 export const EngagementSchema: GenMessage<Engagement> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 5);
+  messageDesc(file_earshot_checks_v1_check, 9);
 
 /**
  * @generated from message earshot.checks.v1.Media
@@ -422,5 +665,5 @@ export type Media = Message<"earshot.checks.v1.Media"> & {
  * Use `create(MediaSchema)` to create a new message.
  */
 export const MediaSchema: GenMessage<Media> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 6);
+  messageDesc(file_earshot_checks_v1_check, 10);
 
