@@ -21,6 +21,7 @@ import { isolateStores } from '#testing';
 import { CheckRecorder } from './checks/check-recorder.js';
 import { LaneWorker } from './checks/lane-worker.js';
 import { Lane } from './lanes/lane.js';
+import { NOTHING_LEARNED } from './lanes/lane-memory.js';
 import { scheduleProjection } from './projections/schedule.projection.js';
 
 // For specs only: due work in real stores, and an upstream that a spec fills.
@@ -229,8 +230,7 @@ export function workerOn(
     baseUrl: undefined,
     http: upstream.http,
     lanes: 1,
-    blockedUntil: new Date(0),
-    failures: 0,
+    memory: NOTHING_LEARNED,
     remember: async () => {},
   });
   const recorder = new CheckRecorder(database, store, () => Date.now());

@@ -12,7 +12,7 @@ import { lateness } from './checks/due-work.js';
 import { LaneWorker } from './checks/lane-worker.js';
 import { pruneSeenItems } from './checks/seen-items.js';
 import type { PollingConfig } from './config.js';
-import { LaneLeases, type LaneRow } from './lanes/lane-leases.js';
+import { LaneLeases, memoryOf, type LaneRow } from './lanes/lane-leases.js';
 import { Lane } from './lanes/lane.js';
 
 /** How long requests under way may go on when the service stops. */
@@ -122,9 +122,8 @@ export class PollingLoop implements Loop {
       baseUrl: setup.baseUrl,
       http: this.http,
       lanes: this.config.lanesOf(setup.connector.id),
-      blockedUntil: row.blocked_until,
-      failures: row.failures,
-      remember: (until, failures) => this.leases.remember(row.lane, until, failures),
+      memory: memoryOf(row),
+      remember: (memory) => this.leases.remember(row.lane, memory),
     });
     const worker = new LaneWorker(
       lane,

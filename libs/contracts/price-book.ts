@@ -8,11 +8,42 @@ export type Plan = (typeof PLANS)[number];
 /** The version of the price book: stands in every charge. */
 export const PRICE_BOOK_VERSION: string = book.version;
 
-/**
- * What a completed check of the source costs, in credits; a failed one costs nothing. The rates of `ai_answers`
- * depend on its engines and come with that source.
- */
+/** What a completed check of the source costs, in credits, for each priced part (engine); a failed one costs nothing. */
 export function creditsPerCheck(source: SourceId): number {
   const rates: Record<string, number> = book.creditsPerCheck;
   return rates[source] ?? book.creditsPerCheck.open;
+}
+
+/** What each item of a backfilled first scan costs instead of the check, in credits; undefined: the check's rate. */
+export function creditsPerFirstScanItem(source: SourceId): number | undefined {
+  return (book.creditsPerFirstScanItem as Partial<Record<SourceId, number>>)[source];
+}
+
+/** The interval floors' groups: what a source's checks may not be faster than, by plan. */
+export type FloorGroup = 'open' | 'social' | 'vinted' | 'ai_answers';
+
+/** The shortest interval that the plan allows on the source, in seconds. */
+export function floorSeconds(plan: Plan, source: SourceId): number {
+  return book.plans[plan].floorSeconds[floorGroupOf(source)];
+}
+
+function floorGroupOf(source: SourceId): FloorGroup {
+  switch (source) {
+    case 'x':
+    case 'youtube':
+    case 'tiktok':
+      return 'social';
+    case 'vinted':
+    case 'ai_answers':
+      return source;
+    default:
+      return 'open';
+  }
+}
+
+/** What a lookup costs, in credits; `operation` as in `x.tweets`. @throws Error when the price book has no such rate */
+export function creditsOfLookup(operation: string, found: number): number {
+  const rate = (book.lookups as Record<string, { base: number; perFound: number } | undefined>)[operation];
+  if (!rate) throw new Error(`the price book has no rate for the lookup ${operation}`);
+  return rate.base + rate.perFound * found;
 }

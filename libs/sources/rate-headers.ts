@@ -15,8 +15,8 @@ const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 /** Reads `Retry-After` and the spellings of rate-limit headers in use. Unreadable values count as absent. */
 export function readRateHeaders(headers: Record<string, string>, now: Date): RateHeaders {
-  const remaining = numberIn(headers['ratelimit-remaining'] ?? headers['x-ratelimit-remaining']);
-  const resetAfterMs = untilReset(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset'], now);
+  const remaining = numberIn(spelled(headers, 'remaining'));
+  const resetAfterMs = untilReset(spelled(headers, 'reset'), now);
   const told = untilRetry(headers['retry-after'], now);
   const retryAfterMs = told ?? (remaining !== undefined && remaining < 1 ? resetAfterMs : undefined);
   return {
@@ -26,21 +26,30 @@ export function readRateHeaders(headers: Record<string, string>, now: Date): Rat
   };
 }
 
+/** `ratelimit-…` is the IETF's draft, `x-ratelimit-…` most upstreams', `x-rate-limit-…` X's and Product Hunt's. */
+function spelled(headers: Record<string, string>, what: string): string | undefined {
+  return headers[`ratelimit-${what}`] ?? headers[`x-ratelimit-${what}`] ?? headers[`x-rate-limit-${what}`];
+}
+
 function untilReset(text: string | undefined, now: Date): number | undefined {
   const value = numberIn(text);
-  if (value === undefined) return undefined;
+  // Mastodon writes an ISO 8601 time.
+  if (value === undefined) return untilInstant(text, now);
   return bounded(value >= FIRST_EPOCH_SECONDS ? value * 1000 - now.getTime() : value * 1000);
 }
 
 function untilRetry(text: string | undefined, now: Date): number | undefined {
   const seconds = numberIn(text);
-  if (seconds !== undefined) return bounded(seconds * 1000);
+  return seconds === undefined ? untilInstant(text, now) : bounded(seconds * 1000);
+}
+
+function untilInstant(text: string | undefined, now: Date): number | undefined {
   const at = text === undefined ? NaN : Date.parse(text);
   return Number.isNaN(at) ? undefined : bounded(at - now.getTime());
 }
 
 function numberIn(text: string | undefined): number | undefined {
-  return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+  return text !== undefined && /^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
 }
 
 function bounded(ms: number): number {

@@ -121,6 +121,14 @@ describe('rate headers', () => {
       { 'ratelimit-remaining': '0', 'ratelimit-reset': inTwoMinutes },
       { remaining: 0, resetAfterMs: 120_000, retryAfterMs: 120_000 },
     ],
+    [
+      { 'x-rate-limit-remaining': '-5', 'x-rate-limit-reset': '600' },
+      { remaining: -5, resetAfterMs: 600_000, retryAfterMs: 600_000 },
+    ],
+    [
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '2026-03-04T12:05:00.000Z' },
+      { remaining: 0, resetAfterMs: 300_000, retryAfterMs: 300_000 },
+    ],
     [{ 'retry-after': '1.5' }, { retryAfterMs: 1_500 }],
     [{ 'retry-after': 'Wed, 04 Mar 2026 12:00:10 GMT' }, { retryAfterMs: 10_000 }],
     [{ 'retry-after': 'Wed, 04 Mar 2026 11:00:00 GMT' }, { retryAfterMs: 0 }],

@@ -47,6 +47,16 @@ export const metrics = {
     help: 'Unix time until which the lane asks its upstream nothing; 0 when it is open',
     labelNames: ['source', 'lane'] as const,
   }),
+  sourceHealthy: new Gauge({
+    name: 'earshot_source_healthy',
+    help: '1 while the upstream answers as it should; 0 when it fails, has changed shape, or is frozen',
+    labelNames: ['source', 'lane'] as const,
+  }),
+  lookups: new Counter({
+    name: 'earshot_lookups_total',
+    help: 'Direct lookups by source, operation and outcome (found, the refusal, or the kind of failure)',
+    labelNames: ['source', 'operation', 'outcome'] as const,
+  }),
   dueSearches: new Gauge({
     name: 'earshot_due_searches_late_seconds',
     help: 'Age of the search that has been due the longest, in seconds, by source',

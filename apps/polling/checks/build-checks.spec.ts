@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CheckSchema, CriteriaSchema, ItemSchema, type Check } from '#contracts';
 import { checkIdOf } from '#kernel';
-import { UpstreamError } from '#sources';
+import { UpstreamError, type Fetched } from '#sources';
 import { completedCheck, failedCheck, type MatchedAnswer } from './build-checks.js';
 import type { DueSearch, DueWatch } from './due-work.js';
 
@@ -30,7 +30,7 @@ function watchOf(more: Partial<DueWatch> = {}): DueWatch {
 
 function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
   return {
-    searchKey: 'hackernews:abc',
+    searchKey: `${source}:abc`,
     source,
     criteria: create(CriteriaSchema, { query: 'acme' }),
     match: 'word',
@@ -43,7 +43,7 @@ function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
 
 function itemOf(
   itemId: string,
-  more: { publishedAt?: string; text?: string; source?: string } = {},
+  more: { publishedAt?: string; happenedAt?: string; text?: string; source?: string } = {},
 ): MatchedAnswer {
   return { item: create(ItemSchema, { itemId, source: 'hackernews', ...more }), matches: [] };
 }
@@ -53,8 +53,10 @@ function check(
   matched: readonly MatchedAnswer[],
   seen: readonly string[] = [],
   search = searchOf(),
+  more: Partial<Fetched> = {},
 ): Check[] {
-  const fetched = { items: matched.map(({ item }) => item), gap: true, warnings: ['one feed is gone'] };
+  const items = matched.map(({ item }) => item);
+  const fetched = { items, gap: true, warnings: ['one feed is gone'], ...more };
   const answer = {
     kind: 'read' as const,
     fetched,
@@ -88,6 +90,47 @@ describe('the check of one watch', () => {
       warnings: ['one feed is gone'],
     });
     expect(one?.failure).toBeUndefined();
+  });
+
+  it.each([
+    ['reddit', {}, 1, 2],
+    ['ai_answers', { units: 3 }, 3, 15],
+    ['x', {}, 1, 5],
+  ] as const)('is priced at the rate of %s, by the parts that answered: %j', (source, more, units, cost) => {
+    const [one] = check(watchOf(), [itemOf('a'), itemOf('b')], [], searchOf(source), more);
+    expect([one?.units, one?.costCredits, one?.criteriaHash]).toEqual([units, cost, 'abc']);
+  });
+
+  it('of a first scan on x costs what it returned, with backfill; its rate without', () => {
+    const first = watchOf({ baselineAt: undefined, backfill: true });
+    const items = [itemOf('a'), itemOf('b'), itemOf('c')];
+    expect(check(first, items, [], searchOf('x'))[0]?.costCredits).toBe(3);
+    expect(check(first, [], [], searchOf('x'))[0]?.costCredits).toBe(0);
+    expect(check({ ...first, backfill: false }, items, [], searchOf('x'))[0]?.costCredits).toBe(5);
+    expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
+  });
+
+  it('leaves out what was seen to happen before the watch began, to the millisecond, backfill or not', () => {
+    const at = NOW - HOUR;
+    const items = [itemOf('new', { happenedAt: iso(at + 1) }), itemOf('old', { happenedAt: iso(at) })];
+    for (const backfill of [false, true]) {
+      const parts = check(watchOf({ backfill }), items);
+      expect([reported(parts), remembered(parts)]).toEqual([['new'], ['old']]);
+    }
+  });
+
+  it('carries what was observed, in as many parts as that needs', () => {
+    const observations = Array.from({ length: 4_000 }, (_, n) => ({
+      kind: { case: 'listing' as const, value: { listingId: String(n), title: 'x'.repeat(300) } },
+    }));
+    const parts = check(watchOf(), [itemOf('a')], [], searchOf('vinted'), { observations });
+    expect(parts.length).toBe(3);
+    for (const part of parts) expect(toBinary(CheckSchema, part).length).toBeLessThan(600 * 1024);
+    const ids = parts.flatMap(({ observations: some }) =>
+      some.map(({ kind }) => (kind.case === 'listing' ? kind.value.listingId : '')),
+    );
+    expect(ids).toEqual(observations.map(({ kind }) => kind.value.listingId));
+    expect(parts.map(({ costCredits }) => costCredits)).toEqual([2, 0, 0]);
   });
 
   it('reports what the watch has not seen, and nothing twice', () => {

@@ -1,8 +1,17 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { CheckSchema, MatchedItemSchema, creditsPerCheck, type Check, type MatchedItem } from '#contracts';
+import {
+  CheckSchema,
+  creditsPerCheck,
+  creditsPerFirstScanItem,
+  MatchedItemSchema,
+  ObservationSchema,
+  type Check,
+  type MatchedItem,
+  type Observation,
+} from '#contracts';
 import { checkIdOf, isoOf } from '#kernel';
 import type { SearchMatch } from '#matching';
-import type { Outage, SourceItem, UpstreamError } from '#sources';
+import type { Fetched, Outage, SourceItem, UpstreamError } from '#sources';
 import type { DueWatch, DueSearch } from './due-work.js';
 import type { Answer } from './read-upstream.js';
 
@@ -35,18 +44,28 @@ export function completedCheck(
       : !isOlderThanWatch(item, watch) && !isOfArchive(item, watch, answer.fetched.outages?.get(item.itemId)),
   );
   const reportedIds = new Set(reported.map(({ item }) => item.itemId));
+  const { fetched } = answer;
   const check = create(CheckSchema, {
     ...identityOf(search, watch, finishedAt),
     baseline,
     rememberedItemIds: fresh.map(({ item }) => item.itemId).filter((id) => !reportedIds.has(id)),
-    costCredits: creditsPerCheck(search.source),
+    units: fetched.units ?? 1,
+    costCredits: costOf(search, watch, fetched),
     windowFrom: answer.windowFrom ? isoOf(answer.windowFrom) : '',
     windowTo: isoOf(answer.readAt),
-    gap: answer.fetched.gap && !baseline,
-    warnings: answer.fetched.warnings,
-    itemsSeen: answer.fetched.items.length,
+    gap: fetched.gap && !baseline,
+    warnings: fetched.warnings,
+    itemsSeen: fetched.items.length,
   });
-  return split(check, reported.map(matchedItem));
+  const observations = (fetched.observations ?? []).map((init) => create(ObservationSchema, init));
+  return split(check, reported.map(matchedItem), observations);
+}
+
+/** Priced by the parts that answered; where a first scan is priced by what it returned, by that. */
+function costOf({ source }: DueSearch, { baselineAt, backfill }: DueWatch, fetched: Fetched): number {
+  const perItem = baselineAt === undefined && backfill ? creditsPerFirstScanItem(source) : undefined;
+  if (perItem !== undefined) return perItem * fetched.items.length;
+  return creditsPerCheck(source) * (fetched.units ?? 1);
 }
 
 /** The check of one watch whose upstream did not answer as it should: told, and free. */
@@ -77,6 +96,7 @@ function identityOf(search: DueSearch, watch: DueWatch, finishedAt: Date) {
     keywordId: watch.keywordId,
     searchId: watch.searchId,
     source: search.source,
+    criteriaHash: search.searchKey.slice(search.source.length + 1),
     tick,
     finishedAt: isoOf(finishedAt),
     part: 1,
@@ -85,7 +105,10 @@ function identityOf(search: DueSearch, watch: DueWatch, finishedAt: Date) {
 }
 
 function isOlderThanWatch(item: SourceItem, watch: DueWatch): boolean {
-  if (watch.backfill || watch.baselineAt === undefined || !item.publishedAt) return false;
+  if (watch.baselineAt === undefined) return false;
+  // What we saw happen is dated by ourselves: what the baseline has seen is not reported after it.
+  if (item.happenedAt) return Date.parse(item.happenedAt) <= watch.baselineAt;
+  if (watch.backfill || !item.publishedAt) return false;
   if (BACKDATED_SOURCES.has(item.source)) return false;
   return Date.parse(item.publishedAt) < watch.baselineAt - DATE_TOLERANCE_MS;
 }
@@ -106,19 +129,20 @@ function matchedItem({ item, matches }: MatchedAnswer): MatchedItem {
 }
 
 /** Parts under one check id; only the first carries the charge and the warnings. */
-function split(check: Check, items: readonly MatchedItem[]): Check[] {
-  const groups: Pick<Check, 'items' | 'rememberedItemIds'>[] = [];
+function split(check: Check, items: readonly MatchedItem[], observations: readonly Observation[]): Check[] {
+  const groups: Pick<Check, 'items' | 'rememberedItemIds' | 'observations'>[] = [];
   let bytes = Infinity;
   const groupFor = (size: number) => {
     bytes += size;
     const last = groups.at(-1);
     if (last && bytes <= PART_BYTES) return last;
-    const next = { items: [], rememberedItemIds: [] };
+    const next = { items: [], rememberedItemIds: [], observations: [] };
     groups.push(next);
     bytes = size;
     return next;
   };
   for (const item of items) groupFor(toBinary(MatchedItemSchema, item).length).items.push(item);
+  for (const one of observations) groupFor(toBinary(ObservationSchema, one).length).observations.push(one);
   for (const id of check.rememberedItemIds) groupFor(Buffer.byteLength(id)).rememberedItemIds.push(id);
   if (groups.length === 0) groupFor(0);
   return groups.map((group, index) =>
@@ -127,7 +151,7 @@ function split(check: Check, items: readonly MatchedItem[]): Check[] {
       ...group,
       part: index + 1,
       parts: groups.length,
-      ...(index > 0 ? { costCredits: 0, warnings: [] } : {}),
+      ...(index > 0 ? { costCredits: 0, units: 0, warnings: [] } : {}),
     }),
   );
 }

@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { compile, searchTermsOf } from '#matching';
 import type { Clock } from '#kernel';
 import type { Database } from '#postgres';
-import type { SourceItem } from '#sources';
+import type { SourceConnector, SourceItem } from '#sources';
 import type { Logger } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
@@ -69,7 +69,8 @@ export class LaneWorker {
     );
     while (!this.abort.signal.aborted) {
       try {
-        const claimed = this.lane.blockedForMs > 0 ? await this.tellBlocked() : await this.claim();
+        const { blockedForMs, heldForMs } = this.lane;
+        const claimed = blockedForMs > 0 ? await this.tellBlocked() : heldForMs > 0 ? 0 : await this.claim();
         if (claimed === 0) await this.pause(this.tickMs);
         this.queue.concurrency = this.lane.concurrency;
         await this.room();
@@ -203,7 +204,7 @@ export class LaneWorker {
     const finishedAt = this.clock.now();
     const checks: WatchChecks[] = [];
     const memories: SearchMemory[] = [];
-    const matched = matchAll(searches, answers, this.lane.connector.hasSearch);
+    const matched = matchAll(searches, answers, this.lane.connector);
     const seen = await seenItemsOf(this.database, searches, matched);
     for (const search of searches) {
       const answer = answers.get(search.searchKey);
@@ -251,9 +252,18 @@ export class LaneWorker {
 function matchAll(
   searches: readonly DueSearch[],
   answers: ReadonlyMap<string, Answer>,
-  hasSearch: boolean,
+  { hasSearch, matchesUpstream }: SourceConnector,
 ): Map<string, MatchedAnswer[]> {
   const matched = new Map<string, MatchedAnswer[]>();
+  if (matchesUpstream) {
+    for (const [key, answer] of answers)
+      if (answer.kind === 'read')
+        matched.set(
+          key,
+          answer.fetched.items.map((item) => ({ item, matches: [] })),
+        );
+    return matched;
+  }
   const matcher = compile(
     searches.map((search) => {
       const terms = searchTermsOf(search.searchKey, search.criteria);

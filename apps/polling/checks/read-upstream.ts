@@ -36,6 +36,8 @@ export interface PlannedRead {
 
 /** Sources index with a delay: what is published shortly before a read can appear shortly after it. */
 const OVERLAP_MS = 5 * 60_000;
+/** Stands for the search where one read of the feed serves many. */
+const FEED = 'feed';
 /** Pages of one read; reaching them is told as a gap. */
 const PAGE_CAP = 10;
 
@@ -134,7 +136,7 @@ function feedRead(
       };
       const feed = lane.connector.feed;
       if (!feed) throw new Error(`${lane.source} has no feed`);
-      const answer = await read(lane, 'feed', context, clock, () => feed.read(since, context));
+      const answer = await read(lane, FEED, context, clock, () => feed.read(since, context));
       const answers = new Map(searches.map((search) => [search.searchKey, withWindow(answer, search)]));
       return [{ searches, answers, remembers: true }];
     },
@@ -158,6 +160,7 @@ async function read(
   if (lane.stopped || lane.blockedForMs > 0) return { kind: 'blocked' };
   try {
     const fetched = await ask();
+    await lane.follow(fetched.items, searchKey === FEED);
     await lane.succeeded();
     return { kind: 'read', fetched, state: context.state, readAt: context.now, windowFrom: context.since };
   } catch (error) {

@@ -19,6 +19,7 @@ const SUSPICIOUS_SEARCHES = 3;
 const FIRST_WAIT_MS = 5_000;
 /** Credentials do not heal by themselves, and a 429 that names no time asks for more than a moment. */
 const FIRST_LONG_WAIT_MS = 30_000;
+const PATIENT = new Set(['rate_limited', 'quota_spent', 'unauthorized', 'frozen']);
 const LONGEST_WAIT_MS = 15 * 60_000;
 
 /** True when a failure of this kind may be about one search only, or about the upstream as a whole. */
@@ -46,7 +47,7 @@ export function waitAfter(
   random: number,
 ): number {
   if (retryAfterMs !== undefined) return retryAfterMs;
-  const first = kind === 'rate_limited' || kind === 'unauthorized' ? FIRST_LONG_WAIT_MS : FIRST_WAIT_MS;
+  const first = PATIENT.has(kind) ? FIRST_LONG_WAIT_MS : FIRST_WAIT_MS;
   const wait = Math.min(LONGEST_WAIT_MS, first * 2 ** Math.min(failures - 1, 10));
   return Math.round(wait * (1 + random / 4));
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '#testing';
 import { openPollingStores, type PollingStores } from '../polling-under-test.js';
-import { LaneLeases } from './lane-leases.js';
+import { LaneLeases, memoryOf } from './lane-leases.js';
 
 let stores: PollingStores;
 
@@ -106,10 +106,18 @@ describe('the leases of lanes', () => {
     const first = await replica();
     await first.renew(SOURCES);
     const until = new Date(Date.now() + 60_000);
-    await first.remember('rss:0', until, 3);
+    const learned = {
+      blockedUntil: until,
+      failures: 3,
+      trouble: 'rss answered 503',
+      lastSuccessAt: new Date('2026-03-04T12:00:00.000Z'),
+      feed: { newestItemId: 'a', quietMs: 5, readAt: 7 },
+      quotas: { search: { points: 4, resetsAt: 9 } },
+    };
+    await first.remember('rss:0', learned);
     await first.leave();
-    const held = await (await replica()).renew(SOURCES);
-    expect(held.find(({ lane }) => lane === 'rss:0')).toMatchObject({ blocked_until: until, failures: 3 });
+    const row = (await (await replica()).renew(SOURCES)).find(({ lane }) => lane === 'rss:0');
+    expect(row && memoryOf(row)).toEqual(learned);
   });
 
   it('put every search into a lane that exists when their number changes', async () => {

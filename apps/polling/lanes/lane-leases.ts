@@ -1,5 +1,6 @@
 import { newId } from '#kernel';
 import type { Database } from '#postgres';
+import type { LaneMemory } from './lane-memory.js';
 
 /** A lane as the table has it. */
 export interface LaneRow {
@@ -7,6 +8,21 @@ export interface LaneRow {
   source: string;
   blocked_until: Date;
   failures: number;
+  trouble: string;
+  last_success_at: Date | null;
+  memory: Pick<LaneMemory, 'feed' | 'quotas'>;
+}
+
+/** What the lane's last holder has left. */
+export function memoryOf(row: LaneRow): LaneMemory {
+  return {
+    blockedUntil: row.blocked_until,
+    failures: row.failures,
+    trouble: row.trouble,
+    lastSuccessAt: row.last_success_at ?? undefined,
+    feed: row.memory.feed,
+    quotas: row.memory.quotas ?? {},
+  };
 }
 
 /**
@@ -76,12 +92,13 @@ export class LaneLeases {
   }
 
   /** Keeps what a lane has learned about its upstream, so that it holds after a move or a restart. */
-  async remember(lane: string, blockedUntil: Date, failures: number): Promise<void> {
-    await this.database.query('UPDATE lanes SET blocked_until = $2, failures = $3 WHERE lane = $1', [
-      lane,
-      blockedUntil,
-      failures,
-    ]);
+  async remember(lane: string, memory: LaneMemory): Promise<void> {
+    const { blockedUntil, failures, trouble, lastSuccessAt, feed, quotas } = memory;
+    await this.database.query(
+      `UPDATE lanes SET blocked_until = $2, failures = $3, trouble = $4, last_success_at = $5, memory = $6
+       WHERE lane = $1`,
+      [lane, blockedUntil, failures, trouble, lastSuccessAt ?? null, JSON.stringify({ feed, quotas })],
+    );
   }
 
   private async fairPart(sources: readonly string[]): Promise<number> {
@@ -96,7 +113,7 @@ export class LaneLeases {
   private async update(condition: string, params: readonly unknown[]): Promise<LaneRow[]> {
     const answer: [LaneRow[], number] = await this.database.query(
       `UPDATE lanes SET owner = $1, leased_until = now() + make_interval(secs => $2) WHERE ${condition}
-       RETURNING lane, source, blocked_until, failures`,
+       RETURNING lane, source, blocked_until, failures, trouble, last_success_at, memory`,
       [this.replica, this.leaseMs / 1000, ...params],
     );
     return answer[0];

@@ -1,19 +1,30 @@
+import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
+import { ItemSchema } from '#contracts';
 import { UpstreamError, type UpstreamErrorKind } from '#sources';
 import { Upstream } from '../polling-under-test.js';
-import { Lane } from './lane.js';
+import { Lane, type LaneParts } from './lane.js';
+import { NOTHING_LEARNED, type LaneMemory } from './lane-memory.js';
 
-function laneOn(upstream: Upstream): Lane {
+const REQUEST = { url: 'https://upstream.example.org/' };
+
+function laneOn(upstream: Upstream, more: Partial<LaneParts> = {}): Lane {
   return new Lane({
     name: 'hackernews:0',
     connector: upstream.connector,
     baseUrl: undefined,
     http: upstream.http,
     lanes: 1,
-    blockedUntil: new Date(0),
-    failures: 0,
+    memory: NOTHING_LEARNED,
     remember: () => Promise.resolve(),
+    ...more,
   });
+}
+
+/** A clock that a spec moves. */
+function clockAt(ms: number) {
+  const clock = { ms, now: () => new Date(clock.ms) };
+  return clock;
 }
 
 const faultOf = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind);
@@ -46,12 +57,144 @@ describe('a lane that is stopped', () => {
     const upstream = new Upstream();
     upstream.requestsPerMinute = 1;
     const lane = laneOn(upstream);
-    const request = { url: 'https://upstream.example.org/' };
-    await lane.http.request(request);
-    const waiting = lane.http.request(request);
+    await lane.http.request(REQUEST);
+    const waiting = lane.http.request(REQUEST);
     lane.stop();
     await expect(waiting).rejects.toMatchObject({ name: 'LaneBlocked' });
-    await expect(lane.http.request(request)).rejects.toMatchObject({ name: 'LaneBlocked' });
+    await expect(lane.http.request(REQUEST)).rejects.toMatchObject({ name: 'LaneBlocked' });
     expect(upstream.requests.length).toBe(1);
+  });
+});
+
+describe('a lane whose upstream asks for patience in an answer that is fine', () => {
+  it('lets the next request wait so long where it is a moment, and fails nothing', async () => {
+    const upstream = new Upstream();
+    const lane = laneOn(upstream);
+    lane.http.holdOff({ waitMs: 50, reason: 'backoff' });
+    expect([lane.blockedForMs, lane.heldForMs > 0]).toEqual([0, true]);
+    const asked = Date.now();
+    await lane.http.request(REQUEST);
+    // Timers fire a little early on some platforms.
+    expect((upstream.requests[0] ?? 0) - asked).toBeGreaterThanOrEqual(48);
+  });
+
+  it('asks nothing meanwhile where it is long, and says why', async () => {
+    const upstream = new Upstream();
+    const clock = clockAt(0);
+    const lane = laneOn(upstream, { clock });
+    lane.http.holdOff({ waitMs: 600_000, reason: 'its window is used up' });
+    await expect(lane.http.request(REQUEST)).rejects.toMatchObject({ name: 'LaneBlocked' });
+    expect([lane.blockedForMs, lane.blockedBy.message]).toEqual([
+      600_000,
+      'hackernews is not asked for the moment: its window is used up',
+    ]);
+    expect(lane.isProbing).toBe(false);
+    clock.ms = 600_000;
+    await lane.http.request(REQUEST);
+    expect(upstream.requests.length).toBe(1);
+  });
+
+  it('reads it from the headers of an answer that leaves nothing', async () => {
+    const upstream = new Upstream();
+    upstream.failure = {
+      status: 200,
+      headers: { 'x-rate-limit-remaining': '0', 'x-rate-limit-reset': '900' },
+    };
+    const lane = laneOn(upstream, { clock: clockAt(0) });
+    await lane.http.request(REQUEST);
+    expect(lane.blockedForMs).toBe(900_000);
+  });
+});
+
+describe('a lane with a daily quota', () => {
+  const midnight = new Date(86_400_000);
+  const quotas = { search: { points: 3, nextReset: () => midnight } };
+  const quotaLane = (upstream: Upstream, more: Partial<LaneParts> = {}) => {
+    const { connector } = upstream;
+    const budget = { ...connector.budget, quotas };
+    return laneOn(upstream, { connector: { ...connector, budget }, clock: clockAt(0), ...more });
+  };
+  const search = { ...REQUEST, spends: { quota: 'search', points: 2 } };
+
+  it('sends what the quota has room for, says when it begins anew, and goes on with the rest', async () => {
+    const upstream = new Upstream();
+    const lane = quotaLane(upstream);
+    await lane.http.request(search);
+    await expect(lane.http.request(search)).rejects.toMatchObject({
+      kind: 'quota_spent',
+      retryAfterMs: 86_400_000,
+    });
+    await lane.http.request(REQUEST);
+    expect([upstream.requests.length, lane.blockedForMs]).toEqual([2, 0]);
+  });
+
+  it('keeps to it when the upstream says that it is used up, and after a move', async () => {
+    const upstream = new Upstream();
+    let memory: LaneMemory = NOTHING_LEARNED;
+    const remember = async (learned: LaneMemory) => void (memory = learned);
+    quotaLane(upstream, { remember }).http.holdOff({ waitMs: 1_000, reason: 'used up', quota: 'search' });
+    const next = quotaLane(upstream, { memory, clock: clockAt(999) });
+    await expect(next.http.request(search)).rejects.toMatchObject({ kind: 'quota_spent', retryAfterMs: 1 });
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+describe('a lane whose feed is frozen', () => {
+  const itemsOf = (itemId: string, publishedAt: string) => [create(ItemSchema, { itemId, publishedAt })];
+
+  it('fails its reads until something new comes, by the feed or by a search', async () => {
+    const upstream = new Upstream();
+    upstream.hasFeed = true;
+    const clock = clockAt(0);
+    const learned: LaneMemory[] = [];
+    const lane = laneOn(upstream, { clock, remember: async (memory) => void learned.push(memory) });
+    const read = async (at: number, itemId?: string) => {
+      clock.ms = at;
+      await lane.follow(itemId ? itemsOf(itemId, '1970-01-01T00:00:00.000Z') : [], true);
+      await lane.succeeded();
+    };
+    await read(0, 'a');
+    for (let minute = 5; minute <= 60; minute += 5) await read(minute * 60_000);
+    const frozen = {
+      kind: 'frozen',
+      message:
+        'hackernews answers, but has shown nothing new for 1 h: it must be frozen; nothing is charged until it moves again',
+    };
+    await expect(read(61 * 60_000)).rejects.toMatchObject(frozen);
+    expect(learned.at(-1)?.trouble).toBe(frozen.message);
+    await expect(lane.follow([], false)).rejects.toMatchObject({ kind: 'frozen' });
+    await lane.follow(itemsOf('b', '1970-01-01T00:59:00.000Z'), false);
+    await read(62 * 60_000, 'b');
+    expect(learned.at(-1)?.trouble).toBe('');
+  });
+});
+
+describe('the health of a lane', () => {
+  it('is bad from a changed answer until a read goes well, and says why', async () => {
+    const learned: LaneMemory[] = [];
+    const lane = laneOn(new Upstream(), { remember: async (memory) => void learned.push(memory) });
+    await lane.failed(new UpstreamError('unknown_shape', 'its answer has changed'), 'a');
+    await lane.failed(new UpstreamError('not_found', 'nothing there'), 'b');
+    await lane.failed(new UpstreamError('server_error', 'it is down'), 'a');
+    expect(learned.at(-1)).toMatchObject({ trouble: 'it is down', failures: 1, lastSuccessAt: undefined });
+    await lane.succeeded();
+    expect(learned.at(-1)).toMatchObject({ trouble: '', failures: 0 });
+    expect(learned.at(-1)?.lastSuccessAt).toBeInstanceOf(Date);
+  });
+
+  it('of a source whose searches have upstreams of their own suffers when several fail, not one', async () => {
+    let trouble = '';
+    let tick = 0;
+    const upstream = new Upstream();
+    const { connector } = upstream;
+    const lane = laneOn(upstream, {
+      connector: { ...connector, budget: { ...connector.budget, backoff: 'search' } },
+      remember: async (memory) => void (trouble = memory.trouble),
+      clock: { now: () => new Date((tick += 10_000)) },
+    });
+    for (const key of ['a', 'a', 'a', 'b']) await lane.failed(faultOf('server_error'), key);
+    expect(trouble).toBe('');
+    await lane.failed(faultOf('server_error'), 'c');
+    expect(trouble).toBe('server_error');
   });
 });

@@ -3,15 +3,21 @@ import type { SourceId } from '#contracts';
 import { systemClock, type Clock } from '#kernel';
 import {
   createUpstreamHttp,
+  readRateHeaders,
   UpstreamError,
   type SourceConnector,
+  type SourceItem,
   type UpstreamBudget,
   type UpstreamHttp,
+  type UpstreamRequest,
 } from '#sources';
 import type { OutboundHttp } from '#http-out';
 import { metrics } from '#telemetry';
 import { blocksLane, isSuspicious, waitAfter } from '../domain/backoff.js';
+import { FeedWatch } from '../domain/feed-watch.js';
+import { Quotas } from '../domain/quotas.js';
 import { TokenBucket } from '../domain/token-bucket.js';
+import type { LaneMemory } from './lane-memory.js';
 
 /** The lane asks its upstream nothing for now: the search goes back to the due work, unchanged. */
 export class LaneBlocked extends Error {
@@ -26,12 +32,18 @@ export interface LaneParts {
   http: OutboundHttp;
   /** Lanes among which the source's budget is divided. */
   lanes: number;
-  blockedUntil: Date;
-  failures: number;
+  memory: LaneMemory;
   /** Stores what the lane has learned. */
-  remember(blockedUntil: Date, failures: number): Promise<void>;
+  remember(memory: LaneMemory): Promise<void>;
   clock?: Clock;
 }
+
+/** A shorter wait that the upstream asked for is sat out by the request; a longer one is told as a failed check. */
+const PATIENCE_MS = 60_000;
+/** What is learned from reads that go well is written down this seldom. */
+const REMEMBER_MS = 2_000;
+/** So many searches have to fail, where each has an upstream of its own, before the source counts as unwell. */
+const FAILING_SEARCHES = 3;
 
 /** One part of a source's upstream budget: requests go out only as the lane allows. */
 export class Lane {
@@ -43,36 +55,40 @@ export class Lane {
   readonly session = new Map<string, unknown>();
   private readonly bucket: TokenBucket;
   private readonly clock: Clock;
+  private readonly quotas: Quotas;
+  private readonly feed: FeedWatch;
   private blockedUntilMs: number;
+  /** The upstream asked for a moment of patience, in an answer that was fine. */
+  private heldUntilMs = 0;
   private failures: number;
-  private reason: string;
+  private trouble: string;
+  private lastSuccessAt: Date | undefined;
+  private rememberedAt = 0;
   /** Searches that have failed, since one went well, in a way that may be about them only. */
   private readonly suspects = new Set<string>();
   private readonly abort = new AbortController();
 
   constructor(private readonly parts: LaneParts) {
+    const { connector, memory } = parts;
     this.name = parts.name;
-    this.connector = parts.connector;
-    this.source = parts.connector.id;
+    this.connector = connector;
+    this.source = connector.id;
     this.clock = parts.clock ?? systemClock;
-    this.blockedUntilMs = parts.blockedUntil.getTime();
-    this.failures = parts.failures;
-    this.reason = `${this.source} did not answer as it should`;
+    this.blockedUntilMs = memory.blockedUntil.getTime();
+    this.failures = memory.failures;
+    this.trouble = memory.trouble;
+    this.lastSuccessAt = memory.lastSuccessAt;
+    this.quotas = new Quotas(connector.budget.quotas ?? {}, parts.lanes, memory.quotas);
+    this.feed = new FeedWatch((connector.feed?.quietSeconds ?? Infinity) * 1000, memory.feed);
     const perMinute = this.requestsPerMinute;
-    this.bucket = new TokenBucket(perMinute, Math.max(1, perMinute / 6), this.clock.now().getTime());
-    this.http = createUpstreamHttp({
-      source: this.source,
-      http: parts.http,
-      baseUrl: parts.baseUrl,
-      settings: parts.connector.requiredSettings.flat(),
-      budget: () => this.budget(),
-    });
+    this.bucket = new TokenBucket(perMinute, Math.max(1, perMinute / 6), this.nowMs);
+    this.http = this.door(this.budget());
     this.publish();
   }
 
   /** Searches that may be under way at once; one while the upstream has just failed and is being tried again. */
   get concurrency(): number {
-    const share = Math.max(1, Math.floor(this.parts.connector.budget.concurrency / this.parts.lanes));
+    const share = Math.max(1, Math.floor(this.connector.budget.concurrency / this.parts.lanes));
     return this.isProbing ? 1 : share;
   }
 
@@ -83,17 +99,23 @@ export class Lane {
 
   /** This lane's part of what the upstream allows. */
   get requestsPerMinute(): number {
-    return this.parts.connector.budget.requestsPerMinute / this.parts.lanes;
+    return this.connector.budget.requestsPerMinute / this.parts.lanes;
   }
 
   /** How long the lane still waits, in ms; 0 when it is open. */
   get blockedForMs(): number {
-    return Math.max(0, this.blockedUntilMs - this.clock.now().getTime());
+    return Math.max(0, this.blockedUntilMs - this.nowMs);
+  }
+
+  /** How long the upstream's moment of patience still lasts, in ms. */
+  get heldForMs(): number {
+    return Math.max(0, this.heldUntilMs - this.nowMs);
   }
 
   /** What every search on the lane has to be told while it waits. */
   get blockedBy(): UpstreamError {
-    return new UpstreamError('rate_limited', `${this.source} is not asked for the moment: ${this.reason}`);
+    const reason = this.trouble || 'it did not answer as it should';
+    return new UpstreamError('rate_limited', `${this.source} is not asked for the moment: ${reason}`);
   }
 
   /** When the lane asks again. */
@@ -111,13 +133,41 @@ export class Lane {
     this.abort.abort();
   }
 
+  /** A door onto the same upstream that tells `budget` of its requests as well: for lookups. */
+  door(budget: UpstreamBudget): UpstreamHttp {
+    return createUpstreamHttp({
+      source: this.source,
+      http: this.parts.http,
+      baseUrl: this.parts.baseUrl,
+      settings: this.connector.requiredSettings.flat(),
+      budget: () => budget,
+    });
+  }
+
   /** A read went well: the upstream is fine. */
   async succeeded(): Promise<void> {
     this.suspects.clear();
-    if (this.failures === 0) return;
+    const recovered = this.failures > 0 || this.trouble !== '';
     this.failures = 0;
-    await this.parts.remember(new Date(this.blockedUntilMs), 0);
-    this.publish();
+    this.trouble = '';
+    this.lastSuccessAt = this.clock.now();
+    await this.remember(recovered);
+  }
+
+  /**
+   * Notes what the feed gave, or a search while the feed is frozen.
+   * @throws UpstreamError `frozen` when it answers, and has shown nothing new for longer than it is ever quiet
+   */
+  async follow(items: readonly SourceItem[], isFeed: boolean): Promise<void> {
+    if (isFeed) this.feed.read(items[0]?.itemId, this.nowMs);
+    const { frozenForMs } = this.feed;
+    if (frozenForMs === undefined) return;
+    const since = this.nowMs - frozenForMs;
+    if (!isFeed && items.some(({ publishedAt }) => publishedAt && Date.parse(publishedAt) > since)) return;
+    const hours = Math.floor(frozenForMs / 360_000) / 10;
+    this.trouble = `${this.source} answers, but has shown nothing new for ${hours} h: it must be frozen; nothing is charged until it moves again`;
+    await this.remember(true);
+    throw new UpstreamError('frozen', this.trouble, 200);
   }
 
   /**
@@ -126,33 +176,108 @@ export class Lane {
    */
   async failed(error: UpstreamError, searchKey: string): Promise<Date | undefined> {
     if (isSuspicious(error.kind)) this.suspects.add(searchKey);
-    const { backoff } = this.parts.connector.budget;
-    if (!blocksLane(error.kind, backoff, this.suspects.size)) return undefined;
+    const { backoff } = this.connector.budget;
+    if (!blocksLane(error.kind, backoff, this.suspects.size)) {
+      if (this.isUnwell(error, searchKey)) this.trouble = error.message;
+      await this.remember(false);
+      return undefined;
+    }
     this.failures += 1;
-    this.reason = error.message;
-    const waitMs = waitAfter(error.kind, this.failures, error.retryAfterMs, Math.random());
-    this.blockedUntilMs = Math.max(this.blockedUntilMs, this.clock.now().getTime() + waitMs);
-    const until = new Date(this.blockedUntilMs);
-    await this.parts.remember(until, this.failures);
-    this.publish();
-    return until;
+    this.trouble = error.message;
+    this.block(waitAfter(error.kind, this.failures, error.retryAfterMs, Math.random()));
+    await this.remember(true);
+    return this.blockedUntil;
+  }
+
+  /** One search that is not there says nothing about the source; a changed answer or a spent quota does. */
+  private isUnwell({ kind }: UpstreamError, searchKey: string): boolean {
+    if (kind === 'not_found' || kind === 'gone' || kind === 'blocked') return false;
+    if (this.connector.budget.backoff === 'lane') return true;
+    return this.suspects.add(searchKey).size >= FAILING_SEARCHES;
   }
 
   private budget(): UpstreamBudget {
     return {
-      before: async () => {
-        if (this.stopped || this.blockedForMs > 0) throw new LaneBlocked();
-        const waitMs = this.bucket.take(this.clock.now().getTime());
-        if (waitMs > 0) await wait(waitMs, undefined, { signal: this.abort.signal }).catch(() => {});
-        if (this.stopped || this.blockedForMs > 0) throw new LaneBlocked();
+      before: (request) => this.admit(request),
+      after: (answer) => {
+        this.count(answer.status);
+        const { remaining, resetAfterMs } = readRateHeaders(answer.headers, this.clock.now());
+        const fine = answer.status >= 200 && answer.status < 300;
+        if (fine && remaining !== undefined && remaining < 1 && resetAfterMs !== undefined)
+          this.holdOff({ waitMs: resetAfterMs, reason: `nothing is left of what ${this.source} allows` });
       },
-      after: ({ status }) =>
-        metrics.upstreamRequests.inc({ source: this.source, status: status === 0 ? 'none' : String(status) }),
+      holdOff: (wait) => this.holdOff(wait),
     };
   }
 
+  /**
+   * Lets a request through when the budget has room for it.
+   * @throws LaneBlocked when the lane waits or stops, UpstreamError `quota_spent` when the day's quota is used up
+   */
+  async admit({ spends }: UpstreamRequest): Promise<void> {
+    this.refuseBlocked();
+    const resetsAt = spends && this.quotas.take(spends.quota, spends.points, this.clock.now());
+    if (resetsAt)
+      throw new UpstreamError(
+        'quota_spent',
+        `${this.source}: what it allows a day ("${spends.quota}") is used up until ${resetsAt.toISOString()}; fewer searches or longer intervals make it last`,
+        0,
+        resetsAt.getTime() - this.nowMs,
+      );
+    let waitMs = this.bucket.take(this.nowMs);
+    for (;;) {
+      waitMs = Math.max(waitMs, this.heldForMs);
+      if (waitMs <= 0) break;
+      await wait(waitMs, undefined, { signal: this.abort.signal }).catch(() => {});
+      this.refuseBlocked();
+      waitMs = 0;
+    }
+  }
+
+  /** Counts a request that was sent. */
+  count(status: number): void {
+    metrics.upstreamRequests.inc({ source: this.source, status: status === 0 ? 'none' : String(status) });
+  }
+
+  private refuseBlocked(): void {
+    if (this.stopped || this.blockedForMs > 0) throw new LaneBlocked();
+  }
+
+  private holdOff({ waitMs, reason, quota }: Parameters<UpstreamHttp['holdOff']>[0]): void {
+    if (quota) this.quotas.exhaust(quota, new Date(this.nowMs + waitMs));
+    else if (waitMs <= PATIENCE_MS) this.heldUntilMs = Math.max(this.heldUntilMs, this.nowMs + waitMs);
+    else {
+      this.trouble = reason;
+      this.block(waitMs);
+    }
+    void this.remember(true).catch(() => {});
+  }
+
+  private block(waitMs: number): void {
+    this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + waitMs);
+  }
+
+  private async remember(now: boolean): Promise<void> {
+    this.publish();
+    if (!now && this.nowMs - this.rememberedAt < REMEMBER_MS) return;
+    this.rememberedAt = this.nowMs;
+    await this.parts.remember({
+      blockedUntil: this.blockedUntil,
+      failures: this.failures,
+      trouble: this.trouble,
+      lastSuccessAt: this.lastSuccessAt,
+      feed: this.feed.state,
+      quotas: this.quotas.state,
+    });
+  }
+
+  private get nowMs(): number {
+    return this.clock.now().getTime();
+  }
+
   private publish(): void {
-    const seconds = this.blockedForMs > 0 ? this.blockedUntilMs / 1000 : 0;
-    metrics.laneBlockedUntil.set({ source: this.source, lane: this.name }, seconds);
+    const labels = { source: this.source, lane: this.name };
+    metrics.laneBlockedUntil.set(labels, this.blockedForMs > 0 ? this.blockedUntilMs / 1000 : 0);
+    metrics.sourceHealthy.set(labels, this.trouble === '' ? 1 : 0);
   }
 }

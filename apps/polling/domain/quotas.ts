@@ -1,0 +1,53 @@
+import type { DailyQuota } from '#sources';
+
+/** What is spent of one quota, and when it begins anew (ms since the epoch). */
+export interface Spent {
+  points: number;
+  resetsAt: number;
+}
+
+/** A lane's part of what the upstream allows a day, by the quota's name. */
+export class Quotas {
+  private readonly spent = new Map<string, Spent>();
+
+  constructor(
+    private readonly quotas: Readonly<Record<string, DailyQuota>>,
+    /** Lanes among which each quota is divided. */
+    private readonly lanes: number,
+    kept: Readonly<Record<string, Spent>> = {},
+  ) {
+    for (const [name, spent] of Object.entries(kept)) this.spent.set(name, spent);
+  }
+
+  /** What is to be kept across restarts. */
+  get state(): Record<string, Spent> {
+    return Object.fromEntries(this.spent);
+  }
+
+  /**
+   * Takes points, unless that would be more than is left.
+   * @returns when the quota begins anew, where nothing was taken
+   */
+  take(name: string, points: number, now: Date): Date | undefined {
+    const quota = this.quotas[name];
+    if (!quota) return undefined;
+    const spent = this.current(name, quota, now);
+    if (spent.points + points > quota.points / this.lanes) return new Date(spent.resetsAt);
+    spent.points += points;
+    return undefined;
+  }
+
+  /** The upstream says that nothing is left. */
+  exhaust(name: string, until: Date): void {
+    const quota = this.quotas[name];
+    if (quota) this.spent.set(name, { points: quota.points, resetsAt: until.getTime() });
+  }
+
+  private current(name: string, quota: DailyQuota, now: Date): Spent {
+    const spent = this.spent.get(name);
+    if (spent && now.getTime() < spent.resetsAt) return spent;
+    const fresh = { points: 0, resetsAt: quota.nextReset(now).getTime() };
+    this.spent.set(name, fresh);
+    return fresh;
+  }
+}

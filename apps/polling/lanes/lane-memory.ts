@@ -1,0 +1,24 @@
+import type { FeedState } from '../domain/feed-watch.js';
+import type { Spent } from '../domain/quotas.js';
+
+/** What a lane has learned about its upstream: kept in Postgres, so that it holds after a move or a restart. */
+export interface LaneMemory {
+  blockedUntil: Date;
+  /** Outages in a row. */
+  failures: number;
+  /** Why the upstream is not well, for people; empty while it is. */
+  trouble: string;
+  lastSuccessAt: Date | undefined;
+  feed: FeedState | undefined;
+  quotas: Record<string, Spent>;
+}
+
+/** A lane that has never asked. */
+export const NOTHING_LEARNED: LaneMemory = {
+  blockedUntil: new Date(0),
+  failures: 0,
+  trouble: '',
+  lastSuccessAt: undefined,
+  feed: undefined,
+  quotas: {},
+};

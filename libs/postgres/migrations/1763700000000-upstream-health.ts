@@ -1,0 +1,26 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What a lane knows of its upstream's health: read by `GET /v1/sources`, kept over moves and restarts. */
+export class UpstreamHealth1763700000000 implements MigrationInterface {
+  readonly name = 'UpstreamHealth1763700000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE lanes
+        -- Why the upstream is not well, for people; empty while it is.
+        ADD COLUMN trouble text NOT NULL DEFAULT '',
+        ADD COLUMN last_success_at timestamptz(3),
+        -- What is spent of daily quotas, and how far the feed was followed.
+        ADD COLUMN memory jsonb NOT NULL DEFAULT '{}'
+    `);
+    // The oldest of what waits decides how far the retry loop has fallen behind.
+    await runner.query('CREATE INDEX pending_deliveries_first ON pending_deliveries (first_at)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX pending_deliveries_first');
+    await runner.query(
+      'ALTER TABLE lanes DROP COLUMN trouble, DROP COLUMN last_success_at, DROP COLUMN memory',
+    );
+  }
+}
