@@ -8,6 +8,8 @@ export interface Answer {
   readonly status: number;
   /** Lower-case names; repeated headers are joined with commas. */
   readonly headers: Record<string, string>;
+  /** Each `Set-Cookie` by itself: joined, the commas of their dates could not be told from ours. */
+  readonly setCookies?: readonly string[];
   readonly bytes: Buffer;
 }
 
@@ -48,6 +50,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   private settled = false;
   private status = 0;
   private headers: Record<string, string> = {};
+  private setCookies: readonly string[] = [];
   private body: AnswerBody | undefined;
 
   constructor(
@@ -68,6 +71,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.settled || status < 200) return;
     this.status = status;
+    this.setCookies = [headers['set-cookie'] ?? []].flat();
     this.headers = flat(headers);
     const { maxBytes, host } = this.bounds;
     const encoding = this.headers['content-encoding'];
@@ -93,7 +97,8 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
 
   whole(bytes: Buffer): void {
     if (!this.settle()) return;
-    this.resolve({ status: this.status, headers: this.headers, bytes });
+    const { status, headers, setCookies } = this;
+    this.resolve({ status, headers, bytes, ...(setCookies.length > 0 && { setCookies }) });
   }
 
   overflow(bytes: Buffer): void {

@@ -100,6 +100,27 @@ describe('size', () => {
   });
 });
 
+describe('cookies', () => {
+  it('that an answer sets come one by one, although their dates hold commas', async () => {
+    const server = await outside((request, response) => {
+      const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2; Path=/'];
+      response.setHeader('set-cookie', request.url === '/one' ? cookies.slice(1) : cookies);
+      response.end();
+    });
+    const cookiesOf = async (url: string) => (await door().request(get(url))).setCookies;
+    expect(await cookiesOf(server.origin)).toEqual([
+      'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT',
+      'b=2; Path=/',
+    ]);
+    expect(await cookiesOf(`${server.origin}/one`)).toEqual(['b=2; Path=/']);
+  });
+
+  it('are absent where an answer sets none', async () => {
+    const server = await outside((_, response) => response.end());
+    expect(await door().request(get(server.origin))).not.toHaveProperty('setCookies');
+  });
+});
+
 describe('connections', () => {
   it('are kept alive, and capped per origin', async () => {
     const server = await outside((request, response) => {

@@ -49,6 +49,8 @@ export interface OutboundResponse {
   status: number;
   /** Lower-case names; repeated headers are joined with commas. */
   headers: Record<string, string>;
+  /** Each `Set-Cookie` of the last answer by itself; absent where there was none. */
+  setCookies?: readonly string[];
   /** Decoded. */
   bytes: Uint8Array;
   /** Address of the last request, after redirects and before `reroute`. */
@@ -91,8 +93,10 @@ class GuardedOutboundHttp implements OutboundHttp {
   async request(request: OutboundRequest): Promise<OutboundResponse> {
     if (this.closed) throw new OutboundError('network', 'nothing is sent any more: the service is stopping');
     if (request.redirects === 'follow') return this.follow(request);
-    const { status, headers, bytes } = await this.send(request, request, request.deadlineMs, request.trusted);
-    return { status, headers, bytes, url: request.url };
+    return {
+      ...(await this.send(request, request, request.deadlineMs, request.trusted)),
+      url: request.url,
+    };
   }
 
   async close(): Promise<void> {
@@ -112,8 +116,7 @@ class GuardedOutboundHttp implements OutboundHttp {
       const answer = await this.send(hop, request, Math.max(1, endsAt - performance.now()), Boolean(trusted));
       const next = nextHop(hop, answer);
       if (!next) {
-        const { status, headers, bytes } = answer;
-        return { status, headers, bytes, url: hop.url, ...(movedTo !== undefined && { movedTo }) };
+        return { ...answer, url: hop.url, ...(movedTo !== undefined && { movedTo }) };
       }
       permanentSoFar &&= isPermanentRedirect(answer.status);
       if (permanentSoFar) movedTo = next.url;

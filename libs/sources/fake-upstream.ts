@@ -11,6 +11,7 @@ export type FakeAnswer =
   | {
       status?: number;
       headers?: Record<string, string>;
+      setCookies?: readonly string[];
       body?: string | Uint8Array | object;
       url?: string;
       movedTo?: string;
@@ -47,6 +48,7 @@ export function fakeUpstream(
       return Promise.resolve({
         status: given.status ?? 200,
         headers: given.headers ?? {},
+        ...(given.setCookies && { setCookies: given.setCookies }),
         bytes: bytesOf(given.body ?? ''),
         url: given.url ?? request.url,
         ...(given.movedTo !== undefined && { movedTo: given.movedTo }),

@@ -70,18 +70,18 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
 }
 
 /** What became of one entry of an answer. `malformed`, `leftOut`: why, in words that follow a count. */
-export type Reading = { item: SourceItem } | { malformed: string } | { leftOut: string };
+export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
 /**
  * Reads every entry; each item once. An entry that cannot be read is counted in `warnings`. Throws
  * `UpstreamError` `unknown_shape` when there are entries and none of them can be read.
  */
-export function readEntries<Entry>(
+export function readEntries<Entry, Read extends { itemId: string } = SourceItem>(
   source: SourceId,
   entries: readonly Entry[],
-  read: (entry: Entry) => Reading,
-): { items: SourceItem[]; warnings: string[] } {
-  const items = new Map<string, SourceItem>();
+  read: (entry: Entry) => Reading<Read>,
+): { items: Read[]; warnings: string[] } {
+  const items = new Map<string, Read>();
   const notes = new Map<string, number>();
   let malformed = 0;
   for (const entry of entries) {

@@ -38,6 +38,8 @@ export interface SourceConnector {
   readonly lookups?: Readonly<Record<string, Lookup>>;
   /** False: the upstream has no search of its own, so that `platform` can only mean whole words. */
   readonly hasSearch: boolean;
+  /** Every item that the connector returns matches: what it reports is what was asked for (ai_answers). */
+  readonly matchesUpstream?: true;
   /** What the upstream allows one installation. */
   readonly budget: LaneBudget;
   /** True: ticks of all searches fall on one grid, since searches share requests (rss, hackernews). */
@@ -169,6 +171,8 @@ export interface UpstreamResponse {
   status: number;
   /** Lower-case names. */
   headers: Record<string, string>;
+  /** Each `Set-Cookie` by itself; absent where there was none. */
+  setCookies?: readonly string[];
   bytes: Uint8Array;
   /** UTF-8 of the bytes. */
   text: string;
