@@ -1,12 +1,14 @@
 import { Module } from '@nestjs/common';
 import type { ClickHouseClient } from '#clickhouse';
-import { CLICKHOUSE, DATABASE, serviceModule, type ServiceDefinition } from '#platform';
+import type { EventStore } from '#event-store';
+import { CLICKHOUSE, DATABASE, serviceModule, STORE, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { analysisPurge } from './handlers/purge.handler.js';
 import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
 import { checkActivitySink } from './sinks/check-activity.sink.js';
 import { mentionsSink } from './sinks/mentions.sink.js';
+import { observationsSink } from './sinks/observations.sink.js';
 
 @Module({})
 class AnalysisModule {}
@@ -19,12 +21,18 @@ export function analysisService(): ServiceDefinition {
       AnalysisModule,
       { providers: [ChecksHandler] },
       {
-        inject: [ChecksHandler, CLICKHOUSE, DATABASE],
-        list: (checks: ChecksHandler, clickhouse: ClickHouseClient, database: Database) => ({
+        inject: [ChecksHandler, CLICKHOUSE, DATABASE, STORE],
+        list: (
+          checks: ChecksHandler,
+          clickhouse: ClickHouseClient,
+          database: Database,
+          store: EventStore,
+        ) => ({
           durables: [
             checks.durable(),
             mentionsSink(clickhouse, database),
-            checkActivitySink(clickhouse),
+            checkActivitySink(clickhouse, database, store),
+            observationsSink(clickhouse, database, store),
             attemptActivitySink(clickhouse),
             analysisPurge(clickhouse),
           ],

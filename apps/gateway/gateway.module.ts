@@ -4,7 +4,11 @@ import { serviceModule, LOG, type ServiceDefinition } from '#platform';
 import type { Logger } from '#telemetry';
 import { ActivityController } from './api/keywords/activity.controller.js';
 import { KeywordsController } from './api/keywords/keywords.controller.js';
+import { LookupClient } from './api/lookups/lookup-client.js';
+import { LookupsController } from './api/lookups/lookups.controller.js';
 import { MentionsController } from './api/mentions/mentions.controller.js';
+import { SourcesController } from './api/sources/sources.controller.js';
+import { VintedController } from './api/vinted/vinted.controller.js';
 import { WatchesController } from './api/watches/watches.controller.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { ApiKeys } from './auth/api-keys.js';
@@ -14,7 +18,9 @@ import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
 import { ActivityReads } from './reads/activity-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
+import { MarketReads } from './reads/market-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
+import { SourceReads } from './reads/source-reads.js';
 
 @Module({})
 class GatewayModule {}
@@ -26,7 +32,15 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
     module: serviceModule(
       GatewayModule,
       {
-        controllers: [KeywordsController, ActivityController, MentionsController, WatchesController],
+        controllers: [
+          KeywordsController,
+          ActivityController,
+          MentionsController,
+          LookupsController,
+          SourcesController,
+          VintedController,
+          WatchesController,
+        ],
         providers: [
           { provide: SOURCES, useValue: config.sources },
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
@@ -35,6 +49,9 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordReads,
           MentionReads,
           ActivityReads,
+          LookupClient,
+          MarketReads,
+          SourceReads,
         ],
       },
       { inject: [], list: () => ({ durables: [], commands: [], loops: [] }) },

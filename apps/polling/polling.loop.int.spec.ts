@@ -3,6 +3,7 @@ import { OutboundError, type OutboundHttp } from '#http-out';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
 import type { PollingConfig } from './config.js';
+import { LaneWork } from './lanes/lane-work.js';
 import { openPollingStores, Upstream, type PollingStores } from './polling-under-test.js';
 import { PollingLoop } from './polling.loop.js';
 
@@ -38,7 +39,9 @@ describe('the loop of polling', () => {
       ]),
     } as unknown as PollingConfig;
     const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => stores.watch({ query: `q${n}` })));
-    const loop = new PollingLoop(stores.database, stores.store, http, config, createLogger('spec', 'silent'));
+    const log = createLogger('spec', 'silent');
+    const work = new LaneWork(stores.database, stores.store, stores.bus, log);
+    const loop = new PollingLoop(stores.database, http, config, log, work);
     await loop.start();
     await stores.due(...ids);
     await until('the reads hang', () => requests() === 4);

@@ -1,18 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { SourceId } from '#contracts';
-import type { EventStore } from '#event-store';
 import type { OutboundHttp } from '#http-out';
-import { systemClock, within } from '#kernel';
-import { DATABASE, LOG, STORE, type Loop } from '#platform';
+import { within } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { SourceSetup } from '#sources';
 import { metrics, type Logger } from '#telemetry';
-import { CheckRecorder } from './checks/check-recorder.js';
 import { lateness } from './checks/due-work.js';
-import { LaneWorker } from './checks/lane-worker.js';
 import { pruneSeenItems } from './checks/seen-items.js';
 import type { PollingConfig } from './config.js';
 import { LaneLeases, memoryOf, type LaneRow } from './lanes/lane-leases.js';
+import { LaneWork, type WorkOnLane } from './lanes/lane-work.js';
 import { Lane } from './lanes/lane.js';
 
 /** How long requests under way may go on when the service stops. */
@@ -28,11 +26,10 @@ export const OUTBOUND = Symbol('outbound http');
 @Injectable()
 export class PollingLoop implements Loop {
   readonly name = 'polling';
-  private readonly workers = new Map<string, LaneWorker>();
+  private readonly workers = new Map<string, WorkOnLane>();
   /** Lanes that are given back: their last requests are under way. */
   private readonly leaving = new Set<Promise<void>>();
   private readonly leases: LaneLeases;
-  private readonly recorder: CheckRecorder;
   private readonly sources: ReadonlyMap<SourceId, SourceSetup>;
   private timer?: NodeJS.Timeout;
   private pruneTimer?: NodeJS.Timeout;
@@ -40,13 +37,12 @@ export class PollingLoop implements Loop {
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    @Inject(STORE) store: EventStore,
     @Inject(OUTBOUND) private readonly http: OutboundHttp,
     @Inject(POLLING_CONFIG) private readonly config: PollingConfig,
     @Inject(LOG) private readonly log: Logger,
+    private readonly work: LaneWork,
   ) {
     this.leases = new LaneLeases(database, config.LANE_LEASE_MS);
-    this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
     this.sources = config.sources;
   }
 
@@ -104,7 +100,7 @@ export class PollingLoop implements Loop {
       metrics.dueSearches.set({ source }, seconds);
   }
 
-  private letGo(lane: string, worker: LaneWorker): void {
+  private letGo(lane: string, worker: WorkOnLane): void {
     const leaving = worker
       .stop()
       .then(() => this.leases.release([lane]))
@@ -125,16 +121,7 @@ export class PollingLoop implements Loop {
       memory: memoryOf(row),
       remember: (memory) => this.leases.remember(row.lane, memory),
     });
-    const worker = new LaneWorker(
-      lane,
-      this.database,
-      this.recorder,
-      systemClock,
-      this.config.POLL_TICK_MS,
-      this.log,
-    );
-    this.workers.set(row.lane, worker);
-    worker.start();
+    this.workers.set(row.lane, this.work.begin(lane, this.config.POLL_TICK_MS));
     this.log.info({ lane: row.lane }, 'lane taken');
   }
 }

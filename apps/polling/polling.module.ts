@@ -5,6 +5,7 @@ import type { Database } from '#postgres';
 import { durableOf } from '#projections';
 import type { PollingConfig } from './config.js';
 import { pollingPurge } from './handlers/purge.handler.js';
+import { LaneWork } from './lanes/lane-work.js';
 import { OUTBOUND, POLLING_CONFIG, PollingLoop } from './polling.loop.js';
 import { scheduleProjection } from './projections/schedule.projection.js';
 
@@ -24,6 +25,7 @@ export function pollingService(config: PollingConfig): ServiceDefinition {
             provide: OUTBOUND,
             useFactory: () => createOutboundHttp({ allow: config.egressAllow, userAgent: USER_AGENT }),
           },
+          LaneWork,
           PollingLoop,
         ],
       },

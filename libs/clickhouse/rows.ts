@@ -45,6 +45,8 @@ export interface MentionRow {
   dropped_rule: string;
   /** JSON: `[{step, value, hit, detail}]` */
   verdicts: string;
+  /** JSON: the envelope's listing; empty for other sources than vinted. */
+  listing: string;
 }
 
 /** A row of `events`. */
@@ -71,4 +73,44 @@ export interface ActivityRow {
   event_id: string | null;
   status_code: number | null;
   message: string;
+}
+
+/** A row of `listing_observations`. Prices are decimal numbers as text. */
+export interface ListingObservationRow {
+  account_id: string;
+  /** `NO_ID`: a watch that no keyword owns. */
+  keyword_id: string;
+  watch_id: string;
+  criteria_hash: string;
+  market: string;
+  listing_id: string;
+  observed_at: string;
+  /** seen, created, price_changed, delisted */
+  event: string;
+  price: string;
+  previous_price: string | null;
+  currency: string;
+  title: string;
+  url: string;
+  brand: string;
+  brand_ids: string[];
+  catalog_ids: string[];
+  first_seen_at: string;
+}
+
+/** A row of `answers`. */
+export interface AnswerRow {
+  account_id: string;
+  keyword_id: string;
+  watch_id: string;
+  check_id: string;
+  engine: string;
+  model: string;
+  market: string;
+  prompt: string;
+  answered_at: string;
+  text: string;
+  /** JSON: `[{url, title}]` */
+  citations: string;
+  queries: string[];
 }

@@ -1,6 +1,7 @@
 /**
  * The tables, made when a service starts. Each is filled from a stream and can be filled again from it: a row's
- * key is the fact's derived id, so writing it twice leaves one row (after merges; reads use LIMIT 1 BY).
+ * key is the fact's derived id, so writing it twice leaves one row (after merges; reads use LIMIT 1 BY). Additions to a
+ * released table are statements of their own.
  */
 export const TABLES: readonly string[] = [
   // Serves GET /v1/mentions and a keyword's results: one account, newest first. The small granule keeps the read
@@ -84,4 +85,74 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, keyword_id, occurred_at, activity_id)
   TTL toDateTime(occurred_at) + INTERVAL 90 DAY
   SETTINGS index_granularity = 1024`,
+
+  // Vinted's listing of a mention, as JSON; empty for the other sources.
+  `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS listing String CODEC(ZSTD(1))`,
+
+  // Serves the market days (one account, one market, one day) and a listing's price history (the index by listing).
+  `CREATE TABLE IF NOT EXISTS listing_observations (
+    account_id UUID,
+    market LowCardinality(String),
+    observed_at DateTime64(3, 'UTC'),
+    criteria_hash String,
+    listing_id String,
+    event LowCardinality(String),
+    keyword_id UUID,
+    watch_id UUID,
+    price Decimal(18, 4),
+    previous_price Nullable(Decimal(18, 4)),
+    currency LowCardinality(String),
+    title String CODEC(ZSTD(1)),
+    url String CODEC(ZSTD(1)),
+    brand LowCardinality(String),
+    brand_ids Array(String),
+    catalog_ids Array(String),
+    first_seen_at DateTime64(3, 'UTC'),
+    INDEX by_listing listing_id TYPE bloom_filter GRANULARITY 1
+  ) ENGINE = ReplacingMergeTree
+  PARTITION BY toYYYYMM(observed_at)
+  ORDER BY (account_id, market, toDate(observed_at), criteria_hash, listing_id, observed_at, event, watch_id)
+  SETTINGS index_granularity = 1024`,
+
+  // Serves GET /v1/vinted/market-stats: one scope (search, keyword, brand or catalogue), some days. Quantiles are
+  // states, so that a day of a million prices is read in milliseconds; a price is in ten-thousandths. The row that
+  // was counted last is the true one.
+  `CREATE TABLE IF NOT EXISTS market_days (
+    account_id UUID,
+    market LowCardinality(String),
+    scope LowCardinality(String),
+    scope_id String,
+    date Date,
+    currency LowCardinality(String),
+    counted_at DateTime64(3, 'UTC'),
+    n UInt64,
+    new_listings UInt64,
+    delisted UInt64,
+    price_changes UInt64,
+    lowest Int64,
+    highest Int64,
+    total Int64,
+    prices AggregateFunction(quantilesExactWeightedInterpolated(0.25, 0.5, 0.75), Int64, UInt8),
+    seconds_to_delist AggregateFunction(quantilesExactWeightedInterpolated(0.5), Int64, UInt8)
+  ) ENGINE = ReplacingMergeTree(counted_at)
+  ORDER BY (account_id, scope, scope_id, market, date, currency)
+  SETTINGS index_granularity = 64`,
+
+  // Serves GET …/answers: the kept answers of one watch or keyword, newest first.
+  `CREATE TABLE IF NOT EXISTS answers (
+    account_id UUID,
+    keyword_id UUID,
+    watch_id UUID,
+    check_id UUID,
+    engine LowCardinality(String),
+    model LowCardinality(String),
+    market LowCardinality(String),
+    prompt String,
+    answered_at DateTime64(3, 'UTC'),
+    text String CODEC(ZSTD(3)),
+    citations String CODEC(ZSTD(3)),
+    queries Array(String)
+  ) ENGINE = ReplacingMergeTree
+  ORDER BY (account_id, watch_id, answered_at, engine)
+  SETTINGS index_granularity = 256`,
 ];

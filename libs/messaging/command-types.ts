@@ -5,6 +5,8 @@ import {
   CreateKeywordSchema,
   CreateWatchSchema,
   DoneSchema,
+  LookedUpSchema,
+  LookUpSchema,
   MadeSchema,
   OpenAccountSchema,
   OpenedAccountSchema,
@@ -36,3 +38,12 @@ export const COMMANDS = {
   changeWatch: { subject: 'commands.keywords.change-watch', input: ChangeWatchSchema, output: MadeSchema },
   retireWatch: { subject: 'commands.keywords.retire-watch', input: RetireWatchSchema, output: DoneSchema },
 } as const;
+
+/** A lookup is answered by the polling replica that holds the source's first lane. */
+export function lookupCommand(source: string) {
+  return {
+    subject: `commands.polling.lookup.${source}`,
+    input: LookUpSchema,
+    output: LookedUpSchema,
+  };
+}

@@ -54,7 +54,8 @@ export function serveCommands(
   );
   return {
     async stop() {
-      await Promise.all(subscriptions.map((subscription) => subscription.drain()));
+      const open = subscriptions.filter((subscription) => !subscription.isClosed());
+      await Promise.all(open.map((subscription) => subscription.drain()));
     },
   };
 }
@@ -74,21 +75,24 @@ async function replyTo(type: CommandType, handle: CommandHandler['handle'], data
   }
 }
 
+const PATIENCE_MS = 10_000;
+
 /**
  * Sends a command and waits for its outcome.
- * @throws Refusal as the service answered, or 503 when no service answers within 10 s.
+ * @throws Refusal as the service answered, or 503 when no service answers within `patienceMs` (default 10 s).
  */
 export async function sendCommand<I extends DescMessage, O extends DescMessage>(
   bus: Bus,
   type: CommandType<I, O>,
   input: MessageShape<I>,
+  patienceMs = PATIENCE_MS,
 ): Promise<MessageShape<O>> {
   const headers = natsHeaders();
   const trace = currentTrace();
   if (trace) headers.set('traceparent', traceparentOf(trace));
   if (trace?.requestId) headers.set('x-request-id', trace.requestId);
   const message = await bus.nc
-    .request(type.subject, toBinary(type.input, input), { timeout: 10_000, headers })
+    .request(type.subject, toBinary(type.input, input), { timeout: patienceMs, headers })
     .catch((error: unknown) => {
       const service = type.subject.split('.')[1];
       const silent = error instanceof RequestError && error.isNoResponders();

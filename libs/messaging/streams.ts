@@ -11,6 +11,7 @@ export const STREAMS = {
   CHECKS: { subjects: ['checks.>'], maxAgeDays: 90 },
   EVENTS: { subjects: ['events.>'], maxAgeDays: 90 },
   ATTEMPTS: { subjects: ['attempts.>'], maxAgeDays: 90 },
+  LOOKUPS: { subjects: ['lookups.>'], maxAgeDays: 90 },
   ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
   PURGES: { subjects: ['purges.>'], maxAgeDays: 7 },
   PARKED: { subjects: ['parked.>'], maxAgeDays: 90 },

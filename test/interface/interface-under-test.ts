@@ -111,6 +111,7 @@ export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): M
     dropped_reason: '',
     dropped_rule: '',
     verdicts: '[]',
+    listing: '',
     ...more,
   };
 }

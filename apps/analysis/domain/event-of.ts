@@ -60,7 +60,7 @@ function envelopeOf(id: string, check: Check, item: Item): Envelope {
     article: null,
     answer: null,
     [BODY_KEY_OF[check.source as SourceId]]: JSON.parse(item.bodyJson) as object,
-    previousPrice: null,
+    previousPrice: item.previousPrice ?? null,
     occurredAt: check.finishedAt,
     ai: null,
   };

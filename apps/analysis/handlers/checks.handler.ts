@@ -3,13 +3,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CheckSchema, DEFAULT_MATCH_MODE, EventSchema, type Check, type Event } from '#contracts';
 import type { EventStore, Unstored } from '#event-store';
 import { failpoint } from '#kernel';
-import { done, park, retry, subjectOf, type Durable, type Outcome } from '#messaging';
+import { done, park, subjectOf, type Durable, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { eventOf } from '../domain/event-of.js';
+import { withoutWatch } from '../sinks/known-watches.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
-
-const NOT_THERE_YET_MS = 500;
 
 /**
  * Makes final events out of checks. Sentiment, intent and the agent step take their place between the treatment
@@ -42,15 +41,13 @@ export class ChecksHandler {
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
   }
 
-  /** A watch without a row was purged, or its keyword's decision has not reached the tables yet: then it waits. */
   private async outcomeOf(
     check: Check | undefined,
     settings: ReadonlyMap<string, WatchSettings>,
   ): Promise<Outcome> {
     if (!check) return park('not a check');
     if (check.items.length === 0 || settings.has(check.watchId)) return done;
-    const subject = subjectOf('KEYWORDS', check.accountId, check.keywordId || check.watchId);
-    return (await this.store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
+    return withoutWatch(this.store, check);
   }
 }
 

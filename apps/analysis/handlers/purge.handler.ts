@@ -1,13 +1,16 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { PurgeSchema } from '#contracts';
-import type { ClickHouseClient } from '#clickhouse';
+import { TupleParam } from '@clickhouse/client';
+import { selectRows, type ClickHouseClient } from '#clickhouse';
 import { purgeDurable, type Durable } from '#messaging';
+import { countMarketDays, type MarketDay } from '../sinks/market-days.js';
 
 /** Deletes a purged keyword from ClickHouse. `SYNC` mutations: when it returns, no read sees a row any more. */
 export function analysisPurge(clickhouse: ClickHouseClient): Durable {
   return purgeDurable('analysis', async (data) => {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
-    for (const table of ['mentions', 'activity'])
+    const days = await observedDays(clickhouse, accountId, keywordId);
+    for (const table of ['mentions', 'activity', 'answers', 'listing_observations'])
       await clickhouse.command({
         query: `ALTER TABLE ${table} DELETE WHERE account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID} SETTINGS mutations_sync = 2`,
         query_params: { accountId, keywordId },
@@ -17,5 +20,31 @@ export function analysisPurge(clickhouse: ClickHouseClient): Durable {
         'ALTER TABLE events DELETE WHERE watch_id IN {watchIds: Array(UUID)} SETTINGS mutations_sync = 2',
       query_params: { watchIds },
     });
+    await countWithout(clickhouse, accountId, days);
   });
+}
+
+/** The days whose statistics hold listings of the keyword. */
+async function observedDays(clickhouse: ClickHouseClient, accountId: string, keywordId: string) {
+  return selectRows<MarketDay>(
+    clickhouse,
+    `SELECT DISTINCT {accountId: String} AS accountId, market, toString(date) AS date FROM market_days
+     WHERE account_id = {accountId: UUID} AND scope = 'keyword' AND scope_id = {keywordId: String}`,
+    { accountId, keywordId },
+  );
+}
+
+/** Statistics are counted from observations: without the keyword's, what remains is counted anew. */
+async function countWithout(
+  clickhouse: ClickHouseClient,
+  accountId: string,
+  days: readonly MarketDay[],
+): Promise<void> {
+  if (days.length === 0) return;
+  await clickhouse.command({
+    query: `ALTER TABLE market_days DELETE WHERE account_id = {accountId: UUID}
+      AND (market, toString(date)) IN {days: Array(Tuple(String, String))} SETTINGS mutations_sync = 2`,
+    query_params: { accountId, days: days.map(({ market, date }) => new TupleParam([market, date])) },
+  });
+  for (const day of days) await countMarketDays(clickhouse, day);
 }

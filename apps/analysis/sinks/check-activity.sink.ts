@@ -1,21 +1,20 @@
-import { fromBinary } from '@bufbuild/protobuf';
-import { CheckSchema, type Check } from '#contracts';
+import type { Check } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
+import type { EventStore } from '#event-store';
 import { derivedId } from '#kernel';
-import { done, type Durable } from '#messaging';
+import type { Durable } from '#messaging';
+import type { Database } from '#postgres';
+import { checkSink } from './known-watches.js';
 
 /** Writes CHECKS into the activity: one record for each check, failed ones with their reason. */
-export function checkActivitySink(clickhouse: ClickHouseClient): Durable {
-  return {
-    stream: 'CHECKS',
-    name: 'check-activity-sink-v1',
-    batchSize: 2000,
-    async handle(batch) {
-      const checks = batch.map(({ data }) => fromBinary(CheckSchema, data));
-      await insertRows(clickhouse, 'activity', checks.map(activityRow));
-      return batch.map(() => done);
-    },
-  };
+export function checkActivitySink(
+  clickhouse: ClickHouseClient,
+  database: Database,
+  store: EventStore,
+): Durable {
+  const write = (checks: readonly Check[]) =>
+    insertRows<ActivityRow>(clickhouse, 'activity', checks.map(activityRow));
+  return checkSink({ name: 'check-activity-sink-v1', batchSize: 2000, write }, database, store);
 }
 
 function activityRow(check: Check): ActivityRow {

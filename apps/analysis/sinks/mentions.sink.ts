@@ -3,6 +3,7 @@ import { EventSchema, type Event } from '#contracts';
 import { insertRows, NO_ID, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
 import { done, type Durable } from '#messaging';
 import type { Database } from '#postgres';
+import { knownWatches } from './known-watches.js';
 
 /** Writes EVENTS into ClickHouse: the mention for reading, the envelope's bytes for replay. */
 export function mentionsSink(clickhouse: ClickHouseClient, database: Database): Durable {
@@ -13,7 +14,7 @@ export function mentionsSink(clickhouse: ClickHouseClient, database: Database): 
     async handle(batch) {
       const all = batch.map(({ data }) => fromBinary(EventSchema, data));
       // An event is made only of a watch that has a row, so one without was purged: it must not come back.
-      const known = await watchesIn(
+      const known = await knownWatches(
         database,
         all.map((event) => event.watchId),
       );
@@ -23,14 +24,6 @@ export function mentionsSink(clickhouse: ClickHouseClient, database: Database): 
       return batch.map(() => done);
     },
   };
-}
-
-async function watchesIn(database: Database, watchIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows: { watch_id: string }[] = await database.query(
-    'SELECT watch_id FROM watches WHERE watch_id = ANY($1)',
-    [[...new Set(watchIds)]],
-  );
-  return new Set(rows.map((row) => row.watch_id));
 }
 
 /** Dropped items stay readable as mentions; as events they never happened. */
@@ -96,6 +89,7 @@ function mentionRow(event: Event): MentionRow[] {
       verdicts: JSON.stringify(
         event.verdicts.map(({ step, value, hit, detail }) => ({ step, value, hit, detail })),
       ),
+      listing: event.source === 'vinted' ? item.bodyJson : '',
     },
   ];
 }

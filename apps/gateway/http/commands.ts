@@ -10,8 +10,9 @@ export async function send<I extends DescMessage, O extends DescMessage>(
   bus: Bus,
   type: CommandType<I, O>,
   input: MessageShape<I>,
+  patienceMs?: number,
 ): Promise<MessageShape<O>> {
   // A body of 1 MiB can be several times as large on the wire: each number of a filter is eleven bytes there.
   refuseOversize('the request', toBinary(type.input, input).length);
-  return sendCommand(bus, type, input);
+  return sendCommand(bus, type, input, patienceMs);
 }

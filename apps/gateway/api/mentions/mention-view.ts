@@ -48,7 +48,7 @@ export function mentionView(row: MentionRow) {
     coBrands: [],
     ai: null,
     storyId: null,
-    listing: null,
+    listing: row.listing === '' ? null : (JSON.parse(row.listing) as unknown),
     dropped: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
   };
 }

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iEgoETWFkZRIKCgJpZBgBIAEoCSJaCg1SZXRpcmVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEg0KBXB1cmdlGAQgASgIIooCCgtDcmVhdGVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEi8KCGNyaXRlcmlhGAQgASgLMh0uZWFyc2hvdC5rZXl3b3Jkcy52MS5Dcml0ZXJpYRIYChBpbnRlcnZhbF9zZWNvbmRzGAUgASgFEhgKC3dlYmhvb2tfdXJsGAYgASgJSACIAQESKgoCYWkYByABKAsyHi5lYXJzaG90LmtleXdvcmRzLnYxLkFnZW50U3RlcBIQCghhbmFseXNpcxgIIAEoCBIQCghiYWNrZmlsbBgJIAEoCEIOCgxfd2ViaG9va191cmwiywEKC0NoYW5nZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRIdChBpbnRlcnZhbF9zZWNvbmRzGAQgASgFSACIAQESGAoLd2ViaG9va191cmwYBSABKAlIAYgBARIWCglpc19hY3RpdmUYBiABKAhIAogBAUITChFfaW50ZXJ2YWxfc2Vjb25kc0IOCgxfd2ViaG9va191cmxCDAoKX2lzX2FjdGl2ZSJHCgtSZXRpcmVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAliBnByb3RvMw", [file_earshot_keywords_v1_definition]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iEgoETWFkZRIKCgJpZBgBIAEoCSJaCg1SZXRpcmVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEg0KBXB1cmdlGAQgASgIIooCCgtDcmVhdGVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEi8KCGNyaXRlcmlhGAQgASgLMh0uZWFyc2hvdC5rZXl3b3Jkcy52MS5Dcml0ZXJpYRIYChBpbnRlcnZhbF9zZWNvbmRzGAUgASgFEhgKC3dlYmhvb2tfdXJsGAYgASgJSACIAQESKgoCYWkYByABKAsyHi5lYXJzaG90LmtleXdvcmRzLnYxLkFnZW50U3RlcBIQCghhbmFseXNpcxgIIAEoCBIQCghiYWNrZmlsbBgJIAEoCEIOCgxfd2ViaG9va191cmwiywEKC0NoYW5nZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRIdChBpbnRlcnZhbF9zZWNvbmRzGAQgASgFSACIAQESGAoLd2ViaG9va191cmwYBSABKAlIAYgBARIWCglpc19hY3RpdmUYBiABKAhIAogBAUITChFfaW50ZXJ2YWxfc2Vjb25kc0IOCgxfd2ViaG9va191cmxCDAoKX2lzX2FjdGl2ZSJHCgtSZXRpcmVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkiagoGTG9va1VwEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEhUKDXF1ZXN0aW9uX2pzb24YBSABKAkiQgoITG9va2VkVXASEQoJYm9keV9qc29uGAEgASgJEg0KBWZvdW5kGAIgASgFEhQKDGNvc3RfY3JlZGl0cxgDIAEoBWIGcHJvdG8z", [file_earshot_keywords_v1_definition]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -473,4 +473,72 @@ export type RetireWatch = Message<"earshot.commands.v1.RetireWatch"> & {
  */
 export const RetireWatchSchema: GenMessage<RetireWatch> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 14);
+
+/**
+ * commands.polling.lookup.<source> → LookedUp
+ *
+ * @generated from message earshot.commands.v1.LookUp
+ */
+export type LookUp = Message<"earshot.commands.v1.LookUp"> & {
+  /**
+   * Becomes the lookup's id.
+   *
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string source = 3;
+   */
+  source: string;
+
+  /**
+   * @generated from field: string operation = 4;
+   */
+  operation: string;
+
+  /**
+   * @generated from field: string question_json = 5;
+   */
+  questionJson: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.LookUp.
+ * Use `create(LookUpSchema)` to create a new message.
+ */
+export const LookUpSchema: GenMessage<LookUp> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 15);
+
+/**
+ * @generated from message earshot.commands.v1.LookedUp
+ */
+export type LookedUp = Message<"earshot.commands.v1.LookedUp"> & {
+  /**
+   * @generated from field: string body_json = 1;
+   */
+  bodyJson: string;
+
+  /**
+   * @generated from field: int32 found = 2;
+   */
+  found: number;
+
+  /**
+   * @generated from field: int32 cost_credits = 3;
+   */
+  costCredits: number;
+};
+
+/**
+ * Describes the message earshot.commands.v1.LookedUp.
+ * Use `create(LookedUpSchema)` to create a new message.
+ */
+export const LookedUpSchema: GenMessage<LookedUp> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 16);
 

@@ -1,0 +1,55 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { CheckSchema, type Check } from '#contracts';
+import type { EventStore } from '#event-store';
+import { done, retry, subjectOf, type Durable, type Outcome } from '#messaging';
+import type { Database } from '#postgres';
+
+const NOT_THERE_YET_MS = 500;
+
+/** Which of the watches have a row: one without was purged, or its keyword's decision has not reached the tables. */
+export async function knownWatches(
+  database: Database,
+  watchIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows: { watch_id: string }[] = await database.query(
+    'SELECT watch_id FROM watches WHERE watch_id = ANY($1)',
+    [[...new Set(watchIds)]],
+  );
+  return new Set(rows.map((row) => row.watch_id));
+}
+
+/** What becomes of a check whose watch has no row: purged, it is left out; not there yet, it waits. */
+export async function withoutWatch(store: EventStore, check: Check): Promise<Outcome> {
+  const subject = subjectOf('KEYWORDS', check.accountId, check.keywordId || check.watchId);
+  return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
+}
+
+/** What a sink of CHECKS is made of. */
+export interface CheckSinkParts {
+  name: string;
+  batchSize: number;
+  lingerMs?: number;
+  /** Writes the checks of watches that exist; writing them twice must change nothing. */
+  write(checks: readonly Check[]): Promise<void>;
+}
+
+/** Writes CHECKS into ClickHouse; what a purged keyword left in the stream's pipe does not come back. */
+export function checkSink(parts: CheckSinkParts, database: Database, store: EventStore): Durable {
+  return {
+    stream: 'CHECKS',
+    name: parts.name,
+    batchSize: parts.batchSize,
+    ...(parts.lingerMs !== undefined && { lingerMs: parts.lingerMs }),
+    async handle(batch) {
+      const checks = batch.map(({ data }) => fromBinary(CheckSchema, data));
+      const known = await knownWatches(
+        database,
+        checks.map(({ watchId }) => watchId),
+      );
+      await parts.write(checks.filter(({ watchId }) => known.has(watchId)));
+      return Promise.all(
+        checks.map((check) => (known.has(check.watchId) ? done : withoutWatch(store, check))),
+      );
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { AnswerObservation, Check, ListingObservation } from '#contracts';
+import {
+  insertRows,
+  NO_ID,
+  type AnswerRow,
+  type ClickHouseClient,
+  type ListingObservationRow,
+} from '#clickhouse';
+import type { EventStore } from '#event-store';
+import type { Durable } from '#messaging';
+import type { Database } from '#postgres';
+import { checkSink } from './known-watches.js';
+import { countMarketDays, touchedDays } from './market-days.js';
+
+/**
+ * Writes what checks observed of things that are followed over time: listings with their prices, and the answers of
+ * AI engines. The statistics of the market days they touch are counted anew from the observations.
+ */
+export function observationsSink(
+  clickhouse: ClickHouseClient,
+  database: Database,
+  store: EventStore,
+): Durable {
+  const parts = {
+    name: 'observations-sink-v1',
+    batchSize: 500,
+    // A day is counted anew for a batch, however many of its observations the batch holds.
+    lingerMs: 1000,
+    async write(checks: readonly Check[]) {
+      const listings = checks.flatMap((check) =>
+        check.observations.flatMap(({ kind }) =>
+          kind.case === 'listing' ? [listingRow(check, kind.value)] : [],
+        ),
+      );
+      const answers = checks.flatMap((check) =>
+        check.observations.flatMap(({ kind }) =>
+          kind.case === 'answer' ? [answerRow(check, kind.value)] : [],
+        ),
+      );
+      await insertRows<AnswerRow>(clickhouse, 'answers', answers);
+      await insertRows<ListingObservationRow>(clickhouse, 'listing_observations', listings);
+      for (const day of touchedDays(listings)) await countMarketDays(clickhouse, day);
+    },
+  };
+  return checkSink(parts, database, store);
+}
+
+function listingRow(check: Check, seen: ListingObservation): ListingObservationRow {
+  return {
+    account_id: check.accountId,
+    keyword_id: check.keywordId || NO_ID,
+    watch_id: check.watchId,
+    criteria_hash: check.criteriaHash,
+    market: seen.market,
+    listing_id: seen.listingId,
+    observed_at: seen.observedAt,
+    event: seen.event,
+    price: seen.price,
+    previous_price: seen.previousPrice || null,
+    currency: seen.currency,
+    title: seen.title,
+    url: seen.url,
+    brand: seen.brand,
+    brand_ids: [...seen.brandIds],
+    catalog_ids: [...seen.catalogIds],
+    first_seen_at: seen.firstSeenAt,
+  };
+}
+
+function answerRow(check: Check, answer: AnswerObservation): AnswerRow {
+  return {
+    account_id: check.accountId,
+    keyword_id: check.keywordId || NO_ID,
+    watch_id: check.watchId,
+    check_id: check.checkId,
+    engine: answer.engine,
+    model: answer.model,
+    market: answer.market,
+    prompt: answer.prompt,
+    answered_at: answer.answeredAt,
+    text: answer.text,
+    citations: JSON.stringify(answer.citations.map(({ url, title }) => ({ url, title }))),
+    queries: [...answer.queries],
+  };
+}

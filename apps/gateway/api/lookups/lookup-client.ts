@@ -1,0 +1,43 @@
+import { create, type JsonObject } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { LookUpSchema, type SourceId } from '#contracts';
+import { newId, Refusal } from '#kernel';
+import { lookupCommand, type Bus } from '#messaging';
+import { BUS } from '#platform';
+import { SOURCES } from '../../config.js';
+import { send } from '../../http/commands.js';
+import { unavailability, type Sources } from '../keywords/keyword-faults.js';
+
+/** An upstream may take its 20 s, more than once. */
+const PATIENCE_MS = 60_000;
+
+/** What a lookup found, and what it costs. */
+export interface Found {
+  body: JsonObject;
+  /** Credits. */
+  cost: number;
+}
+
+/** Asks an upstream one question, through the polling replica that holds the source's lane. */
+@Injectable()
+export class LookupClient {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(SOURCES) private readonly sources: Sources,
+  ) {}
+
+  /** @throws Refusal 400 where the source is not configured, 404 for a definitive no, 503 where it does not answer */
+  async ask(accountId: string, source: SourceId, operation: string, question: JsonObject): Promise<Found> {
+    const unavailable = unavailability(source, this.sources);
+    if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
+    const input = create(LookUpSchema, {
+      commandId: newId(),
+      accountId,
+      source,
+      operation,
+      questionJson: JSON.stringify(question),
+    });
+    const { bodyJson, costCredits } = await send(this.bus, lookupCommand(source), input, PATIENCE_MS);
+    return { body: JSON.parse(bodyJson) as JsonObject, cost: costCredits };
+  }
+}

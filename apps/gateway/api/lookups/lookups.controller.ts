@@ -1,0 +1,116 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
+import type { SourceId } from '#contracts';
+import { Refusal } from '#kernel';
+import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
+import type { Caller } from '../../auth/api-keys.js';
+import { readBody } from '../../http/body.js';
+import { Cursors } from '../../http/cursor.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { LookupClient } from './lookup-client.js';
+import { TweetIdsDto, tweetIdsOf } from './tweet-ids.dto.js';
+
+const LONGEST_REF = 64;
+
+/** Direct questions to the upstreams. Each costs credits, a definitive 404 too; a 503 costs nothing. */
+@Controller()
+@UseGuards(ApiKeyGuard)
+export class LookupsController {
+  constructor(
+    private readonly client: LookupClient,
+    private readonly cursors: Cursors,
+  ) {}
+
+  @Get('v1/x/tweets')
+  tweets(@From() { accountId }: Caller, @Query() raw: RawQuery) {
+    const query = new QueryReader(raw);
+    const ids = query.all('ids').flatMap((text) => text.split(',').map((id) => id.trim()));
+    query.finish();
+    return this.lookUpTweets(accountId, tweetIdsOf(ids));
+  }
+
+  @Post('v1/x/tweets/lookup')
+  @HttpCode(200)
+  postedTweets(@From() { accountId }: Caller, @Body() raw: unknown) {
+    const { ids } = readBody(TweetIdsDto, raw);
+    return this.lookUpTweets(accountId, tweetIdsOf(ids));
+  }
+
+  @Get('v1/x/users/:ref')
+  async user(@From() { accountId }: Caller, @Param('ref') ref: string, @Query() raw: RawQuery) {
+    new QueryReader(raw).finish();
+    const { body, cost } = await this.client.ask(accountId, 'x', 'user', { ref: refOf(ref, 'user') });
+    return { data: body['user'], meta: { credits_used: cost } };
+  }
+
+  @Get('v1/x/users/:ref/tweets')
+  userTweets(@From() caller: Caller, @Param('ref') ref: string, @Query() raw: RawQuery) {
+    return this.page(caller, 'x', 'userTweets', { ref: refOf(ref, 'user') }, raw);
+  }
+
+  @Get('v1/x/users/:ref/followers')
+  followers(@From() caller: Caller, @Param('ref') ref: string, @Query() raw: RawQuery) {
+    return this.page(caller, 'x', 'followers', { ref: refOf(ref, 'user') }, raw);
+  }
+
+  @Get('v1/x/users/:ref/following')
+  following(@From() caller: Caller, @Param('ref') ref: string, @Query() raw: RawQuery) {
+    return this.page(caller, 'x', 'following', { ref: refOf(ref, 'user') }, raw);
+  }
+
+  @Get('v1/youtube/videos/:id/comments')
+  comments(@From() caller: Caller, @Param('id') id: string, @Query() raw: RawQuery) {
+    return this.page(caller, 'youtube', 'videoComments', { videoId: refOf(id, 'video') }, raw);
+  }
+
+  @Get('v1/reddit/users/:username/moderated')
+  async moderated(
+    @From() { accountId }: Caller,
+    @Param('username') username: string,
+    @Query() raw: RawQuery,
+  ) {
+    new QueryReader(raw).finish();
+    const question = { username: refOf(username, 'user') };
+    const { body, cost } = await this.client.ask(accountId, 'reddit', 'moderated', question);
+    return { ...body, meta: { credits_used: cost } };
+  }
+
+  private async lookUpTweets(accountId: string, ids: string[]) {
+    const { body, cost } = await this.client.ask(accountId, 'x', 'tweets', { ids });
+    const data = body['data'] as JsonObject[];
+    return {
+      meta: { requested: ids.length, found: data.length, credits_used: cost },
+      data,
+      errors: body['errors'],
+    };
+  }
+
+  /** One page of a list; the upstream's own place in it travels inside our signed cursor. */
+  private async page(
+    { accountId }: Caller,
+    source: SourceId,
+    operation: string,
+    question: JsonObject,
+    raw: RawQuery,
+  ) {
+    const query = new QueryReader(raw);
+    const given = query.one('cursor');
+    query.finish();
+    const scope = { list: `${source}.${operation}`, accountId, question };
+    const cursor = given === undefined ? undefined : this.cursors.read<string>(scope, given);
+    const asked = cursor === undefined ? question : { ...question, cursor };
+    const { body, cost } = await this.client.ask(accountId, source, operation, asked);
+    const { nextCursor, ...found } = body;
+    return {
+      ...found,
+      ...(nextCursor === undefined ? {} : { nextCursor: this.cursors.write(scope, nextCursor) }),
+      meta: { credits_used: cost },
+    };
+  }
+}
+
+/** What names a user or a video; nobody has a name that is longer, or that holds what a path cannot. */
+function refOf(text: string, what: string): string {
+  if (text.length > LONGEST_REF || !/^@?[\w.-]+$/.test(text)) throw Refusal.notFound(what);
+  return text;
+}

@@ -1,0 +1,26 @@
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsString } from 'class-validator';
+import { Refusal } from '#kernel';
+
+const MOST_IDS = 100;
+
+/** The body of a lookup of tweets. */
+export class TweetIdsDto {
+  @IsArray() @ArrayMinSize(1) @ArrayMaxSize(MOST_IDS) @IsString({ each: true }) ids!: string[];
+}
+
+/**
+ * The ids, each once, in the order given.
+ * @throws Refusal 400 unless there are 1 to 100 of them, each a whole number of at most 19 digits
+ */
+export function tweetIdsOf(given: readonly string[]): string[] {
+  const ids = [...new Set(given.filter((id) => id !== ''))];
+  if (ids.length < 1 || ids.length > MOST_IDS)
+    throw Refusal.validation([{ path: 'ids', message: `must name 1 to ${MOST_IDS} tweets` }]);
+  const faults = ids.flatMap((id, n) =>
+    /^\d{1,19}$/.test(id)
+      ? []
+      : [{ path: `ids[${n}]`, message: 'must be the id of a tweet: up to 19 digits' }],
+  );
+  if (faults.length > 0) throw Refusal.validation(faults);
+  return ids;
+}

@@ -1,0 +1,45 @@
+import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
+import { creditsPerCheck, floorSeconds, type Plan } from '#contracts';
+import { isoOf } from '#kernel';
+import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
+import type { Caller } from '../../auth/api-keys.js';
+import { SOURCES } from '../../config.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { SourceReads } from '../../reads/source-reads.js';
+import { unavailability, type Sources } from '../keywords/keyword-faults.js';
+
+/** What this installation can watch, how its upstreams are, and what a check costs. Free. */
+@Controller('v1/sources')
+@UseGuards(ApiKeyGuard)
+export class SourcesController {
+  constructor(
+    @Inject(SOURCES) private readonly sources: Sources,
+    private readonly reads: SourceReads,
+  ) {}
+
+  @Get()
+  async list(@From() { plan }: Caller, @Query() raw: RawQuery) {
+    new QueryReader(raw).finish();
+    const health = await this.reads.health();
+    return {
+      data: [...this.sources].map(([id, setup]) => {
+        const { trouble = '', lastSuccessAt = null } = health.get(id) ?? {};
+        const unavailable = unavailability(id, this.sources);
+        return {
+          id,
+          configured: setup.configured,
+          enabled: setup.enabled,
+          healthy: unavailable === undefined && trouble === '',
+          /** Why it is not healthy, and what to do. */
+          reason: unavailable ?? (trouble || null),
+          missingSettings: setup.missingSettings,
+          lastSuccessAt: lastSuccessAt ? isoOf(lastSuccessAt) : null,
+          intervalFloorSeconds: floorSeconds(plan as Plan, id),
+          // Of a source that asks several engines: for each of them.
+          creditsPerCheck: creditsPerCheck(id),
+          firehose: setup.connector?.feed !== undefined,
+        };
+      }),
+    };
+  }
+}

@@ -1,0 +1,86 @@
+import { isoFromClickHouse, type ListingObservationRow } from '#clickhouse';
+
+/** What was seen of a listing at one instant. */
+export type Observed = Pick<
+  ListingObservationRow,
+  'market' | 'observed_at' | 'event' | 'price' | 'currency' | 'first_seen_at'
+>;
+
+/** One step of a listing's price. */
+export interface PricePoint {
+  at: string;
+  price: number;
+  previousPrice: number | null;
+  /** `listing.created`, `listing.price_changed`, `listing.delisted`; null: it was there when we first looked. */
+  event: string | null;
+}
+
+/**
+ * The steps of a listing's price, oldest first. Two searches that watch the same listing see the same change at
+ * different times: it is a step once.
+ * @param observations of one listing on one market, oldest first
+ */
+export function pricePoints(observations: readonly Observed[]): PricePoint[] {
+  const points: PricePoint[] = [];
+  let gone = false;
+  for (const { observed_at, event, price: text } of observations) {
+    const at = isoFromClickHouse(observed_at);
+    const price = Number(text);
+    const last = points.at(-1);
+    if (event === 'delisted') {
+      if (last && !gone)
+        points.push({ at, price: last.price, previousPrice: null, event: 'listing.delisted' });
+      gone = true;
+    } else if (!last || gone) {
+      const created = event === 'created' || gone;
+      points.push({ at, price, previousPrice: null, event: created ? 'listing.created' : null });
+      gone = false;
+    } else if (price !== last.price)
+      points.push({ at, price, previousPrice: last.price, event: 'listing.price_changed' });
+  }
+  return points;
+}
+
+/** A listing's history as the interface writes it. `points`: all of the window, oldest first. */
+export function priceHistoryView(
+  itemId: string,
+  observations: readonly Observed[],
+  points: readonly PricePoint[],
+  limit: number,
+) {
+  const latest = observations.at(-1);
+  const seen = observations.filter(({ event }) => event !== 'delisted');
+  const prices = points.filter(({ event }) => event !== 'listing.delisted');
+  const lowest = extreme(prices, (a, b) => a < b);
+  const highest = extreme(prices, (a, b) => a > b);
+  return {
+    itemId,
+    market: latest?.market ?? null,
+    currency: latest?.currency ?? null,
+    firstSeenAt: isoOf(observations[0]?.first_seen_at),
+    lastSeenAt: isoOf(seen.at(-1)?.observed_at),
+    status: latest?.event === 'delisted' ? 'delisted' : 'listed',
+    points: points.slice(-limit),
+    summary: {
+      first: prices[0]?.price ?? null,
+      last: prices.at(-1)?.price ?? null,
+      min: lowest?.price ?? null,
+      minAt: lowest?.at ?? null,
+      max: highest?.price ?? null,
+      maxAt: highest?.at ?? null,
+      changes: points.filter(({ event }) => event === 'listing.price_changed').length,
+    },
+  };
+}
+
+/** The first point with the most extreme price. */
+function extreme(points: readonly PricePoint[], beats: (a: number, b: number) => boolean) {
+  return points.reduce<PricePoint | undefined>(
+    (best, point) => (best && !beats(point.price, best.price) ? best : point),
+    undefined,
+  );
+}
+
+function isoOf(column: string | undefined): string | null {
+  return column === undefined ? null : isoFromClickHouse(column);
+}

@@ -1,0 +1,91 @@
+import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
+import { isId, Refusal } from '#kernel';
+import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
+import type { Caller } from '../../auth/api-keys.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { KeywordReads } from '../../reads/keyword-reads.js';
+import { MarketReads, type MarketScope } from '../../reads/market-reads.js';
+import { marketDayView } from './market-day-view.js';
+import { priceHistoryView, pricePoints } from './price-history.js';
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 30;
+const MOST_DAYS = 366;
+
+const SCOPES = [
+  ['criteria_hash', 'search'],
+  ['keyword_id', 'keyword'],
+  ['brand_id', 'brand'],
+  ['catalog_id', 'catalog'],
+] as const;
+
+/** What was observed of Vinted's listings: their prices over time, and the market day by day. Free. */
+@Controller('v1/vinted')
+@UseGuards(ApiKeyGuard)
+export class VintedController {
+  constructor(
+    private readonly market: MarketReads,
+    private readonly keywords: KeywordReads,
+  ) {}
+
+  @Get('items/:id/price-history')
+  async priceHistory(@From() { accountId }: Caller, @Param('id') id: string, @Query() raw: RawQuery) {
+    if (!/^\d{1,20}$/.test(id)) throw Refusal.notFound('item');
+    const query = new QueryReader(raw);
+    const limit = query.integer('limit', 1, 1000, 100);
+    const from = query.instant('from');
+    const to = query.instant('to');
+    const market = query.one('market');
+    query.finish();
+    const found = await this.market.observations(accountId, id, market);
+    // The same id stands on several markets, each with prices of its own: the one that was seen last is meant.
+    const last = found.at(-1)?.market;
+    const observations = found.filter((one) => one.market === last);
+    if (observations.length === 0) throw Refusal.notFound('item');
+    const points = pricePoints(observations).filter(
+      ({ at }) => (!from || Date.parse(at) >= from.getTime()) && (!to || Date.parse(at) < to.getTime()),
+    );
+    return priceHistoryView(id, observations, points, limit);
+  }
+
+  @Get('market-stats')
+  async marketStats(@From() { accountId }: Caller, @Query() raw: RawQuery) {
+    const query = new QueryReader(raw);
+    const to = query.instant('to') ?? new Date();
+    const from = query.instant('from') ?? new Date(to.getTime() - (DEFAULT_DAYS - 1) * DAY_MS);
+    if (from > to) query.fault('from', 'must not be later than to');
+    if (to.getTime() - from.getTime() > MOST_DAYS * DAY_MS)
+      query.fault('from', `at most ${MOST_DAYS} days can be asked for at once`);
+    const scope = scopeOf(query);
+    query.finish();
+    if (scope.scope === 'keyword' && !(await this.keywords.keyword(accountId, scope.scopeId)))
+      throw Refusal.notFound('keyword');
+    const rows = await this.market.days(accountId, scope, dateOf(from), dateOf(to));
+    return { data: rows.map(marketDayView) };
+  }
+}
+
+/** Reads what the statistics are about; faults are left with the query. */
+function scopeOf(query: QueryReader): MarketScope {
+  const market = query.one('market');
+  const given = SCOPES.flatMap(([key, scope]) => {
+    const scopeId = query.one(key);
+    return scopeId === undefined ? [] : [{ key, scope, scopeId: scopeId.toLowerCase() }];
+  });
+  const [one, ...others] = given;
+  if (!one || others.length > 0) {
+    query.fault(
+      one?.key ?? 'criteria_hash',
+      'exactly one of criteria_hash, keyword_id, brand_id and catalog_id is wanted',
+    );
+    return { scope: 'search', scopeId: '', market };
+  }
+  if (one.scope === 'keyword' && !isId(one.scopeId)) throw Refusal.notFound('keyword');
+  if ((one.scope === 'brand' || one.scope === 'catalog') && market === undefined)
+    query.fault('market', `is wanted beside ${one.key}: an id stands on several markets`);
+  return { scope: one.scope, scopeId: one.scopeId, market };
+}
+
+function dateOf(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}

@@ -1,0 +1,70 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { selectRows, type ClickHouseClient, type ListingObservationRow } from '#clickhouse';
+import { CLICKHOUSE } from '#platform';
+
+/** Which listings a statistic is about. */
+export interface MarketScope {
+  scope: 'search' | 'keyword' | 'brand' | 'catalog';
+  scopeId: string;
+  /** Absent: every market that the scope was observed on. */
+  market: string | undefined;
+}
+
+/** One UTC day of a market's statistics; prices in the currency's units. */
+export interface MarketDayRow {
+  date: string;
+  market: string;
+  currency: string;
+  n: string;
+  new_listings: string;
+  delisted: string;
+  price_changes: string;
+  /** In ten-thousandths, as are the others. */
+  lowest: string;
+  highest: string;
+  total: string;
+  quantiles: [number, number, number];
+  seconds_to_delist: number;
+}
+
+/** Reads what was observed of listings. An account sees its own observations only. */
+@Injectable()
+export class MarketReads {
+  constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
+
+  /** Days from `from` to `to` (`2026-03-04`), both included, oldest first. */
+  days(
+    accountId: string,
+    { scope, scopeId, market }: MarketScope,
+    from: string,
+    to: string,
+  ): Promise<MarketDayRow[]> {
+    return selectRows<MarketDayRow>(
+      this.clickhouse,
+      `SELECT date, market, currency, n, new_listings, delisted, price_changes, lowest, highest, total,
+         finalizeAggregation(prices) AS quantiles, finalizeAggregation(seconds_to_delist)[1] AS seconds_to_delist
+       FROM market_days FINAL
+       WHERE account_id = {accountId: UUID} AND scope = {scope: String} AND scope_id = {scopeId: String}
+         AND date >= {from: Date} AND date <= {to: Date} ${market ? 'AND market = {market: String}' : ''}
+       ORDER BY date, market, currency`,
+      { accountId, scope, scopeId, from, to, ...(market ? { market } : {}) },
+    );
+  }
+
+  /** Everything that was observed of one listing, oldest first; on one market, or all. */
+  observations(
+    accountId: string,
+    listingId: string,
+    market: string | undefined,
+  ): Promise<ListingObservationRow[]> {
+    return selectRows<ListingObservationRow>(
+      this.clickhouse,
+      `SELECT DISTINCT market, observed_at, event, toString(price) AS price, currency, first_seen_at
+       FROM listing_observations
+       WHERE account_id = {accountId: UUID} AND listing_id = {listingId: String}
+         ${market ? 'AND market = {market: String}' : ''}
+       ORDER BY observed_at, event`,
+      { accountId, listingId, ...(market ? { market } : {}) },
+    );
+  }
+}

@@ -1,0 +1,46 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { EventStore } from '#event-store';
+import { systemClock } from '#kernel';
+import type { Bus } from '#messaging';
+import { BUS, DATABASE, LOG, STORE } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { CheckRecorder } from '../checks/check-recorder.js';
+import { LaneWorker } from '../checks/lane-worker.js';
+import { LookupDesk } from '../lookups/lookup-desk.js';
+import type { Lane } from './lane.js';
+
+/** Work that goes on while this replica holds a lane. */
+export interface WorkOnLane {
+  /** Finishes what is under way. */
+  stop(): Promise<void>;
+}
+
+/** Begins the work on lanes: checks on each, direct lookups on the first one of a source that offers some. */
+@Injectable()
+export class LaneWork {
+  private readonly recorder: CheckRecorder;
+  private readonly desk: LookupDesk;
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) store: EventStore,
+    @Inject(BUS) bus: Bus,
+    @Inject(LOG) private readonly log: Logger,
+  ) {
+    this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
+    this.desk = new LookupDesk(bus, store, log);
+  }
+
+  /** `tickMs`: how often due work is looked for. */
+  begin(lane: Lane, tickMs: number): WorkOnLane {
+    const worker = new LaneWorker(lane, this.database, this.recorder, systemClock, tickMs, this.log);
+    worker.start();
+    const answers = lane.connector.lookups && lane.name.endsWith(':0') ? this.desk.open(lane) : undefined;
+    return {
+      async stop() {
+        await Promise.all([answers?.stop(), worker.stop()]);
+      },
+    };
+  }
+}

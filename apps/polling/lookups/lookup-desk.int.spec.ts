@@ -1,0 +1,148 @@
+import { create, fromBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LookupSchema, LookUpSchema, PRICE_BOOK_VERSION } from '#contracts';
+import { newId, Refusal } from '#kernel';
+import { lookupCommand, sendCommand, subjectOf } from '#messaging';
+import { UpstreamError, type Lookup } from '#sources';
+import { createLogger } from '#telemetry';
+import { NOTHING_LEARNED } from '../lanes/lane-memory.js';
+import { Lane } from '../lanes/lane.js';
+import { openPollingStores, Upstream, type PollingStores } from '../polling-under-test.js';
+import { LookupDesk } from './lookup-desk.js';
+
+let stores: PollingStores;
+let upstream: Upstream;
+let lookup: Lookup;
+let lane: Lane;
+let open: { stop(): Promise<void> };
+
+beforeAll(async () => {
+  stores = await openPollingStores();
+});
+afterAll(async () => {
+  await open?.stop();
+  await stores?.drop();
+});
+beforeEach(async () => {
+  await open?.stop();
+  upstream = new Upstream();
+  lookup = async (_, { http }) => {
+    await http.json({ url: 'https://upstream.example.org/thing' });
+    return { kind: 'found', body: { things: ['a', 'b'] }, found: 2 };
+  };
+  const lookups = {
+    tweets: ((...args) => lookup(...args)) as Lookup,
+    user: ((...args) => lookup(...args)) as Lookup,
+  };
+  lane = new Lane({
+    name: 'x:0',
+    connector: { ...upstream.connector, id: 'x', lookups },
+    baseUrl: undefined,
+    http: upstream.http,
+    lanes: 1,
+    memory: NOTHING_LEARNED,
+    remember: async () => {},
+  });
+  open = new LookupDesk(stores.bus, stores.store, createLogger('spec', 'silent')).open(lane);
+});
+
+const accountId = newId();
+
+function ask(operation = 'tweets') {
+  const input = create(LookUpSchema, {
+    commandId: newId(),
+    accountId,
+    source: 'x',
+    operation,
+    questionJson: '{"ids":["1","2","3"]}',
+  });
+  return sendCommand(stores.bus, lookupCommand('x'), input);
+}
+
+const refusalOf = (asking: Promise<unknown>) =>
+  asking.then(
+    () => undefined,
+    ({ status, code, message }: Refusal) => ({ status, code, message }),
+  );
+
+async function facts() {
+  const stored = await stores.store.read('LOOKUPS', subjectOf('LOOKUPS', accountId));
+  return stored.map(({ data }) => fromBinary(LookupSchema, data));
+}
+
+describe('a direct lookup', () => {
+  it('is answered, and stated as a fact with what it costs', async () => {
+    const before = (await facts()).length;
+    const { bodyJson, costCredits } = await ask();
+    expect([JSON.parse(bodyJson), costCredits]).toEqual([{ things: ['a', 'b'] }, 3]);
+    const [fact, ...others] = (await facts()).slice(before);
+    expect(others).toEqual([]);
+    expect(fact).toMatchObject({
+      accountId,
+      source: 'x',
+      operation: 'tweets',
+      questionJson: '{"ids":["1","2","3"]}',
+      outcome: 'found',
+      found: 2,
+      costCredits: 3,
+      priceBookVersion: PRICE_BOOK_VERSION,
+    });
+  });
+
+  it('that is answered with a definitive no is a 404, and is charged', async () => {
+    lookup = async () => ({
+      kind: 'refused',
+      code: 'USER_SUSPENDED',
+      message: 'There is no such user any more',
+    });
+    const before = (await facts()).length;
+    expect(await refusalOf(ask('user'))).toEqual({
+      status: 404,
+      code: 'USER_SUSPENDED',
+      message: 'There is no such user any more',
+    });
+    expect((await facts()).slice(before)).toMatchObject([
+      { outcome: 'USER_SUSPENDED', found: 0, costCredits: 3 },
+    ]);
+  });
+
+  it.each([
+    ['unknown_shape', 'PARSE'],
+    ['timeout', 'NETWORK'],
+    ['server_error', 'UNAVAILABLE'],
+    ['quota_spent', 'UNAVAILABLE'],
+  ] as const)('that fails with %s is a 503 %s, leaves no fact and costs nothing', async (kind, code) => {
+    lookup = () => Promise.reject(new UpstreamError(kind, 'x did what it did'));
+    const before = (await facts()).length;
+    expect(await refusalOf(ask())).toEqual({
+      status: 503,
+      code,
+      message: 'x did what it did; nothing was charged',
+    });
+    expect((await facts()).length).toBe(before);
+  });
+
+  it('is not asked before Retry-After has passed; other kinds of lookups and the searches go on', async () => {
+    upstream.failure = { status: 429, headers: { 'retry-after': '600' } };
+    expect(await refusalOf(ask('user'))).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+    upstream.failure = undefined;
+    const asked = upstream.requests.length;
+    expect((await refusalOf(ask('user')))?.message).toMatch(/ask again in \d+ s; nothing was charged$/);
+    expect([upstream.requests.length, lane.blockedForMs]).toEqual([asked, 0]);
+    expect((await ask('tweets')).found).toBe(2);
+  });
+
+  it('waits with the whole lane when that is blocked, and says why', async () => {
+    await lane.failed(new UpstreamError('unauthorized', 'x answered 401: check SOURCE_X_TOKEN', 401), 'a');
+    expect(await refusalOf(ask())).toMatchObject({
+      status: 503,
+      message: expect.stringContaining('check SOURCE_X_TOKEN'),
+    });
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('that nobody answers is a 503', async () => {
+    await open.stop();
+    expect(await refusalOf(ask())).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+  });
+});
