@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { startSimulator, type Simulator } from '../apps/simulator/index.js';
+import { simulatedSources, startSimulator, type Simulator } from '../apps/simulator/index.js';
 import { ApiClient, isolateStores, openAccount, programEnv, until, type IsolatedStores } from '#testing';
 
 /** The world around an installation under test: stores, upstreams and a receiver. */
@@ -25,14 +25,7 @@ export async function setStage(more: NodeJS.ProcessEnv = {}): Promise<Stage> {
     startSimulator({ seed: 11, limits: { reddit: 1_000_000, bluesky: 1_000_000 } }),
   ]);
   const env = programEnv(stores, {
-    SOURCE_HACKERNEWS_URL: simulator.url,
-    SOURCE_REDDIT_URL: simulator.url,
-    SOURCE_REDDIT_CLIENT_ID: 'id',
-    SOURCE_REDDIT_CLIENT_SECRET: 'secret',
-    SOURCE_BLUESKY_URL: simulator.url,
-    SOURCE_BLUESKY_CLIENT_ID: 'tester.example.org',
-    SOURCE_BLUESKY_CLIENT_SECRET: 'secret',
-    SOURCE_RSS_URL: simulator.url,
+    ...simulatedSources(simulator.url),
     ...more,
   });
   return {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
-import { startSimulator, type Simulator } from '../simulator/index.js';
+import { simulatedSources, startSimulator, type Simulator } from '../simulator/index.js';
 import { BRANDS, demoAccount, knownAccount, type DemoAccount } from './demo-account.js';
 import { readInstallationSettings, startInstallation, type Installation } from './installation.js';
 
@@ -60,14 +60,7 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.P
     DATA_DIR: dataDir,
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: env.LOG_LEVEL ?? 'error',
-    SOURCE_HACKERNEWS_URL: url,
-    SOURCE_REDDIT_URL: url,
-    SOURCE_REDDIT_CLIENT_ID: 'demo',
-    SOURCE_REDDIT_CLIENT_SECRET: 'demo',
-    SOURCE_BLUESKY_URL: url,
-    SOURCE_BLUESKY_CLIENT_ID: 'demo.example.org',
-    SOURCE_BLUESKY_CLIENT_SECRET: 'demo',
-    SOURCE_RSS_URL: url,
+    ...simulatedSources(url),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SimulatedSource, World } from './world/world.js';
+import type { SourceId } from '#contracts';
+import type { World } from './world/world.js';
 
 /** What every part of the simulator works with. */
 export interface SimContext {
@@ -19,7 +20,7 @@ export interface RequestLimits {
 
 /** The source that a route belongs to, and whether it is only a way in (faults leave sign-in alone). */
 export interface RouteConfig {
-  source?: SimulatedSource;
+  source?: SourceId;
   signIn?: boolean;
 }
 

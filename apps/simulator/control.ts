@@ -5,8 +5,10 @@ import type { FaultKind, Faults } from './faults.js';
 import type { Receiver } from './receiver/receiver.js';
 import type { RequestLog } from './request-log.js';
 import { postView } from './sources/bluesky-posts.js';
-import { SIMULATED_SOURCES } from './world/world.js';
-import type { PostInput, SimPost, SimulatedSource, World } from './world/world.js';
+import { SIMULATED_SOURCES, VOICES } from './sources/index.js';
+import type { SourceId } from '#contracts';
+import { POST_KINDS } from './world/traits.js';
+import type { PostChange, PostInput, SimPost, World } from './world/world.js';
 
 export interface Controlled {
   world: World;
@@ -15,13 +17,27 @@ export interface Controlled {
   receiver: Receiver;
 }
 
-/** What tests steer the world with: `/_sim/posts`, `/_sim/burst`, `/_sim/faults`, `/_sim/requests`, `/_sim/stats`. */
+/** What tests steer the world with: `/_sim/posts` (POST, PATCH, DELETE), `/_sim/burst`, `/_sim/faults`, `/_sim/requests`, `/_sim/stats`. */
 export function controlRoutes(app: FastifyInstance, { world, faults, log, receiver }: Controlled): void {
   app.post('/_sim/posts', (request, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;
     const input = readPost(body);
     if (typeof input === 'string') return refuse(reply, input);
     return answer(reply, 201, published(world.publish(input.source, input)));
+  });
+  app.patch('/_sim/posts', (request, reply) => {
+    const { source, id, ...body } = (request.body ?? {}) as Record<string, unknown>;
+    if (!isSimulated(source)) return refuse(reply, `source is one of ${SIMULATED_SOURCES.join(', ')}`);
+    const post = world.change(source, String(id), readChange(body));
+    return post ? answer(reply, 200, published(post)) : answer(reply, 404, { error: 'no such post' });
+  });
+  app.delete('/_sim/posts', (request, reply) => {
+    const { one } = queryOf(request);
+    const source = one('source');
+    if (!isSimulated(source)) return refuse(reply, `source is one of ${SIMULATED_SOURCES.join(', ')}`);
+    return world.remove(source, one('id') ?? '')
+      ? reply.code(204).send()
+      : answer(reply, 404, { error: 'no such post' });
   });
   app.post('/_sim/burst', (request, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;
@@ -78,12 +94,12 @@ export function controlRoutes(app: FastifyInstance, { world, faults, log, receiv
   });
 }
 
-function readPost(body: Record<string, unknown>): (PostInput & { source: SimulatedSource }) | string {
+function readPost(body: Record<string, unknown>): (PostInput & { source: SourceId }) | string {
   const { source } = body;
   if (!isSimulated(source)) return `source is one of ${SIMULATED_SOURCES.join(', ')}`;
   if (typeof body.text !== 'string') return 'text is a string';
   const text = (key: string) => (typeof body[key] === 'string' ? body[key] : undefined);
-  const kind = (['story', 'comment', 'post', 'article'] as const).find((each) => each === body.kind);
+  const kind = POST_KINDS.find((each) => each === body.kind);
   const publishedAt = text('publishedAt');
   if (publishedAt !== undefined && Number.isNaN(Date.parse(publishedAt)))
     return 'publishedAt is an ISO 8601 time';
@@ -93,13 +109,26 @@ function readPost(body: Record<string, unknown>): (PostInput & { source: Simulat
     community: text('community'),
     lang: text('lang'),
     link: text('link'),
+    currency: text('currency'),
+    priceCents: Number.isInteger(body.priceCents) ? Number(body.priceCents) : undefined,
   };
   return { source, text: body.text, kind, publishedAt, ...more };
 }
 
+function readChange(body: Record<string, unknown>): PostChange {
+  const { title, text, priceCents, currency } = body;
+  return {
+    ...(typeof title === 'string' && { title }),
+    ...(typeof text === 'string' && { text }),
+    ...(typeof currency === 'string' && { currency }),
+    ...(Number.isInteger(priceCents) && { priceCents: Number(priceCents) }),
+  };
+}
+
 /** What a test needs to find the post again downstream. */
 function published(post: SimPost): object {
-  const itemId = post.source === 'hackernews' ? `hn:${post.id}` : post.source === 'rss' ? undefined : post.id;
+  const named = VOICES[post.source]?.itemIdOf;
+  const itemId = named ? named(post) : post.id;
   return {
     source: post.source,
     externalId: post.id,
@@ -114,7 +143,7 @@ function published(post: SimPost): object {
   };
 }
 
-function isSimulated(source: unknown): source is SimulatedSource {
+function isSimulated(source: unknown): source is SourceId {
   return (SIMULATED_SOURCES as readonly unknown[]).includes(source);
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer } from './context.js';
-import type { SimulatedSource } from './world/world.js';
+import { VOICES } from './sources/index.js';
+import type { SourceId } from '#contracts';
 
 /**
  * `slow` answers late; `html` is a page where data was asked for; `truncated` ends half way through the answer;
@@ -25,7 +26,7 @@ export const FAULT_KINDS = [
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Fault {
-  source: SimulatedSource;
+  source: SourceId;
   kind: FaultKind;
   /** Requests that it befalls; 0 is every one until faults are deleted. */
   times: number;
@@ -54,7 +55,7 @@ export class Faults {
   }
 
   /** The fault that this request runs into, used up by one. */
-  take(source: SimulatedSource, url: string): Fault | undefined {
+  take(source: SourceId, url: string): Fault | undefined {
     const at = this.waiting.findIndex(
       (fault) => fault.source === source && (!fault.path || url.includes(fault.path)),
     );
@@ -101,11 +102,7 @@ export function faultHooks(
 
 const truncated = new WeakSet<FastifyRequest>();
 
-function befall(
-  source: SimulatedSource,
-  { kind, retryAfterSeconds }: Fault,
-  reply: FastifyReply,
-): FastifyReply {
+function befall(source: SourceId, { kind, retryAfterSeconds }: Fault, reply: FastifyReply): FastifyReply {
   if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds);
   switch (kind) {
     case 'hang':
@@ -119,9 +116,9 @@ function befall(
         .type('text/html; charset=utf-8')
         .send('<!doctype html><html><body><h1>Just a moment...</h1></body></html>');
     case 'shape':
-      return source === 'rss'
-        ? reply.code(200).type('text/xml').send('<?xml version="1.0"?><opml version="2.0"><body/></opml>')
-        : answer(reply, 200, { status: 'ok', results: { items: [] } });
+      return (
+        VOICES[source]?.changeShape?.(reply) ?? answer(reply, 200, { status: 'ok', results: { items: [] } })
+      );
     case 'slow':
     case 'truncated':
       throw new Error(`${kind} is not an answer`);
@@ -139,31 +136,8 @@ const NAMES: Record<number, string> = {
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 };
-const BLUESKY_NAMES: Record<number, string> = {
-  401: 'AuthenticationRequired',
-  404: 'XRPCNotSupported',
-  429: 'RateLimitExceeded',
-};
 
-function refuse(source: SimulatedSource, status: number, reply: FastifyReply): FastifyReply {
+function refuse(source: SourceId, status: number, reply: FastifyReply): FastifyReply {
   const message = NAMES[status] ?? 'Error';
-  switch (source) {
-    case 'reddit':
-      return answer(reply, status, { message, error: status });
-    case 'hackernews':
-      return answer(reply, status, { message, status });
-    case 'bluesky':
-      // Bluesky's own refusals are JSON; a 403 comes from the wall before it.
-      if (status !== 403)
-        return answer(reply, status, { error: BLUESKY_NAMES[status] ?? 'InternalServerError', message });
-      return reply
-        .code(403)
-        .type('text/html')
-        .send('<html><body><h1>403 Forbidden</h1>Request forbidden by administrative rules.</body></html>');
-    case 'rss':
-      return reply
-        .code(status)
-        .type('text/html')
-        .send(`<html><body><h1>${status} ${message}</h1></body></html>`);
-  }
+  return VOICES[source]?.refuse(reply, status, message) ?? answer(reply, status, { message });
 }

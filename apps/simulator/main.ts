@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { startSimulator } from './simulator.js';
+import { SIMULATED_SOURCES } from './sources/index.js';
 
 const whole = (text: string): number => {
   const value = Number(text);
@@ -23,7 +24,7 @@ interface Settings {
 }
 
 const program = new Command('simulator')
-  .description('The outside world on one port: hackernews, reddit, bluesky, rss, and a webhook receiver.')
+  .description(`The outside world on one port: ${SIMULATED_SOURCES.join(', ')}, and a webhook receiver.`)
   .option('--port <port>', 'port to listen on, 0 for a free one', whole, 4010)
   .option('--host <address>', 'address to listen on', '127.0.0.1')
   .option('--rate <posts>', 'posts per second of each source', rate, 0.5)
@@ -39,7 +40,7 @@ const simulator = await startSimulator({
   ...(settings.secret !== undefined && { secret: settings.secret }),
   ...(!settings.quiet && { log: (line: string) => console.log(line) }),
 });
-console.log(`simulator ready on ${simulator.url} (hackernews, reddit, bluesky, rss, /hooks, /_sim)`);
+console.log(`simulator ready on ${simulator.url} (${SIMULATED_SOURCES.join(', ')}, /hooks, /_sim)`);
 
 const stop = () => {
   void simulator.stop().then(() => process.exit(0));

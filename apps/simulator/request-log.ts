@@ -1,11 +1,11 @@
 import type { Clock } from '#kernel';
-import type { SimulatedSource } from './world/world.js';
+import type { SourceId } from '#contracts';
 
 /** One request that an upstream was asked. */
 export interface LoggedRequest {
   /** ISO 8601. */
   at: string;
-  source: SimulatedSource;
+  source: SourceId;
   method: string;
   /** Path and query as sent. */
   url: string;

@@ -10,10 +10,7 @@ import { Receiver, receiverRoutes } from './receiver/receiver.js';
 import type { Delivery } from './receiver/receiver.js';
 import { RequestLog } from './request-log.js';
 import type { LoggedRequest } from './request-log.js';
-import { blueskyRoutes } from './sources/bluesky.js';
-import { hackernewsRoutes } from './sources/hackernews.js';
-import { redditRoutes } from './sources/reddit.js';
-import { rssRoutes } from './sources/rss.js';
+import { VOICES } from './sources/index.js';
 import { World } from './world/world.js';
 import type { WorldOptions } from './world/world.js';
 
@@ -70,10 +67,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   readForms(app);
   keepLog(app, requests, faults);
-  hackernewsRoutes(app, context);
-  redditRoutes(app, context);
-  blueskyRoutes(app, context);
-  rssRoutes(app, context);
+  for (const voice of Object.values(VOICES)) voice.routes(app, context);
   controlRoutes(app, { world, faults, log: requests, receiver });
   await receiverRoutes(app, receiver);
   url = await app.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1' });

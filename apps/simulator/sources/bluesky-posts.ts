@@ -1,4 +1,4 @@
-import { cidOf, didOf } from '../world/identity.js';
+import { cidOf, didOf } from '../world/traits.js';
 import type { SimPost } from '../world/world.js';
 
 const CDN = 'https://cdn.bsky.app/img';

@@ -1,19 +1,38 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf, RequestWindow } from '../context.js';
 import type { SimContext } from '../context.js';
-import { didOf } from '../world/identity.js';
+import { didOf } from '../world/traits.js';
 import { hasPhrase, readQuery, wordsOfPost } from '../world/search-text.js';
 import type { SimPost } from '../world/world.js';
 import { indexedAt, linksOf, postView, tagsOf } from './bluesky-posts.js';
+import type { SourceVoice } from './voice.js';
 
 const ACCESS_SECONDS = 7_200;
 const REFRESH_SECONDS = 60 * 86_400;
 const MOST_HITS_TOLD = 10_000;
+const ERROR_NAMES: Record<number, string> = {
+  401: 'AuthenticationRequired',
+  404: 'XRPCNotSupported',
+  429: 'RateLimitExceeded',
+};
 const SERVED = { config: { source: 'bluesky' as const } };
 const SIGN_IN = { config: { source: 'bluesky' as const, signIn: true } };
 
 /** A PDS as a signed-in client sees it: sessions and `app.bsky.feed.searchPosts`. */
-export function blueskyRoutes(app: FastifyInstance, context: SimContext): void {
+export const blueskyVoice: SourceVoice = {
+  routes,
+  refuse(reply, status, message) {
+    // Bluesky's own refusals are JSON; a 403 comes from the wall before it.
+    if (status !== 403)
+      return answer(reply, status, { error: ERROR_NAMES[status] ?? 'InternalServerError', message });
+    return reply
+      .code(403)
+      .type('text/html')
+      .send('<html><body><h1>403 Forbidden</h1>Request forbidden by administrative rules.</body></html>');
+  },
+};
+
+function routes(app: FastifyInstance, context: SimContext): void {
   const sessions = new Sessions(context);
   const window = new RequestWindow(context.clock, context.limits.bluesky, 300);
 

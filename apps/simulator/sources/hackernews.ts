@@ -6,13 +6,20 @@ import type { SimPost } from '../world/world.js';
 import { numericFilter, tagFilter, textMatcher } from './hackernews-query.js';
 import type { Hit } from './hackernews-query.js';
 import { hackerNewsHtml } from './markup.js';
+import type { SourceVoice } from './voice.js';
 
 /** Hits that any number of pages can show. */
 const PAGINATION_LIMIT = 1000;
 const SERVED = { config: { source: 'hackernews' as const } };
 
 /** Algolia's Hacker News search: `/api/v1/search_by_date`, `/api/v1/search`, `/api/v1/items/:id`. */
-export function hackernewsRoutes(app: FastifyInstance, { world }: SimContext): void {
+export const hackernewsVoice: SourceVoice = {
+  routes,
+  refuse: (reply, status, message) => answer(reply, status, { message, status }),
+  itemIdOf: ({ id }) => `hn:${id}`,
+};
+
+function routes(app: FastifyInstance, { world }: SimContext): void {
   const search = (byDate: boolean) => (request: FastifyRequest, reply: FastifyReply) => {
     const posts = world.posts('hackernews');
     return answerSearch(posts, byDate, request, reply);

@@ -6,6 +6,7 @@ import type { SimPost } from '../world/world.js';
 import { escapeMarkup } from './markup.js';
 import { redditQuery } from './reddit-query.js';
 import { listing, thingOf, threadOf } from './reddit-things.js';
+import type { SourceVoice } from './voice.js';
 
 /** How far back any listing reaches. */
 const LISTING_LIMIT = 1000;
@@ -14,7 +15,12 @@ const SERVED = { config: { source: 'reddit' as const } };
 const SIGN_IN = { config: { source: 'reddit' as const, signIn: true } };
 
 /** Reddit's OAuth API: sign-in, search, newest posts and comments, one thread, things by name. */
-export function redditRoutes(app: FastifyInstance, context: SimContext): void {
+export const redditVoice: SourceVoice = {
+  routes,
+  refuse: (reply, status, message) => answer(reply, status, { message, error: status }),
+};
+
+function routes(app: FastifyInstance, context: SimContext): void {
   const tokens = new Tokens(context);
   const window = new RequestWindow(context.clock, context.limits.reddit, 600);
   const { world } = context;

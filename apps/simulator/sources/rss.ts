@@ -5,6 +5,7 @@ import { FEEDS } from '../world/phrases.js';
 import type { SimPost } from '../world/world.js';
 import { atomFeed, jsonFeed, rdfFeed, rssFeed } from './rss-formats.js';
 import type { Feed } from './rss-formats.js';
+import type { SourceVoice } from './voice.js';
 
 /** Articles that a feed shows. */
 const FEED_LENGTH = 50;
@@ -21,7 +22,16 @@ const FORMATS: Record<string, { type: string; write(feed: Feed): string }> = {
  * `/feeds/{name}.{rss,atom,rdf,json}`: the newest articles of one feed, with ETag and Last-Modified. A feed exists
  * when it is one of the invented ones or a test has published to it; `all` has every article.
  */
-export function rssRoutes(app: FastifyInstance, { world, baseUrl }: SimContext): void {
+export const rssVoice: SourceVoice = {
+  routes,
+  itemIdOf: () => undefined,
+  refuse: (reply, status, message) =>
+    reply.code(status).type('text/html').send(`<html><body><h1>${status} ${message}</h1></body></html>`),
+  changeShape: (reply) =>
+    reply.code(200).type('text/xml').send('<?xml version="1.0"?><opml version="2.0"><body/></opml>'),
+};
+
+function routes(app: FastifyInstance, { world, baseUrl }: SimContext): void {
   app.get<{ Params: { file: string } }>('/feeds/:file', SERVED, (request, reply) => {
     const [, name = '', extension = ''] = /^(.+)\.(\w+)$/.exec(request.params.file) ?? [];
     const format = FORMATS[extension];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HandClock } from '../simulator-client.js';
-import { SIMULATED_SOURCES, World } from './world.js';
+import { SIMULATED_SOURCES } from '../sources/index.js';
+import { World } from './world.js';
 
 const options = { seed: 3, ratePerSecond: 2, historyPosts: 50, historyHours: 10 };
 

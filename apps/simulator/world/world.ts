@@ -1,27 +1,25 @@
 import type { Clock } from '#kernel';
-import { identify } from './identity.js';
-import { COMMUNITIES, compose, FEEDS, personFrom } from './phrases.js';
+import { SOURCE_IDS, type SourceId } from '#contracts';
+import { compose, personFrom } from './phrases.js';
 import { pick, seededRandom, wholeBelow } from './random.js';
 import type { Random } from './random.js';
-
-/** The sources that the simulator speaks. */
-export const SIMULATED_SOURCES = ['hackernews', 'reddit', 'bluesky', 'rss'] as const;
-export type SimulatedSource = (typeof SIMULATED_SOURCES)[number];
+import { TRAITS } from './traits.js';
+import type { PostKind } from './traits.js';
 
 /** One published thing of the world; the wire formats are made from it. */
 export interface SimPost {
-  source: SimulatedSource;
+  source: SourceId;
   /** Counts up within the source, in order of arrival. */
   number: number;
-  /** As the source names it: `8863`, `t3_…`, `t1_…`, `at://…`, a feed's guid. */
+  /** As the source names it: `8863`, `t3_…`, `t1_…`, `at://…`, a feed's guid; see `TRAITS`. */
   id: string;
-  kind: 'story' | 'comment' | 'post' | 'article';
+  kind: PostKind;
   title: string;
   /** Plain text; paragraphs apart by an empty line. */
   text: string;
   author: string;
   authorName: string;
-  /** Subreddit or feed; empty elsewhere. */
+  /** Subreddit, feed, repository, market or engine; empty elsewhere. */
   community: string;
   /** BCP 47; empty where unknown. */
   lang: string;
@@ -30,6 +28,9 @@ export interface SimPost {
   /** Epoch milliseconds. */
   publishedAt: number;
   score: number;
+  /** In whole cents of `currency`; 0 where posts have no price. */
+  priceCents: number;
+  currency: string;
   /** What a comment or reply answers, and the post at the root of its thread. */
   parent?: SimPost;
   root?: SimPost;
@@ -46,22 +47,25 @@ export interface PostInput {
   publishedAt?: string | undefined;
   community?: string | undefined;
   lang?: string | undefined;
-  kind?: SimPost['kind'] | undefined;
+  kind?: PostKind | undefined;
   link?: string | undefined;
+  priceCents?: number | undefined;
+  currency?: string | undefined;
 }
+
+/** What can change of a post. */
+export type PostChange = Partial<Pick<SimPost, 'title' | 'text' | 'priceCents' | 'currency' | 'score'>>;
 
 export interface WorldOptions {
   seed: number;
   /** Arrivals per second: of every source, or source by source (0 for none). */
-  ratePerSecond: number | Partial<Record<SimulatedSource, number>>;
+  ratePerSecond: number | Partial<Record<SourceId, number>>;
   clock: Clock;
   /** Posts of each source that were there before the start, spread over `historyHours`. */
   historyPosts: number;
   historyHours: number;
 }
 
-/** Hacker News and reddit are mostly comments; on bluesky some posts are replies. */
-const COMMENT_SHARE: Record<SimulatedSource, number> = { hackernews: 0.7, reddit: 0.4, bluesky: 0.2, rss: 0 };
 // Enough for any listing of the upstreams (1,000 items), and bounded over days of running.
 const KEPT_POSTS = 50_000;
 
@@ -71,17 +75,17 @@ const KEPT_POSTS = 50_000;
  */
 export class World {
   readonly startedAt: number;
-  private readonly bySource = new Map<SimulatedSource, SimPost[]>();
+  private readonly bySource = new Map<SourceId, SimPost[]>();
   private readonly byId = new Map<string, SimPost>();
-  private readonly numbers = new Map<SimulatedSource, number>();
+  private readonly numbers = new Map<SourceId, number>();
   /** Arrivals so far: the next one is due by this count. */
-  private readonly arrived = new Map<SimulatedSource, number>();
+  private readonly arrived = new Map<SourceId, number>();
 
   constructor(private readonly options: WorldOptions) {
     this.startedAt = options.clock.now().getTime();
     // A world started later must not give the ids of an earlier one to other posts.
     const base = Math.max(0, Math.floor(this.startedAt / 1000) - 1_700_000_000) * 20 + 1_000_000;
-    for (const source of SIMULATED_SOURCES) {
+    for (const source of SOURCE_IDS) {
       this.bySource.set(source, []);
       this.numbers.set(source, base);
       this.arrived.set(source, 0);
@@ -90,29 +94,48 @@ export class World {
   }
 
   /** Everything of one source up to now, oldest first. Read it only. */
-  posts(source: SimulatedSource): readonly SimPost[] {
+  posts(source: SourceId): readonly SimPost[] {
     this.advance(source);
     return this.bySource.get(source)!;
   }
 
   /** The post with this id of the source, if it was published. */
-  find(source: SimulatedSource, id: string): SimPost | undefined {
+  find(source: SourceId, id: string): SimPost | undefined {
     this.advance(source);
     return this.byId.get(`${source} ${id}`);
   }
 
   /** Publishes a post of a test's making. */
-  publish(source: SimulatedSource, input: PostInput): SimPost {
+  publish(source: SourceId, input: PostInput): SimPost {
     this.advance(source);
     const at =
       input.publishedAt === undefined ? this.options.clock.now().getTime() : Date.parse(input.publishedAt);
     const random = seededRandom(this.options.seed, source, 'given', this.numbers.get(source)!);
     const post = this.draft(source, at, random, input);
-    if (post.kind === 'comment') this.attach(post, random);
+    const { rootKind, answerKind } = TRAITS[source];
+    if (post.kind === answerKind && post.kind !== rootKind) this.attach(post, random);
     return this.enter(post);
   }
 
-  private advance(source: SimulatedSource): void {
+  /** Edits a post where it stands: its id stays. */
+  change(source: SourceId, id: string, change: PostChange): SimPost | undefined {
+    const post = this.find(source, id);
+    return post && Object.assign(post, change);
+  }
+
+  /** Takes a post away: nobody finds it any more. */
+  remove(source: SourceId, id: string): SimPost | undefined {
+    const post = this.find(source, id);
+    if (!post) return undefined;
+    const posts = this.bySource.get(source)!;
+    posts.splice(posts.indexOf(post), 1);
+    this.byId.delete(`${source} ${id}`);
+    const siblings = post.parent?.replies;
+    if (siblings) siblings.splice(siblings.indexOf(post), 1);
+    return post;
+  }
+
+  private advance(source: SourceId): void {
     const { ratePerSecond, clock, seed } = this.options;
     const rate = typeof ratePerSecond === 'number' ? ratePerSecond : (ratePerSecond[source] ?? 0);
     if (rate <= 0) return;
@@ -126,7 +149,7 @@ export class World {
     }
   }
 
-  private writeHistory(source: SimulatedSource): void {
+  private writeHistory(source: SourceId): void {
     const { historyPosts, historyHours, seed } = this.options;
     const step = (historyHours * 3_600_000) / Math.max(1, historyPosts);
     for (let back = historyPosts; back > 0; back--) {
@@ -138,26 +161,28 @@ export class World {
     }
   }
 
-  private invent(source: SimulatedSource, at: number, random: Random): SimPost {
+  private invent(source: SourceId, at: number, random: Random): SimPost {
     const { title, text, lang, link } = compose(random);
-    const isComment = random() < COMMENT_SHARE[source];
-    const isLink = !isComment && random() < 0.5;
-    const kind = isComment && source !== 'bluesky' ? 'comment' : rootKind(source);
-    // On these two a post is a link with a title, or a text.
-    const titleOnly = isLink && (source === 'hackernews' || source === 'reddit');
+    const { rootKind, answerKind, answerShare = 0, linkOrText } = TRAITS[source];
+    const isAnswer = random() < answerShare;
+    const isLink = !isAnswer && random() < 0.5;
+    const kind = (isAnswer && answerKind) || rootKind;
+    const titleOnly = isLink && linkOrText === true;
     const input = { title, text: titleOnly ? '' : text, lang, kind, link: isLink ? link : '' };
     const post = this.draft(source, at, random, input);
-    if (isComment) this.attach(post, random);
+    if (isAnswer) this.attach(post, random);
     return this.enter(post);
   }
 
   /** A post with what is said about it, and the rest invented. */
-  private draft(source: SimulatedSource, at: number, random: Random, input: PostInput): SimPost {
+  private draft(source: SourceId, at: number, random: Random, input: PostInput): SimPost {
+    const traits = TRAITS[source];
+    const { communities = [''] } = traits;
     const person = personFrom(random);
-    const handle = source === 'bluesky' ? `${person.handle.replace('_', '-')}.bsky.example` : person.handle;
-    const community =
-      source === 'reddit' ? pick(random, COMMUNITIES) : source === 'rss' ? pick(random, FEEDS) : '';
-    const kind = input.kind ?? rootKind(source);
+    const handle = traits.handleOf?.(person.handle) ?? person.handle;
+    const community = communities.length > 1 ? pick(random, communities) : (communities[0] ?? '');
+    const kind = input.kind ?? traits.rootKind;
+    const isAnswer = kind === traits.answerKind && kind !== traits.rootKind;
     const number = this.numbers.get(source)! + 1;
     this.numbers.set(source, number);
     return {
@@ -165,15 +190,17 @@ export class World {
       number,
       id: '',
       kind,
-      title: kind === 'comment' || source === 'bluesky' ? '' : (input.title ?? 'Untitled'),
+      title: isAnswer || !traits.hasTitle ? '' : (input.title ?? 'Untitled'),
       text: input.text,
       author: input.author ?? handle,
       authorName: input.author ?? person.name,
       community: input.community ?? community,
       lang: input.lang ?? '',
-      link: kind === 'comment' ? '' : (input.link ?? ''),
+      link: isAnswer ? '' : (input.link ?? ''),
       publishedAt: at,
       score: 1 + wholeBelow(random, 40),
+      priceCents: input.priceCents ?? (traits.priced ? 100 * (1 + wholeBelow(random, 80)) : 0),
+      currency: input.currency ?? 'EUR',
       replies: [],
     };
   }
@@ -200,7 +227,7 @@ export class World {
 
   private enter(post: SimPost): SimPost {
     const posts = this.bySource.get(post.source)!;
-    post.id = identify(post);
+    post.id = TRAITS[post.source].identify(post);
     let at = posts.length;
     while (at > 0 && posts[at - 1]!.publishedAt > post.publishedAt) at -= 1;
     posts.splice(at, 0, post);
@@ -211,8 +238,4 @@ export class World {
     }
     return post;
   }
-}
-
-function rootKind(source: SimulatedSource): SimPost['kind'] {
-  return source === 'hackernews' ? 'story' : source === 'rss' ? 'article' : 'post';
 }

@@ -1,0 +1,27 @@
+import { SOURCE_IDS } from '#contracts';
+
+/**
+ * Settings with which Earshot asks the simulator at `url` instead of the real upstreams: addresses, and credentials
+ * that it accepts.
+ */
+export function simulatedSources(url: string): Record<string, string> {
+  return {
+    ...Object.fromEntries(SOURCE_IDS.map((id) => [`SOURCE_${id.toUpperCase()}_URL`, url])),
+    SOURCE_X_TOKEN: 'sim-x',
+    SOURCE_REDDIT_CLIENT_ID: 'sim-client',
+    SOURCE_REDDIT_CLIENT_SECRET: 'sim-secret',
+    SOURCE_YOUTUBE_TOKEN: 'sim-youtube',
+    SOURCE_TIKTOK_CLIENT_ID: 'sim-client',
+    SOURCE_TIKTOK_CLIENT_SECRET: 'sim-secret',
+    SOURCE_BLUESKY_CLIENT_ID: 'earshot.bsky.example',
+    SOURCE_BLUESKY_CLIENT_SECRET: 'sim-password',
+    SOURCE_MASTODON_TOKEN: 'sim-mastodon',
+    SOURCE_GITHUB_TOKEN: 'sim-github',
+    SOURCE_PRODUCTHUNT_TOKEN: 'sim-producthunt',
+    AI_OPENAI_TOKEN: 'sim-openai',
+    AI_ANTHROPIC_TOKEN: 'sim-anthropic',
+    AI_PERPLEXITY_TOKEN: 'sim-perplexity',
+    AI_GEMINI_TOKEN: 'sim-gemini',
+    SOURCE_VINTED_ENABLED: 'true',
+  };
+}

@@ -1,0 +1,17 @@
+import type { SourceId } from '#contracts';
+import { blueskyVoice } from './bluesky.js';
+import { hackernewsVoice } from './hackernews.js';
+import { redditVoice } from './reddit.js';
+import { rssVoice } from './rss.js';
+import type { SourceVoice } from './voice.js';
+
+/** The sources that the simulator speaks. */
+export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
+  hackernews: hackernewsVoice,
+  reddit: redditVoice,
+  bluesky: blueskyVoice,
+  rss: rssVoice,
+};
+
+/** Their names. */
+export const SIMULATED_SOURCES = Object.keys(VOICES) as SourceId[];

@@ -1,0 +1,166 @@
+import type { SourceId } from '#contracts';
+import { charactersFrom } from './random.js';
+import { COMMUNITIES, FEEDS } from './phrases.js';
+import type { SimPost } from './world.js';
+
+/** What a published thing is, in the words of its source. */
+export const POST_KINDS = [
+  'story',
+  'comment',
+  'post',
+  'article',
+  'video',
+  'question',
+  'answer',
+  'issue',
+  'pull_request',
+  'discussion',
+  'repository',
+  'listing',
+] as const;
+export type PostKind = (typeof POST_KINDS)[number];
+
+/** How people publish on a source. */
+export interface SourceTraits {
+  /** What a post is unless it says otherwise. */
+  rootKind: PostKind;
+  /** What answers another post; absent where nothing does. */
+  answerKind?: PostKind;
+  /** Part of the invented posts that are answers. */
+  answerShare?: number;
+  hasTitle: boolean;
+  /** A post is a link with a title, or a text: not both. */
+  linkOrText?: true;
+  /** Where posts stand: subreddits, feeds, sites. */
+  communities?: readonly string[];
+  /** How an invented handle is written there. */
+  handleOf?(handle: string): string;
+  /** Posts have a price. */
+  priced?: true;
+  /** The id that the source would give a post. */
+  identify(post: SimPost): string;
+}
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const SORTABLE = '234567abcdefghijklmnopqrstuvwxyz';
+const byNumber = ({ number }: SimPost) => String(number);
+
+export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
+  hackernews: {
+    rootKind: 'story',
+    answerKind: 'comment',
+    answerShare: 0.7,
+    hasTitle: true,
+    linkOrText: true,
+    identify: byNumber,
+  },
+  reddit: {
+    rootKind: 'post',
+    answerKind: 'comment',
+    answerShare: 0.4,
+    hasTitle: true,
+    linkOrText: true,
+    communities: COMMUNITIES,
+    identify: (post) => `${post.kind === 'comment' ? 't1' : 't3'}_${post.number.toString(36)}`,
+  },
+  bluesky: {
+    rootKind: 'post',
+    answerKind: 'post',
+    answerShare: 0.2,
+    hasTitle: false,
+    handleOf: (handle) => `${handle.replace('_', '-')}.bsky.example`,
+    identify: (post) => `at://${didOf(post.author)}/app.bsky.feed.post/${recordKey(post)}`,
+  },
+  rss: {
+    rootKind: 'article',
+    hasTitle: true,
+    communities: FEEDS,
+    identify: (post) => `https://${post.community}.example/articles/${post.number}`,
+  },
+  x: {
+    rootKind: 'post',
+    answerKind: 'post',
+    answerShare: 0.2,
+    hasTitle: false,
+    // Twelve bits below the milliseconds since X's own epoch: ids sort by time.
+    identify: (post) =>
+      String(((BigInt(post.publishedAt) - 1_288_834_974_657n) << 22n) | BigInt(post.number % 4096)),
+  },
+  youtube: {
+    rootKind: 'video',
+    hasTitle: true,
+    identify: (post) => charactersFrom(`video ${post.number}`, BASE64URL, 11),
+  },
+  tiktok: {
+    rootKind: 'video',
+    hasTitle: false,
+    // The upper half of an id is the second of its creation.
+    identify: (post) => String((BigInt(Math.floor(post.publishedAt / 1000)) << 32n) | BigInt(post.number)),
+  },
+  mastodon: {
+    rootKind: 'post',
+    answerKind: 'post',
+    answerShare: 0.2,
+    hasTitle: false,
+    identify: (post) => String((BigInt(post.publishedAt) << 16n) | BigInt(post.number % 65_536)),
+  },
+  lemmy: {
+    rootKind: 'post',
+    answerKind: 'comment',
+    answerShare: 0.5,
+    hasTitle: true,
+    communities: COMMUNITIES,
+    identify: byNumber,
+  },
+  github: {
+    rootKind: 'issue',
+    hasTitle: true,
+    communities: ['acme/rocket', 'northwind/sync', 'selfhosted/listening'],
+    identify: byNumber,
+  },
+  producthunt: { rootKind: 'post', hasTitle: true, identify: byNumber },
+  stackoverflow: {
+    rootKind: 'question',
+    answerKind: 'answer',
+    answerShare: 0.5,
+    hasTitle: true,
+    identify: byNumber,
+  },
+  // A post is what an engine (its community) answers from then on.
+  ai_answers: {
+    rootKind: 'answer',
+    hasTitle: false,
+    communities: ['openai', 'anthropic', 'perplexity', 'gemini'],
+    identify: byNumber,
+  },
+  // The community is the market.
+  vinted: {
+    rootKind: 'listing',
+    hasTitle: true,
+    communities: ['fr', 'de', 'pl'],
+    priced: true,
+    identify: byNumber,
+  },
+};
+
+/** The stable id behind a bluesky handle. */
+export function didOf(handle: string): string {
+  return `did:plc:${charactersFrom(handle, BASE32, 24)}`;
+}
+
+/** A content hash as bluesky writes them: follows from what it stands for. */
+export function cidOf(content: string): string {
+  return `bafyrei${charactersFrom(content, BASE32, 52)}`;
+}
+
+/** The record key of an at:// address (`…/app.bsky.feed.post/<rkey>`): time first, so that keys sort by it. */
+function recordKey(post: SimPost): string {
+  let rest = (BigInt(post.publishedAt) * 1000n + BigInt(post.number % 1000)) << 10n;
+  let key = '';
+  for (let i = 0; i < 13; i++) {
+    key = SORTABLE[Number(rest & 31n)]! + key;
+    rest >>= 5n;
+  }
+  return key;
+}
