@@ -31,6 +31,8 @@ export interface SourceConnector {
     read(since: Date, context: FetchContext): Promise<Fetched>;
     /** Seconds without a single new item after which the feed, although it answers, must be frozen. */
     quietSeconds: number;
+    /** False: the search asks for a part that matching cannot tell (a server, a tag), and is read by itself. Absent: true. */
+    serves?(criteria: Criteria): boolean;
   };
   /** Priced parts of one check (engines asked); 1 where absent. */
   unitsPerCheck?(criteria: Criteria): number;
@@ -212,6 +214,8 @@ export class UpstreamError extends Error {
     readonly statusCode = 0,
     /** How long the upstream asks us to wait, when it says so. */
     readonly retryAfterMs?: number,
+    /** `search`: only what this search alone names has failed (one server of many); no other search need wait. */
+    readonly reach: 'upstream' | 'search' = 'upstream',
   ) {
     super(reason);
   }
