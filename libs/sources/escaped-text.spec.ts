@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { unescaped, unescapedOffsets } from './escaped-text.js';
+
+describe('text that was escaped for HTML', () => {
+  it.each([
+    ['Lamps &amp; lights', 'Lamps & lights'],
+    ['1 &lt; 2 &gt; 0', '1 < 2 > 0'],
+    ['Ada&#39;s &quot;lamp&quot; &#x1F4A1;', 'Ada\'s "lamp" 💡'],
+    ['&amp;lt;b&amp;gt;', '&lt;b&gt;'],
+    ['AT&T &copy; &#0; &#xd800; &', 'AT&T &copy; &#0; &#xd800; &'],
+  ])('%s is %s', (text, plain) => {
+    expect(unescaped(text)).toBe(plain);
+  });
+
+  it.each([
+    ['A &amp; B https://t.co/x', [10, 24], 'https://t.co/x'],
+    ['💡 &lt;3 &amp;&amp; #lamp', [19, 24], '#lamp'],
+    ['#lamp &amp; light', [0, 5], '#lamp'],
+    ['nothing to undo', [8, 10], 'to'],
+  ])('moves the offsets of "%s" with it', (text, offsets, expected) => {
+    const [start, end] = unescapedOffsets(text, offsets);
+    expect([...unescaped(text)].slice(start, end).join('')).toBe(expected);
+  });
+
+  it('takes an offset inside an escape for the end of the character', () => {
+    expect(unescapedOffsets('a&amp;b', [1, 2, 3, 6, 7])).toEqual([1, 2, 2, 2, 3]);
+  });
+});

@@ -1,0 +1,40 @@
+// &amp;lt; is what a person wrote as &lt;: each escape is undone once.
+const ESCAPE = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-f]{1,6});/gi;
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** Plain text that an upstream escaped for HTML (`&amp;`, `&#39;`) and that holds no tags. */
+export function unescaped(text: string): string {
+  return text.replace(ESCAPE, characterOf);
+}
+
+/**
+ * Offsets into the escaped text, counted in code points, as offsets into the unescaped one. One inside an escape is
+ * the end of its character.
+ */
+export function unescapedOffsets(text: string, offsets: readonly number[]): number[] {
+  const escapes = [...text.matchAll(ESCAPE)].map((found) => ({
+    start: lengthOf(text.slice(0, found.index)),
+    length: lengthOf(found[0]),
+    kept: lengthOf(characterOf(found[0])),
+  }));
+  return offsets.map((offset) => {
+    let shift = 0;
+    for (const { start, length, kept } of escapes) {
+      if (start >= offset) break;
+      shift += Math.min(length - kept, offset - start - kept);
+    }
+    return offset - shift;
+  });
+}
+
+function characterOf(escape: string): string {
+  const name = escape.slice(1, -1).toLowerCase();
+  if (!name.startsWith('#')) return NAMED[name] ?? escape;
+  const code = name.startsWith('#x') ? parseInt(name.slice(2), 16) : parseInt(name.slice(1), 10);
+  const valid = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+  return valid ? String.fromCodePoint(code) : escape;
+}
+
+function lengthOf(text: string): number {
+  return [...text].length;
+}

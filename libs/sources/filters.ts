@@ -1,0 +1,60 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { Criteria } from '#contracts';
+import type { Fault } from '#kernel';
+
+/** The value of one of the source's own filters; undefined where the search does not have it. */
+export function filterOf(criteria: Criteria, key: string): unknown {
+  return (criteria.filters as JsonObject | undefined)?.[key] ?? undefined;
+}
+
+/** A filter that holds a text or a list of texts, as a list: trimmed, each once, without empty ones. */
+export function filterTexts(criteria: Criteria, key: string): string[] {
+  const value = filterOf(criteria, key);
+  const texts = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
+  return [...new Set(texts.map((text) => text.trim()).filter((text) => text !== ''))];
+}
+
+/** What a filter of texts has to be. */
+export interface TextFilter {
+  key: string;
+  /** Follows "must be": `a language such as "en", or a list of them`. */
+  wanted: string;
+  valid(text: string): boolean;
+  /** Default 20. */
+  most?: number;
+}
+
+/** The fault of a filter of texts: a value of another type, a text that cannot be one, or too many. */
+export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, most = 20 }: TextFilter): Fault[] {
+  const value = filterOf(criteria, key);
+  if (value === undefined) return [];
+  const path = `filters.${key}`;
+  const ofTexts = Array.isArray(value)
+    ? value.every((one) => typeof one === 'string')
+    : typeof value === 'string';
+  const texts = filterTexts(criteria, key);
+  if (!ofTexts || texts.length === 0) return [{ path, message: `must be ${wanted}` }];
+  const bad = texts.find((text) => !valid(text));
+  if (bad !== undefined) return [{ path, message: `must be ${wanted}; "${bad}" is not` }];
+  return texts.length > most ? [{ path, message: `at most ${most}` }] : [];
+}
+
+/** The fault of a sort that the source does not have. */
+export function faultsOfSort(source: string, criteria: Criteria, sorts: readonly string[]): Fault[] {
+  const sort = sortOf(criteria);
+  if (sort === undefined || sorts.includes(sort)) return [];
+  return [{ path: 'sort', message: `${source} sorts by ${sorts.join(', ')}, not by "${sort}"` }];
+}
+
+/** The order that the search asks for; undefined where it names none. */
+export function sortOf(criteria: Criteria): string | undefined {
+  return criteria.sort?.trim() || undefined;
+}
+
+/** The market as an ISO 3166 country code in capitals; undefined where it is not one country (`global`). */
+export function countryOf(criteria: Criteria): string | undefined {
+  const market = criteria.market?.trim().toUpperCase() ?? '';
+  if (!/^[A-Z]{2}$/.test(market)) return undefined;
+  // What people call it; the code is GB.
+  return market === 'UK' ? 'GB' : market;
+}
