@@ -4,6 +4,7 @@ import { createHackernewsConnector } from './hackernews/index.js';
 import { createRedditConnector } from './reddit/index.js';
 import { createRssConnector } from './rss/index.js';
 import type { SourceConnector } from './source.js';
+import { createXConnector } from './x/index.js';
 
 /** The environment, as far as sources read it. */
 export type SourceEnv = Readonly<Record<string, string | undefined>>;
@@ -31,7 +32,7 @@ interface RegistryLine {
 
 // A new source is one folder, its id in #contracts, and its line here, which the compiler then demands.
 const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
-  x: {},
+  x: { create: (env) => createXConnector({ token: env['SOURCE_X_TOKEN'] ?? '' }) },
   reddit: {
     create: (env) =>
       createRedditConnector({

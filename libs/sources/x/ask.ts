@@ -1,0 +1,98 @@
+import { parseJson } from '../json-answer.js';
+import { readRateHeaders } from '../rate-headers.js';
+import { listOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import { UpstreamError, type UpstreamHttp, type UpstreamResponse } from '../source.js';
+import { statusError } from '../status-error.js';
+
+/** The setting that X wants: the bearer token of an application. */
+export const TOKEN_SETTING = 'SOURCE_X_TOKEN';
+
+// Credits come when somebody buys them: now and then a single request finds out.
+const NO_CREDITS_WAIT_MS = 3_600_000;
+const USAGE_CAP_WAIT_MS = 24 * 3_600_000;
+
+/** What the operator has to give. */
+export interface XSettings {
+  /** The bearer token of an application (developer console, Keys and tokens). */
+  token: string;
+}
+
+/** What asking X needs of a read's or a lookup's context. */
+export interface AskContext {
+  http: UpstreamHttp;
+  now: Date;
+}
+
+/** X does not take the request as it is. */
+export class RefusedRequest extends UpstreamError {
+  constructor(
+    /** The parameters at fault, as X names them: `query`, `pagination_token`. */
+    readonly parameters: readonly string[],
+  ) {
+    const named = parameters.length === 0 ? '' : ` (${parameters.join(', ')})`;
+    super(
+      'unexpected_status',
+      `x answered 400: the request was not understood${named}; check the words and filters of the search`,
+      400,
+    );
+  }
+}
+
+/** Asks as our application, and gives the answer's object. Throws `UpstreamError`, `RefusedRequest` for a 400. */
+export async function ask({ http, now }: AskContext, { token }: XSettings, url: string): Promise<JsonRecord> {
+  const response = await http.request({
+    url,
+    headers: { accept: 'application/json', authorization: `Bearer ${token}` },
+    // Their bodies say what is meant.
+    accept: [400, 402, 403, 429],
+  });
+  if (response.status >= 300) throw faultOf(response, http, now);
+  const answer = recordOf(parseJson('x', response.text, response.status));
+  if (!answer) throw unknownShape('x', 'an object');
+  return answer;
+}
+
+function faultOf({ status, headers, text }: UpstreamResponse, http: UpstreamHttp, now: Date): UpstreamError {
+  const problem = problemOf(text);
+  const type = problemType(problem);
+  if (status === 402 || type === 'credits') {
+    const reason = `x answered ${status}: the account of ${TOKEN_SETTING} has no credits left; buy some in X's developer console`;
+    return spent(http, reason, status, NO_CREDITS_WAIT_MS);
+  }
+  if (type === 'usage-capped') {
+    const reason = `x answered ${status}: the month's tweets are used up; raise the cap in X's developer console or wait for the next month`;
+    return spent(http, reason, status, readRateHeaders(headers, now).resetAfterMs ?? USAGE_CAP_WAIT_MS);
+  }
+  if (status === 400) return new RefusedRequest(parametersOf(problem));
+  if (type === 'client-forbidden') {
+    const reason = `the application of ${TOKEN_SETTING} may not ask this; check its project and its access in X's developer console`;
+    return new UpstreamError('forbidden', `x answered ${status}: ${reason}`, status);
+  }
+  return statusError('x', [TOKEN_SETTING], status, headers, now);
+}
+
+function spent(http: UpstreamHttp, reason: string, status: number, waitMs: number): UpstreamError {
+  http.holdOff({ waitMs, reason });
+  return new UpstreamError('quota_spent', reason, status, waitMs);
+}
+
+/** The last part of a problem's `type`: its host has changed before. */
+export function problemType(problem: JsonRecord | undefined): string {
+  return textOf(problem?.['type'])?.split('/').at(-1) ?? '';
+}
+
+// A 429 may be plain text.
+function problemOf(text: string): JsonRecord | undefined {
+  try {
+    return recordOf(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function parametersOf(problem: JsonRecord | undefined): string[] {
+  const names = (listOf(problem?.['errors']) ?? []).flatMap((error) =>
+    Object.keys(recordOf(recordOf(error)?.['parameters']) ?? {}),
+  );
+  return [...new Set(names)].filter((name) => /^[a-z._]{1,40}$/.test(name)).slice(0, 5);
+}

@@ -1,0 +1,80 @@
+import type { Criteria } from '#contracts';
+import { merged, readPages, type Page } from '../paging.js';
+import { recordOf, textOf } from '../shape.js';
+import type { FetchContext, Fetched, SourceConnector } from '../source.js';
+import { TOKEN_SETTING, ask, type XSettings } from './ask.js';
+import { createLookups } from './lookups.js';
+import { parseSearchAnswer } from './parse.js';
+import { faultsOf, isByRelevancy, queriesOf } from './query.js';
+import { searchUrl, type SearchStart } from './request.js';
+import { newerThan, startOf } from './search-start.js';
+
+/** What the connector remembers for a search: the newest tweet that each of its queries has found. */
+const STATE_KEY = 'newestIds';
+
+/** X by its API v2: the tweets of the last seven days, and lookups of tweets and accounts. */
+export function createXConnector(settings: XSettings): SourceConnector {
+  return {
+    id: 'x',
+    requiredSettings: [TOKEN_SETTING],
+    commonGrid: false,
+    hasSearch: true,
+    // 450 searches in 15 minutes.
+    budget: { requestsPerMinute: 30, concurrency: 2, backoff: 'lane' },
+    checkCriteria: faultsOf,
+    requestsPerSearch: (criteria) => Math.max(1, queriesOf(criteria, 'word').length),
+    search: (criteria, context) => search(criteria, context, settings),
+    lookups: createLookups(settings),
+  };
+}
+
+async function search(criteria: Criteria, context: FetchContext, settings: XSettings): Promise<Fetched> {
+  const remembered = recordOf(context.state[STATE_KEY]) ?? {};
+  const newestIds: Record<string, string> = {};
+  const byRelevancy = isByRelevancy(criteria);
+  const reads: Fetched[] = [];
+  for (const query of queriesOf(criteria, context.match)) {
+    const newestId = textOf(remembered[query]);
+    const { start, warnings } = startOf(context, newestId);
+    const { fetched, newest } = await readQuery({ query, start, byRelevancy, context, settings });
+    const newer = newerThan(newestId, newest);
+    if (newer !== undefined) newestIds[query] = newer;
+    reads.push({
+      ...fetched,
+      gap: fetched.gap || warnings.length > 0,
+      warnings: [...fetched.warnings, ...warnings],
+    });
+  }
+  context.state[STATE_KEY] = newestIds;
+  return merged(reads);
+}
+
+interface QueryRead {
+  query: string;
+  start: SearchStart;
+  byRelevancy: boolean;
+  context: FetchContext;
+  settings: XSettings;
+}
+
+async function readQuery({ query, start, byRelevancy, context, settings }: QueryRead) {
+  const edited = new Set<string>();
+  let newest: string | undefined;
+  const read = async (nextToken?: string): Promise<Page> => {
+    const url = searchUrl({ query, start, byRelevancy, nextToken });
+    const answer = parseSearchAnswer(await ask(context, settings, url));
+    for (const itemId of answer.editedItemIds) edited.add(itemId);
+    // Of the first page only: the others are older.
+    if (nextToken === undefined) newest = answer.newestId;
+    const next = answer.nextToken;
+    const last = next === undefined || next === nextToken;
+    return { items: answer.items, warnings: answer.warnings, next: last ? undefined : () => read(next) };
+  };
+  const fetched = await readPages(await read(), {
+    // An edit brings a known tweet among newer ones, and by relevancy known ones stand anywhere.
+    known: (itemId) => !byRelevancy && !edited.has(itemId) && context.known(itemId),
+    since: context.since,
+    pageCap: context.pageCap,
+  });
+  return { fetched, newest };
+}

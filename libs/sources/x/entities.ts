@@ -1,0 +1,50 @@
+import { unescapedOffsets } from '../escaped-text.js';
+import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import type { Includes } from './includes.js';
+import { linksOf } from './links.js';
+
+/** Where an entity stands in the tweet's `text`, in code points; `end` is exclusive. Null: X does not say. */
+type Place = { start: number | null; end: number | null };
+
+/** What X has found in a tweet's text. */
+export type Entities = {
+  urls: ({ url: string; expandedUrl: string | null; displayUrl: string | null } & Place)[];
+  mentions: ({ id: string | null; username: string; name: string | null } & Place)[];
+  hashtags: ({ text: string } & Place)[];
+  cashtags: ({ text: string } & Place)[];
+};
+
+/** Reads a tweet's entities. `written` is its text as X wrote it: escaped, which is what X counts its offsets in. */
+export function entitiesOf(entities: JsonRecord | undefined, written: string, includes: Includes): Entities {
+  const place = (entity: JsonRecord): Place => {
+    const [start, end] = [numberOf(entity['start']), numberOf(entity['end'])];
+    if (start === undefined || end === undefined) return { start: null, end: null };
+    const [from = start, to = end] = unescapedOffsets(written, [start, end]);
+    return { start: from, end: to };
+  };
+  const tags = (value: unknown) =>
+    named(value, 'tag').map(({ name, entity }) => ({ text: name, ...place(entity) }));
+  return {
+    urls: linksOf(entities?.['urls']).map(({ url, expandedUrl, displayUrl, record }) => ({
+      url,
+      expandedUrl: expandedUrl ?? null,
+      displayUrl: displayUrl ?? null,
+      ...place(record),
+    })),
+    mentions: named(entities?.['mentions'], 'username').map(({ name: username, entity }) => {
+      const id = textOf(entity['id']) ?? null;
+      const name = textOf(includes.users.get(id ?? '')?.['name']) ?? null;
+      return { id, username, name, ...place(entity) };
+    }),
+    hashtags: tags(entities?.['hashtags']),
+    cashtags: tags(entities?.['cashtags']),
+  };
+}
+
+function named(value: unknown, key: string): { name: string; entity: JsonRecord }[] {
+  return (listOf(value) ?? []).flatMap((entry) => {
+    const entity = recordOf(entry);
+    const name = textOf(entity?.[key]);
+    return entity && name !== undefined ? [{ name, entity }] : [];
+  });
+}

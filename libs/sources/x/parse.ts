@@ -1,0 +1,115 @@
+import { unescaped } from '../escaped-text.js';
+import { buildItem } from '../item.js';
+import {
+  listOf,
+  numberOf,
+  readEntries,
+  recordOf,
+  textOf,
+  unknownShape,
+  type JsonRecord,
+  type Reading,
+} from '../shape.js';
+import type { SourceItem } from '../source.js';
+import { mentionMediaOf } from './attachments.js';
+import { includesOf, type Includes } from './includes.js';
+import { expandedText, linksOf } from './links.js';
+import { referencesOf, textPartsOf, tweetOf, versionsOf, type Tweet } from './tweet.js';
+
+/** One page of a search. */
+export interface SearchAnswer {
+  items: SourceItem[];
+  warnings: string[];
+  /** Leads to the next page; absent on the last one. */
+  nextToken: string | undefined;
+  /** The newest tweet of the page. */
+  newestId: string | undefined;
+  /** Items that were edited: known they may be, and yet stand where the edit was made. */
+  editedItemIds: ReadonlySet<string>;
+}
+
+/** Reads an answer of `/2/tweets/search/recent`. Throws `UpstreamError` `unknown_shape`. */
+export function parseSearchAnswer(answer: JsonRecord): SearchAnswer {
+  const meta = recordOf(answer['meta']);
+  const count = numberOf(meta?.['result_count']);
+  const tweets = listOf(answer['data']);
+  // A page without results has no list at all.
+  if (!meta || count === undefined || (!tweets && count > 0)) {
+    throw unknownShape('x', 'a list "data", or a "meta" that says there is none');
+  }
+  const includes = includesOf(answer);
+  const editedItemIds = new Set<string>();
+  const read = readEntries('x', tweets ?? [], (entry) => readTweet(entry, includes, editedItemIds));
+  return {
+    ...read,
+    nextToken: textOf(meta['next_token']),
+    newestId: textOf(meta['newest_id']),
+    editedItemIds,
+  };
+}
+
+function readTweet(entry: unknown, includes: Includes, editedItemIds: Set<string>): Reading {
+  const tweet = tweetOf(entry, includes);
+  if ('malformed' in tweet) return tweet;
+  const record = recordOf(entry) ?? {};
+  if (tweet.createdAt === null) return { malformed: 'no created_at' };
+  if (referencesOf(record).has('retweeted')) return { leftOut: 'retweets' };
+  const versions = versionsOf(record);
+  const itemId = versions[0] ?? tweet.id;
+  if (versions.length > 1) editedItemIds.add(itemId);
+  return { item: itemOf({ tweet, record, includes, itemId, publishedAt: tweet.createdAt }) };
+}
+
+interface ItemOfTweet {
+  tweet: Tweet;
+  record: JsonRecord;
+  includes: Includes;
+  itemId: string;
+  publishedAt: string;
+}
+
+function itemOf({ tweet, record, includes, itemId, publishedAt }: ItemOfTweet): SourceItem {
+  // The envelope has words of its own for these two: the source's id, and the author's name.
+  const { source: clientName, author, ...rest } = tweet;
+  const { written, entities } = textPartsOf(record);
+  const { likes, replies, retweets, quotes, views } = tweet.metrics;
+  const shares = retweets === null && quotes === null ? undefined : (retweets ?? 0) + (quotes ?? 0);
+  const kind = kindOf(record);
+  return buildItem('x', {
+    itemId,
+    eventType: 'tweet.created',
+    kind,
+    url: tweet.url,
+    text: expandedText(unescaped(written), linksOf(entities?.['urls'])),
+    author: author?.username ?? undefined,
+    authorName: author?.displayName ?? undefined,
+    authorUrl: author?.username ? `https://x.com/${author.username}` : undefined,
+    lang: languageOf(tweet.lang),
+    publishedAt,
+    engagement: {
+      likes: likes ?? undefined,
+      replies: replies ?? undefined,
+      shares,
+      views: views ?? undefined,
+    },
+    media: mentionMediaOf(record, includes),
+    body: {
+      ...rest,
+      kind,
+      authorId: author?.id ?? null,
+      authorProfile: author,
+      clientName,
+    },
+  });
+}
+
+function kindOf(tweet: JsonRecord): string {
+  const references = referencesOf(tweet);
+  if (references.has('replied_to')) return 'reply';
+  return references.has('quoted') ? 'quote' : 'post';
+}
+
+// X's own codes for texts of links, tags or pictures alone ("qme", "zxx", "und") name no language.
+function languageOf(lang: string | null): string | undefined {
+  return lang === null || /^(q..|und|zxx)$/.test(lang) ? undefined : lang;
+}

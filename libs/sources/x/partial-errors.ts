@@ -1,0 +1,32 @@
+import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { problemType } from './ask.js';
+
+/** Why X does not show a thing that was asked for. */
+export type Failure = 'not_found' | 'protected' | 'suspended';
+
+// Errors of other parameters are about what a tweet refers to: a mention, a quoted tweet, a pinned one.
+const ASKED_FOR = new Set(['id', 'ids', 'username', 'usernames']);
+
+/**
+ * What an answer of 200 says about the things asked for that it does not show: by id, or by name as it was asked.
+ * Errors about includes are left out; one that is not understood counts as not found.
+ */
+export function failuresOf(answer: JsonRecord): Map<string, Failure> {
+  const failures = new Map<string, Failure>();
+  for (const entry of listOf(answer['errors']) ?? []) {
+    const error = recordOf(entry);
+    const asked = textOf(error?.['value']) ?? textOf(error?.['resource_id']);
+    if (!error || asked === undefined) continue;
+    if (error['section'] === 'includes' || !ASKED_FOR.has(textOf(error['parameter']) ?? '')) continue;
+    failures.set(asked, failureOf(error));
+  }
+  return failures;
+}
+
+function failureOf(error: JsonRecord): Failure {
+  if (problemType(error) === 'not-authorized-for-resource') return 'protected';
+  // A suspended account has the type of a missing one.
+  const suspended =
+    error['title'] === 'Forbidden' || textOf(error['detail'])?.startsWith('User has been suspended') === true;
+  return suspended ? 'suspended' : 'not_found';
+}

@@ -1,0 +1,353 @@
+import { describe, expect, it } from 'vitest';
+import { SPEC_NOW } from '../fake-upstream.js';
+import { parseSearchAnswer } from './index.js';
+import { ADA, answerOf, tweetId, tweetRecord } from './invented.js';
+
+const GRACE = { id: '71002', username: 'GraceH', name: 'Grace', verified: false, verified_type: 'none' };
+
+function one(more: Record<string, unknown> = {}, includes: Record<string, unknown> = {}) {
+  const answer = answerOf([tweetRecord(1, SPEC_NOW, more)], {
+    includes: { users: [ADA, GRACE], ...includes },
+  });
+  return parseSearchAnswer(answer).items[0];
+}
+function bodyOf(...more: Parameters<typeof one>) {
+  return JSON.parse(one(...more)?.bodyJson ?? '{}') as Record<string, unknown>;
+}
+
+const URL_1 = `https://x.com/Ada_Lamps/status/${tweetId(1)}`;
+const AUTHOR = {
+  id: '71001',
+  username: 'Ada_Lamps',
+  displayName: 'Ada & B.',
+  profileImageUrl: 'https://pbs.example/ada.jpg',
+  verified: true,
+  isBlueVerified: true,
+};
+
+describe('tweets of X', () => {
+  it('are mapped', () => {
+    expect(one()).toMatchObject({
+      itemId: tweetId(1),
+      eventType: 'tweet.created',
+      kind: 'post',
+      url: URL_1,
+      title: '',
+      text: 'Lamp number 1',
+      author: 'Ada_Lamps',
+      authorName: 'Ada & B.',
+      authorUrl: 'https://x.com/Ada_Lamps',
+      lang: 'en',
+      publishedAt: '2026-03-04T12:00:00.000Z',
+      engagement: { likes: 3, replies: 2, shares: 5, views: 600 },
+      media: [],
+    });
+    expect(bodyOf()).toEqual({
+      id: tweetId(1),
+      source: 'x',
+      url: URL_1,
+      author: 'Ada_Lamps',
+      publishedAt: '2026-03-04T12:00:00.000Z',
+      text: 'Lamp number 1',
+      createdAt: '2026-03-04T12:00:00.000Z',
+      lang: 'en',
+      metrics: { likes: 3, replies: 2, retweets: 1, quotes: 4, views: 600, bookmarks: 5 },
+      media: [],
+      entities: { urls: [], mentions: [], hashtags: [], cashtags: [] },
+      quotedTweet: null,
+      retweetedTweet: null,
+      inReplyToTweetId: null,
+      inReplyToUserId: null,
+      inReplyToUsername: null,
+      conversationId: tweetId(1),
+      displayTextRange: null,
+      possiblySensitive: false,
+      poll: null,
+      card: null,
+      communityNote: null,
+      editControl: null,
+      kind: 'post',
+      authorId: '71001',
+      authorProfile: AUTHOR,
+      clientName: null,
+    });
+  });
+
+  it('say which client wrote them beside which source they are of', () => {
+    expect(bodyOf({ source: 'Lamp Writer for iOS' })).toMatchObject({
+      source: 'x',
+      clientName: 'Lamp Writer for iOS',
+    });
+  });
+
+  it('that say little have nulls, and no counts', () => {
+    const { public_metrics: _, lang: __, possibly_sensitive: ___, ...little } = tweetRecord(1, SPEC_NOW);
+    const item = parseSearchAnswer(answerOf([little], { includes: undefined })).items[0];
+    expect(item?.url).toBe(`https://x.com/i/status/${tweetId(1)}`);
+    const absent = [item?.author, item?.authorUrl, item?.engagement, item?.lang];
+    expect(absent.filter((value) => value !== undefined)).toEqual([]);
+    expect(JSON.parse(item?.bodyJson ?? '{}')).toMatchObject({
+      author: null,
+      authorId: '71001',
+      authorProfile: { id: '71001', username: null, verified: null, isBlueVerified: null },
+      metrics: { likes: null, replies: null, retweets: null, quotes: null, views: null, bookmarks: null },
+      possiblySensitive: null,
+      lang: null,
+    });
+  });
+
+  it('of old have neither views nor bookmarks', () => {
+    const public_metrics = { retweet_count: 1, reply_count: 0, like_count: 0, quote_count: 0 };
+    expect(bodyOf({ public_metrics })).toMatchObject({
+      metrics: { likes: 0, replies: 0, retweets: 1, quotes: 0, views: null, bookmarks: null },
+    });
+  });
+
+  it.each(['und', 'zxx', 'qme', 'qst'])('in the language "%s" are in none', (lang) => {
+    expect(one({ lang })?.lang).toBeUndefined();
+    expect(bodyOf({ lang })['lang']).toBe(lang);
+  });
+
+  it('are unescaped, and a mention shows whole addresses for the short ones', () => {
+    const text =
+      '💡 &lt;Lamps&gt; &amp; light https://t.co/aaaaaaaaa1 https://t.co/bbbbbbbbb2 https://t.co/aaaaaaaaa12';
+    const urls = [
+      {
+        start: 27,
+        end: 50,
+        url: 'https://t.co/aaaaaaaaa1',
+        expanded_url: 'https://lamps.example/a?b=1&c=2',
+        display_url: 'lamps.example/a…',
+      },
+      { start: 51, end: 74, url: 'https://t.co/bbbbbbbbb2' },
+    ];
+    expect(one({ text, entities: { urls } })?.text).toBe(
+      '💡 <Lamps> & light https://lamps.example/a?b=1&c=2 https://t.co/bbbbbbbbb2 https://t.co/aaaaaaaaa12',
+    );
+    expect(bodyOf({ text, entities: { urls } })).toMatchObject({
+      text: '💡 <Lamps> & light https://t.co/aaaaaaaaa1 https://t.co/bbbbbbbbb2 https://t.co/aaaaaaaaa12',
+    });
+  });
+
+  it('tell their entities with offsets that hold in the unescaped text, in code points', () => {
+    const text = '💡 &lt;3 @GraceH #lamp $LED https://t.co/aaaaaaaaa1';
+    const entities = {
+      mentions: [{ start: 8, end: 15, username: 'GraceH', id: '71002' }],
+      hashtags: [{ start: 16, end: 21, tag: 'lamp' }],
+      cashtags: [{ start: 22, end: 26, tag: 'LED' }],
+      urls: [{ start: 27, end: 50, url: 'https://t.co/aaaaaaaaa1', expanded_url: 'https://lamps.example/a' }],
+      annotations: [{ start: 1, end: 2, type: 'Product' }],
+    };
+    const body = bodyOf({ text, entities, display_text_range: [2, 50] });
+    expect(body).toMatchObject({ displayTextRange: [2, 47] });
+    expect(body['entities']).toEqual({
+      urls: [
+        {
+          url: 'https://t.co/aaaaaaaaa1',
+          expandedUrl: 'https://lamps.example/a',
+          displayUrl: null,
+          start: 24,
+          end: 47,
+        },
+      ],
+      mentions: [{ id: '71002', username: 'GraceH', name: 'Grace', start: 5, end: 12 }],
+      hashtags: [{ text: 'lamp', start: 13, end: 18 }],
+      cashtags: [{ text: 'LED', start: 19, end: 23 }],
+    });
+    expect([...String(body['text'])].slice(5, 12).join('')).toBe('@GraceH');
+  });
+
+  it('that are long are whole, with the entities of the long text', () => {
+    const note_tweet = {
+      text: `${'A long text. '.repeat(30)}&amp; https://t.co/bbbbbbbbb2`,
+      entities: {
+        urls: [
+          { start: 396, end: 419, url: 'https://t.co/bbbbbbbbb2', expanded_url: 'https://lamps.example/b' },
+        ],
+      },
+    };
+    const more = {
+      text: 'A long text. A lon… https://t.co/aaaaaaaaa1',
+      note_tweet,
+      display_text_range: [0, 278],
+    };
+    expect(one(more)?.text.endsWith('A long text. & https://lamps.example/b')).toBe(true);
+    expect(bodyOf(more)).toMatchObject({
+      entities: { urls: [{ url: 'https://t.co/bbbbbbbbb2', start: 392, end: 415 }] },
+      displayTextRange: null,
+    });
+  });
+
+  it('show a link by the card that its page gives', () => {
+    const urls = [
+      { url: 'https://t.co/aaaaaaaaa1', expanded_url: 'https://x.com/Ada_Lamps/status/1/photo/1' },
+      {
+        url: 'https://t.co/bbbbbbbbb2',
+        expanded_url: 'https://short.example/b',
+        unwound_url: 'https://lamps.example/b',
+        title: 'Lamps &amp; light',
+        description: 'All of them',
+        images: [
+          { url: 'https://pbs.example/large.jpg', width: 800, height: 600 },
+          { url: 'https://pbs.example/small.jpg', width: 150, height: 150 },
+        ],
+      },
+    ];
+    expect(bodyOf({ entities: { urls } })['card']).toEqual({
+      type: null,
+      url: 'https://lamps.example/b',
+      title: 'Lamps & light',
+      description: 'All of them',
+      imageUrl: 'https://pbs.example/large.jpg',
+    });
+  });
+
+  it('carry pictures and videos; a video is its best file', () => {
+    const media = [
+      { media_key: '3_1', type: 'photo', url: 'https://pbs.example/1.jpg', width: 800, height: 600 },
+      {
+        media_key: '7_2',
+        type: 'video',
+        preview_image_url: 'https://pbs.example/2.jpg',
+        width: 1280,
+        height: 720,
+        duration_ms: 7_000,
+        variants: [
+          { content_type: 'application/x-mpegURL', url: 'https://video.example/2.m3u8' },
+          { content_type: 'video/mp4', bit_rate: 256_000, url: 'https://video.example/2-low.mp4' },
+          { content_type: 'video/mp4', bit_rate: 832_000, url: 'https://video.example/2-high.mp4' },
+        ],
+      },
+    ];
+    const attachments = { media_keys: ['3_1', '7_2', '3_gone'] };
+    expect(one({ attachments }, { media })?.media.map(({ type, url }) => [type, url])).toEqual([
+      ['image', 'https://pbs.example/1.jpg'],
+      ['video', 'https://video.example/2-high.mp4'],
+    ]);
+    expect(bodyOf({ attachments }, { media })['media']).toEqual([
+      {
+        url: 'https://pbs.example/1.jpg',
+        previewUrl: null,
+        width: 800,
+        height: 600,
+        durationMs: null,
+        variants: [],
+      },
+      {
+        url: 'https://video.example/2-high.mp4',
+        previewUrl: 'https://pbs.example/2.jpg',
+        width: 1280,
+        height: 720,
+        durationMs: 7_000,
+        variants: [
+          { url: 'https://video.example/2.m3u8', contentType: 'application/x-mpegURL', bitrate: null },
+          { url: 'https://video.example/2-low.mp4', contentType: 'video/mp4', bitrate: 256_000 },
+          { url: 'https://video.example/2-high.mp4', contentType: 'video/mp4', bitrate: 832_000 },
+        ],
+      },
+    ]);
+  });
+
+  it('of a video without files show its picture', () => {
+    const media = [{ media_key: '7_2', type: 'video', preview_image_url: 'https://pbs.example/2.jpg' }];
+    const item = one({ attachments: { media_keys: ['7_2'] } }, { media });
+    expect(item?.media).toMatchObject([{ type: 'image', url: 'https://pbs.example/2.jpg' }]);
+  });
+
+  it.each([
+    ['open', false],
+    ['closed', true],
+  ])('carry their poll; of one that is %s the counts are final: %s', (voting_status, countsAreFinal) => {
+    const polls = [
+      {
+        id: '9',
+        voting_status,
+        end_datetime: '2026-03-05T12:00:00.000Z',
+        options: [
+          { position: 1, label: 'On', votes: 7 },
+          { position: 2, label: 'Off', votes: 0 },
+        ],
+      },
+    ];
+    expect(bodyOf({ attachments: { poll_ids: ['9'] } }, { polls })['poll']).toEqual({
+      choices: [
+        { label: 'On', votes: 7 },
+        { label: 'Off', votes: 0 },
+      ],
+      endAt: '2026-03-05T12:00:00.000Z',
+      countsAreFinal,
+    });
+  });
+
+  it('that answer another say whom', () => {
+    const more = {
+      in_reply_to_user_id: '71002',
+      referenced_tweets: [{ type: 'replied_to', id: tweetId(8) }],
+    };
+    expect(one(more)?.kind).toBe('reply');
+    expect(bodyOf(more)).toMatchObject({
+      inReplyToTweetId: tweetId(8),
+      inReplyToUserId: '71002',
+      inReplyToUsername: 'GraceH',
+    });
+  });
+
+  it('that quote another hold it, with its author and client, or null where it is gone', () => {
+    const more = { referenced_tweets: [{ type: 'quoted', id: tweetId(8) }] };
+    const quoted = tweetRecord(8, SPEC_NOW, { author_id: '71002', source: 'Lamp Writer', text: 'A &amp; B' });
+    expect(one(more, { tweets: [quoted] })?.kind).toBe('quote');
+    expect(bodyOf(more, { tweets: [quoted] })['quotedTweet']).toMatchObject({
+      id: tweetId(8),
+      text: 'A & B',
+      source: 'Lamp Writer',
+      url: `https://x.com/GraceH/status/${tweetId(8)}`,
+      author: { id: '71002', username: 'GraceH', isBlueVerified: false },
+    });
+    expect(bodyOf(more)['quotedTweet']).toBeNull();
+  });
+
+  it('that quote each other end somewhere', () => {
+    const quoting = (n: number, other: number) =>
+      tweetRecord(n, SPEC_NOW, { referenced_tweets: [{ type: 'quoted', id: tweetId(other) }] });
+    const more = { referenced_tweets: [{ type: 'quoted', id: tweetId(2) }] };
+    expect(bodyOf(more, { tweets: [quoting(1, 2), quoting(2, 1)] })).toMatchObject({
+      quotedTweet: { id: tweetId(2), quotedTweet: { id: tweetId(1), quotedTweet: null } },
+    });
+  });
+
+  it('that were edited are the mention that their first version was', () => {
+    const edit_history_tweet_ids = [tweetId(9), tweetId(5), tweetId(1)];
+    const edit_controls = {
+      edits_remaining: '3',
+      is_edit_eligible: true,
+      editable_until: '2026-03-04T12:30:00.000Z',
+    };
+    const item = one({ edit_history_tweet_ids, edit_controls });
+    expect(item?.itemId).toBe(tweetId(9));
+    expect(JSON.parse(item?.bodyJson ?? '{}')).toMatchObject({
+      id: tweetId(1),
+      editControl: {
+        editTweetIds: edit_history_tweet_ids,
+        editableUntilMs: Date.parse('2026-03-04T12:30:00.000Z'),
+        editsRemaining: 3,
+        isEditEligible: true,
+      },
+    });
+    expect(bodyOf({ edit_controls: { edits_remaining: 5 } })).toMatchObject({
+      editControl: { editsRemaining: 5, editableUntilMs: null, isEditEligible: null },
+    });
+  });
+
+  it('that are retweets, or cannot be read, are counted and left out', () => {
+    const retweet = tweetRecord(2, SPEC_NOW, { referenced_tweets: [{ type: 'retweeted', id: tweetId(9) }] });
+    const { items, warnings } = parseSearchAnswer(
+      answerOf([tweetRecord(1, SPEC_NOW), retweet, { id: '7' }, null, tweetRecord(1, SPEC_NOW)]),
+    );
+    expect(items.map(({ itemId }) => itemId)).toEqual([tweetId(1)]);
+    expect(warnings).toEqual([
+      'x: 1 of 5 items left out: retweets',
+      'x: 1 of 5 items could not be read: no text',
+      'x: 1 of 5 items could not be read: no id',
+    ]);
+  });
+});

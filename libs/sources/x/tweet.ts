@@ -1,0 +1,176 @@
+import { unescaped, unescapedOffsets } from '../escaped-text.js';
+import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { mediaOf, pollOf, type Media, type Poll } from './attachments.js';
+import { entitiesOf, type Entities } from './entities.js';
+import type { Includes } from './includes.js';
+import { cardOf, linksOf, type Card } from './links.js';
+import { authorOf, booleanOf, type Author } from './user.js';
+
+/** A tweet as the interface has it. Null: X does not say. */
+export type Tweet = {
+  id: string;
+  /** Whole and unescaped; its links are X's short ones. */
+  text: string;
+  createdAt: string | null;
+  lang: string | null;
+  url: string;
+  author: Author | null;
+  metrics: {
+    likes: number | null;
+    replies: number | null;
+    retweets: number | null;
+    quotes: number | null;
+    views: number | null;
+    bookmarks: number | null;
+  };
+  media: Media[];
+  entities: Entities;
+  quotedTweet: Tweet | null;
+  retweetedTweet: Tweet | null;
+  inReplyToTweetId: string | null;
+  inReplyToUserId: string | null;
+  inReplyToUsername: string | null;
+  conversationId: string | null;
+  /** In code points of `text`; null of a long text, for which X gives the range of its short form. */
+  displayTextRange: number[] | null;
+  /** The client's name. */
+  source: string | null;
+  possiblySensitive: boolean | null;
+  poll: Poll | null;
+  card: Card | null;
+  /** X's interface has none. */
+  communityNote: null;
+  editControl: EditControl | null;
+};
+
+type EditControl = {
+  /** Every version, oldest first. */
+  editTweetIds: string[];
+  editableUntilMs: number | null;
+  editsRemaining: number | null;
+  isEditEligible: boolean | null;
+};
+
+// A quote inside a retweet is as deep as tweets go; two that quote each other would never end.
+const DEPTH = 2;
+
+/**
+ * Reads one tweet of an answer, with the tweets that it quotes or repeats as far as the answer includes them.
+ * @returns `malformed`, in words that follow a count, for what is no tweet
+ */
+export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Tweet | { malformed: string } {
+  const tweet = recordOf(value);
+  const id = textOf(tweet?.['id']);
+  if (!tweet || id === undefined) return { malformed: 'no id' };
+  if (typeof tweet['text'] !== 'string') return { malformed: 'no text' };
+  if ('referenced_posts' in tweet || 'edit_history_post_ids' in tweet) {
+    return { malformed: 'in the words of post.fields, where tweet.fields were asked for' };
+  }
+  const authorId = textOf(tweet['author_id']);
+  const author = authorOf(authorId, includes.users.get(authorId ?? ''));
+  const { written, entities, isLong } = textPartsOf(tweet);
+  const references = referencesOf(tweet);
+  return {
+    id,
+    text: unescaped(written),
+    createdAt: isoOfText(tweet['created_at']) ?? null,
+    lang: textOf(tweet['lang']) ?? null,
+    // Without a name X finds the tweet all the same.
+    url: `https://x.com/${author?.username ?? 'i'}/status/${id}`,
+    author,
+    metrics: metricsOf(tweet),
+    media: mediaOf(tweet, includes),
+    entities: entitiesOf(entities, written, includes),
+    quotedTweet: includedTweet(references.get('quoted'), includes, depth),
+    retweetedTweet: includedTweet(references.get('retweeted'), includes, depth),
+    ...repliedTo(tweet, references, includes),
+    conversationId: textOf(tweet['conversation_id']) ?? null,
+    displayTextRange: isLong ? null : displayRangeOf(tweet, written),
+    source: textOf(tweet['source']) ?? null,
+    possiblySensitive: booleanOf(tweet['possibly_sensitive']),
+    poll: pollOf(tweet, includes),
+    card: cardOf(linksOf(entities?.['urls'])),
+    communityNote: null,
+    editControl: editControlOf(tweet),
+  };
+}
+
+/** The ids of the tweets that a tweet repeats, quotes or answers, by `retweeted`, `quoted`, `replied_to`. */
+export function referencesOf(tweet: JsonRecord): Map<string, string> {
+  const references = (listOf(tweet['referenced_tweets']) ?? []).flatMap((entry) => {
+    const reference = recordOf(entry);
+    const [type, id] = [textOf(reference?.['type']), textOf(reference?.['id'])];
+    return type === undefined || id === undefined ? [] : [[type, id] as const];
+  });
+  return new Map(references);
+}
+
+/** Every version of a tweet, oldest first: each edit gets an id of its own. */
+export function versionsOf(tweet: JsonRecord): string[] {
+  return (listOf(tweet['edit_history_tweet_ids']) ?? []).flatMap((id) => textOf(id) ?? []);
+}
+
+/** A tweet's text as X wrote it (escaped, a long one whole), and what X found in it. */
+export function textPartsOf(tweet: JsonRecord) {
+  const long = recordOf(tweet['note_tweet']);
+  const longText = textOf(long?.['text']);
+  if (longText === undefined) {
+    return {
+      written: textOf(tweet['text']) ?? '',
+      entities: recordOf(tweet['entities']),
+      isLong: false,
+    };
+  }
+  return {
+    written: longText,
+    entities: recordOf(long?.['entities']) ?? recordOf(tweet['entities']),
+    isLong: true,
+  };
+}
+
+function includedTweet(id: string | undefined, includes: Includes, depth: number): Tweet | null {
+  if (id === undefined || depth === 0) return null;
+  const tweet = tweetOf(includes.tweets.get(id), includes, depth - 1);
+  return 'malformed' in tweet ? null : tweet;
+}
+
+function metricsOf(tweet: JsonRecord): Tweet['metrics'] {
+  const metrics = recordOf(tweet['public_metrics']);
+  const count = (name: string) => numberOf(metrics?.[`${name}_count`]) ?? null;
+  return {
+    likes: count('like'),
+    replies: count('reply'),
+    retweets: count('retweet'),
+    quotes: count('quote'),
+    views: count('impression'),
+    bookmarks: count('bookmark'),
+  };
+}
+
+function repliedTo(tweet: JsonRecord, references: ReadonlyMap<string, string>, includes: Includes) {
+  const userId = textOf(tweet['in_reply_to_user_id']);
+  return {
+    inReplyToTweetId: references.get('replied_to') ?? null,
+    inReplyToUserId: userId ?? null,
+    inReplyToUsername: textOf(includes.users.get(userId ?? '')?.['username']) ?? null,
+  };
+}
+
+function displayRangeOf(tweet: JsonRecord, written: string): number[] | null {
+  const range = (listOf(tweet['display_text_range']) ?? []).flatMap((offset) => numberOf(offset) ?? []);
+  return range.length === 2 ? unescapedOffsets(written, range) : null;
+}
+
+function editControlOf(tweet: JsonRecord): EditControl | null {
+  const control = recordOf(tweet['edit_controls']);
+  if (!control) return null;
+  const until = isoOfText(control['editable_until']);
+  // Recorded as the text "4" and as the number 5.
+  const remaining = Number(control['edits_remaining'] ?? NaN);
+  return {
+    editTweetIds: versionsOf(tweet),
+    editableUntilMs: until === undefined ? null : Date.parse(until),
+    editsRemaining: Number.isFinite(remaining) ? remaining : null,
+    isEditEligible: booleanOf(control['is_edit_eligible']),
+  };
+}

@@ -1,0 +1,109 @@
+import { unescaped } from '../escaped-text.js';
+import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { expandedText, linksOf } from './links.js';
+
+/** An account as a tweet names its author. */
+export type Author = {
+  id: string;
+  username: string | null;
+  displayName: string | null;
+  profileImageUrl: string | null;
+  verified: boolean | null;
+  /** The paid blue check; a business or a government is verified and not blue. */
+  isBlueVerified: boolean | null;
+};
+
+/** An account's profile. Null: X does not say. */
+export type User = {
+  id: string;
+  username: string;
+  displayName: string | null;
+  description: string | null;
+  createdAt: string | null;
+  location: string | null;
+  /** The address behind X's short link. */
+  url: string | null;
+  profileImageUrl: string | null;
+  verified: boolean | null;
+  isBlueVerified: boolean | null;
+  /** `blue`, `business`, `government` or `none`. */
+  verifiedType: string | null;
+  protected: boolean | null;
+  metrics: {
+    followers: number | null;
+    following: number | null;
+    tweets: number | null;
+    listed: number | null;
+    likes: number | null;
+  };
+};
+
+/** The author of a tweet; of one that is not included the id alone is known. */
+export function authorOf(id: string | undefined, user: JsonRecord | undefined): Author | null {
+  if (id === undefined) return null;
+  return {
+    id,
+    username: textOf(user?.['username']) ?? null,
+    displayName: nameOf(user),
+    profileImageUrl: textOf(user?.['profile_image_url']) ?? null,
+    ...verificationOf(user),
+  };
+}
+
+/** Reads a user of `data`; undefined where it is none. */
+export function userOf(value: unknown): User | undefined {
+  const user = recordOf(value);
+  const id = textOf(user?.['id']);
+  const username = textOf(user?.['username']);
+  if (!user || id === undefined || username === undefined) return undefined;
+  const entities = recordOf(user['entities']);
+  const metrics = recordOf(user['public_metrics']);
+  const link = linksOf(recordOf(entities?.['url'])?.['urls'])[0];
+  const description = textOf(user['description']);
+  const about = linksOf(recordOf(entities?.['description'])?.['urls']);
+  return {
+    id,
+    username,
+    displayName: nameOf(user),
+    description: description === undefined ? null : expandedText(unescaped(description), about),
+    createdAt: isoOfText(user['created_at']) ?? null,
+    location: textOf(user['location']) ?? null,
+    url: link?.expandedUrl ?? textOf(user['url']) ?? null,
+    profileImageUrl: textOf(user['profile_image_url']) ?? null,
+    ...verificationOf(user),
+    verifiedType: textOf(user['verified_type']) ?? null,
+    protected: booleanOf(user['protected']),
+    metrics: {
+      followers: numberOf(metrics?.['followers_count']) ?? null,
+      following: numberOf(metrics?.['following_count']) ?? null,
+      tweets: numberOf(metrics?.['tweet_count']) ?? null,
+      listed: numberOf(metrics?.['listed_count']) ?? null,
+      likes: numberOf(metrics?.['like_count']) ?? null,
+    },
+  };
+}
+
+/** Every user of a list; undefined where one of them is none. */
+export function usersOf(value: unknown): User[] | undefined {
+  const entries = listOf(value);
+  const users = entries?.flatMap((entry) => userOf(entry) ?? []);
+  return users?.length === entries?.length ? users : undefined;
+}
+
+/** True, false, or null where X does not say. */
+export function booleanOf(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
+}
+
+function nameOf(user: JsonRecord | undefined): string | null {
+  const name = textOf(user?.['name']);
+  return name === undefined ? null : unescaped(name);
+}
+
+function verificationOf(user: JsonRecord | undefined) {
+  const type = textOf(user?.['verified_type']);
+  return {
+    verified: booleanOf(user?.['verified']),
+    isBlueVerified: type === undefined ? null : type === 'blue',
+  };
+}
