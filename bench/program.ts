@@ -9,6 +9,7 @@ import type { Cleanup } from './harness.js';
 /** A built program of ours at work. */
 export interface BenchProgram {
   url: string;
+  pid: number;
   /** Stops it in its tracks, so that work can pile up before it. */
   hold(): void;
   resume(): void;
@@ -56,6 +57,7 @@ export async function startProgram(
   const isUp = () => child.exitCode === null && child.signalCode === null;
   const program: BenchProgram = {
     url,
+    pid: child.pid ?? 0,
     hold: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     async stop() {

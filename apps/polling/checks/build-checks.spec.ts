@@ -37,6 +37,7 @@ function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
     state: {},
     stateAt: undefined,
     failures: 0,
+    shortestSeconds: 600,
     watches: [],
   };
 }

@@ -5,7 +5,7 @@ import { failpoint } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
-import { nextTick, phaseOf } from '../domain/schedule.js';
+import { nextDue } from '../domain/schedule.js';
 import { lockSearches, settle, type DueSearch, type DueWatch } from './due-work.js';
 
 /** The checks of one watch's tick, ready to be stored. */
@@ -66,7 +66,8 @@ export class CheckRecorder {
     commonGrid: boolean,
   ): Promise<Progress> {
     const intervalMs = watch.intervalSeconds * 1000;
-    const next = nextTick(this.now(), intervalMs, phaseOf(search.searchKey, intervalMs, commonGrid));
+    const shortestMs = search.shortestSeconds * 1000;
+    const next = nextDue(this.now(), intervalMs, shortestMs, search.searchKey, commonGrid);
     const nextDueAt = Math.max(next, notBefore ?? 0);
     const subject = subjectOf('CHECKS', watch.accountId, watch.watchId);
     let seq = watch.checkSeq;

@@ -28,6 +28,8 @@ export interface DueSearch {
   state: Record<string, unknown>;
   stateAt: number | undefined;
   failures: number;
+  /** The shortest interval of all its watches, due or not. */
+  shortestSeconds: number;
   watches: DueWatch[];
 }
 
@@ -38,6 +40,7 @@ interface SearchRow {
   state: Record<string, unknown>;
   state_at: Date | null;
   failures: number;
+  shortest_seconds: number | null;
 }
 
 interface WatchRow {
@@ -64,7 +67,9 @@ export async function claimDue(database: Database, lane: string, limit: number):
      WHERE search_key IN (SELECT search_key FROM upstream_searches
        WHERE lane = $1 AND next_due_at <= now() AND leased_until < now()
        ORDER BY next_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-     RETURNING search_key, source, criteria, state, state_at, failures`,
+     RETURNING search_key, source, criteria, state, state_at, failures,
+       (SELECT min(w.interval_seconds) FROM watch_schedule w
+        WHERE w.search_key = upstream_searches.search_key AND w.is_active) AS shortest_seconds`,
     [lane, limit, SEARCH_LEASE_SECONDS],
   );
   if (rows.length === 0) return [];
@@ -140,6 +145,8 @@ function searchOf(row: SearchRow): DueSearch {
     state: row.state,
     stateAt: row.state_at?.getTime(),
     failures: row.failures,
+    // Null: none of its watches is active, so that nothing is checked.
+    shortestSeconds: row.shortest_seconds ?? 0,
     watches: [],
   };
 }

@@ -54,7 +54,7 @@ export function planReads(
     due.map((search) => ({
       searchKey: search.searchKey,
       requests: connector.requestsPerSearch(search.criteria),
-      feedable: search.match !== 'platform',
+      feedable: search.match !== 'platform' && (connector.feed?.serves?.(search.criteria) ?? true),
       ...windowOf(search, clock),
     })),
     connector.feed ? (seconds) => connector.feed?.pagesFor(seconds) ?? Infinity : undefined,

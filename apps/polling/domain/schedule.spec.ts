@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextTick, phaseOf } from './schedule.js';
+import { nextDue, nextTick, phaseOf } from './schedule.js';
 
 const now = fc.integer({ min: 0, max: 4e12 });
 const intervalMs = fc.integer({ min: 1, max: 31_536_000 }).map((seconds) => seconds * 1000);
@@ -56,5 +56,42 @@ describe('the grid of ticks', () => {
       quarters[quarter] = (quarters[quarter] ?? 0) + 1;
     }
     for (const count of quarters) expect(count).toBeGreaterThan(150);
+  });
+});
+
+describe('a watch on a search that others watch too', () => {
+  const seconds = fc.integer({ min: 1, max: 100_000 }).map((count) => count * 1000);
+
+  it('is due on its own grid, or at the next read of its search at most a tenth of its interval later', () => {
+    fc.assert(
+      fc.property(now, seconds, seconds, fc.string(), fc.boolean(), (at, interval, shortest, key, grid) => {
+        const tick = nextTick(at, interval, phaseOf(key, interval, grid));
+        const due = nextDue(at, interval, shortest, key, grid);
+        expect(due).toBeGreaterThanOrEqual(tick);
+        expect(due - tick).toBeLessThanOrEqual(interval * 0.1);
+        if (due > tick) expect((due - phaseOf(key, shortest, grid)) % shortest === 0).toBe(true);
+      }),
+    );
+  });
+
+  it('has as many checks as alone', () => {
+    fc.assert(
+      fc.property(seconds, seconds, fc.string(), (interval, shortest, key) => {
+        const until = interval * 50;
+        let checks = 0;
+        for (let at = 0; ; checks += 1) {
+          at = nextDue(at, interval, shortest, key, false);
+          if (at > until) break;
+        }
+        expect(Math.abs(checks - 50)).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+
+  it('costs no read of its own where the other reads are frequent', () => {
+    for (const interval of [600, 720, 1_000, 3_599].map((count) => count * 1000)) {
+      const due = nextDue(1_234_567, interval, 60_000, 'hackernews:abc', false);
+      expect((due - phaseOf('hackernews:abc', 60_000, false)) % 60_000).toBe(0);
+    }
   });
 });

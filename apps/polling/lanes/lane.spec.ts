@@ -44,6 +44,13 @@ describe('a lane whose searches fail', () => {
     },
   );
 
+  it('goes on when only what one search names has failed, however badly', async () => {
+    const lane = laneOn(new Upstream());
+    const fault = new UpstreamError('server_error', 'one server of many is down', 503, undefined, 'search');
+    for (const key of ['a', 'b', 'c', 'd']) expect(await lane.failed(fault, key)).toBeUndefined();
+    expect(lane.isProbing).toBe(false);
+  });
+
   it('waits at once after an outage, and never because of one search that is not there', async () => {
     const lane = laneOn(new Upstream());
     for (const key of ['a', 'b', 'c', 'd'])

@@ -175,6 +175,7 @@ export class Lane {
    * @returns when the lane asks again, or undefined when it goes on
    */
   async failed(error: UpstreamError, searchKey: string): Promise<Date | undefined> {
+    if (error.reach === 'search') return undefined;
     if (isSuspicious(error.kind)) this.suspects.add(searchKey);
     const { backoff } = this.connector.budget;
     if (!blocksLane(error.kind, backoff, this.suspects.size)) {

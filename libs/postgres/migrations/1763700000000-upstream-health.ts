@@ -13,12 +13,17 @@ export class UpstreamHealth1763700000000 implements MigrationInterface {
         -- What is spent of daily quotas, and how far the feed was followed.
         ADD COLUMN memory jsonb NOT NULL DEFAULT '{}'
     `);
+    // The shortest interval of a search's watches is asked for at each of its reads.
+    await runner.query(
+      'CREATE INDEX watch_schedule_shortest ON watch_schedule (search_key, interval_seconds) WHERE is_active',
+    );
     // The oldest of what waits decides how far the retry loop has fallen behind.
     await runner.query('CREATE INDEX pending_deliveries_first ON pending_deliveries (first_at)');
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP INDEX pending_deliveries_first');
+    await runner.query('DROP INDEX watch_schedule_shortest');
     await runner.query(
       'ALTER TABLE lanes DROP COLUMN trouble, DROP COLUMN last_success_at, DROP COLUMN memory',
     );

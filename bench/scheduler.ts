@@ -1,0 +1,230 @@
+/**
+ * What a million watches over a hundred thousand searches ask of the upstreams, on a virtual clock with the
+ * scheduler's own arithmetic; and how soon a polling service that starts on such a schedule does its first due work,
+ * with the real one in Postgres. `npm run -s build && node dist/bench/scheduler.js`
+ */
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { newId } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { nextDue } from '../apps/polling/domain/schedule.js';
+import {
+  benchStores,
+  helpWanted,
+  load,
+  numberOption,
+  runBench,
+  say,
+  table,
+  target,
+  type Cleanup,
+} from './harness.js';
+import { seeded } from './matching-data.js';
+import { programEnv, startProgram } from './program.js';
+
+helpWanted(`
+Usage: node dist/bench/scheduler.js [--watches 1000000] [--searches 100000] [--hours 24]
+
+Upstream requests of many watches on few searches, on a virtual clock, against the sum over distinct searches; then the
+same schedule in Postgres, and the time from the start of a polling service to its first upstream request. About two
+minutes.
+`);
+
+const WATCHES = numberOption('watches', 1_000_000);
+const SEARCHES = numberOption('searches', 100_000);
+const HOURS = numberOption('hours', 24);
+const HORIZON_MS = HOURS * 3_600_000;
+const START = Date.parse('2026-03-04T00:00:00.000Z');
+/** What people choose, from 30 s to 24 h, the long ones more often. */
+const INTERVALS = [30, 60, 120, 180, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
+const random = seeded(11);
+
+/** The intervals of each search's watches, in seconds; how many a search has is skewed. */
+type Schedule = number[][];
+
+await runBench(async (cleanup) => {
+  const schedule = drawSchedule();
+  requestsOfAll(schedule);
+  requestsByWatchesPerSearch();
+  await restart(cleanup, schedule);
+  say(load());
+});
+
+/** Zipf's law with exponent 1: the most watched search has some tens of thousands, most have one or a few. */
+function drawSchedule(): Schedule {
+  say(`drawing ${WATCHES} watches over ${SEARCHES} searches`);
+  const schedule: Schedule = Array.from({ length: SEARCHES }, () => [draw(INTERVALS)]);
+  const harmonic = Math.log(SEARCHES) + 0.5772;
+  for (let n = SEARCHES; n < WATCHES; n += 1) {
+    const rank = Math.min(SEARCHES - 1, Math.floor(Math.exp(random() * harmonic) - 1));
+    schedule[rank]?.push(draw(INTERVALS));
+  }
+  return schedule;
+}
+
+function draw<T>(values: readonly T[]): T {
+  return values[Math.floor(random() * values.length)] as T;
+}
+
+function requestsOfAll(schedule: Schedule): void {
+  say(`counting the requests of ${HOURS} virtual hours`);
+  const total = { ours: 0, fewest: 0, ownGrid: 0, unshared: 0 };
+  schedule.forEach((intervals, n) => {
+    const key = `hackernews:${n}`;
+    const distinct = [...new Set(intervals)];
+    const shortest = Math.min(...distinct);
+    total.ours += requestsOf(key, distinct, shortest);
+    // Without waiting for each other: every watch on its own grid.
+    total.ownGrid += requestsOf(key, distinct, Infinity);
+    total.fewest += ticks(key, shortest, shortest).length;
+    for (const interval of intervals) total.unshared += Math.floor(HORIZON_MS / (interval * 1000));
+  });
+  const row = (name: string, count: number) => [
+    name,
+    count.toLocaleString('en'),
+    (count / total.fewest).toFixed(3),
+  ];
+  table(
+    ['upstream requests', 'count', 'of the sum'],
+    [
+      row('sum over distinct searches, each at its shortest interval', total.fewest),
+      row('scheduler', total.ours),
+      row('each watch on its own grid, shared ticks only', total.ownGrid),
+      row('one request for each watch', total.unshared),
+    ],
+  );
+  target('requests / sum over distinct searches', total.ours / total.fewest, 1.02, 'at most');
+}
+
+/** Distinct instants at which the search is read. */
+function requestsOf(key: string, intervals: readonly number[], shortest: number): number {
+  if (intervals.length === 1) return ticks(key, intervals[0] ?? 0, shortest).length;
+  const instants = new Set<number>();
+  for (const interval of intervals) for (const at of ticks(key, interval, shortest)) instants.add(at);
+  return instants.size;
+}
+
+function ticks(key: string, interval: number, shortest: number): number[] {
+  const found: number[] = [];
+  for (let at = START; ;) {
+    at = nextDue(at, interval * 1000, Math.min(shortest, interval) * 1000, key, false);
+    if (at > START + HORIZON_MS) return found;
+    found.push(at);
+  }
+}
+
+/** The same searches with more watches each: none is more urgent than the first. */
+function requestsByWatchesPerSearch(): void {
+  const searches = Array.from({ length: 1_000 }, (_, n) => ({
+    key: `hackernews:${n}`,
+    shortest: draw(INTERVALS),
+  }));
+  const counts = [1, 10, 100, 1_000].map((perSearch) => {
+    say(`${perSearch} watches on each of ${searches.length} searches`);
+    return searches.reduce((sum, { key, shortest }) => {
+      const slower = INTERVALS.filter((interval) => interval >= shortest);
+      const intervals = new Set([shortest, ...Array.from({ length: perSearch - 1 }, () => draw(slower))]);
+      return sum + requestsOf(key, [...intervals], shortest);
+    }, 0);
+  });
+  const [one = 1] = counts;
+  table(
+    ['watches a search', 'requests', 'to one'],
+    counts.map((count, n) => [10 ** n, count.toLocaleString('en'), (count / one).toFixed(3)]),
+  );
+  target('requests with 1,000 watches a search / with 1', (counts.at(-1) ?? 0) / one, 1.02, 'at most');
+}
+
+async function restart(cleanup: Cleanup, schedule: Schedule): Promise<void> {
+  const stores = await benchStores(cleanup);
+  const database = await openDatabase(stores.databaseUrl, 'bench', 2);
+  cleanup.add(() => database.destroy());
+  await fill(database, schedule);
+  const upstream = await emptyUpstream(cleanup);
+  const env = programEnv(stores, { SOURCE_HACKERNEWS_URL: upstream.url });
+  const seconds: number[] = [];
+  let residentMb = 0;
+  for (const what of ['first start', 'restart']) {
+    say(`${what} of polling`);
+    const began = performance.now();
+    const asked = upstream.next();
+    const program = await startProgram('polling', env, cleanup);
+    await asked;
+    seconds.push((performance.now() - began) / 1000);
+    await wait(5_000);
+    residentMb = residentOf(program.pid) / 1024 / 1024;
+    await program.stop();
+  }
+  const [{ bytes = 0 } = {}]: { bytes?: number }[] = await database.query(
+    `SELECT (pg_total_relation_size('watch_schedule') + pg_total_relation_size('upstream_searches'))::float8 AS bytes`,
+  );
+  table(
+    ['with the schedule in Postgres', ''],
+    [
+      ['start to first upstream request', `${seconds[0]?.toFixed(2)} s`],
+      ['restart to first upstream request', `${seconds[1]?.toFixed(2)} s`],
+      ['resident memory of polling', `${residentMb.toFixed(0)} MiB`],
+      ['bytes a watch in Postgres, indexes and searches included', Math.round(bytes / WATCHES)],
+    ],
+  );
+  target('restart to first due work, s', seconds[1] ?? Infinity, 5, 'at most');
+}
+
+async function fill(database: Database, schedule: Schedule): Promise<void> {
+  await database.query(
+    `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
+     SELECT 'hackernews:' || n, 'hackernews', 'hackernews:0',
+       json_build_object('market', 'global', 'query', 'term' || n), now() + random() * interval '1 hour'
+     FROM generate_series(0, $1 - 1) AS n`,
+    [SEARCHES],
+  );
+  const rows = schedule.flatMap((intervals, n) =>
+    intervals.map((interval) => ({ key: `hackernews:${n}`, interval })),
+  );
+  for (let from = 0; from < rows.length; from += 50_000) {
+    const some = rows.slice(from, from + 50_000);
+    // Steady state: each has been looked at, and is due within its interval; some are late, as after a restart.
+    await database.query(
+      `INSERT INTO watch_schedule (watch_id, search_key, account_id, interval_seconds, backfill, baseline_at,
+         covered_until, next_due_at)
+       SELECT id, key, $3, interval_seconds, false, now() - interval '1 day', now() - interval '1 minute',
+         now() - interval '30 seconds' + random() * interval_seconds * interval '1 second'
+       FROM unnest($1::uuid[], $2::text[], $4::int[]) AS w (id, key, interval_seconds)`,
+      [some.map(() => newId()), some.map(({ key }) => key), newId(), some.map(({ interval }) => interval)],
+    );
+    say(`${Math.min(rows.length, from + 50_000)} watches written`);
+  }
+  await database.query(
+    `UPDATE upstream_searches s SET next_due_at = w.due
+     FROM (SELECT search_key, min(next_due_at) AS due FROM watch_schedule GROUP BY search_key) w
+     WHERE w.search_key = s.search_key`,
+  );
+  await database.query('ANALYZE watch_schedule, upstream_searches');
+}
+
+/** Hacker News on a day on which nobody writes. */
+async function emptyUpstream(cleanup: Cleanup): Promise<{ url: string; next(): Promise<void> }> {
+  let waiting: (() => void)[] = [];
+  const server = createServer((_, response) => {
+    for (const settle of waiting) settle();
+    waiting = [];
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ hits: [], nbHits: 0, page: 0, nbPages: 0, hitsPerPage: 1000 }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanup.add(async () => void server.close());
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    next: () => new Promise((resolve) => waiting.push(resolve)),
+  };
+}
+
+/** Bytes of memory that the process holds. */
+function residentOf(pid: number): number {
+  const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
+  return Number(pages) * 4096;
+}
