@@ -1,0 +1,87 @@
+import { parseJson } from '../json-answer.js';
+import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamResponse } from '../source.js';
+import { askAdvised } from '../token-advice.js';
+
+/** One instance, and our account's token there. Only the instance of the settings is ever told a token. */
+export interface Instance {
+  host: string;
+  token: string | undefined;
+  /** It is the one of the settings. */
+  own: boolean;
+}
+
+/** The settings, by name. */
+export const TOKEN_SETTING = 'SOURCE_MASTODON_TOKEN';
+
+/** Statuses of one page: Mastodon's own limit. */
+export const PAGE_SIZE = 40;
+
+// What an instance answers to strangers where it keeps a timeline to its own accounts (422 up to 4.4, 401 from 4.5,
+// both with texts in any language), or has none (404, other software).
+const FOR_ACCOUNTS_ONLY = [401, 403, 404, 422];
+
+/** An instance's answer. */
+export interface Answer {
+  body: unknown;
+  response: UpstreamResponse;
+}
+
+/** Asks an instance. Throws `UpstreamError`. */
+export async function ask(
+  { http }: Pick<FetchContext, 'http'>,
+  instance: Instance,
+  pathAndQuery: string,
+): Promise<Answer> {
+  return askAdvised('mastodon', adviceFor(instance), async () => {
+    // With a token a 422 is a fault like any other.
+    const accept = instance.token === undefined ? [422] : [];
+    const response = await http.request(requestOf(instance, pathAndQuery, accept));
+    if (response.status === 422) throw new UpstreamError('unauthorized', 'it wants a sign-in', 422);
+    return answerOf(response);
+  });
+}
+
+/** Asks an instance for what it may keep from strangers; undefined where it does. */
+export async function askIfOpen(
+  { http }: Pick<FetchContext, 'http'>,
+  instance: Instance,
+  pathAndQuery: string,
+): Promise<Answer | undefined> {
+  if (instance.token !== undefined) return ask({ http }, instance, pathAndQuery);
+  const response = await http.request(requestOf(instance, pathAndQuery, FOR_ACCOUNTS_ONLY));
+  return FOR_ACCOUNTS_ONLY.includes(response.status) ? undefined : answerOf(response);
+}
+
+/** `max_id` of the next page: from the `Link` header, or where a server sends none, the last status itself. */
+export function nextMaxId({ headers }: UpstreamResponse, lastId: string | undefined): string | undefined {
+  const link = headers['link'];
+  if (link === undefined) return lastId;
+  const next = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link)?.[1];
+  if (next === undefined || !URL.canParse(next)) return undefined;
+  return new URL(next).searchParams.get('max_id') ?? undefined;
+}
+
+function requestOf(
+  { host, token }: Instance,
+  pathAndQuery: string,
+  accept: readonly number[],
+): UpstreamRequest {
+  return {
+    url: `https://${host}${pathAndQuery}`,
+    headers: {
+      accept: 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    accept,
+  };
+}
+
+function answerOf(response: UpstreamResponse): Answer {
+  return { body: parseJson('mastodon', response.text, response.status), response };
+}
+
+function adviceFor({ token, own }: Instance): string {
+  if (token !== undefined) return `the token was not accepted; check ${TOKEN_SETTING}`;
+  const closed = 'it shows its posts to its own accounts only';
+  return own ? `${closed}; set ${TOKEN_SETTING}` : `${closed}; take it out of filters.instances`;
+}

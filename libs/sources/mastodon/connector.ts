@@ -1,0 +1,183 @@
+import type { Criteria, MatchMode } from '#contracts';
+import type { Fault } from '#kernel';
+import { faultsOfSort } from '../filters.js';
+import { hostOfSetting, instanceFaults, instancesOf, readInstances } from '../instances.js';
+import { merged, readPages, type Page } from '../paging.js';
+import type { FetchContext, Fetched, SourceConnector } from '../source.js';
+import { alternativesOf, faultsWithoutTerms, quoted, quotedIfNeeded } from '../terms.js';
+import { PAGE_SIZE, TOKEN_SETTING, ask, type Instance } from './ask.js';
+import { parseSearch } from './parse.js';
+import { isLastPage, readTags, tagQueriesOf } from './tags.js';
+import { PublicTimelines } from './timeline.js';
+
+/** Both may be empty: then mastodon.social is searched by hashtags. */
+export interface MastodonSettings {
+  /** The server that is searched. */
+  instance: string;
+  /** A token of an account there, with `read:search` and `read:statuses`. */
+  token: string;
+}
+
+const DEFAULT_INSTANCE = 'mastodon.social';
+// A status enters the full-text index minutes after it was written.
+const INDEX_LAG_MS = 600_000;
+// So many posts with the hashtag, and of all time not one with the word.
+const ENOUGH_TO_DOUBT = 10;
+// More pages than one read may take would leave a gap that searches do not have.
+const FEED_PAGES = 10;
+
+/** Mastodon: full-text search with a token, hashtags, and the public timelines of small instances. */
+export function createMastodonConnector(settings: MastodonSettings): SourceConnector {
+  const host = hostOfSetting('SOURCE_MASTODON_INSTANCE', settings.instance, DEFAULT_INSTANCE);
+  const own: Instance = { host, token: settings.token.trim() || undefined, own: true };
+  const reader: Reader = { own, timelines: new PublicTimelines() };
+  return {
+    id: 'mastodon',
+    requiredSettings: [],
+    // Timelines are read once for all searches that are due together.
+    commonGrid: true,
+    hasSearch: true,
+    // 300 in five minutes, for an account as for an address; less a margin.
+    budget: { requestsPerMinute: 50, concurrency: 2, backoff: 'lane' },
+    checkCriteria: (criteria) => faultsOf(criteria, own),
+    requestsPerSearch: (criteria) => requestsOf(criteria, own),
+    search: (criteria, context) => search(criteria, context, reader),
+    ...(own.token !== undefined && { feed: feedOf(reader) }),
+  };
+}
+
+interface Reader {
+  own: Instance;
+  timelines: PublicTimelines;
+}
+
+function feedOf({ own, timelines }: Reader): NonNullable<SourceConnector['feed']> {
+  return {
+    pagesFor: (windowSeconds) => {
+      const pages = timelines.pagesFor(own.host, windowSeconds);
+      return pages > FEED_PAGES ? Infinity : pages;
+    },
+    read: (since, context) => timelines.read(own, context, since.getTime()),
+    serves: (criteria) => instancesOf(criteria).length === 0,
+    // Only instances that show little are read by it, and those sleep at night.
+    quietSeconds: 6 * 3_600,
+  };
+}
+
+function faultsOf(criteria: Criteria, own: Instance): Fault[] {
+  const faults = [
+    ...instanceFaults(criteria, 'fosstodon.org'),
+    ...faultsOfSort('mastodon', criteria, ['newest']),
+    ...faultsWithoutTerms('mastodon', criteria),
+  ];
+  const byTagsOnly = own.token === undefined || !hostsOf(criteria, own).includes(own.host);
+  if (faults.length === 0 && byTagsOnly && tagQueriesOf(criteria, 'word').length === 0) {
+    const message = `without ${TOKEN_SETTING} mastodon is searched by hashtags, and no word of this search can be one`;
+    faults.push({ path: 'query', message });
+  }
+  return faults;
+}
+
+function requestsOf(criteria: Criteria, own: Instance): number {
+  const perHost = tagQueriesOf(criteria, 'word').length;
+  const hosts = hostsOf(criteria, own);
+  const searches = own.token !== undefined && hosts.includes(own.host) ? alternativesOf(criteria).length : 0;
+  return Math.max(1, hosts.length * perHost + searches);
+}
+
+function hostsOf(criteria: Criteria, own: Instance): string[] {
+  const named = instancesOf(criteria);
+  return named.length > 0 ? named : [own.host];
+}
+
+function search(criteria: Criteria, context: FetchContext, reader: Reader): Promise<Fetched> {
+  const { own } = reader;
+  return readInstances('mastodon', hostsOf(criteria, own), own.host, (host) => {
+    const instance = host === own.host ? own : { host, token: undefined, own: false };
+    return readInstance(criteria, context, instance, reader);
+  });
+}
+
+/**
+ * Where there is a token, full text: it finds the posts of accounts that agreed to be found. Hashtags find the public
+ * posts of all. In mode `platform`, where the upstream alone decides, the best search that it has is enough.
+ */
+async function readInstance(
+  criteria: Criteria,
+  context: FetchContext,
+  instance: Instance,
+  { timelines }: Reader,
+): Promise<Fetched> {
+  const { match, since } = context;
+  const fullText = instance.token !== undefined;
+  const found = fullText ? await readSearches(criteria, context, instance) : undefined;
+  if (found && match === 'platform') return found;
+  const until = since?.getTime();
+  // A first poll wants what matches of late, which a moment of everything does not show.
+  const wanted = match !== 'platform' && until !== undefined;
+  const whole = wanted ? await timelines.readWhole(instance, context, until) : undefined;
+  // Who reads everything needs no hashtags.
+  if (whole) return merged(found ? [found, whole] : [whole]);
+  const tagged = await readTags(tagQueriesOf(criteria, match), instance, context, until);
+  if (!found) return { ...tagged, warnings: [...tagged.warnings, tagsOnly(instance)] };
+  const all = merged([found, tagged]);
+  return { ...all, warnings: [...all.warnings, ...doubtsOf(criteria, found, tagged, instance)] };
+}
+
+function tagsOnly({ host, own }: Instance): string {
+  return own
+    ? `mastodon: without ${TOKEN_SETTING} only hashtags are searched`
+    : `mastodon: on ${host} only hashtags are searched`;
+}
+
+// An instance without a full-text index, or with one that is down, answers as if there were nothing.
+function doubtsOf(criteria: Criteria, found: Fetched, tagged: Fetched, { host }: Instance): string[] {
+  if (found.items.length > 0 || tagged.items.length < ENOUGH_TO_DOUBT) return [];
+  const singleWords = alternativesOf(criteria).every(
+    ([word = '', ...more]) => more.length === 0 && !/\s/.test(word),
+  );
+  if (!singleWords) return [];
+  return [
+    `mastodon: the search of ${host} finds nothing where its hashtags do; it may have no full-text search`,
+  ];
+}
+
+async function readSearches(criteria: Criteria, context: FetchContext, instance: Instance): Promise<Fetched> {
+  const reads: Fetched[] = [];
+  // Operators are ANDed and there is no OR: one request for each term.
+  for (const phrases of alternativesOf(criteria)) {
+    reads.push(await readSearch(queryOf(phrases, context.match), context, instance));
+  }
+  return merged(reads);
+}
+
+function queryOf(phrases: readonly string[], match: MatchMode): string {
+  switch (match) {
+    case 'platform':
+      return phrases.join(' ');
+    case 'word':
+      return phrases.map(quoted).join(' ');
+    case 'contains':
+      // A word without quotes is looked for by its stem as well: the nearest thing to a substring.
+      return phrases.map(quotedIfNeeded).join(' ');
+  }
+}
+
+async function readSearch(q: string, context: FetchContext, instance: Instance): Promise<Fetched> {
+  const { since, pageCap } = context;
+  const until = since && since.getTime() - INDEX_LAG_MS;
+  const read = async (offset: number): Promise<Page> => {
+    const query = new URLSearchParams({
+      q,
+      type: 'statuses',
+      limit: String(PAGE_SIZE),
+      ...(offset > 0 && { offset: String(offset) }),
+    });
+    const { body } = await ask(context, instance, `/api/v2/search?${query}`);
+    const page = parseSearch(body, instance.host);
+    // Posts that are not for us are taken out after the page was cut: only an empty one is the last.
+    const next = isLastPage(page, until) ? undefined : () => read(offset + PAGE_SIZE);
+    return { items: page.items, warnings: page.warnings, next };
+  };
+  return readPages(await read(0), { known: (itemId) => context.known(itemId), since, pageCap });
+}

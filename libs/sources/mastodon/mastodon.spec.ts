@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest';
+import { describeConnector } from '../connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { createMastodonConnector } from './index.js';
+import { servePosts, status, statusUri } from './invented.js';
+
+const TAGS_ONLY = 'mastodon: without SOURCE_MASTODON_TOKEN only hashtags are searched';
+const withToken = () => createMastodonConnector({ instance: '', token: 'token-1' });
+const withoutToken = () => createMastodonConnector({ instance: '', token: '' });
+const NOTHING = { accounts: [], statuses: [], hashtags: [] };
+
+describeConnector('mastodon, with a token', {
+  create: withToken,
+  criteria: criteriaOf({ query: 'lamp' }),
+  // Full text only: hashtags and timelines beside it have specs of their own.
+  match: 'platform',
+  serve: servePosts,
+  pageSize: 40,
+  itemIdOf: statusUri,
+  changedShapes: [
+    {},
+    [],
+    { accounts: [] },
+    { statuses: {} },
+    { statuses: [{ id: '1', text: 'Lamp' }] },
+    { statuses: [{ ...status(1, SPEC_NOW), content: undefined, text: 'Lamp' }] },
+  ],
+});
+
+type Criteria = Parameters<typeof criteriaOf>[0];
+
+async function read(
+  connector: ReturnType<typeof withToken>,
+  init: Criteria,
+  answer: (path: string, host: string) => FakeAnswer,
+  more: Partial<FetchContext> = {},
+) {
+  const upstream = fakeUpstream('mastodon', ({ at }) => answer(at.pathname, at.host));
+  const fetched = await connector.search(criteriaOf(init), fakeContext(upstream.http, more));
+  const asked = upstream.requests.map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`));
+  return { fetched, asked, requests: upstream.requests };
+}
+
+const quiet = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : [] });
+
+describe('what Mastodon is asked with a token', () => {
+  it('is the full text for each term, and their hashtags together', async () => {
+    const { asked, requests } = await read(
+      withToken(),
+      { query: 'led', terms: ['Lamp', 'desk light'] },
+      quiet,
+    );
+    expect(asked).toEqual([
+      '/api/v2/search?q="led"+"Lamp"&type=statuses&limit=40',
+      '/api/v2/search?q="led"+"desk+light"&type=statuses&limit=40',
+      '/api/v1/timelines/tag/led?any[]=lamp&any[]=desklight&limit=40',
+      '/api/v1/timelines/tag/lamp?any[]=desklight&limit=40',
+      '/api/v1/timelines/tag/desklight?limit=40',
+    ]);
+    expect(requests.map(({ at, headers }) => [at.host, headers?.['authorization']])).toEqual(
+      asked.map(() => ['mastodon.social', 'Bearer token-1']),
+    );
+    expect(withToken().requestsPerSearch(criteriaOf({ query: 'led', terms: ['a1', 'b1'] }))).toBe(3);
+  });
+
+  it.each([
+    ['word', 'lamp', '"lamp"'],
+    ['contains', 'lamp', 'lamp'],
+    ['contains', 'desk lamp', '"desk+lamp"'],
+    ['platform', 'lamp -led', 'lamp+-led'],
+  ] as const)('in mode %s for %s is %s', async (match, query, text) => {
+    const { asked } = await read(withToken(), { query }, quiet, { match });
+    expect(asked[0]).toBe(`/api/v2/search?q=${text}&type=statuses&limit=40`);
+  });
+
+  it('tells when full text finds nothing at all where the hashtag has enough', async () => {
+    const tagged = Array.from({ length: 10 }, (_, n) => status(n, SPEC_NOW));
+    const answer = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : tagged });
+    const doubt =
+      'mastodon: the search of mastodon.social finds nothing where its hashtags do; it may have no full-text search';
+    expect((await read(withToken(), { query: 'lamp' }, answer)).fetched.warnings).toEqual([doubt]);
+    expect((await read(withToken(), { query: 'desk lamp' }, answer)).fetched.warnings).toEqual([]);
+  });
+
+  it('a token that is refused is told, with the setting at fault', async () => {
+    const reading = read(withToken(), { query: 'lamp' }, () => ({
+      status: 401,
+      body: { error: 'ungültig' },
+    }));
+    await expect(reading).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: 'mastodon answered 401: the token was not accepted; check SOURCE_MASTODON_TOKEN',
+    });
+  });
+});
+
+describe('what Mastodon is asked without a token', () => {
+  it('is hashtags, four in one request, and the check says so', async () => {
+    const terms = ['Acme Rocket', 'C++', 'größe', '東京', 'x-ray', '2026', '💡'];
+    const { asked, fetched, requests } = await read(withoutToken(), { terms }, (path) => ({
+      body: path.includes('acmerocket') || path.includes('xray') ? [status(1, SPEC_NOW)] : [],
+    }));
+    expect(asked).toEqual([
+      '/api/v1/timelines/tag/acmerocket?any[]=c&any[]=größe&any[]=東京&limit=40',
+      '/api/v1/timelines/tag/xray?limit=40',
+    ]);
+    expect(requests[0]?.headers?.['authorization']).toBeUndefined();
+    expect(fetched.warnings).toEqual([TAGS_ONLY]);
+    expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
+  });
+
+  it('in mode platform must all be hashtags of the post', async () => {
+    const init = { query: 'led', terms: ['lamp', 'light'] };
+    const { asked } = await read(withoutToken(), init, quiet, { match: 'platform' });
+    expect(asked).toEqual([
+      '/api/v1/timelines/tag/led?all[]=lamp&limit=40',
+      '/api/v1/timelines/tag/led?all[]=light&limit=40',
+    ]);
+  });
+
+  it('a hashtag that nobody has ever used does not blank the others, and costs that only once an hour', async () => {
+    const answer = (path: string): FakeAnswer => ({
+      body: path.endsWith('/lamp') ? [status(1, SPEC_NOW)] : [],
+    });
+    const session = new Map<string, unknown>();
+    const init = { terms: ['nobodysword', 'lamp'] };
+    const first = await read(withoutToken(), init, answer, { session });
+    expect(first.asked).toEqual([
+      '/api/v1/timelines/tag/nobodysword?any[]=lamp&limit=40',
+      '/api/v1/timelines/tag/lamp?limit=40',
+    ]);
+    expect(first.fetched.items.length).toBe(1);
+    const second = await read(withoutToken(), init, answer, { session });
+    expect(second.asked).toEqual(['/api/v1/timelines/tag/lamp?any[]=nobodysword&limit=40']);
+    const later = new Date(SPEC_NOW.getTime() + 3_600_001);
+    expect((await read(withoutToken(), init, answer, { session, now: later })).asked.length).toBe(2);
+  });
+
+  it('pages by the Link header until a post that the instance got before the last look', async () => {
+    const posts = Array.from({ length: 200 }, (_, n) => ({
+      n: n + 1,
+      at: new Date(SPEC_NOW.getTime() - n * 60_000),
+    }));
+    const upstream = fakeUpstream('mastodon', (request) =>
+      request.at.pathname.endsWith('/public') ? { status: 422 } : servePosts(posts, request),
+    );
+    const since = new Date(SPEC_NOW.getTime() - 3_600_000);
+    const reading = withoutToken().search(
+      criteriaOf({ query: 'lamp' }),
+      fakeContext(upstream.http, { since }),
+    );
+    const { items, gap } = await reading;
+    expect([items.length, gap, upstream.requests.length]).toEqual([80, false, 3]);
+  });
+
+  it('a post that arrives late, with an old date, does not end the paging', async () => {
+    const at = (minute: number) => new Date(SPEC_NOW.getTime() - minute * 60_000);
+    const late = { created_at: '2026-03-01T00:00:00.000Z' };
+    const pages = [[status(1, at(0)), status(2, at(1), late)], [status(3, at(2))], []];
+    const { fetched, asked } = await read(
+      withoutToken(),
+      { query: 'lamp' },
+      (path) => (path.endsWith('/public') ? { status: 422 } : { body: pages.shift() ?? [] }),
+      { since: at(60) },
+    );
+    expect(fetched.items.map(({ itemId }) => itemId)).toEqual([1, 3, 2].map(statusUri));
+    expect(asked.length).toBe(4);
+  });
+
+  it.each([401, 422])(
+    'hashtags that are kept from strangers (%i) are told, with the setting',
+    async (code) => {
+      const reading = read(withoutToken(), { query: 'lamp' }, () => ({ status: code, body: { error: 'x' } }));
+      await expect(reading).rejects.toMatchObject({
+        kind: 'unauthorized',
+        message: `mastodon answered ${code}: it shows its posts to its own accounts only; set SOURCE_MASTODON_TOKEN`,
+        reach: 'upstream',
+      });
+    },
+  );
+});
+
+describe('the public timeline of an instance', () => {
+  const since = new Date(SPEC_NOW.getTime() - 600_000);
+  const postsEvery = (seconds: number) => (request: Parameters<typeof servePosts>[1]) =>
+    servePosts(
+      Array.from({ length: 900 }, (_, n) => ({ n, at: new Date(SPEC_NOW.getTime() - n * seconds * 1000) })),
+      request,
+    );
+  async function searched(seconds: number, connector = withoutToken()) {
+    const upstream = fakeUpstream('mastodon', postsEvery(seconds));
+    const context = () => fakeContext(upstream.http, { since, pageCap: 10 });
+    const fetched = await connector.search(criteriaOf({ query: 'lamp' }), context());
+    const paths = () => upstream.requests.map(({ at }) => at.pathname.split('/').at(-1));
+    return { fetched, paths, again: () => connector.search(criteriaOf({ query: 'lamp' }), context()) };
+  }
+
+  it('that shows little is read whole, and then nothing is missing', async () => {
+    const { fetched, paths } = await searched(10);
+    expect(paths()).toEqual(['public', 'public']);
+    expect([fetched.gap, fetched.warnings, fetched.items.length]).toEqual([false, [], 80]);
+  });
+
+  it('that shows too much is measured once an hour and left alone', async () => {
+    const { fetched, paths, again } = await searched(1);
+    expect(fetched.warnings).toEqual([TAGS_ONLY]);
+    const before = paths().length;
+    expect(paths()[0]).toBe('public');
+    await again();
+    expect(paths().slice(before)).not.toContain('public');
+  });
+
+  it('is the feed of an installation with a token, once it is known to be small', async () => {
+    const connector = withToken();
+    expect(connector.feed?.pagesFor(300)).toBe(Infinity);
+    await searched(10, connector);
+    expect([60, 900, 7_200].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([1, 5, Infinity]);
+    const upstream = fakeUpstream('mastodon', postsEvery(10));
+    const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
+    expect(fetched?.items.length).toBe(80);
+    expect(upstream.requests[0]?.headers).toMatchObject({ authorization: 'Bearer token-1' });
+    expect(withoutToken().feed).toBeUndefined();
+  });
+
+  it('serves no search that names its own instances', () => {
+    const { feed } = withToken();
+    expect(feed?.serves?.(criteriaOf({ query: 'lamp' }))).toBe(true);
+    const filters = { instances: ['light.example'] };
+    expect(feed?.serves?.(criteriaOf({ query: 'lamp', filters }))).toBe(false);
+  });
+
+  it('is read once for all searches of a batch', async () => {
+    const upstream = fakeUpstream('mastodon', postsEvery(10));
+    const reads = new Map<string, Promise<unknown>>();
+    const shared = <T>(key: string, start: () => Promise<T>): Promise<T> => {
+      const reading = (reads.get(key) as Promise<T> | undefined) ?? start();
+      reads.set(key, reading);
+      return reading;
+    };
+    const connector = withoutToken();
+    await Promise.all(
+      ['lamp', 'light'].map((query) =>
+        connector.search(criteriaOf({ query }), fakeContext(upstream.http, { since, shared })),
+      ),
+    );
+    expect(upstream.requests.length).toBe(2);
+  });
+});
+
+describe('the instances of a search on Mastodon', () => {
+  const filters = { instances: ['light.example', 'mastodon.social'] };
+
+  it('are each read, and only the own one is told the token', async () => {
+    const { fetched, requests } = await read(withToken(), { query: 'lamp', filters }, quiet);
+    const seen = requests.map(({ at, headers }) => [at.host, headers?.['authorization'] !== undefined]);
+    expect(seen).toContainEqual(['light.example', false]);
+    expect(seen).toContainEqual(['mastodon.social', true]);
+    expect(seen).not.toContainEqual(['light.example', true]);
+    expect(fetched.warnings).toEqual(['mastodon: on light.example only hashtags are searched']);
+    expect(withToken().requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(3);
+  });
+
+  it('that show the same post give it once', async () => {
+    const both = { instances: ['light.example', 'lamps.example'] };
+    const { fetched } = await read(withToken(), { query: 'lamp', filters: both }, (_, host) => ({
+      body: [status(1, SPEC_NOW, { id: host === 'light.example' ? '7' : '9' })],
+    }));
+    expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
+  });
+
+  it('one that does not answer is a warning', async () => {
+    const { fetched } = await read(withToken(), { query: 'lamp', filters }, (path, host) =>
+      host === 'light.example' ? { status: 503 } : quiet(path),
+    );
+    expect(fetched.warnings).toEqual([
+      'mastodon on light.example: mastodon answered 503: the upstream has a fault of its own; it is asked again later',
+    ]);
+  });
+
+  it('one that is closed to strangers should be taken out, and makes nobody else wait', async () => {
+    const reading = read(withToken(), { query: 'lamp', filters: { instances: 'light.example' } }, () => ({
+      status: 422,
+    }));
+    await expect(reading).rejects.toMatchObject({
+      message:
+        'mastodon on light.example: mastodon answered 422: it shows its posts to its own accounts only; take it out of filters.instances',
+      reach: 'search',
+    });
+  });
+});
+
+describe('criteria on Mastodon', () => {
+  it.each([
+    [{}, 'query', 'a search on mastodon needs a query or terms'],
+    [
+      { query: 'lamp', filters: { instances: 7 } },
+      'filters.instances',
+      'must be a list of 1 to 5 servers, for example "fosstodon.org"',
+    ],
+    [{ query: 'lamp', sort: 'top' }, 'sort', 'mastodon sorts by newest, not by "top"'],
+    [
+      { query: '💡' },
+      'query',
+      'without SOURCE_MASTODON_TOKEN mastodon is searched by hashtags, and no word of this search can be one',
+    ],
+  ])('cannot be %j', (init, path, message) => {
+    expect(withoutToken().checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
+  });
+
+  it('may be no hashtag where there is a token', () => {
+    expect(withToken().checkCriteria(criteriaOf({ query: '💡', sort: 'newest' }))).toEqual([]);
+  });
+
+  it('name another server by a setting, which must be one', () => {
+    expect(() => createMastodonConnector({ instance: 'http://localhost', token: '' })).toThrow(
+      'SOURCE_MASTODON_INSTANCE must be the name of a server, for example mastodon.social',
+    );
+  });
+});

@@ -1,0 +1,175 @@
+import { htmlToText } from '../html-text.js';
+import { buildItem } from '../item.js';
+import {
+  countOf,
+  isoOfText,
+  listOf,
+  readEntries,
+  recordOf,
+  textOf,
+  unknownShape,
+  type JsonRecord,
+  type Reading,
+} from '../shape.js';
+import type { SourceItem } from '../source.js';
+import { attachedOf, type Attached } from './attached.js';
+
+/** One page of statuses, newest arrival first. */
+export interface StatusPage {
+  items: SourceItem[];
+  warnings: string[];
+  /** Statuses on the page, readable or not. */
+  count: number;
+  /** When the instance got the oldest one, in epoch milliseconds; undefined on an empty page. */
+  oldestMs: number | undefined;
+  /** And the newest one. */
+  newestMs: number | undefined;
+  /** The instance's id of the oldest one: `max_id` of the next page. */
+  lastId: string | undefined;
+}
+
+// Milliseconds of the first Mastodon, and of a time that no instance lives to see.
+const FIRST_MS = Date.UTC(2016, 0, 1);
+const LAST_MS = Date.UTC(2100, 0, 1);
+const SHOWN_TO_ALL = new Set(['public', 'unlisted']);
+
+/** Reads a timeline of the instance `host`. Throws `UpstreamError` `unknown_shape`. */
+export function parseTimeline(body: unknown, host: string): StatusPage {
+  const statuses = listOf(body);
+  if (!statuses) throw unknownShape('mastodon', 'a list of statuses');
+  return pageOf(statuses, host);
+}
+
+/** Reads an answer of `/api/v2/search`. Throws `UpstreamError` `unknown_shape`. */
+export function parseSearch(body: unknown, host: string): StatusPage {
+  const statuses = listOf(recordOf(body)?.['statuses']);
+  if (!statuses) throw unknownShape('mastodon', 'an object with a list "statuses"');
+  return pageOf(statuses, host);
+}
+
+function pageOf(statuses: readonly unknown[], host: string): StatusPage {
+  const last = recordOf(statuses.at(-1));
+  return {
+    ...readEntries('mastodon', statuses, (entry) => readStatus(entry, host)),
+    count: statuses.length,
+    oldestMs: arrivalOf(last),
+    newestMs: arrivalOf(recordOf(statuses[0])),
+    lastId: textOf(last?.['id']),
+  };
+}
+
+/**
+ * When the instance got a status: its id begins with the milliseconds (lib/mastodon/snowflake.rb). `created_at` is
+ * what the author's server claims, and a post may arrive hours after it. Other software has other ids.
+ */
+function arrivalOf(status: JsonRecord | undefined): number | undefined {
+  const id = textOf(status?.['id']) ?? '';
+  if (/^\d{15,19}$/.test(id)) {
+    const ms = Number(BigInt(id) >> 16n);
+    if (ms > FIRST_MS && ms < LAST_MS) return ms;
+  }
+  const createdAt = isoOfText(status?.['created_at']);
+  return createdAt === undefined ? undefined : Date.parse(createdAt);
+}
+
+function readStatus(entry: unknown, host: string): Reading {
+  const outer = recordOf(entry);
+  // A boost has no content of its own: it is the post that it boosts, seen once more.
+  const status = recordOf(outer?.['reblog']) ?? outer;
+  const uri = textOf(status?.['uri']);
+  if (!status || uri === undefined) return { malformed: 'no uri' };
+  // A post of pictures alone has an empty content, and yet it has one.
+  if (typeof status['content'] !== 'string') return { malformed: 'no content' };
+  const createdAt = isoOfText(status['created_at']);
+  if (createdAt === undefined) return { malformed: 'no created_at' };
+  // A signed-in search finds what was written to our account, or by it, as well.
+  const visibility = textOf(status['visibility']) ?? 'public';
+  if (!SHOWN_TO_ALL.has(visibility)) return { leftOut: 'not public' };
+  const arrivedMs = arrivalOf(status);
+  const arrivedAt = arrivedMs === undefined ? createdAt : new Date(arrivedMs).toISOString();
+  const publishedAt = createdAt < arrivedAt ? createdAt : arrivedAt;
+  return { item: itemOf({ status, host, uri, visibility, publishedAt }) };
+}
+
+interface StatusParts {
+  status: JsonRecord;
+  host: string;
+  uri: string;
+  visibility: string;
+  publishedAt: string;
+}
+
+function itemOf({ status, host, uri, visibility, publishedAt }: StatusParts): SourceItem {
+  const account = authorOf(recordOf(status['account']), host);
+  const { media, ...attached } = attachedOf(status);
+  const [likes, replies, boosts, quotes] = [
+    'favourites_count',
+    'replies_count',
+    'reblogs_count',
+    'quotes_count',
+  ].map((count) => countOf(status[count]));
+  const shares = boosts === undefined && quotes === undefined ? undefined : (boosts ?? 0) + (quotes ?? 0);
+  const inReplyToId = textOf(status['in_reply_to_id']);
+  const kind = inReplyToId === undefined ? 'post' : 'reply';
+  const text = htmlToText(textOf(status['content']) ?? '');
+  const spoilerText = textOf(status['spoiler_text']);
+  const lang = textOf(status['language']);
+  const url = textOf(status['url']) ?? uri;
+  const quoted = recordOf(recordOf(status['quote'])?.['quoted_status']);
+  return buildItem('mastodon', {
+    itemId: uri,
+    eventType: 'mastodon_post.created',
+    kind,
+    url,
+    text: wholeText(spoilerText, text, attached),
+    author: account.handle,
+    authorName: account.name,
+    authorUrl: account.url,
+    lang,
+    publishedAt,
+    engagement: { likes, replies, shares },
+    media,
+    body: {
+      id: uri,
+      instance: host,
+      statusId: textOf(status['id']) ?? null,
+      kind,
+      authorName: account.name ?? null,
+      authorUrl: account.url ?? null,
+      authorFollowers: account.followers ?? null,
+      bot: account.bot,
+      text,
+      spoilerText: spoilerText ?? null,
+      sensitive: status['sensitive'] === true,
+      visibility,
+      lang: lang ?? null,
+      createdAt: isoOfText(status['created_at']) ?? null,
+      editedAt: isoOfText(status['edited_at']) ?? null,
+      likes: likes ?? null,
+      replies: replies ?? null,
+      boosts: boosts ?? null,
+      quotes: quotes ?? null,
+      inReplyToId: inReplyToId ?? null,
+      ...attached,
+      quoted: textOf(quoted?.['uri']) ?? null,
+    },
+  });
+}
+
+/** All that a reader sees: the warning in front, the text, what a poll lets one choose. */
+function wholeText(spoilerText: string | undefined, text: string, { poll }: Pick<Attached, 'poll'>): string {
+  const options = (poll?.options ?? []).map(({ title }) => `* ${title}`).join('\n');
+  return [spoilerText ?? '', text, options].filter((part) => part !== '').join('\n\n');
+}
+
+function authorOf(account: JsonRecord | undefined, host: string) {
+  const acct = textOf(account?.['acct']);
+  return {
+    // Accounts of the instance itself come without its name.
+    handle: acct === undefined || acct.includes('@') ? acct : `${acct}@${host}`,
+    name: textOf(account?.['display_name']),
+    url: textOf(account?.['url']),
+    followers: countOf(account?.['followers_count']),
+    bot: account?.['bot'] === true,
+  };
+}

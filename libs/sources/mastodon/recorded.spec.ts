@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
+import type { Fetched } from '../source.js';
+import { createMastodonConnector, parseTimeline } from './index.js';
+
+const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });
+
+// Addresses of statuses hold handles: how many is all that is said of them here.
+describeRecorded(
+  'mastodon',
+  {
+    'timelines-tag-1.json': { items: 40 },
+    'timelines-tag-2.json': { items: 40 },
+    'timelines-tag-3.json': { items: 5 },
+    'timelines-public-1.json': { items: 20 },
+    'timelines-empty-1.json': { items: 0 },
+    'search-v2-1.json': { items: 2 },
+    'search-v2-2.json': { items: 0 },
+    'search-v2-empty-1.json': { items: 0 },
+    'accounts-statuses-1.json': { items: 20, notPolled: 'what one account posts' },
+    'status-context-1.json': notPolled('a thread'),
+    'status-1.json': notPolled('a lookup of one status'),
+    'status-poll-1.json': notPolled('a lookup of one status; it is read below'),
+    'status-edits-1.json': {
+      error: 'unknown_shape',
+      notPolled: 'the versions of one status',
+    },
+    'http-401-1.json': { error: 'unauthorized' },
+    'http-404-1.json': { error: 'not_found' },
+    'http-422-1.json': { error: 'unexpected_status' },
+    'http-429-1.json': { error: 'rate_limited' },
+  },
+  read,
+);
+
+// Search and timelines alike, signed in.
+function read({ file, status, headers, bytes, requestUrl }: Recorded): Promise<Fetched> {
+  const isSearch = file.startsWith('search') || file.startsWith('http');
+  const upstream = fakeUpstream('mastodon', ({ at }) =>
+    at.pathname === '/api/v2/search' && !isSearch
+      ? { body: { accounts: [], statuses: [], hashtags: [] } }
+      : { status, headers, body: bytes },
+  );
+  const instance = requestUrl?.includes('fosstodon') ? 'fosstodon.org' : '';
+  const connector = createMastodonConnector({ instance, token: 'token' });
+  const match = isSearch ? 'platform' : 'word';
+  return connector.search(criteriaOf({ query: 'desk lamp' }), fakeContext(upstream.http, { match }));
+}
+
+it('the recorded poll is read with its options', () => {
+  const answer = recordedAnswer('mastodon', 'status-poll-1.json');
+  if (!answer) return;
+  const [item] = parseTimeline([JSON.parse(answer.bytes.toString())], 'lamps.example').items;
+  expect(item?.text).toBe('nice\n\n* four twenty\n* sixty-nine');
+});
+
+it.each(['timelines-tag-1.json', 'timelines-tag-2.json', 'timelines-public-1.json'])(
+  'no address in %s is cut, and nobody is without a server',
+  (file) => {
+    const answer = recordedAnswer('mastodon', file);
+    if (!answer) return;
+    const { items } = parseTimeline(JSON.parse(answer.bytes.toString()), 'mastodon.social');
+    for (const { text, author, url } of items) {
+      expect(text).not.toMatch(/https?:\/\/\s|https?:\/\/\S*…/);
+      expect(author).toMatch(/^[^@]+@[^@]+$/);
+      expect(url).toMatch(/^https:\/\//);
+    }
+  },
+);

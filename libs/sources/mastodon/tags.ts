@@ -1,0 +1,142 @@
+import type { Criteria, MatchMode } from '#contracts';
+import { merged, readPages, type Page } from '../paging.js';
+import type { FetchContext, Fetched } from '../source.js';
+import { alternativesOf } from '../terms.js';
+import { PAGE_SIZE, ask, nextMaxId, type Instance } from './ask.js';
+import { parseTimeline, type StatusPage } from './parse.js';
+
+/** What one request for hashtags asks: posts with any of the tags, or with all of them. */
+export interface TagQuery {
+  tags: readonly string[];
+  all: boolean;
+}
+
+// The documentation says four beside the first; the server takes four in all and drops the rest
+// (app/models/tag_feed.rb, LIMIT_PER_MODE).
+const TAGS_PER_REQUEST = 4;
+const UNUSED_MS = 3_600_000;
+const UNUSED_KEY = 'mastodon.unusedTags';
+
+/** A phrase as a hashtag: its letters and digits joined. Undefined where nothing is left, or digits alone. */
+export function tagOf(phrase: string): string | undefined {
+  const tag = phrase
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}_]/gu, '');
+  return /[\p{L}_]/u.test(tag) ? tag : undefined;
+}
+
+/**
+ * The requests for hashtags that a search needs. Where matching decides, posts with any of the tags are enough; where
+ * the upstream does (mode `platform`), a query and a term must both be tags of the post.
+ */
+export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
+  const alternatives = alternativesOf(criteria).map((phrases) => phrases.map(tagOf));
+  if (match === 'platform' && alternatives.some((tags) => tags.length > 1)) {
+    return alternatives.flatMap((tags) => {
+      const known = tags.filter((tag) => tag !== undefined);
+      return known.length === tags.length ? [{ tags: known, all: true }] : [];
+    });
+  }
+  const tags = [...new Set(alternatives.flat().filter((tag) => tag !== undefined))];
+  return groupsOf(tags).map((group) => ({ tags: group, all: false }));
+}
+
+/** Reads hashtag timelines of an instance: `until`, in epoch milliseconds, is where it may stop. */
+export async function readTags(
+  queries: readonly TagQuery[],
+  instance: Instance,
+  context: FetchContext,
+  until: number | undefined,
+): Promise<Fetched> {
+  const reads: Fetched[] = [];
+  for (const query of queries) {
+    const page = await firstPage(query, instance, context, until);
+    reads.push(
+      await readPages(page, {
+        known: (itemId) => context.known(itemId),
+        since: context.since,
+        pageCap: context.pageCap,
+      }),
+    );
+  }
+  return merged(reads);
+}
+
+/**
+ * A first tag that the instance has never seen blanks the answer for all the others (tag_controller.rb): after an
+ * empty answer the next one goes first. It is remembered for an hour, so that this costs its requests once.
+ */
+async function firstPage(
+  { tags, all }: TagQuery,
+  instance: Instance,
+  context: FetchContext,
+  until: number | undefined,
+): Promise<Page> {
+  const unused = unusedOf(instance, context);
+  const isUnused = (tag: string) => (unused.get(tag) ?? 0) > context.now.getTime();
+  const [used, others] = [tags.filter((tag) => !isUnused(tag)), tags.filter(isUnused)];
+  let order = [...used, ...others];
+  for (;;) {
+    const { page, empty } = await readPage({ tags: order, all }, instance, context, until);
+    const [first, second] = order;
+    if (!empty || all || first === undefined) return page;
+    unused.set(first, context.now.getTime() + UNUSED_MS);
+    if (second === undefined || isUnused(second)) return page;
+    order = order.slice(1);
+  }
+}
+
+async function readPage(
+  query: TagQuery,
+  instance: Instance,
+  context: FetchContext,
+  until: number | undefined,
+  maxId?: string,
+): Promise<{ page: Page; empty: boolean }> {
+  const path = pathOf(query, maxId);
+  const { statuses, next } = await context.shared(`${instance.host}${path}`, async () => {
+    const { body, response } = await ask(context, instance, path);
+    const statuses = parseTimeline(body, instance.host);
+    return { statuses, next: nextMaxId(response, statuses.lastId) };
+  });
+  const more = next !== undefined && !isLastPage(statuses, until);
+  return {
+    empty: statuses.count === 0,
+    page: {
+      items: statuses.items,
+      warnings: statuses.warnings,
+      next: more ? async () => (await readPage(query, instance, context, until, next)).page : undefined,
+    },
+  };
+}
+
+/** True when nothing older than this page is wanted: it is empty, or reaches back to `until`. */
+export function isLastPage({ count, oldestMs }: StatusPage, until: number | undefined): boolean {
+  return count === 0 || (until !== undefined && oldestMs !== undefined && oldestMs <= until);
+}
+
+function pathOf({ tags, all }: TagQuery, maxId: string | undefined): string {
+  const [first = '', ...others] = tags;
+  const query = new URLSearchParams();
+  for (const tag of others) query.append(all ? 'all[]' : 'any[]', tag);
+  query.set('limit', String(PAGE_SIZE));
+  if (maxId !== undefined) query.set('max_id', maxId);
+  return `/api/v1/timelines/tag/${encodeURIComponent(first)}?${query}`;
+}
+
+function groupsOf(tags: readonly string[]): string[][] {
+  const count = Math.ceil(tags.length / TAGS_PER_REQUEST);
+  return Array.from({ length: count }, (_, n) =>
+    tags.slice(n * TAGS_PER_REQUEST, (n + 1) * TAGS_PER_REQUEST),
+  );
+}
+
+function unusedOf({ host }: Instance, { session }: FetchContext): Map<string, number> {
+  const key = `${UNUSED_KEY}:${host}`;
+  const kept = session.get(key) as Map<string, number> | undefined;
+  if (kept) return kept;
+  const fresh = new Map<string, number>();
+  session.set(key, fresh);
+  return fresh;
+}
