@@ -1,0 +1,92 @@
+import { parseJson } from '../json-answer.js';
+import { recordOf, textOf } from '../shape.js';
+import { UpstreamError, type FetchContext, type UpstreamResponse } from '../source.js';
+import { statusError } from '../status-error.js';
+import { askAdvised } from '../token-advice.js';
+
+/** One instance, and our account's token there. Only the instance of the settings is ever told a token. */
+export interface Instance {
+  host: string;
+  token: string | undefined;
+  /** It is the one of the settings. */
+  own: boolean;
+}
+
+/** The setting that holds the token. */
+export const TOKEN_SETTING = 'SOURCE_LEMMY_TOKEN';
+
+/** Asks an instance, once for all reads of a batch. Throws `UpstreamError`. */
+export async function ask(context: FetchContext, instance: Instance, pathAndQuery: string): Promise<unknown> {
+  const { body } = await askAccepting(context, instance, pathAndQuery, []);
+  return body;
+}
+
+/** As `ask`; `body` is undefined where the status is one of `accept`. */
+export function askAccepting(
+  context: FetchContext,
+  instance: Instance,
+  pathAndQuery: string,
+  accept: readonly number[],
+): Promise<{ status: number; body: unknown }> {
+  const { host, token } = instance;
+  const url = `https://${host}${pathAndQuery}`;
+  return context.shared(`lemmy ${url}`, () =>
+    askAdvised('lemmy', adviceFor(instance), async () => {
+      const response = await context.http.request({
+        url,
+        headers: {
+          accept: 'application/json',
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+        // Their bodies say what is meant.
+        accept: [400, 404, ...accept],
+      });
+      const { status } = response;
+      if (accept.includes(status)) return { status, body: undefined };
+      if (status >= 300) throw faultOf(response, instance, context.now);
+      return { status, body: parseJson('lemmy', response.text, status) };
+    }),
+  );
+}
+
+function faultOf({ status, headers, text }: UpstreamResponse, instance: Instance, now: Date): UpstreamError {
+  const code = codeOf(text);
+  const told = `lemmy answered ${status}`;
+  switch (code) {
+    case 'rate_limit_error':
+      // 0.19 says so with 400, and never for how long (LemmyNet/lemmy#5332).
+      return new UpstreamError('rate_limited', `${told}: too many requests, asked to wait`, status);
+    case 'instance_is_private':
+    case 'not_logged_in':
+      return new UpstreamError('unauthorized', told, status);
+    case 'couldnt_find_community':
+      return new UpstreamError(
+        'not_found',
+        `${told}: ${instance.host} knows no such community; check filters.community`,
+        status,
+      );
+    default:
+      if (status === 404) return statusError('lemmy', [], status, headers, now);
+      return new UpstreamError(
+        'unexpected_status',
+        `${told}${code === '' ? '' : ` (${code})`}: the request was not understood`,
+        status,
+      );
+  }
+}
+
+/** The name of an error, for example `rate_limit_error`; empty where the answer holds none. */
+function codeOf(text: string): string {
+  try {
+    const code = textOf(recordOf(JSON.parse(text))?.['error']) ?? '';
+    return /^[a-z0-9_]{1,60}$/.test(code) ? code : '';
+  } catch {
+    return '';
+  }
+}
+
+function adviceFor({ token, own }: Instance): string {
+  if (token !== undefined) return `the token was not accepted; check ${TOKEN_SETTING}`;
+  const closed = 'it shows its posts to its own accounts only';
+  return own ? `${closed}; set ${TOKEN_SETTING}` : `${closed}; take it out of filters.instances`;
+}

@@ -1,0 +1,172 @@
+import type { Criteria } from '#contracts';
+import { hostOfSetting, instancesOf, readInstances } from '../instances.js';
+import { merged, readPages, type Page } from '../paging.js';
+import type { FetchContext, Fetched, SourceConnector } from '../source.js';
+import { ask, type Instance } from './ask.js';
+import { parseList, parseSearch, type Asked, type LemmyPage, type Part } from './parse.js';
+import {
+  PAGE_SIZE,
+  communitiesOf,
+  faultsOf,
+  newestPath,
+  queriesOf,
+  searchPath,
+  type PageMark,
+} from './request.js';
+import { siteOf, type Site } from './site.js';
+
+/** Both may be empty: then lemmy.world is asked without an account. */
+export interface LemmySettings {
+  /** The server that is searched. */
+  instance: string;
+  /** A JWT of an account there: some servers want one. */
+  token: string;
+}
+
+const DEFAULT_INSTANCE = 'lemmy.world';
+// A thing keeps the time at which it was written, and takes a while to get from its server to this one.
+const FEDERATION_LAG_MS = 300_000;
+// What a large server gets from all others: about a million comments a month, and a quarter of that in posts.
+const POSTS_PER_SECOND = 0.1;
+const COMMENTS_PER_SECOND = 0.4;
+// More pages than one read may take would leave a gap that searches do not have.
+const FEED_PAGES = 10;
+
+/** Lemmy: posts and comments by search, or by the newest ones of all communities. */
+export function createLemmyConnector(settings: LemmySettings): SourceConnector {
+  const host = hostOfSetting('SOURCE_LEMMY_INSTANCE', settings.instance, DEFAULT_INSTANCE);
+  const own: Instance = { host, token: settings.token.trim() || undefined, own: true };
+  return {
+    id: 'lemmy',
+    requiredSettings: [],
+    // The lists of newest things are read once for all searches that are due together.
+    commonGrid: true,
+    hasSearch: true,
+    // 180 a minute for lists, and sixty at once for searches, which come back at six a minute.
+    budget: { requestsPerMinute: 30, concurrency: 2, backoff: 'lane' },
+    checkCriteria: faultsOf,
+    requestsPerSearch: (criteria) => requestsOf(criteria),
+    search: (criteria, context) => search(criteria, context, own),
+    feed: {
+      pagesFor,
+      read: async (since, context) => {
+        const reading = { context, instance: own, site: await siteOf(context, own), until: until(since) };
+        return readNewest(reading, undefined);
+      },
+      serves: (criteria) => instancesOf(criteria).length === 0 && communitiesOf(criteria).length === 0,
+      // Small servers have quiet nights.
+      quietSeconds: 6 * 3_600,
+    },
+  };
+}
+
+function pagesFor(windowSeconds: number): number {
+  const seconds = windowSeconds + FEDERATION_LAG_MS / 1000;
+  const pagesOf = (perSecond: number) => Math.max(1, Math.ceil((seconds * perSecond) / PAGE_SIZE));
+  const comments = pagesOf(COMMENTS_PER_SECOND);
+  return comments > FEED_PAGES ? Infinity : pagesOf(POSTS_PER_SECOND) + comments;
+}
+
+interface Reading {
+  context: FetchContext;
+  instance: Instance;
+  site: Site;
+  /** ISO 8601: things from before it are not wanted. */
+  until: string | undefined;
+}
+
+function requestsOf(criteria: Criteria): number {
+  const places = Math.max(1, instancesOf(criteria).length) * Math.max(1, communitiesOf(criteria).length);
+  // Without words: the posts and the comments of each community.
+  return places * (queriesOf(criteria, 'word').length || 2);
+}
+
+function search(criteria: Criteria, context: FetchContext, own: Instance): Promise<Fetched> {
+  const named = instancesOf(criteria);
+  return readInstances('lemmy', named.length > 0 ? named : [own.host], own.host, async (host) => {
+    const instance = host === own.host ? own : { host, token: undefined, own: false };
+    const site = await siteOf(context, instance);
+    return readInstance(criteria, { context, instance, site, until: until(context.since) });
+  });
+}
+
+async function readInstance(criteria: Criteria, reading: Reading): Promise<Fetched> {
+  const queries = queriesOf(criteria, reading.context.match);
+  const communities = communitiesOf(criteria);
+  const reads: Fetched[] = [];
+  for (const community of communities.length > 0 ? communities : [undefined]) {
+    for (const q of queries) {
+      reads.push(
+        await readThings(
+          reading,
+          community,
+          (mark) => searchPath(reading.site, q, community, mark),
+          parseSearch,
+        ),
+      );
+    }
+    if (queries.length === 0) reads.push(await readNewest(reading, community));
+  }
+  return merged(reads);
+}
+
+async function readNewest(reading: Reading, community: string | undefined): Promise<Fetched> {
+  const reads: Fetched[] = [];
+  for (const what of ['post', 'comment'] as const) {
+    reads.push(
+      await readThings(
+        reading,
+        community,
+        (mark) => newestPath(reading.site, what, community, mark),
+        (body, asked) => parseList(body, what, asked),
+      ),
+    );
+  }
+  return merged(reads);
+}
+
+async function readThings(
+  reading: Reading,
+  community: string | undefined,
+  pathOf: (mark: PageMark) => string,
+  parse: (body: unknown, asked: Asked) => LemmyPage,
+): Promise<Fetched> {
+  const { context, instance, site } = reading;
+  const asked: Asked = { host: instance.host, site, now: context.now };
+  const read = async (mark: PageMark): Promise<Page> => {
+    const page = parse(await ask(context, instance, pathOf(mark)), asked);
+    const next = nextMark(page, mark, reading);
+    return {
+      items: page.items.filter((item) => isOf(item.community, community, instance)),
+      warnings: page.warnings,
+      next: next && (() => read(next)),
+    };
+  };
+  const { since, pageCap } = context;
+  // Where to stop is decided for posts and comments by themselves: see `nextMark`.
+  return readPages(await read({ page: 1 }), { known: () => false, since, pageCap });
+}
+
+function nextMark({ parts, cursor }: LemmyPage, mark: PageMark, reading: Reading): PageMark | undefined {
+  if (parts.every((part) => isLast(part, reading))) return undefined;
+  if (reading.site.api === 'v4') return cursor === undefined ? undefined : { page: mark.page + 1, cursor };
+  return { page: mark.page + 1, cursor };
+}
+
+// Posts and comments of one answer have pages of their own: a known comment says nothing about the posts.
+function isLast({ count, itemIds, oldest }: Part, { context, site, until }: Reading): boolean {
+  // A page of v4 is full of both kinds together.
+  if (count === 0 || (site.api === 'v3' && count < PAGE_SIZE)) return true;
+  if (until !== undefined && oldest !== undefined && oldest <= until) return true;
+  return itemIds.some((itemId) => context.known(itemId));
+}
+
+/** A server that does not know the community answers as if none had been asked for. */
+function isOf(found: string | undefined, wanted: string | undefined, { host }: Instance): boolean {
+  if (wanted === undefined) return true;
+  return found?.toLowerCase() === (wanted.includes('@') ? wanted : `${wanted}@${host}`);
+}
+
+function until(since: Date | undefined): string | undefined {
+  return since && new Date(since.getTime() - FEDERATION_LAG_MS).toISOString();
+}

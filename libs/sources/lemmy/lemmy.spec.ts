@@ -1,0 +1,318 @@
+import { describe, expect, it } from 'vitest';
+import { describeConnector } from '../connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { createLemmyConnector } from './index.js';
+import { commentUrl, commentView, inV4, postUrl, postView, servePosts, serveSite } from './invented.js';
+
+const create = () => createLemmyConnector({ instance: '', token: '' });
+const connector = create();
+const NOTHING = { posts: [], comments: [], items: [] };
+
+describe.each([
+  ['v3', '0.19.20'],
+  ['v4', '1.0.0'],
+] as const)('by %s', (api, version) => {
+  describeConnector('lemmy', {
+    create,
+    criteria: criteriaOf({ query: 'lamp' }),
+    serve: (posts, request) => servePosts(api, posts, request),
+    signIn: (request) => serveSite(version, request),
+    pageSize: 50,
+    itemIdOf: postUrl,
+    changedShapes: [
+      {},
+      [],
+      { posts: [] },
+      { posts: {}, comments: {} },
+      { posts: [{ post: { id: 1 } }], comments: [] },
+      { posts: [postView(1, SPEC_NOW, { post: { name: undefined, title: 'Lamp' } })], comments: [] },
+    ],
+  });
+});
+
+interface Asking {
+  version?: string;
+  host?: string;
+  more?: Partial<FetchContext>;
+  answer?: (path: string, host: string) => FakeAnswer;
+}
+
+async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}, of = connector) {
+  const { version = '0.19.20', more = {}, answer = () => ({ body: NOTHING }) } = asking;
+  const upstream = fakeUpstream(
+    'lemmy',
+    (request) => serveSite(version, request) ?? answer(request.at.pathname, request.at.host),
+    { settings: of.requiredSettings.flat() },
+  );
+  const fetched = await of.search(criteriaOf(init), fakeContext(upstream.http, more));
+  const asked = upstream.requests
+    .filter(({ at }) => at.pathname !== '/api/v3/site')
+    .map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`));
+  return { fetched, asked, requests: upstream.requests };
+}
+
+describe('what Lemmy is asked', () => {
+  it('is posts and comments together, one request for each term, newest first', async () => {
+    const { asked, requests } = await read({ terms: ['lamp', '"desk light"'] });
+    expect(asked).toEqual([
+      '/api/v3/search?q=lamp&type_=All&sort=New&listing_type=All&limit=50&page=1',
+      '/api/v3/search?q=desk+light&type_=All&sort=New&listing_type=All&limit=50&page=1',
+    ]);
+    expect(requests.map(({ at }) => at.host)).toEqual(['lemmy.world', 'lemmy.world', 'lemmy.world']);
+    expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(2);
+  });
+
+  it('of a query and a term is the longer, since they may stand in any order', async () => {
+    const init = { query: 'acme', terms: ['lamp stand', 'led', 'bulb'] };
+    expect((await read(init)).asked.map((path) => /q=([^&]*)/.exec(path)?.[1])).toEqual([
+      'lamp+stand',
+      'acme',
+    ]);
+    const { asked } = await read(init, { more: { match: 'platform' } });
+    expect(asked.map((path) => /q=([^&]*)/.exec(path)?.[1])).toEqual([
+      'acme+lamp+stand',
+      'acme+led',
+      'acme+bulb',
+    ]);
+  });
+
+  it('of 1.0 is asked by v4, which v3 there only half replaces', async () => {
+    const { asked } = await read({ query: 'lamp' }, { version: '1.0.0-beta.3' });
+    expect(asked).toEqual(['/api/v4/search?q=lamp&type_=all&sort=new&listing_type=all&limit=50']);
+  });
+
+  it.each([404, 410])('is v4 where v3 answers %i', async (status) => {
+    const upstream = fakeUpstream('lemmy', ({ at }) =>
+      at.pathname.startsWith('/api/v3') ? { status } : { body: { search: [], next_page: null } },
+    );
+    await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));
+    expect(upstream.requests.map(({ at }) => at.pathname)).toEqual(['/api/v3/site', '/api/v4/search']);
+  });
+
+  it('begins with the version, once in six hours for all searches', async () => {
+    const session = new Map<string, unknown>();
+    const sitesAsked = async (now = SPEC_NOW) => {
+      const { requests } = await read({ query: 'lamp' }, { more: { session, now } });
+      return requests.filter(({ at }) => at.pathname === '/api/v3/site').length;
+    };
+    expect([await sitesAsked(), await sitesAsked()]).toEqual([1, 0]);
+    expect(await sitesAsked(new Date(SPEC_NOW.getTime() + 6 * 3_600_000 + 1))).toBe(1);
+  });
+
+  it('a site that is no Lemmy is told, and asked again', async () => {
+    const session = new Map<string, unknown>();
+    const upstream = fakeUpstream('lemmy', () => ({ body: { name: 'Lamps' } }));
+    const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));
+    await expect(reading).rejects.toMatchObject({
+      kind: 'unknown_shape',
+      message: 'lemmy answered in an unknown shape: expected a site with a "version"',
+    });
+    expect(session.size).toBe(0);
+  });
+
+  it('is kept to the communities of the search', async () => {
+    const filters = { community: ['!Lighting@light.example', 'c/lamps'] };
+    const { asked, fetched } = await read(
+      { query: 'lamp', filters },
+      { answer: () => ({ body: { posts: [postView(1, SPEC_NOW)], comments: [] } }) },
+    );
+    expect(asked).toEqual([
+      '/api/v3/search?q=lamp&type_=All&sort=New&listing_type=All&community_name=lighting@light.example&community_name_or_id=lighting@light.example&limit=50&page=1',
+      '/api/v3/search?q=lamp&type_=All&sort=New&listing_type=All&community_name=lamps&community_name_or_id=lamps&limit=50&page=1',
+    ]);
+    // A server that does not know a community answers for all of them.
+    expect(fetched.items.length).toBe(1);
+    expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(2);
+  });
+
+  it('is everything new in the communities when the search names no words', async () => {
+    const filters = { community: 'lamps@light.example' };
+    const { asked } = await read({ filters });
+    expect(asked.map((path) => path.split('?')[0])).toEqual(['/api/v3/post/list', '/api/v3/comment/list']);
+    expect(asked[0]).toContain('type_=All&sort=New&community_name=lamps@light.example');
+    expect(connector.requestsPerSearch(criteriaOf({ filters }))).toBe(2);
+  });
+
+  it('a token goes to the own server and to no other', async () => {
+    const signedIn = createLemmyConnector({ instance: 'own.example', token: 'jwt-1' });
+    const filters = { instances: ['own.example', 'light.example'] };
+    const { requests } = await read({ query: 'lamp', filters }, {}, signedIn);
+    expect(
+      new Set(requests.map(({ at, headers }) => `${at.host} ${headers?.['authorization'] ?? '-'}`)),
+    ).toEqual(new Set(['own.example Bearer jwt-1', 'light.example -']));
+  });
+});
+
+describe('paging on Lemmy', () => {
+  const at = (minute: number) => new Date(SPEC_NOW.getTime() - minute * 60_000);
+  const since = at(60);
+
+  it('goes on while either posts or comments have not been read to the last look', async () => {
+    const comments = Array.from({ length: 60 }, (_, n) => commentView(n, at(n)));
+    const pages = [
+      { posts: [postView(1, at(1))], comments: comments.slice(0, 50) },
+      { posts: [], comments: comments.slice(50) },
+    ];
+    const { fetched, asked } = await read(
+      { query: 'lamp' },
+      {
+        answer: () => ({ body: pages.shift() ?? NOTHING }),
+        more: { since, known: (itemId) => itemId === postUrl(1) },
+      },
+    );
+    expect([fetched.items.length, fetched.gap, asked.length]).toEqual([61, false, 2]);
+  });
+
+  it('is not ended by an old post that is pinned, nor by a known one', async () => {
+    const pinned = postView(99, at(90_000), { post: { featured_local: true } });
+    const first = [pinned, ...Array.from({ length: 50 }, (_, n) => postView(n, at(n)))];
+    const pages = [
+      { posts: first, next_page: 'P2' },
+      { posts: [postView(60, at(60)), postView(80, at(80))] },
+    ];
+    const { fetched, asked } = await read(
+      { filters: { community: 'lighting@light.example' } },
+      {
+        answer: (path) => ({
+          body: path.endsWith('/post/list') ? (pages.shift() ?? NOTHING) : { comments: [] },
+        }),
+        more: { since, known: (itemId) => itemId === postUrl(99) },
+      },
+    );
+    expect(
+      asked.filter((path) => path.includes('post/list')).map((path) => /page.*/.exec(path)?.[0]),
+    ).toEqual(['page=1', 'page_cursor=P2']);
+    expect([fetched.items.length, fetched.gap]).toEqual([53, false]);
+  });
+
+  it('reaches a little before the last look: posts take a while to arrive from other servers', async () => {
+    const full = Array.from({ length: 50 }, (_, n) => postView(n, at(10 + n)));
+    const { asked } = await read(
+      { query: 'lamp' },
+      {
+        answer: () => ({ body: { posts: full, comments: [] } }),
+        more: { since: at(55), pageCap: 2 },
+      },
+    );
+    expect(asked.length).toBe(2);
+  });
+});
+
+describe('the feed of Lemmy', () => {
+  it('is the newest posts and the newest comments', async () => {
+    const upstream = fakeUpstream('lemmy', (request) => {
+      const { pathname } = request.at;
+      const site = serveSite('1.0.0', request);
+      if (site) return site;
+      return {
+        body: {
+          items: [inV4(pathname.endsWith('/post/list') ? postView(1, SPEC_NOW) : commentView(1, SPEC_NOW))],
+          next_page: null,
+        },
+      };
+    });
+    const since = new Date('2026-03-04T11:00:00Z');
+    const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
+    expect(fetched?.items.map(({ itemId }) => itemId).sort()).toEqual([commentUrl(1), postUrl(1)]);
+    expect(upstream.requests.slice(1).map(({ at }) => `${at.pathname}${at.search}`)).toEqual([
+      '/api/v4/post/list?type_=all&sort=new&limit=50',
+      '/api/v4/comment/list?type_=all&sort=new&limit=50',
+    ]);
+  });
+
+  it('takes some pages for each look, and is not read where these are more than one read may take', () => {
+    expect([60, 600, 900, 3_600].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([
+      4,
+      10,
+      13,
+      Infinity,
+    ]);
+  });
+
+  it.each([
+    [{ query: 'lamp' }, true],
+    [{ query: 'lamp', filters: { instances: 'light.example' } }, false],
+    [{ query: 'lamp', filters: { community: 'lamps' } }, false],
+  ])('serves %j: %s', (init, serves) => {
+    expect(connector.feed?.serves?.(criteriaOf(init))).toBe(serves);
+  });
+});
+
+describe('faults of Lemmy', () => {
+  it.each([
+    [400, 'rate_limit_error', 'rate_limited', 'lemmy answered 400: too many requests, asked to wait'],
+    [
+      400,
+      'couldnt_find_community',
+      'not_found',
+      'lemmy answered 400: lemmy.world knows no such community; check filters.community',
+    ],
+    [
+      400,
+      'instance_is_private',
+      'unauthorized',
+      'lemmy answered 400: it shows its posts to its own accounts only; set SOURCE_LEMMY_TOKEN',
+    ],
+    [
+      400,
+      'invalid_query',
+      'unexpected_status',
+      'lemmy answered 400 (invalid_query): the request was not understood',
+    ],
+    [400, '<b>', 'unexpected_status', 'lemmy answered 400: the request was not understood'],
+    [
+      404,
+      'couldnt_find_post',
+      'not_found',
+      'lemmy answered 404: there is nothing at this address; check what the search names',
+    ],
+  ])('%i %s is "%s"', async (status, error, kind, message) => {
+    const reading = read({ query: 'lamp' }, { answer: () => ({ status, body: { error } }) });
+    await expect(reading).rejects.toMatchObject({ kind, message, statusCode: status });
+  });
+
+  it('a token that is refused is told, with the setting at fault', async () => {
+    const signedIn = createLemmyConnector({ instance: '', token: 'jwt-1' });
+    const answer = () => ({ status: 401, body: { error: 'not_logged_in' } });
+    await expect(read({ query: 'lamp' }, { answer }, signedIn)).rejects.toMatchObject({
+      message: 'lemmy answered 401: the token was not accepted; check SOURCE_LEMMY_TOKEN',
+    });
+  });
+
+  it('of one server among several are a warning', async () => {
+    const filters = { instances: ['light.example', 'lamps.example'] };
+    const { fetched } = await read(
+      { query: 'lamp', filters },
+      { answer: (_, host) => (host === 'light.example' ? { status: 500 } : { body: NOTHING }) },
+    );
+    expect(fetched.warnings).toEqual([
+      'lemmy on light.example: lemmy answered 500: the upstream has a fault of its own; it is asked again later',
+    ]);
+  });
+});
+
+describe('criteria on Lemmy', () => {
+  const wanted = 'must be a community such as "technology@lemmy.world", or a list of them';
+  it.each([
+    [{}, 'query', 'a search on lemmy needs a query, terms or filters.community'],
+    [{ query: 'lamp', filters: { community: 7 } }, 'filters.community', wanted],
+    [
+      { query: 'lamp', filters: { community: ['lamps', 'a b'] } },
+      'filters.community',
+      `${wanted}; "a b" is not`,
+    ],
+    [
+      { query: 'lamp', filters: { instances: ['localhost'] } },
+      'filters.instances',
+      'must be a list of 1 to 5 servers, for example "lemmy.world"; "localhost" is not',
+    ],
+    [{ query: 'lamp', sort: 'Hot' }, 'sort', 'lemmy sorts by newest, not by "Hot"'],
+  ])('cannot be %j', (init, path, message) => {
+    expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
+  });
+
+  it('may be a community alone', () => {
+    expect(connector.checkCriteria(criteriaOf({ filters: { community: 'lamps' } }))).toEqual([]);
+  });
+});

@@ -1,0 +1,233 @@
+import { buildItem } from '../item.js';
+import {
+  countOf,
+  isoOfText,
+  listOf,
+  numberOf,
+  readEntries,
+  recordOf,
+  textOf,
+  unknownShape,
+  type JsonRecord,
+  type Reading,
+} from '../shape.js';
+import type { SourceItem } from '../source.js';
+import type { Site } from './site.js';
+
+/** Who answered, and when. */
+export interface Asked {
+  host: string;
+  site: Pick<Site, 'languages'>;
+  now: Date;
+}
+
+/** Things of one kind on a page, newest first. */
+export interface Part {
+  /** On the page, readable or not, pinned ones aside: these stand in front, however old. */
+  count: number;
+  /** Ids of those that are not pinned. */
+  itemIds: string[];
+  /** ISO 8601: when the oldest of them was published. */
+  oldest: string | undefined;
+}
+
+/** One page of an answer. */
+export interface LemmyPage {
+  items: SourceItem[];
+  warnings: string[];
+  /** Posts, comments: paging must reach back in each. */
+  parts: Part[];
+  /** Continues v4, and the post list of 0.19. */
+  cursor: string | undefined;
+}
+
+// A clock that goes wrong somewhere in the network must not date a post into the future.
+const CLOCK_SKEW_MS = 300_000;
+
+/** Reads an answer of a search. Throws `UpstreamError` `unknown_shape`. */
+export function parseSearch(body: unknown, asked: Asked): LemmyPage {
+  const answer = recordOf(body);
+  const both = listOf(answer?.['search']);
+  // 1.0 mixes the kinds in one list; its betas and 0.19 keep them apart.
+  const posts = both?.filter((view) => isOfKind(view, 'post')) ?? listOf(answer?.['posts']);
+  const comments = both?.filter((view) => isOfKind(view, 'comment')) ?? listOf(answer?.['comments']);
+  if (!answer || !posts || !comments) throw unknownShape('lemmy', 'an object with "posts" and "comments"');
+  return pageOf(answer, [posts, comments], asked);
+}
+
+/** Reads a list of posts or comments. Throws `UpstreamError` `unknown_shape`. */
+export function parseList(body: unknown, what: 'post' | 'comment', asked: Asked): LemmyPage {
+  const answer = recordOf(body);
+  const views = listOf(answer?.[`${what}s`]) ?? listOf(answer?.['items']);
+  if (!answer || !views) throw unknownShape('lemmy', `an object with a list "${what}s"`);
+  return pageOf(answer, [views], asked);
+}
+
+function isOfKind(entry: unknown, kind: string): boolean {
+  const view = recordOf(entry);
+  return view?.['type_'] === kind || (view?.['type_'] === undefined && recordOf(view?.[kind]) !== undefined);
+}
+
+function pageOf(answer: JsonRecord, lists: readonly (readonly unknown[])[], asked: Asked): LemmyPage {
+  return {
+    ...readEntries('lemmy', lists.flat(), (view) => readView(view, asked)),
+    parts: lists.map(partOf),
+    cursor: textOf(answer['next_page']),
+  };
+}
+
+function partOf(views: readonly unknown[]): Part {
+  const things = views
+    .map(thingOf)
+    .filter((thing) => thing !== undefined)
+    .filter((thing) => !isPinned(thing));
+  const last = things.at(-1);
+  return {
+    count: things.length,
+    itemIds: things.flatMap((thing) => textOf(thing['ap_id']) ?? []),
+    oldest: last && publishedOf(last),
+  };
+}
+
+function thingOf(view: unknown): JsonRecord | undefined {
+  const record = recordOf(view);
+  return recordOf(record?.['comment']) ?? recordOf(record?.['post']);
+}
+
+function isPinned(post: JsonRecord): boolean {
+  return post['featured_local'] === true || post['featured_community'] === true;
+}
+
+function readView(entry: unknown, asked: Asked): Reading {
+  const view = recordOf(entry);
+  const [post, comment] = [recordOf(view?.['post']), recordOf(view?.['comment'])];
+  const thing = comment ?? post;
+  if (!view || !post || !thing) return { malformed: 'no post' };
+  const apId = textOf(thing['ap_id']);
+  if (apId === undefined) return { malformed: 'no ap_id' };
+  const published = publishedOf(thing);
+  if (published === undefined) return { malformed: 'no time of publication' };
+  const title = textOf(post['name'])?.trim();
+  if (title === undefined) return { malformed: 'no name of the post' };
+  if (comment && typeof comment['content'] !== 'string') return { malformed: 'no content' };
+  const isGone = [thing, post].some((one) => one['deleted'] === true || one['removed'] === true);
+  if (isGone || comment?.['content'] === '') return { leftOut: 'deleted or removed' };
+  const latest = new Date(asked.now.getTime() + CLOCK_SKEW_MS).toISOString();
+  const publishedAt = published <= latest ? published : undefined;
+  return { item: itemOf({ view, post, comment, apId, title, publishedAt, asked }) };
+}
+
+interface ViewParts {
+  view: JsonRecord;
+  post: JsonRecord;
+  comment: JsonRecord | undefined;
+  apId: string;
+  title: string;
+  publishedAt: string | undefined;
+  asked: Asked;
+}
+
+function itemOf({ view, post, comment, apId, title, publishedAt, asked }: ViewParts): SourceItem {
+  const thing = comment ?? post;
+  const [creator, community] = [recordOf(view['creator']), recordOf(view['community'])];
+  const kind = comment ? 'comment' : 'post';
+  const counts = countsOf(view, thing, comment ? 'child_count' : 'comments');
+  const text = textOf(comment ? comment['content'] : post['body']) ?? '';
+  const link = comment ? undefined : textOf(post['url']);
+  const lang = asked.site.languages.get(numberOf(thing['language_id']) ?? 0);
+  const communityName = handleOf(community);
+  return buildItem('lemmy', {
+    itemId: apId,
+    eventType: comment ? 'lemmy_comment.created' : 'lemmy_post.created',
+    kind,
+    url: apId,
+    title,
+    text,
+    author: handleOf(creator),
+    authorName: textOf(creator?.['display_name']),
+    authorUrl: addressOf(creator),
+    community: communityName,
+    lang,
+    publishedAt,
+    engagement: { likes: counts.upvotes, replies: counts.replies, score: counts.score },
+    media: link === undefined ? [] : [{ url: link, type: isImage(post, link) ? 'image' : 'link' }],
+    body: {
+      id: apId,
+      instance: asked.host,
+      localId: idOf(thing['id']),
+      kind,
+      title,
+      text,
+      link: link ?? null,
+      linkTitle: textOf(post['embed_title']) ?? null,
+      linkDescription: textOf(post['embed_description']) ?? null,
+      altText: textOf(post['alt_text']) ?? null,
+      thumbnail: textOf(post['thumbnail_url']) ?? null,
+      community: communityName ?? null,
+      communityTitle: textOf(community?.['title']) ?? null,
+      communityUrl: addressOf(community) ?? null,
+      authorName: textOf(creator?.['display_name']) ?? null,
+      authorUrl: addressOf(creator) ?? null,
+      bot: creator?.['bot_account'] === true,
+      nsfw: post['nsfw'] === true,
+      locked: post['locked'] === true,
+      lang: lang ?? null,
+      updatedAt: isoUtc(thing['updated_at'] ?? thing['updated']) ?? null,
+      score: counts.score ?? null,
+      upvotes: counts.upvotes ?? null,
+      downvotes: counts.downvotes ?? null,
+      replies: counts.replies ?? null,
+      postUrl: textOf(post['ap_id']) ?? null,
+      parentId: comment ? parentOf(comment) : null,
+    },
+  });
+}
+
+// v3 keeps them apart ("counts"), v4 in the thing itself.
+function countsOf(view: JsonRecord, thing: JsonRecord, replies: string) {
+  const counts = recordOf(view['counts']) ?? thing;
+  return {
+    score: countOf(counts['score']),
+    upvotes: countOf(counts['upvotes']),
+    downvotes: countOf(counts['downvotes']),
+    replies: countOf(counts[replies]),
+  };
+}
+
+/** `name@server` of a person or a community: names are unique on their server only. */
+function handleOf(actor: JsonRecord | undefined): string | undefined {
+  const name = textOf(actor?.['name']);
+  const address = addressOf(actor);
+  if (name === undefined || address === undefined || !URL.canParse(address)) return name;
+  return `${name}@${new URL(address).host}`;
+}
+
+function addressOf(actor: JsonRecord | undefined): string | undefined {
+  return textOf(actor?.['actor_id']) ?? textOf(actor?.['ap_id']);
+}
+
+function isImage(post: JsonRecord, link: string): boolean {
+  const type = textOf(post['url_content_type']);
+  return type === undefined ? /\.(jpe?g|png|gif|webp|avif)(\?|$)/i.test(link) : type.startsWith('image/');
+}
+
+// The path is 0, then the comments above it, then itself; a comment on the post itself has no parent.
+function parentOf(comment: JsonRecord): string | null {
+  const parent = (textOf(comment['path']) ?? '').split('.').at(-2);
+  return parent === undefined || parent === '0' ? null : parent;
+}
+
+function idOf(value: unknown): string | null {
+  const id = numberOf(value);
+  return id === undefined ? null : String(id);
+}
+
+function publishedOf(thing: JsonRecord): string | undefined {
+  return isoUtc(thing['published_at'] ?? thing['published']);
+}
+
+// 0.18 names no zone, and means UTC.
+function isoUtc(value: unknown): string | undefined {
+  const text = textOf(value);
+  return isoOfText(text !== undefined && /T[\d:.]+$/.test(text) ? `${text}Z` : text);
+}

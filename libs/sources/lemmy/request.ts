@@ -1,0 +1,93 @@
+import type { Criteria, MatchMode } from '#contracts';
+import type { Fault } from '#kernel';
+import { faultsOfSort, faultsOfTexts, filterTexts } from '../filters.js';
+import { instanceFaults } from '../instances.js';
+import { alternativesOf } from '../terms.js';
+import type { Site } from './site.js';
+
+/** Things of one kind on one page: Lemmy's own limit, above it is an error. */
+export const PAGE_SIZE = 50;
+
+/** Which page: the number of v3, or the cursor that the page before gave. */
+export interface PageMark {
+  page: number;
+  cursor?: string | undefined;
+}
+
+const MAX_COMMUNITIES = 10;
+const COMMUNITY = /^[a-z0-9_]+(@[a-z0-9.-]+)?$/i;
+
+/** The communities that a search is kept to (`filters.community`), as `name` or `name@server`, each once. */
+export function communitiesOf(criteria: Criteria): string[] {
+  return [...new Set(filterTexts(criteria, 'community').map(communityOf))];
+}
+
+/** Faults of criteria that Lemmy cannot serve. */
+export function faultsOf(criteria: Criteria): Fault[] {
+  const faults = [
+    ...instanceFaults(criteria, 'lemmy.world'),
+    ...faultsOfTexts(criteria, {
+      key: 'community',
+      wanted: 'a community such as "technology@lemmy.world", or a list of them',
+      valid: (text) => COMMUNITY.test(communityOf(text)),
+      most: MAX_COMMUNITIES,
+    }),
+    ...faultsOfSort('lemmy', criteria, ['newest']),
+  ];
+  if (alternativesOf(criteria).length === 0 && communitiesOf(criteria).length === 0) {
+    faults.push({ path: 'query', message: 'a search on lemmy needs a query, terms or filters.community' });
+  }
+  return faults;
+}
+
+/**
+ * The texts to search for. Lemmy looks for the words as parts of the text, in their order, and has no OR: one request
+ * for each term. Where matching decides, of a query and a term the longer is asked for, since both may stand in any
+ * order.
+ */
+export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
+  const queries = alternativesOf(criteria).map((phrases) =>
+    match === 'platform' ? phrases.join(' ') : phrases.reduce((a, b) => (b.length > a.length ? b : a)),
+  );
+  return [...new Set(queries.map((query) => query.replace(/["\u201c\u201d]/g, ' ').trim()))];
+}
+
+/** Newest posts and comments that hold `q`. */
+export function searchPath({ api }: Site, q: string, community: string | undefined, mark: PageMark): string {
+  const [all, sort] = api === 'v3' ? ['All', 'New'] : ['all', 'new'];
+  return pathOf(api, 'search', mark, { q, type_: all, sort, listing_type: all, ...within(community) });
+}
+
+/** Newest posts or comments of all communities that the instance knows, or of one. */
+export function newestPath(
+  { api }: Site,
+  what: 'post' | 'comment',
+  community: string | undefined,
+  mark: PageMark,
+): string {
+  const [all, sort] = api === 'v3' ? ['All', 'New'] : ['all', 'new'];
+  return pathOf(api, `${what}/list`, mark, { type_: all, sort, ...within(community) });
+}
+
+// The two names are those of v3 and of late v4; what a server does not know it passes over.
+function within(community: string | undefined): Record<string, string> {
+  return community === undefined ? {} : { community_name: community, community_name_or_id: community };
+}
+
+function pathOf(
+  api: Site['api'],
+  path: string,
+  { page, cursor }: PageMark,
+  more: Record<string, string>,
+): string {
+  const query = new URLSearchParams({
+    ...more,
+    limit: String(PAGE_SIZE),
+    ...(cursor !== undefined ? { page_cursor: cursor } : api === 'v3' && { page: String(page) }),
+  });
+  return `/api/${api}/${path}?${query}`;
+}
+
+function communityOf(text: string): string {
+  return text.replace(/^(?:!|\/?c\/)/i, '').toLowerCase();
+}
