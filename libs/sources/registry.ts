@@ -4,6 +4,7 @@ import { createHackernewsConnector } from './hackernews/index.js';
 import { createRedditConnector } from './reddit/index.js';
 import { createRssConnector } from './rss/index.js';
 import type { SourceConnector } from './source.js';
+import { createVintedConnector } from './vinted/index.js';
 import { createXConnector } from './x/index.js';
 
 /** The environment, as far as sources read it. */
@@ -57,7 +58,7 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   stackoverflow: {},
   rss: { create: () => createRssConnector() },
   ai_answers: {},
-  vinted: { offByDefault: true },
+  vinted: { create: () => createVintedConnector(), offByDefault: true },
 };
 
 /** Every source of the interface, as the environment sets it up. Throws an `Error` that names a faulty setting. */

@@ -76,7 +76,17 @@ export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } 
  * Reads every entry; each item once. An entry that cannot be read is counted in `warnings`. Throws
  * `UpstreamError` `unknown_shape` when there are entries and none of them can be read.
  */
-export function readEntries<Entry, Read extends { itemId: string } = SourceItem>(
+export function readEntries<Entry>(
+  source: SourceId,
+  entries: readonly Entry[],
+  read: (entry: Entry) => Reading,
+): { items: SourceItem[]; warnings: string[] };
+export function readEntries<Entry, Read extends { itemId: string }>(
+  source: SourceId,
+  entries: readonly Entry[],
+  read: (entry: Entry) => Reading<Read>,
+): { items: Read[]; warnings: string[] };
+export function readEntries<Entry, Read extends { itemId: string }>(
   source: SourceId,
   entries: readonly Entry[],
   read: (entry: Entry) => Reading<Read>,

@@ -1,0 +1,146 @@
+import type { Criteria } from '#contracts';
+import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from '../source.js';
+import { follow, type Followup } from './follow.js';
+import { readHistory, writeHistory, type History } from './history.js';
+import { marketOf, type Market } from './markets.js';
+import { parseCatalog, type Listing } from './parse.js';
+import { observationsOf, reportOfAll, reportSince } from './report.js';
+import { PAGES_PER_READ, catalogUrl, faultsOf, listingUrl, phrasesOf, scanPagesOf } from './request.js';
+import { scan, type Scan } from './scan.js';
+import { askCatalog, isGone } from './session.js';
+
+// A listing that is missing may be asked for on its own page: at most so often, since each costs a request.
+const CONFIRMATIONS = 2;
+// A watch asks for a little more than it has not seen: this much before its last look.
+const OVERLAP_MS = 5 * 60_000;
+
+/**
+ * Vinted by the catalogue of its sites, which is no offered interface: off unless `SOURCE_VINTED_ENABLED=true`. It
+ * follows listings: new ones, changes of price, and those that are gone.
+ */
+export function createVintedConnector(): SourceConnector {
+  return {
+    id: 'vinted',
+    requiredSettings: [],
+    commonGrid: false,
+    hasSearch: true,
+    // No limit is documented; a fast pace is answered with 403 and 429.
+    budget: { requestsPerMinute: 20, concurrency: 1, backoff: 'lane' },
+    checkCriteria: faultsOf,
+    requestsPerSearch: (criteria) => phrasesOf(criteria).length * scanPagesOf(criteria),
+    search,
+  };
+}
+
+async function search(criteria: Criteria, context: FetchContext): Promise<Fetched> {
+  const market = marketOf(criteria.market);
+  if (!market) {
+    throw new UpstreamError(
+      'not_found',
+      `vinted has no market "${criteria.market ?? ''}"; change the search`,
+    );
+  }
+  const { since, now } = context;
+  const kept = readHistory(context.state['history'], (id) => `vinted:${market.code}:${id}`);
+  const scans = await scanAll(criteria, market, kept, context);
+  const before = kept ?? (since && restarted(scans, since, context));
+  const followup = await followed(before, scans, market, context);
+  const { history, present, observed, gap } = followup;
+
+  const shown = new Map<string, Listing>();
+  for (const { placed, promoted } of scans)
+    for (const listing of [...promoted, ...placed]) shown.set(listing.id, listing);
+  const reported = { market: market.code, history, present, shown };
+  const observations = observationsOf(criteria, market.code, observed, now);
+  const missed = (history.missedUntil ?? 0) > (since?.getTime() ?? Infinity) + OVERLAP_MS;
+  context.state['history'] = writeHistory(
+    // What happened before cannot be told to the watches that come later either.
+    kept || !since ? history : { ...history, missedUntil: now.getTime() },
+  );
+  return {
+    items: since ? reportSince(since, reported) : reportOfAll(reported),
+    gap: gap || missed,
+    warnings: [...new Set(scans.flatMap(({ warnings }) => warnings))],
+    ...(observations.length > 0 && { observations }),
+  };
+}
+
+/** One phrase after the other, as the lane's budget allows. What one does not need of the pages is the next one's. */
+async function scanAll(
+  criteria: Criteria,
+  market: Market,
+  history: History | undefined,
+  context: FetchContext,
+): Promise<Scan[]> {
+  const phrases = phrasesOf(criteria);
+  const atLeast = Math.min(scanPagesOf(criteria), context.pageCap);
+  let spare = PAGES_PER_READ - phrases.length * atLeast;
+  const scans: Scan[] = [];
+  for (const phrase of phrases) {
+    const key = phrase.toLowerCase();
+    const atMost = Math.min(context.pageCap, atLeast + spare);
+    const one = await scan(key, history?.lists.get(key), { atLeast, atMost }, (page, time) => {
+      const url = catalogUrl(market, criteria, phrase, page, time);
+      // Page by page: the reads for watches with a past and for those without are of the same list.
+      return context.shared(url, async () => parseCatalog(await askCatalog(context, market, url), market));
+    });
+    spare -= Math.max(0, one.pages - atLeast);
+    scans.push(one);
+  }
+  return scans;
+}
+
+async function followed(
+  before: History | undefined,
+  scans: readonly Scan[],
+  market: Market,
+  context: FetchContext,
+): Promise<Followup> {
+  const { now } = context;
+  const followup = follow({ before, scans, now });
+  const confirmedGone = new Set<string>();
+  for (const id of followup.doubtful.slice(0, CONFIRMATIONS)) {
+    const gone = context.shared(listingUrl(market, id), () => isGone(context, market, id));
+    // The next scan will tell as well: a page that cannot be read is no reason to lose this one.
+    if (await gone.catch(unless)) confirmedGone.add(id);
+  }
+  return confirmedGone.size === 0 ? followup : follow({ before, scans, now, confirmedGone });
+}
+
+function unless(error: unknown): false {
+  if (error instanceof UpstreamError) return false;
+  throw error;
+}
+
+/**
+ * The history is lost (a new version cannot read it): what the watches have seen before stands for it. What they
+ * have not is reported rather than swallowed.
+ */
+function restarted(scans: readonly Scan[], since: Date, context: FetchContext): History {
+  const known = (listings: readonly Listing[]) => listings.filter(({ itemId }) => context.known(itemId));
+  const at = since.getTime();
+  const listings = scans.flatMap(({ placed, promoted }) => known([...placed, ...promoted]));
+  return {
+    scannedAt: at,
+    lists: new Map(
+      scans.map(({ phrase, placed }) => [phrase, { order: known(placed).map(({ id }) => id), whole: false }]),
+    ),
+    followed: new Map(
+      listings.map((listing) => [
+        listing.id,
+        {
+          listing,
+          firstSeenAt: at,
+          lastSeenAt: at,
+          listed: 1,
+          priceChanges: 0,
+          missing: 0,
+          gone: false,
+          unplaced: false,
+          observedDay: '',
+          happenings: [],
+        },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,392 @@
+import { describe, expect, it } from 'vitest';
+import { follow, type Followup } from './follow.js';
+import { readHistory, writeHistory, type History } from './history.js';
+import { Site } from './invented-site.js';
+import { reportOfAll, reportSince } from './report.js';
+import type { ScanDepth } from './scan.js';
+
+const START = Date.parse('2026-03-04T12:00:00.000Z');
+const TEN_MINUTES = 600_000;
+const ids = (count: number, name = 'old') => Array.from({ length: count }, (_, n) => `${name}${n}`);
+
+/** Follows a site from scan to scan, as the connector does; the state goes through JSON. */
+class Follow {
+  history: History | undefined;
+  at = START;
+  last: Followup | undefined;
+
+  constructor(readonly site: Site) {}
+
+  async scan(depth?: ScanDepth, confirmedGone?: ReadonlySet<string>): Promise<string[]> {
+    const scans = [await this.site.scan(this.history, depth)];
+    const before = this.history;
+    this.last = follow({
+      before,
+      scans,
+      now: new Date(this.at),
+      ...(confirmedGone && { confirmedGone }),
+    });
+    this.history = kept(this.last.history);
+    const items = before ? this.report(this.at - 1) : [];
+    this.at += TEN_MINUTES;
+    return items;
+  }
+
+  report(since: number): string[] {
+    const { history, present } = this.last!;
+    return reportSince(new Date(since), { market: 'fr', history, present, shown: new Map() }).map(short);
+  }
+
+  get all(): string[] {
+    const { history, present } = this.last!;
+    return reportOfAll({ market: 'fr', history, present, shown: new Map() }).map(short);
+  }
+
+  get observed(): string[] {
+    return this.last!.observed.map(({ one, event }) => `${event} ${one.listing.id}`);
+  }
+}
+
+function kept(history: History): History {
+  const state = JSON.parse(JSON.stringify(writeHistory(history))) as unknown;
+  return readHistory(state, (id) => `vinted:fr:${id}`)!;
+}
+
+function short({ itemId, eventType }: { itemId: string; eventType: string }): string {
+  return `${eventType.replace('listing.', '')} ${itemId.replace('vinted:fr:', '')}`;
+}
+
+async function followed(...first: string[]): Promise<Follow> {
+  const following = new Follow(new Site(first));
+  await following.scan();
+  return following;
+}
+
+describe('the first scan', () => {
+  it('is all that is there, as created, and no news', async () => {
+    const following = await followed('b', 'a');
+    expect(following.all).toEqual(['created b', 'created a']);
+    expect(following.report(0)).toEqual([]);
+    expect(following.observed).toEqual(['seen b', 'seen a']);
+    expect(following.last?.gap).toBe(false);
+  });
+
+  it('reads so many pages, and the next one no more where they meet', async () => {
+    const site = new Site(ids(40));
+    const first = await site.scan(undefined);
+    expect([first.pages, first.whole, first.complete]).toEqual([2, false, true]);
+    const { history } = follow({ before: undefined, scans: [first], now: new Date(START) });
+    expect((await site.scan(history)).pages).toBe(2);
+    site.put(...ids(6, 'new'));
+    expect((await site.scan(history)).pages).toBe(3);
+  });
+});
+
+describe('a new listing', () => {
+  it('is created', async () => {
+    const following = await followed('b', 'a');
+    following.site.put('c');
+    expect(await following.scan()).toEqual(['created c']);
+    expect(following.observed).toEqual(['created c']);
+    expect(await following.scan()).toEqual([]);
+    expect(following.all).toEqual(['created c', 'created b', 'created a']);
+  });
+
+  it('may be the first of all', async () => {
+    const following = await followed();
+    following.site.put('a');
+    expect(await following.scan()).toEqual(['created a']);
+    expect(following.last?.gap).toBe(false);
+  });
+
+  it('is one that stands between known ones too: it matches by now', async () => {
+    const following = await followed(...ids(40));
+    following.site.offers.splice(3, 0, { id: 'x', cents: 500 });
+    expect(await following.scan()).toEqual(['created x']);
+  });
+
+  it('is none where others have gone, and an old one moved up into sight', async () => {
+    const following = await followed(...ids(40));
+    following.site.take('old0');
+    expect(await following.scan()).toEqual([]);
+    expect(following.observed).toEqual(['seen old8']);
+    expect(following.last?.history.followed.has('old8')).toBe(true);
+  });
+
+  it('is everything where nothing of before is left, and there may have been more', async () => {
+    const following = await followed(...ids(40));
+    following.site.offers = [];
+    following.site.put(...ids(40, 'new'));
+    const news = await following.scan({ atLeast: 2, atMost: 3 });
+    expect([news.length, following.last?.gap]).toEqual([12, true]);
+    expect(following.last?.history.missedUntil).toBe(START + TEN_MINUTES);
+  });
+
+  it('is no gap where the list ends', async () => {
+    const following = await followed('a');
+    following.site.offers = [];
+    following.site.put('b');
+    expect(await following.scan()).toEqual(['created b']);
+    expect(following.last?.gap).toBe(false);
+  });
+});
+
+describe('a listing that somebody pays for', () => {
+  const promote = (following: Follow, id: string) => {
+    following.site.offers.splice(1, 0, { id, cents: 900, isPromoted: true });
+  };
+
+  it('is no sign of how far a scan has got', async () => {
+    const following = await followed(...ids(40));
+    for (const id of ids(5, 'paid')) promote(following, id);
+    await following.scan();
+    following.site.put(...ids(20, 'new'));
+    // The paid ones stand on the first page again, in their old order.
+    const scan = await following.site.scan(following.history);
+    expect([scan.pages, scan.complete]).toEqual([8, true]);
+    expect((await following.scan()).length).toBe(20);
+  });
+
+  it('is followed, and created only when it stands among the new ones', async () => {
+    const following = await followed('b', 'a');
+    promote(following, 'paid');
+    expect(await following.scan()).toEqual([]);
+    expect(following.observed).toEqual(['seen paid']);
+    following.site.take('paid');
+    following.site.put('paid');
+    expect(await following.scan()).toEqual(['created paid']);
+  });
+
+  it('that is old and not paid for any more is not created', async () => {
+    const following = await followed(...ids(40));
+    promote(following, 'old30');
+    following.site.offers = following.site.offers.filter(
+      ({ id, isPromoted }) => id !== 'old30' || isPromoted,
+    );
+    expect(await following.scan()).toEqual([]);
+    following.site.take('old30');
+    following.site.offers.splice(30, 0, { id: 'old30', cents: 900 });
+    expect(await following.scan({ atLeast: 9, atMost: 9 })).toEqual([]);
+    expect(following.all).toContain('created old30');
+  });
+
+  it('that is not shown any more has not gone for that', async () => {
+    const following = await followed(...ids(40));
+    promote(following, 'paid');
+    await following.scan();
+    following.site.take('paid');
+    for (let n = 0; n < 4; n += 1) expect(await following.scan()).toEqual([]);
+  });
+});
+
+describe('a price', () => {
+  it('that moves is told with the one before, by an id of its own each time', async () => {
+    const following = await followed('b', 'a');
+    following.site.price('a', 1_500);
+    expect(await following.scan()).toEqual(['price_changed a:price:15.00:1']);
+    expect(following.last?.observed).toMatchObject([
+      { event: 'price_changed', previous: { amount: '20.00', currency: 'EUR' } },
+    ]);
+    following.site.price('a', 2_000);
+    expect(await following.scan()).toEqual(['price_changed a:price:20.00:2']);
+    following.site.price('a', 1_500);
+    expect(await following.scan()).toEqual(['price_changed a:price:15.00:3']);
+  });
+
+  it('is told in full', async () => {
+    const following = await followed('a');
+    following.site.price('a', 1_550);
+    await following.scan();
+    const { history, present } = following.last!;
+    const [item] = reportSince(new Date(START), { market: 'fr', history, present, shown: new Map() });
+    expect(item).toMatchObject({
+      eventType: 'listing.price_changed',
+      previousPrice: 20,
+      happenedAt: '2026-03-04T12:10:00.000Z',
+    });
+    expect(JSON.parse(item?.bodyJson ?? '')).toMatchObject({
+      id: 'a',
+      price: 15.5,
+      currency: 'EUR',
+      previousPrice: 20,
+      previousCurrency: 'EUR',
+      firstSeenAt: '2026-03-04T12:00:00.000Z',
+    });
+  });
+});
+
+describe('a listing that is gone', () => {
+  it('is told after two scans that went past its place', async () => {
+    const following = await followed(...ids(40));
+    following.site.take('old2');
+    expect(await following.scan()).toEqual([]);
+    expect(following.last?.doubtful).toEqual(['old2']);
+    expect(await following.scan()).toEqual(['delisted old2:delisted:1']);
+    expect(following.observed).toContain('delisted old2');
+    expect(await following.scan()).toEqual([]);
+    expect(following.all).not.toContain('created old2');
+  });
+
+  it('is told at once where its own page says so', async () => {
+    const following = await followed(...ids(40));
+    following.site.take('old2');
+    expect(await following.scan(undefined, new Set(['old2', 'old3']))).toEqual(['delisted old2:delisted:1']);
+  });
+
+  it('was not gone when the second scan sees it again', async () => {
+    const following = await followed(...ids(40));
+    following.site.take('old2');
+    await following.scan();
+    following.site.offers.splice(2, 0, { id: 'old2', cents: 2_000 });
+    expect(await following.scan()).toEqual([]);
+    following.site.take('old2');
+    expect(await following.scan()).toEqual([]);
+    expect(await following.scan()).toEqual(['delisted old2:delisted:1']);
+  });
+
+  it('is not told of one that was only pushed out of sight', async () => {
+    const following = await followed(...ids(40));
+    following.site.put(...ids(5, 'new'));
+    for (let n = 0; n < 5; n += 1) expect((await following.scan()).join()).not.toContain('delisted');
+    expect(following.last?.history.followed.get('old7')?.missing).toBe(0);
+  });
+
+  it('is not told from scans that were cut short', async () => {
+    const following = await followed(...ids(40));
+    following.site.put(...ids(30, 'new'));
+    following.site.take('old1');
+    for (let n = 0; n < 3; n += 1) {
+      const news = await following.scan({ atLeast: 2, atMost: 7 });
+      expect(news.join()).not.toContain('delisted');
+    }
+  });
+
+  it('is not told of one below those that were moved up', async () => {
+    const following = await followed(...ids(8), ...ids(40, 'older'));
+    for (const id of ['old7', 'old6', 'old5', 'old4']) following.site.bump(id);
+    following.site.put(...ids(4, 'new'));
+    for (let n = 0; n < 3; n += 1) {
+      expect((await following.scan({ atLeast: 2, atMost: 2 })).join()).not.toContain('delisted');
+    }
+  });
+
+  it('that returns is created again, by another id', async () => {
+    const following = await followed('b', 'a');
+    following.site.take('a');
+    await following.scan();
+    await following.scan();
+    following.site.put('a');
+    expect(await following.scan()).toEqual(['created a:listed:2']);
+    following.site.take('a');
+    await following.scan();
+    expect(await following.scan()).toEqual(['delisted a:delisted:2']);
+    expect(following.report(START)).toEqual([
+      'delisted a:delisted:2',
+      'created a:listed:2',
+      'delisted a:delisted:1',
+    ]);
+  });
+});
+
+describe('a listing of several phrases', () => {
+  const both = async (inA: string[], inB: string[], before?: History) => {
+    const scanOf = async (phrase: string, names: string[]) => ({
+      ...(await new Site(names).scan(before)),
+      phrase,
+    });
+    const scans = [await scanOf('a', inA), await scanOf('b', inB)];
+    return follow({ before, scans, now: new Date(START) });
+  };
+
+  it('is one listing, and gone only when it has left them all', async () => {
+    const first = await both(['x', 'y'], ['x', 'z']);
+    expect([...first.history.followed.keys()]).toEqual(['x', 'y', 'z']);
+    const second = await both(['y'], ['x', 'z'], first.history);
+    expect([second.doubtful, second.history.lists.get('a')?.order]).toEqual([[], ['y']]);
+    const third = await both(['y'], ['z'], second.history);
+    expect(third.doubtful).toEqual(['x']);
+    const fourth = await both(['y'], ['z'], third.history);
+    expect(fourth.observed.map(({ event }) => event)).toEqual(['delisted']);
+  });
+
+  it('is not new when it matches one phrase more', async () => {
+    const first = await both(['x'], ['y']);
+    const second = await both(['x', 'y'], ['y'], first.history);
+    expect(second.observed).toEqual([]);
+  });
+});
+
+describe('what is seen', () => {
+  it('is noted once in each UTC day', async () => {
+    const following = await followed('b', 'a');
+    following.at = Date.parse('2026-03-04T23:50:00Z');
+    await following.scan();
+    expect(following.observed).toEqual([]);
+    await following.scan();
+    expect(following.observed).toEqual(['seen b', 'seen a']);
+    following.site.price('a', 100);
+    await following.scan();
+    expect(following.observed).toEqual(['price_changed a']);
+  });
+});
+
+describe('the history', () => {
+  it('forgets after 31 days, and says what it cannot tell any more', async () => {
+    const following = await followed('b', 'a');
+    following.site.take('a');
+    await following.scan();
+    await following.scan();
+    const goneAt = START + 2 * TEN_MINUTES;
+    expect(following.report(START)).toEqual(['delisted a:delisted:1']);
+    following.at = goneAt + 31 * 86_400_000;
+    await following.scan();
+    expect([...following.history!.followed.keys()]).toEqual(['b', 'a']);
+    following.at = goneAt + 32 * 86_400_000;
+    await following.scan();
+    expect([...following.history!.followed.keys()]).toEqual(['b']);
+    expect(following.history?.missedUntil).toBe(goneAt);
+  });
+
+  it('keeps the last twenty happenings of a listing', async () => {
+    const following = await followed('a');
+    for (let n = 1; n <= 25; n += 1) {
+      following.site.price('a', 2_000 + n);
+      await following.scan();
+    }
+    expect(following.report(START).length).toBe(20);
+    expect(following.report(START)[0]).toBe('price_changed a:price:20.25:25');
+    expect(following.history?.missedUntil).toBe(START + 5 * TEN_MINUTES);
+  });
+
+  it('stays within 3,000 listings however many pass through, and forgets the gone ones first', async () => {
+    const following = await followed(...ids(500));
+    for (let n = 0; n < 12; n += 1) {
+      following.site.offers = following.site.offers.slice(0, 200);
+      following.site.put(...ids(300, `wave${n}-`));
+      await following.scan({ atLeast: 200, atMost: 200 });
+    }
+    const { followed: all, missedUntil } = following.history!;
+    expect(all.size).toBe(3_000);
+    expect(following.last?.present.every((id) => all.has(id))).toBe(true);
+    expect(missedUntil).toBeGreaterThan(START);
+    expect(JSON.stringify(writeHistory(following.history!)).length).toBeLessThan(1_000_000);
+  });
+
+  it.each([[undefined], [{}], [{ v: 0, at: 1, lists: {}, items: {} }], [{ v: 1, lists: {} }], ['x']])(
+    'that cannot be read is none: %j',
+    (value) => {
+      expect(readHistory(value, String)).toBeUndefined();
+    },
+  );
+
+  it('survives being stored', async () => {
+    const following = await followed('b', 'a');
+    following.site.price('a', 1);
+    following.site.take('b');
+    await following.scan();
+    await following.scan();
+    const { history } = following.last!;
+    expect(writeHistory(kept(history))).toEqual(writeHistory(history));
+    expect(kept(history).followed.get('a')).toEqual(history.followed.get('a'));
+  });
+});

@@ -1,0 +1,221 @@
+import type { Followed, Happening, HappeningKind, History } from './history.js';
+import { pruned } from './keep.js';
+import type { Listing } from './parse.js';
+import { compare, type KnownList, type Places } from './places.js';
+import { isSamePrice, type Money } from './price.js';
+import type { Scan } from './scan.js';
+
+/** What is followed from one scan to the next. */
+export interface Following {
+  /** What was known before; absent where nothing was. */
+  before: History | undefined;
+  /** One for each phrase of the search. */
+  scans: readonly Scan[];
+  now: Date;
+  /** Ids of listings whose own page says that they are gone. */
+  confirmedGone?: ReadonlySet<string>;
+}
+
+/** What the scans say, compared with what was known. */
+export interface Followup {
+  history: History;
+  /** Ids of all listings that are there now, newest first. */
+  present: string[];
+  observed: Observed[];
+  /** Ids of listings that one scan has missed: a second one, or their own page, will tell. */
+  doubtful: string[];
+  /** Something new may lie where no scan has looked. */
+  gap: boolean;
+}
+
+/** What there is to be noted of a listing. */
+export interface Observed {
+  one: Followed;
+  event: HappeningKind | 'seen';
+  previous?: Money | undefined;
+}
+
+/** Sellers take photos first, and write the rest afterwards. */
+const PHOTO_LEAD_MS = 3_600_000;
+const SCANS_WITHOUT = 2;
+
+/** Follows listings from one scan to the next. */
+export function follow({ before, scans, now, confirmedGone }: Following): Followup {
+  return new Follower(before, scans, now.getTime(), confirmedGone ?? new Set()).followup();
+}
+
+/** A scan beside the list that it is compared with; without places where nothing was known of the list. */
+interface Compared {
+  scan: Scan;
+  list: KnownList | undefined;
+  places: Places | undefined;
+  /** Index of each listing in the scan. */
+  indexes: ReadonlyMap<string, number>;
+}
+
+class Follower {
+  private readonly compared: Compared[];
+  private readonly followed: Map<string, Followed>;
+  private readonly observed: Observed[] = [];
+  private readonly doubtful: string[] = [];
+  private readonly seen = new Map<string, Listing>();
+  private readonly day: string;
+
+  constructor(
+    private readonly before: History | undefined,
+    scans: readonly Scan[],
+    private readonly now: number,
+    private readonly confirmedGone: ReadonlySet<string>,
+  ) {
+    this.day = new Date(now).toISOString().slice(0, 10);
+    this.followed = new Map(before?.followed);
+    this.compared = scans.map((scan) => {
+      const ids = scan.placed.map(({ id }) => id);
+      const list = before?.lists.get(scan.phrase);
+      return {
+        scan,
+        list,
+        places: list && compare(list, ids, scan),
+        indexes: new Map(ids.map((id, index) => [id, index])),
+      };
+    });
+    for (const { scan } of this.compared)
+      for (const listing of [...scan.placed, ...scan.promoted])
+        if (!this.seen.has(listing.id)) this.seen.set(listing.id, listing);
+  }
+
+  followup(): Followup {
+    for (const listing of this.seen.values()) this.see(listing);
+    for (const [id, one] of this.before?.followed ?? []) {
+      if (!one.gone && !this.seen.has(id)) this.lack(id, one);
+    }
+    const gap = this.compared.some(({ scan, list, places }) => {
+      if (!list || !places || scan.whole) return false;
+      return !scan.complete || (places.newUpTo === Infinity && !list.whole);
+    });
+    const history = pruned(
+      {
+        scannedAt: this.now,
+        missedUntil: gap ? this.now : this.before?.missedUntil,
+        lists: this.lists(),
+        followed: this.followed,
+      },
+      this.now,
+    );
+    return {
+      history,
+      present: this.present(),
+      observed: this.observed,
+      doubtful: this.doubtful.sort(),
+      gap,
+    };
+  }
+
+  private see(listing: Listing): void {
+    const known = this.followed.get(listing.id);
+    if (known && !known.unplaced && !known.gone) return this.seeAgain(known, listing);
+    const placed = this.compared.some(({ indexes }) => indexes.has(listing.id));
+    const fresh: Followed = {
+      firstSeenAt: this.now,
+      listed: 1,
+      priceChanges: 0,
+      happenings: [],
+      ...known,
+      listing,
+      lastSeenAt: this.now,
+      missing: 0,
+      gone: false,
+      unplaced: !placed,
+      observedDay: this.day,
+    };
+    if (known?.gone) return this.note({ ...fresh, listed: known.listed + 1, unplaced: false }, 'created');
+    if (this.isNew(listing)) return this.note({ ...fresh, unplaced: false }, 'created');
+    if (known) return this.seeAgain({ ...known, unplaced: !placed }, listing);
+    this.keep(fresh);
+    this.observed.push({ one: fresh, event: 'seen' });
+  }
+
+  private seeAgain(known: Followed, listing: Listing): void {
+    const previous = known.listing.price;
+    const one = { ...known, listing, lastSeenAt: this.now, missing: 0 };
+    if (!isSamePrice(previous, listing.price)) {
+      return this.note({ ...one, priceChanges: known.priceChanges + 1 }, 'price_changed', previous);
+    }
+    this.keep({ ...one, observedDay: this.day });
+    if (known.observedDay !== this.day) this.observed.push({ one, event: 'seen' });
+  }
+
+  /** Above what the scan before has shown nothing old can stand, but for what was moved up or is paid for. */
+  private isNew({ id, photoUploadedAt }: Listing): boolean {
+    if (!this.before) return false;
+    const placed = this.compared.filter(({ indexes }) => indexes.has(id));
+    if (placed.length > 0) {
+      return placed.some(({ places, indexes }) => places && (indexes.get(id) ?? Infinity) < places.newUpTo);
+    }
+    // Whoever pays is shown anywhere. Only a photo that was not there at the last scan tells that it is new.
+    return Date.parse(photoUploadedAt ?? '') > this.before.scannedAt - PHOTO_LEAD_MS;
+  }
+
+  /** It was not seen. That says something only where scans went past its place in every list that it was in. */
+  private lack(id: string, one: Followed): void {
+    const lists = this.compared.filter(({ places }) => places?.held(id));
+    const passed =
+      lists.length > 0
+        ? lists.every(({ places }) => places?.hasPassed(id))
+        : this.compared.every(({ scan }) => scan.whole);
+    if (!passed) return;
+    const missing = one.missing + 1;
+    if (missing < SCANS_WITHOUT && !this.confirmedGone.has(id)) {
+      this.doubtful.push(id);
+      return this.keep({ ...one, missing });
+    }
+    this.note({ ...one, missing, gone: true }, 'delisted');
+    // Nobody was told of what has only been seen out of order, and nobody is told that it is gone.
+    if (one.unplaced) this.followed.delete(id);
+  }
+
+  private note(one: Followed, kind: HappeningKind, previous?: Money): void {
+    const happening: Happening = {
+      kind,
+      at: this.now,
+      n: kind === 'price_changed' ? one.priceChanges : one.listed,
+      price: one.listing.price,
+      previous,
+    };
+    const noted = { ...one, observedDay: this.day, happenings: [...one.happenings, happening] };
+    this.keep(noted);
+    this.observed.push({ one: noted, event: kind, previous });
+  }
+
+  private present(): string[] {
+    const indexOf = (id: string) =>
+      Math.min(...this.compared.map(({ indexes }) => indexes.get(id) ?? Infinity));
+    const indexes = new Map([...this.seen.keys()].map((id) => [id, indexOf(id)]));
+    // Infinity less Infinity is no number: what is out of order keeps the order in which it was found.
+    return [...indexes].sort(([, a], [, b]) => (a === b ? 0 : a - b)).map(([id]) => id);
+  }
+
+  private keep(one: Followed): void {
+    this.followed.set(one.listing.id, one);
+  }
+
+  private lists(): Map<string, KnownList> {
+    return new Map(
+      this.compared.map(({ scan, places, indexes }) => {
+        const dropped = new Set(
+          [...this.followed.values()]
+            .filter(({ listing: { id }, gone }) => gone || this.isElsewhere(id, scan, places))
+            .map(({ listing }) => listing.id),
+        );
+        const order = places ? places.order(dropped) : [...indexes.keys()];
+        return [scan.phrase, { order, whole: scan.whole }];
+      }),
+    );
+  }
+
+  /** It was seen in another list, and has left this one: it matches one phrase less. */
+  private isElsewhere(id: string, scan: Scan, places: Places | undefined): boolean {
+    const here = scan.promoted.some((listing) => listing.id === id);
+    return this.seen.has(id) && !here && places?.hasPassed(id) === true;
+  }
+}

@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest';
+import { OutboundError } from '#http-out';
+import {
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+  type FakeRequest,
+} from '../fake-upstream.js';
+import type { FetchContext, Fetched } from '../source.js';
+import { createVintedConnector } from './index.js';
+import { catalogItem, catalogPage, listingId, serveVisit } from './invented.js';
+
+const connector = createVintedConnector();
+const criteria = criteriaOf({ market: 'fr', query: 'lamp' });
+const at = (minutes: number) => new Date(Date.parse('2026-03-04T12:00:00Z') + minutes * 60_000);
+
+/** A site whose list can change, and one search that is read from time to time. */
+function search(...first: number[]) {
+  const site = {
+    entries: first.map((n) => catalogItem(n)),
+    /** The answer of a listing's own page. */
+    page: { status: 200 } as FakeAnswer,
+    state: {} as Record<string, unknown>,
+  };
+  const upstream = fakeUpstream('vinted', (request: FakeRequest) => {
+    const visit = serveVisit(request);
+    if (visit) return visit;
+    if (request.at.pathname.startsWith('/items/')) return site.page;
+    return { body: catalogPage(site.entries, request) };
+  });
+  const session = new Map<string, unknown>();
+  /** A read as polling makes it: what is remembered is JSON, and kept where the read serves. */
+  const read = async (
+    minutes: number,
+    since?: number,
+    more: Partial<FetchContext> = {},
+  ): Promise<Fetched> => {
+    const state = structuredClone(site.state);
+    const context = fakeContext(upstream.http, {
+      now: at(minutes),
+      since: since === undefined ? undefined : at(since - 5),
+      state,
+      session,
+      pageCap: 10,
+      ...more,
+    });
+    const fetched = await connector.search(criteria, context);
+    site.state = JSON.parse(JSON.stringify(state)) as Record<string, unknown>;
+    return fetched;
+  };
+  const paths = () => upstream.requests.splice(0).map(({ at: url }) => url.pathname);
+  return { site, read, paths };
+}
+
+const news = ({ items }: Fetched) => items.map(({ eventType, itemId }) => `${eventType} ${itemId}`);
+const vinted = (n: number) => `vinted:fr:${listingId(n)}`;
+
+describe('following listings of Vinted', () => {
+  it('begins with what is there, and goes on with what is new', async () => {
+    const { site, read } = search(2, 1);
+    expect(news(await read(0))).toEqual([`listing.created ${vinted(2)}`, `listing.created ${vinted(1)}`]);
+    site.entries.unshift(catalogItem(3));
+    const fetched = await read(10, 0);
+    expect(news(fetched)).toEqual([`listing.created ${vinted(3)}`]);
+    expect(fetched.items[0]?.happenedAt).toBe('2026-03-04T12:10:00.000Z');
+    expect(fetched.observations?.map(({ kind }) => kind?.value)).toMatchObject([
+      { listingId: listingId(3), event: 'created', firstSeenAt: '2026-03-04T12:10:00.000Z' },
+    ]);
+  });
+
+  it('tells what happened since a watch last looked, whatever others have been told meanwhile', async () => {
+    const { site, read } = search(2, 1);
+    await read(0);
+    site.entries[0] = catalogItem(2, { price: { amount: '15.0', currency_code: 'EUR' } });
+    await read(10, 0);
+    site.entries.unshift(catalogItem(3));
+    await read(20, 10);
+    site.entries[1] = catalogItem(2, { price: { amount: '12.5', currency_code: 'EUR' } });
+    const fetched = await read(30, 0);
+    expect(news(fetched)).toEqual([
+      `listing.price_changed ${vinted(2)}:price:12.50:2`,
+      `listing.created ${vinted(3)}`,
+      `listing.price_changed ${vinted(2)}:price:15.00:1`,
+    ]);
+    expect(fetched.items.map(({ previousPrice }) => previousPrice)).toEqual([15, undefined, 20]);
+    expect(fetched.items.map(({ bodyJson }) => (JSON.parse(bodyJson) as { price: number }).price)).toEqual([
+      12.5, 20, 15,
+    ]);
+    expect(news(await read(40, 30))).toEqual([`listing.price_changed ${vinted(2)}:price:12.50:2`]);
+  });
+
+  it('is one list for the watches that have a past and for those that begin', async () => {
+    const { site, read, paths } = search(2, 1);
+    await read(0);
+    site.entries.unshift(catalogItem(3));
+    const under = new Map<string, Promise<unknown>>();
+    const shared: FetchContext['shared'] = <T>(key: string, run: () => Promise<T>) => {
+      if (!under.has(key)) under.set(key, run());
+      return under.get(key) as Promise<T>;
+    };
+    paths();
+    const before = structuredClone(site.state);
+    expect(news(await read(10, 0, { shared }))).toEqual([`listing.created ${vinted(3)}`]);
+    site.state = before;
+    expect(news(await read(10, undefined, { shared }))).toEqual(
+      [3, 2, 1].map((n) => `listing.created ${vinted(n)}`),
+    );
+    expect(paths()).toEqual(['/api/v2/catalog/items']);
+  });
+
+  it('does not take the rate of exchange for a change of price', async () => {
+    const converted = (amount: string, sellerPrice: string, sellerCurrency = 'PLN') =>
+      catalogItem(1, {
+        price: { amount, currency_code: 'EUR' },
+        conversion: { seller_price: sellerPrice, seller_currency: sellerCurrency },
+      });
+    const { site, read } = search();
+    site.entries = [converted('4.71', '20.0')];
+    await read(0);
+    site.entries = [converted('4.69', '20')];
+    expect(news(await read(10, 0))).toEqual([]);
+    site.entries = [converted('4.69', '18.0')];
+    expect(news(await read(20, 10))).toEqual([`listing.price_changed ${vinted(1)}:price:18.00:1`]);
+    site.entries = [converted('4.69', '18.0', 'CZK')];
+    const [item] = (await read(30, 20)).items;
+    expect(item?.itemId).toBe(`${vinted(1)}:price:18.00:2`);
+    expect(JSON.parse(item?.bodyJson ?? '')).toMatchObject({
+      currency: 'CZK',
+      previousPrice: 18,
+      previousCurrency: 'PLN',
+    });
+  });
+
+  it('is no new listing when it is edited', async () => {
+    const { site, read } = search(1);
+    await read(0);
+    site.entries = [catalogItem(1, { title: 'A better lamp', favourite_count: 9 })];
+    expect(news(await read(10, 0))).toEqual([]);
+    site.entries = [catalogItem(1, { title: 'A better lamp', price: { amount: '9', currency_code: 'EUR' } })];
+    expect((await read(20, 10)).items[0]?.title).toBe('A better lamp');
+  });
+});
+
+describe('a listing that is missing', () => {
+  it('is asked for on its own page, and gone where there is none', async () => {
+    const { site, read, paths } = search(3, 2, 1);
+    await read(0);
+    paths();
+    site.entries.splice(1, 1);
+    site.page = { status: 404, body: '<html>Gone</html>' };
+    const fetched = await read(10, 0);
+    expect(news(fetched)).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
+    expect(paths()).toEqual(['/api/v2/catalog/items', `/items/${listingId(2)}`]);
+    expect(fetched.items[0]).toMatchObject({ title: 'Lamp number 2', author: 'ada_b' });
+    expect(JSON.parse(fetched.items[0]?.bodyJson ?? '')).toMatchObject({ price: 20, currency: 'EUR' });
+    expect(fetched.observations?.map(({ kind }) => kind?.value)).toMatchObject([
+      { listingId: listingId(2), event: 'delisted', price: '20.00' },
+    ]);
+  });
+
+  it.each<[string, FakeAnswer]>([
+    ['is there', { status: 200, body: '<html>Sold</html>' }],
+    ['has moved to its title', { status: 301, headers: { location: '/items/1-lamp' } }],
+    ['is refused', { status: 403 }],
+    ['does not answer', new OutboundError('timeout', 'too late')],
+  ])('is gone after the second scan where its page %s', async (_, page) => {
+    const { site, read } = search(3, 2, 1);
+    await read(0);
+    site.entries.splice(1, 1);
+    site.page = page;
+    expect(news(await read(10, 0))).toEqual([]);
+    expect(news(await read(20, 10))).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
+  });
+
+  it('is asked for at most twice in one check', async () => {
+    const { site, read, paths } = search(5, 4, 3, 2, 1);
+    await read(0);
+    paths();
+    site.entries = site.entries.slice(0, 1);
+    await read(10, 0);
+    expect(paths().length).toBe(3);
+    expect((await read(20, 10)).items.length).toBe(4);
+    expect(paths().length).toBe(1);
+  });
+});
+
+describe('what a search of Vinted remembers', () => {
+  it('is in the history alone, which is there whoever reads', async () => {
+    const { site, read } = search(1);
+    await read(0);
+    expect(Object.keys(site.state)).toEqual(['history']);
+  });
+
+  it('is replaced by what the watches have seen, where it was lost', async () => {
+    const entries = Array.from({ length: 400 }, (_, n) => 400 - n);
+    const { read } = search(...entries);
+    const known = (itemId: string) => Number(itemId.split(':')[2]) <= 7_000_000_390;
+    const fetched = await read(0, -60, { known });
+    expect(news(fetched)).toEqual(Array.from({ length: 10 }, (_, n) => `listing.created ${vinted(400 - n)}`));
+    expect(fetched.gap).toBe(false);
+    // A watch that looks less often may have missed something in the history that was lost.
+    expect((await read(10, -60)).gap).toBe(true);
+    expect((await read(20, 10)).gap).toBe(false);
+  });
+
+  it('reports everything, and a gap, where it was lost and nothing of the list was seen before', async () => {
+    const { read } = search(...Array.from({ length: 400 }, (_, n) => 400 - n));
+    const fetched = await read(0, -60);
+    expect([fetched.items.length, fetched.gap]).toEqual([288, true]);
+  });
+
+  it('tells a watch that looks less often of a gap that another has met', async () => {
+    const { site, read } = search(...Array.from({ length: 20 }, (_, n) => n));
+    await read(0);
+    site.entries = Array.from({ length: 1_000 }, (_, n) => catalogItem(5_000 - n));
+    expect((await read(10, 0, { pageCap: 4 })).gap).toBe(true);
+    expect((await read(20, 10)).gap).toBe(false);
+    expect((await read(30, 0)).gap).toBe(true);
+  });
+
+  it('is kept as it was when a page fails', async () => {
+    const { site, read } = search(1);
+    await read(0);
+    const before = structuredClone(site.state);
+    const failing = fakeUpstream('vinted', (request) => serveVisit(request) ?? { status: 503 });
+    await expect(read(10, 0, { http: failing.http })).rejects.toMatchObject({ kind: 'server_error' });
+    expect(site.state).toEqual(before);
+  });
+});

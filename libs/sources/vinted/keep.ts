@@ -1,0 +1,52 @@
+import type { Followed, History } from './history.js';
+
+/** What is older is not told any more; no watch asks less often. */
+const KEPT_MS = 31 * 86_400_000;
+/** More than one read can show (30 pages of 96), so that what is there now is never forgotten. */
+const MOST_FOLLOWED = 3_000;
+/** Of one listing. */
+const MOST_HAPPENINGS = 20;
+
+/**
+ * The history within its bounds: nothing older than 31 days, at most 3,000 listings, the gone ones first to go.
+ * Where something is forgotten that a watch with a long interval may not have been told of, `missedUntil` says so.
+ */
+export function pruned(history: History, now: number): History {
+  const oldest = now - KEPT_MS;
+  let missedUntil = history.missedUntil;
+  const forget = (one: Followed, count = one.happenings.length) => {
+    const last = one.happenings[count - 1];
+    if (last) missedUntil = Math.max(missedUntil ?? 0, last.at);
+  };
+
+  const followed = new Map<string, Followed>();
+  for (const [id, one] of history.followed) {
+    const old = one.happenings.filter(({ at }) => at < oldest).length;
+    const count = Math.max(old, one.happenings.length - MOST_HAPPENINGS);
+    forget(one, count);
+    const happenings = one.happenings.slice(count);
+    // What is not seen for so long lies where no scan looks any more.
+    const isOver = one.gone ? happenings.length === 0 : one.lastSeenAt < oldest;
+    if (!isOver) followed.set(id, count > 0 ? { ...one, happenings } : one);
+    else forget(one);
+  }
+
+  const unseen = [...followed.values()].filter(({ lastSeenAt, gone }) => gone || lastSeenAt < now);
+  unseen.sort((a, b) => Number(b.gone) - Number(a.gone) || latestOf(a) - latestOf(b));
+  for (const one of unseen.slice(0, Math.max(0, followed.size - MOST_FOLLOWED))) {
+    forget(one);
+    followed.delete(one.listing.id);
+  }
+
+  const lists = new Map(
+    [...history.lists].map(([phrase, { order, whole }]) => [
+      phrase,
+      { order: order.filter((id) => followed.has(id)), whole },
+    ]),
+  );
+  return { ...history, missedUntil, lists, followed };
+}
+
+function latestOf({ lastSeenAt, happenings }: Followed): number {
+  return Math.max(lastSeenAt, happenings.at(-1)?.at ?? 0);
+}

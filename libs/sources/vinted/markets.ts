@@ -1,0 +1,65 @@
+import type { Criteria } from '#contracts';
+import type { Fault } from '#kernel';
+
+/** One country's Vinted: a site of its own, with prices in its own currency. */
+export interface Market {
+  /** As it stands in events: `fr`, `uk`, `us`. */
+  code: string;
+  /** Of every address of the market, without a slash at the end. */
+  origin: string;
+  /** ISO 4217. */
+  currency: string;
+}
+
+// The sites that Vinted runs, with what comes after "vinted." where that is not the code itself.
+const CURRENCIES: Readonly<Record<string, string>> = {
+  at: 'EUR',
+  be: 'EUR',
+  cz: 'CZK',
+  de: 'EUR',
+  dk: 'DKK',
+  ee: 'EUR',
+  es: 'EUR',
+  fi: 'EUR',
+  fr: 'EUR',
+  gr: 'EUR',
+  hr: 'EUR',
+  hu: 'HUF',
+  ie: 'EUR',
+  it: 'EUR',
+  lt: 'EUR',
+  lu: 'EUR',
+  lv: 'EUR',
+  nl: 'EUR',
+  pl: 'PLN',
+  pt: 'EUR',
+  ro: 'RON',
+  se: 'SEK',
+  si: 'EUR',
+  sk: 'EUR',
+  uk: 'GBP',
+  us: 'USD',
+};
+const ENDINGS: Readonly<Record<string, string>> = { uk: 'co.uk', us: 'com' };
+const ALIASES: Readonly<Record<string, string>> = { 'co.uk': 'uk', gb: 'uk', com: 'us' };
+
+/** The market that a search names: `fr`, `uk` or `co.uk`, `us` or `com`. Undefined where Vinted has no such site. */
+export function marketOf(text: string | undefined): Market | undefined {
+  const named = text?.trim().toLowerCase() ?? '';
+  const code = ALIASES[named] ?? named;
+  const currency = Object.hasOwn(CURRENCIES, code) ? CURRENCIES[code] : undefined;
+  if (currency === undefined) return undefined;
+  return { code, origin: `https://www.vinted.${ENDINGS[code] ?? code}`, currency };
+}
+
+/** The fault of a search that names no market, or one that Vinted does not have. */
+export function faultsOfMarket({ market }: Criteria): Fault[] {
+  if (marketOf(market)) return [];
+  const known = Object.keys(CURRENCIES).join(', ');
+  const named = market?.trim() ?? '';
+  const message =
+    named === ''
+      ? `a search on vinted needs a market: one of ${known}`
+      : `vinted has no market "${named}"; its markets are ${known}`;
+  return [{ path: 'market', message }];
+}

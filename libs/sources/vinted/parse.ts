@@ -1,0 +1,147 @@
+import {
+  countOf,
+  isoOfSeconds,
+  listOf,
+  numberOf,
+  readEntries,
+  recordOf,
+  textOf,
+  unknownShape,
+  type JsonRecord,
+  type Reading,
+} from '../shape.js';
+import type { Market } from './markets.js';
+import { priceOf, sellersPriceOf, type Money } from './price.js';
+import { PAGE_SIZE } from './request.js';
+
+/** A listing as a search shows it. */
+export interface Listing {
+  /** Upstream's own, the same in every market. */
+  id: string;
+  /** Ours: with the market, since the price is the market's. */
+  itemId: string;
+  title: string;
+  description?: string | undefined;
+  url: string;
+  /** What the seller asks, in the seller's currency. */
+  price: Money;
+  /** What the market shows instead, where the seller is in one with another currency. */
+  shown?: Money | undefined;
+  brand?: string | undefined;
+  size?: string | undefined;
+  /** In the market's language. */
+  condition?: string | undefined;
+  favourites?: number | undefined;
+  seller?: Seller | undefined;
+  photos: string[];
+  /** ISO 8601: the nearest to a date that a listing has. */
+  photoUploadedAt?: string | undefined;
+  /** Shown out of order, because somebody pays for it. */
+  isPromoted: boolean;
+}
+
+/** Who sells. */
+export interface Seller {
+  id?: string | undefined;
+  login?: string | undefined;
+  isBusiness: boolean;
+}
+
+/** One page of listings. */
+export interface CatalogPage {
+  listings: Listing[];
+  warnings: string[];
+  /** There is no page after it. */
+  isLast: boolean;
+  /** Beyond it there are no more listings either: the list is shorter than the most that Vinted gives. */
+  isEnd: boolean;
+  /** Keeps the next pages in step with this one. */
+  time: number | undefined;
+}
+
+/** All that one search ever gives, over its pages. */
+const MOST_LISTINGS = 960;
+
+/** Reads a page of `/api/v2/catalog/items`. Throws `UpstreamError` `unknown_shape`. */
+export function parseCatalog(body: unknown, market: Market): CatalogPage {
+  const answer = recordOf(body);
+  const entries = listOf(answer?.['items']);
+  if (!answer || !entries) throw unknownShape('vinted', 'an object with a list "items"');
+  const { items, warnings } = readEntries('vinted', entries, (entry) => readListing(entry, market));
+  const pagination = recordOf(answer['pagination']);
+  const pages = numberOf(pagination?.['total_pages']);
+  const page = numberOf(pagination?.['current_page']) ?? 1;
+  const total = numberOf(pagination?.['total_entries']);
+  const isLast = entries.length === 0 || (pages === undefined ? entries.length < PAGE_SIZE : page >= pages);
+  // An empty page that is said to hold listings is no end: it shows nothing of them.
+  const isEmptied = entries.length === 0 && (total ?? 0) > (page - 1) * PAGE_SIZE;
+  return {
+    listings: items,
+    warnings,
+    isLast,
+    isEnd: isLast && !isEmptied && (total ?? 0) < MOST_LISTINGS,
+    time: numberOf(pagination?.['time']),
+  };
+}
+
+function readListing(entry: unknown, market: Market): Reading<Listing> {
+  const found = recordOf(entry);
+  const id = idOf(found?.['id']);
+  if (!found || id === undefined) return { malformed: 'no id' };
+  const title = textOf(found['title'])?.trim();
+  if (title === undefined) return { malformed: 'no title' };
+  const price = priceOf(found, market.currency);
+  if (!price) return { malformed: 'no price' };
+  const sellers = sellersPriceOf(found);
+  const photos = photosOf(found);
+  const taken = recordOf(photos[0]?.['high_resolution']);
+  const item: Listing = {
+    id,
+    itemId: `vinted:${market.code}:${id}`,
+    title,
+    description: textOf(found['description'])?.trim(),
+    url: urlOf(found, market, id),
+    price: sellers ?? price,
+    shown: sellers && price,
+    brand: textOf(found['brand_title'] ?? recordOf(found['brand_dto'])?.['title'] ?? found['brand'])?.trim(),
+    size: textOf(found['size_title'] ?? found['size'])?.trim(),
+    condition: textOf(found['status'])?.trim(),
+    favourites: countOf(found['favourite_count']),
+    seller: sellerOf(found),
+    photos: photos.map((photo) => linkOf(photo['url'])).filter((url) => url !== undefined),
+    photoUploadedAt: isoOfSeconds(taken?.['timestamp']),
+    isPromoted: found['promoted'] === true || found['content_source'] === 'search_promoted_items',
+  };
+  return { item };
+}
+
+// A product's page has the seller's name beside the listing's own keys.
+function sellerOf(entry: JsonRecord): Seller | undefined {
+  const user = recordOf(entry['user']);
+  const id = idOf(user?.['id'] ?? entry['seller_id']);
+  const login = textOf(user?.['login'] ?? entry['login']);
+  if (id === undefined && login === undefined) return undefined;
+  return { id, login, isBusiness: (user ?? entry)['business'] === true };
+}
+
+// One `photo` until 2026, a list of `photos` since.
+function photosOf(entry: JsonRecord): JsonRecord[] {
+  const photos = listOf(entry['photos']) ?? [entry['photo']];
+  return photos.map(recordOf).filter((photo) => photo !== undefined);
+}
+
+function urlOf(entry: JsonRecord, market: Market, id: string): string {
+  const path = textOf(entry['path']);
+  const fromPath = path?.startsWith('/') ? `${market.origin}${path}` : undefined;
+  return linkOf(entry['url']) ?? fromPath ?? `${market.origin}/items/${encodeURIComponent(id)}`;
+}
+
+function linkOf(value: unknown): string | undefined {
+  const url = textOf(value);
+  return url !== undefined && /^https?:\/\//.test(url) ? url : undefined;
+}
+
+function idOf(value: unknown): string | undefined {
+  const number = numberOf(value);
+  return number === undefined ? textOf(value) : String(number);
+}

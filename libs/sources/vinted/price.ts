@@ -1,0 +1,56 @@
+import { numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+
+/** What is asked for a listing. */
+export interface Money {
+  /** A decimal number with at least two places, so that equal prices are equal texts: `12.50`. */
+  amount: string;
+  /** ISO 4217. */
+  currency: string;
+}
+
+/**
+ * The price of a listing as its market shows it, in any of the shapes that Vinted has used: `{amount,
+ * currency_code}` (2025 on), `"35.0"` beside a `currency` (2023), `"4,00 €"` beside a `price_numeric` (2021), a
+ * number. Undefined where there is none.
+ */
+export function priceOf(entry: JsonRecord, marketCurrency: string): Money | undefined {
+  const money = recordOf(entry['price']);
+  const amount = money
+    ? decimalOf(money['amount'])
+    : (decimalOf(entry['price_numeric']) ?? decimalOf(entry['price']));
+  if (amount === undefined) return undefined;
+  return { amount, currency: textOf(money?.['currency_code'] ?? entry['currency']) ?? marketCurrency };
+}
+
+/**
+ * What the seller asks, where the listing comes from a market with another currency. The price that is shown moves
+ * with the exchange rate, this one does not.
+ */
+export function sellersPriceOf(entry: JsonRecord): Money | undefined {
+  const conversion = recordOf(entry['conversion']);
+  const amount = decimalOf(conversion?.['seller_price']);
+  const currency = textOf(conversion?.['seller_currency']);
+  return amount === undefined || currency === undefined ? undefined : { amount, currency };
+}
+
+/** True where not even a digit of the price or the currency has moved. */
+export function isSamePrice(a: Money, b: Money): boolean {
+  return a.amount === b.amount && a.currency === b.currency;
+}
+
+/** A number, or a text with one in it, as a decimal of at least two places; undefined where there is none. */
+export function decimalOf(value: unknown): string | undefined {
+  const text = typeof value === 'string' ? value.trim() : String(numberOf(value) ?? '');
+  if (/^\d+(\.\d+)?$/.test(text)) return normalized(text);
+  // As people write it: "4,00 €", "1.234,50 zł", "$1,234.50". Separators before the last one part thousands.
+  const shown = /^\D*(\d(?:[\d\s.,\u00a0\u202f]*\d)?)\D*$/.exec(text)?.[1]?.replace(/\s/g, '');
+  if (typeof value !== 'string' || shown === undefined) return undefined;
+  const fraction = /[.,](\d{1,2})$/.exec(shown)?.[1] ?? '';
+  const whole = fraction === '' ? shown : shown.slice(0, -fraction.length - 1);
+  return normalized(`${whole.replace(/[.,]/g, '')}.${fraction}`);
+}
+
+function normalized(decimal: string): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+}

@@ -1,0 +1,48 @@
+import { fakeContext, fakeUpstream, criteriaOf } from '../fake-upstream.js';
+import { describeRecorded, type Recorded } from '../recorded-answers.js';
+import { recordOf } from '../shape.js';
+import { createVintedConnector } from './index.js';
+import { serveVisit } from './invented.js';
+
+const single = 'one entry of a page, read as a page of its own';
+const details = 'what one listing is like, from a part of the interface that is closed by now';
+
+describeRecorded(
+  'vinted',
+  {
+    'catalog-items-1.json': {
+      items: 96,
+      first: 'vinted:pl:7292729681',
+      last: 'vinted:pl:7294985223',
+    },
+    'catalog-items-anonymised-1.json': { items: 1, first: 'vinted:pl:item id' },
+    'catalog-item-nl-1.json': { items: 1, first: 'vinted:pl:6245197443', notPolled: single },
+    'catalog-item-uk-promoted-1.json': { items: 1, first: 'vinted:pl:9552573524', notPolled: single },
+    'catalog-embedded-2021-1.json': {
+      items: 3,
+      first: 'vinted:pl:1122074341',
+      last: 'vinted:pl:1101845357',
+      notPolled: 'taken out of a page of 2021, where entries stood by their id',
+    },
+    'item-details-anonymised-1.json': { items: 1, first: 'vinted:pl:6854891835', notPolled: details },
+    'item-page-embedded-1.json': { items: 1, first: 'vinted:pl:6554254787', notPolled: details },
+    'error-401-1.json': { error: 'unauthorized' },
+  },
+  (recorded) => {
+    const answer = { status: recorded.status, headers: recorded.headers, body: pageOf(recorded) };
+    const upstream = fakeUpstream('vinted', (request) => serveVisit(request) ?? answer);
+    return createVintedConnector().search(
+      criteriaOf({ market: 'pl', query: 'nike' }),
+      // The recorded page says that there are ten.
+      fakeContext(upstream.http, { pageCap: 1 }),
+    );
+  },
+);
+
+/** A page as the catalogue gives it; of what is not one, the entries that it holds. */
+function pageOf({ file, bytes }: Recorded): Uint8Array | object {
+  if (/^(catalog-items|error)/.test(file)) return bytes;
+  const body = recordOf(JSON.parse(bytes.toString('utf8'))) ?? {};
+  if (file.startsWith('catalog-embedded')) return { items: Object.values(recordOf(body['items']) ?? {}) };
+  return { items: [recordOf(body['item']) ?? body] };
+}

@@ -1,0 +1,141 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Criteria, ObservationSchema } from '#contracts';
+import { buildItem } from '../item.js';
+import type { SourceItem } from '../source.js';
+import type { Observed } from './follow.js';
+import type { Followed, Happening, History } from './history.js';
+import type { Listing } from './parse.js';
+import { isSamePrice } from './price.js';
+import { idsOf } from './request.js';
+
+/** What a report is about. */
+export interface Reported {
+  market: string;
+  history: History;
+  /** Ids of the listings that are there now, newest first. */
+  present: readonly string[];
+  /** As they were shown just now, with all that is not kept. */
+  shown: ReadonlyMap<string, Listing>;
+}
+
+/** Everything that is there now, as created: what a first poll remembers. */
+export function reportOfAll({ market, history, present, shown }: Reported): SourceItem[] {
+  return present.flatMap((id) => {
+    const one = history.followed.get(id);
+    if (!one) return [];
+    const created = one.happenings.findLast(({ kind }) => kind === 'created');
+    const { price } = one.listing;
+    const at = created?.at ?? one.firstSeenAt;
+    return [itemOf(market, one, shown.get(id), { kind: 'created', at, n: one.listed, price })];
+  });
+}
+
+/**
+ * Everything that happened after an instant, the latest first: again at each read that asks for it, since other
+ * watches of the same search may not have been told.
+ */
+export function reportSince(since: Date, { market, history, present, shown }: Reported): SourceItem[] {
+  const places = new Map(present.map((id, place) => [id, place]));
+  const rows = [...history.followed.values()].flatMap((one) =>
+    one.happenings
+      .filter(({ at }) => at > since.getTime())
+      .map((happening) => ({ one, happening, place: places.get(one.listing.id) ?? Infinity })),
+  );
+  rows.sort(
+    (a, b) =>
+      b.happening.at - a.happening.at ||
+      (a.place === b.place ? a.one.listing.id.localeCompare(b.one.listing.id) : a.place - b.place),
+  );
+  return rows.map(({ one, happening }) => itemOf(market, one, shown.get(one.listing.id), happening));
+}
+
+/** What was seen of listings, for their price history and the market's statistics. */
+export function observationsOf(
+  criteria: Criteria,
+  market: string,
+  observed: readonly Observed[],
+  now: Date,
+): MessageInitShape<typeof ObservationSchema>[] {
+  const search = {
+    market,
+    observedAt: now.toISOString(),
+    brandIds: idsOf(criteria, 'brand_ids'),
+    catalogIds: idsOf(criteria, 'catalog_ids'),
+  };
+  return observed.map(({ one: { listing, firstSeenAt }, event, previous }) => ({
+    kind: {
+      case: 'listing',
+      value: {
+        ...search,
+        listingId: listing.id,
+        event,
+        price: listing.price.amount,
+        currency: listing.price.currency,
+        previousPrice: previous?.amount ?? '',
+        title: listing.title,
+        url: listing.url,
+        brand: listing.brand ?? '',
+        firstSeenAt: new Date(firstSeenAt).toISOString(),
+      },
+    },
+  }));
+}
+
+function itemOf(market: string, one: Followed, fresh: Listing | undefined, happening: Happening): SourceItem {
+  const listing = fresh ?? one.listing;
+  const { seller, shown } = listing;
+  const { price, previous } = happening;
+  // What the market shows belongs to the price of now.
+  const converted = isSamePrice(price, listing.price) ? shown : undefined;
+  const previousPrice = previous && Number(previous.amount);
+  // Vinted's own search looks at these too: a listing by Nike need not say so in its title.
+  const facts = [listing.brand, listing.size, listing.condition].filter((fact) => fact !== undefined);
+  return buildItem('vinted', {
+    itemId: itemIdOf(listing, happening),
+    eventType: `listing.${happening.kind}`,
+    kind: 'listing',
+    url: listing.url,
+    title: listing.title,
+    text: [facts.join(' · '), listing.description ?? ''].filter((text) => text !== '').join('\n'),
+    author: seller?.login,
+    authorUrl: seller?.id === undefined ? undefined : new URL(`/member/${seller.id}`, listing.url).href,
+    happenedAt: new Date(happening.at).toISOString(),
+    previousPrice,
+    engagement: { likes: listing.favourites },
+    media: listing.photos.map((url) => ({ url, type: 'image' })),
+    body: {
+      id: listing.id,
+      market,
+      title: listing.title,
+      price: Number(price.amount),
+      currency: price.currency,
+      previousPrice: previousPrice ?? null,
+      previousCurrency: previous?.currency ?? null,
+      convertedPrice: converted ? Number(converted.amount) : null,
+      convertedCurrency: converted?.currency ?? null,
+      brand: listing.brand ?? null,
+      size: listing.size ?? null,
+      condition: listing.condition ?? null,
+      favourites: listing.favourites ?? null,
+      photos: listing.photos,
+      photoUploadedAt: listing.photoUploadedAt ?? null,
+      isPromoted: listing.isPromoted,
+      seller: seller
+        ? { id: seller.id ?? null, login: seller.login ?? null, isBusiness: seller.isBusiness }
+        : null,
+      firstSeenAt: new Date(one.firstSeenAt).toISOString(),
+    },
+  });
+}
+
+/** From what happened alone, so that a read that is repeated after a crash tells the same things by the same ids. */
+function itemIdOf({ itemId }: Listing, { kind, n, price }: Happening): string {
+  switch (kind) {
+    case 'created':
+      return n === 1 ? itemId : `${itemId}:listed:${n}`;
+    case 'price_changed':
+      return `${itemId}:price:${price.amount}:${n}`;
+    case 'delisted':
+      return `${itemId}:delisted:${n}`;
+  }
+}

@@ -1,0 +1,119 @@
+import { numberOf, recordOf, textOf } from '../shape.js';
+import { UpstreamError, type FetchContext } from '../source.js';
+import type { Market } from './markets.js';
+import { listingUrl } from './request.js';
+
+/** What asking needs of a read's context. */
+export type SessionContext = Pick<FetchContext, 'http' | 'session' | 'shared'>;
+
+// Without it the catalogue answers 401. A visitor without an account is given one on the first page.
+const ACCESS_COOKIE = 'access_token_web';
+/** Statuses of a listing's page that say nothing of the listing itself: the way to its address with its title. */
+const MOVED = [301, 302, 303, 307, 308];
+const GONE = [404, 410];
+
+/**
+ * Asks the market's catalogue as a visitor without an account. A visit that has ended is begun anew, once. Throws
+ * `UpstreamError`, also where an answer of 200 holds a `code` that says no.
+ */
+export async function askCatalog(context: SessionContext, market: Market, url: string): Promise<unknown> {
+  const cookie = await cookieOf(context, market);
+  try {
+    return await ask(context, cookie, url);
+  } catch (error) {
+    if (!isEnded(error)) throw error;
+    // Another read may have begun a new visit meanwhile: only the one that was refused is thrown away.
+    const kept = context.session.get(keyOf(market)) as Promise<string> | undefined;
+    if (kept && (await kept) === cookie) context.session.delete(keyOf(market));
+  }
+  try {
+    return await ask(context, await cookieOf(context, market), url);
+  } catch (error) {
+    if (!isEnded(error)) throw error;
+    throw new UpstreamError(
+      'unauthorized',
+      `${error.message}, in a new visit too; vinted may not want visitors from this address`,
+      error.statusCode,
+    );
+  }
+}
+
+/** True where the listing's own page says that there is none. Throws `UpstreamError`. */
+export async function isGone(context: SessionContext, market: Market, id: string): Promise<boolean> {
+  const { status } = await context.http.request({
+    url: listingUrl(market, id),
+    headers: { accept: 'text/html', cookie: await cookieOf(context, market) },
+    accept: [...GONE, ...MOVED],
+  });
+  return GONE.includes(status);
+}
+
+async function ask({ http }: SessionContext, cookie: string, url: string): Promise<unknown> {
+  const { body } = await http.json({ url, headers: { cookie } });
+  const code = numberOf(recordOf(body)?.['code']) ?? 0;
+  if (code !== 0) throw refusal(code);
+  return body;
+}
+
+// As public clients of the catalogue know them.
+function refusal(code: number): UpstreamError {
+  const told = `vinted answered 200 with the code ${code}`;
+  switch (code) {
+    case 100:
+      return new UpstreamError('unauthorized', `${told}: the visit has ended`, 200);
+    case 21:
+      return new UpstreamError('unauthorized', `${told}: it wants a sign-in`, 200);
+    case 102:
+    case 106:
+      return new UpstreamError('forbidden', `${told}: it refuses this address`, 200);
+    case 104:
+      return new UpstreamError('not_found', `${told}: there is nothing at this address`, 200);
+    default:
+      return new UpstreamError('unexpected_status', `${told}: the request was not understood`, 200);
+  }
+}
+
+function isEnded(error: unknown): error is UpstreamError {
+  return error instanceof UpstreamError && error.kind === 'unauthorized';
+}
+
+// The promise is what is kept, so that reads that start together visit once.
+function cookieOf(context: SessionContext, market: Market): Promise<string> {
+  const kept = context.session.get(keyOf(market)) as Promise<string> | undefined;
+  if (kept) return kept;
+  const visiting = visit(context, market);
+  context.session.set(keyOf(market), visiting);
+  visiting.catch(() => {
+    if (context.session.get(keyOf(market)) === visiting) context.session.delete(keyOf(market));
+  });
+  return visiting;
+}
+
+async function visit({ http }: SessionContext, market: Market): Promise<string> {
+  const { setCookies = [], status } = await http.request({
+    url: `${market.origin}/`,
+    headers: { accept: 'text/html' },
+  });
+  const cookies = new Map(setCookies.map(pairOf).filter((pair) => pair !== undefined));
+  if (!cookies.has(ACCESS_COOKIE)) {
+    throw new UpstreamError(
+      'forbidden',
+      `vinted let us in without the cookie ${ACCESS_COOKIE}; it may not want visitors from this address`,
+      status,
+    );
+  }
+  return [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+}
+
+function pairOf(setCookie: string): [name: string, value: string] | undefined {
+  const [pair = ''] = setCookie.split(';');
+  const at = pair.indexOf('=');
+  const name = pair.slice(0, at).trim();
+  const value = textOf(pair.slice(at + 1))?.trim();
+  // A name without a value is how a site takes a cookie back.
+  return at <= 0 || name === '' || value === undefined ? undefined : [name, value];
+}
+
+function keyOf(market: Market): string {
+  return `vinted.${market.code}`;
+}

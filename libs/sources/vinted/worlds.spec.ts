@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { follow, type Followup } from './follow.js';
+import { readHistory, writeHistory, type History } from './history.js';
+import { Site } from './invented-site.js';
+import { reportSince } from './report.js';
+import type { Scan } from './scan.js';
+
+const START = Date.parse('2026-03-04T12:00:00.000Z');
+const STEP_MS = 600_000;
+
+/** What happens between two reads, by index of the listings that are there. */
+type Change =
+  | { do: 'put'; count: number }
+  | { do: 'take' | 'bump' | 'return'; at: number }
+  | { do: 'price'; at: number; cents: number };
+
+/** One step of a world: what changes, and whether and how deep it is read then. */
+interface Step {
+  changes: Change[];
+  read: 'whole' | 'short' | 'fails';
+}
+
+const at = fc.nat({ max: 40 });
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ do: fc.constant('put' as const), count: fc.integer({ min: 1, max: 5 }) }),
+  fc.record({ do: fc.constantFrom('take' as const, 'return' as const), at }),
+  fc.record({ do: fc.constant('price' as const), at, cents: fc.integer({ min: 1, max: 4 }) }),
+);
+const step: fc.Arbitrary<Step> = fc.record({
+  // At most one is bumped between two reads; that five are, in just their order, no scan could tell.
+  changes: fc
+    .tuple(fc.array(change, { maxLength: 5 }), fc.option(fc.record({ do: fc.constant('bump' as const), at })))
+    .map(([changes, bump]) => (bump ? [...changes, bump] : changes)),
+  read: fc.constantFrom('whole', 'whole', 'short', 'fails'),
+});
+const world = fc.record({
+  size: fc.integer({ min: 0, max: 40 }),
+  steps: fc.array(step, { minLength: 1, maxLength: 14 }),
+});
+
+/** A read that was made, and what it was made of. */
+interface Read {
+  at: number;
+  scan: Scan;
+  before: History | undefined;
+  followup: Followup;
+  /** Ids of everything that was there, in sight or not. */
+  there: ReadonlySet<string>;
+}
+
+async function lives({ size, steps }: { size: number; steps: readonly Step[] }): Promise<Read[]> {
+  const site = new Site(Array.from({ length: size }, (_, n) => `first${n}`));
+  const taken: string[] = [];
+  const reads: Read[] = [];
+  let history: History | undefined;
+  let unread = 0;
+  let puts = 0;
+  for (const [index, { changes, read }] of [{ changes: [], read: 'whole' as const }, ...steps].entries()) {
+    for (const one of changes) {
+      const offer = 'at' in one ? site.offers[one.at] : undefined;
+      if (one.do === 'put') site.put(...Array.from({ length: one.count }, () => `put${(puts += 1)}`));
+      else if (one.do === 'price' && offer) site.price(offer.id, one.cents * 100);
+      else if (one.do === 'bump' && offer && unread < 4) site.bump(offer.id);
+      else if (one.do === 'take' && offer) {
+        site.take(offer.id);
+        taken.push(offer.id);
+      } else if (one.do === 'return' && taken.length > 0)
+        site.put(taken.splice(one.at % taken.length, 1)[0]!);
+    }
+    unread = read === 'fails' ? unread + 1 : 0;
+    if (read === 'fails') continue;
+    const depth = { atLeast: 2, atMost: read === 'short' ? 3 : 100 };
+    const scan = await site.scan(history, depth);
+    const now = new Date(START + index * STEP_MS);
+    const before = history;
+    const followup = follow({ before, scans: [scan], now });
+    history = stored(followup.history);
+    const there = new Set(site.offers.map(({ id }) => id));
+    reads.push({ at: now.getTime(), scan, before, followup, there });
+  }
+  return reads;
+}
+
+function stored(history: History): History {
+  const text = JSON.stringify(writeHistory(history));
+  return readHistory(JSON.parse(text), (id) => `vinted:fr:${id}`)!;
+}
+
+function itemsOf({ followup }: Read, since: number) {
+  const { history, present } = followup;
+  return reportSince(new Date(since), { market: 'fr', history: stored(history), present, shown: new Map() });
+}
+
+function newsOf(read: Read): { kind: string; id: string; itemId: string; from?: number | undefined }[] {
+  return itemsOf(read, read.at - 1).map(({ eventType, bodyJson, itemId, previousPrice }) => ({
+    kind: eventType.replace('listing.', ''),
+    id: (JSON.parse(bodyJson) as { id: string }).id,
+    itemId,
+    from: previousPrice,
+  }));
+}
+
+const always = (holds: (reads: Read[]) => void) =>
+  fc.assert(
+    fc.asyncProperty(world, async (one) => {
+      holds(await lives(one));
+    }),
+    { numRuns: 100 },
+  );
+
+describe('whatever happens to listings between reads', () => {
+  it('each change of a price that two reads in a row have seen is told once, with the price before', async () => {
+    await always((reads) => {
+      const prices = new Map<string, string>();
+      for (const read of reads) {
+        const news = newsOf(read);
+        const told = news
+          .filter(({ kind }) => kind === 'price_changed')
+          .map(({ id, from }) => `${id} ${from}`);
+        const moved = read.scan.placed.flatMap(({ id, price }) => {
+          const before = prices.get(id);
+          return before !== undefined && before !== price.amount ? [`${id} ${Number(before)}`] : [];
+        });
+        expect(told.sort()).toEqual(moved.sort());
+        for (const { id, price } of read.scan.placed) prices.set(id, price.amount);
+        for (const { id, kind } of news) if (kind === 'delisted') prices.delete(id);
+      }
+    });
+  });
+
+  it('nothing is gone that is still there, or that two complete scans have not gone past', async () => {
+    await always((reads) => {
+      reads.forEach((read, index) => {
+        for (const { kind, id } of newsOf(read)) {
+          if (kind !== 'delisted') continue;
+          expect(read.there.has(id)).toBe(false);
+          const complete = reads.slice(0, index + 1).filter(({ scan }) => scan.complete);
+          const [last, previous] = complete.reverse();
+          expect(last).toBe(read);
+          expect(previous?.followup.history.followed.get(id)?.missing).toBe(1);
+          expect(previous?.there.has(id)).toBe(false);
+        }
+      });
+    });
+  });
+
+  it('what is gone for good is told, once the list is read to its end twice', async () => {
+    await always((reads) => {
+      const [last, previous] = [...reads].reverse();
+      if (!last?.scan.whole || !previous?.scan.whole || !last.before) return;
+      const gone = [...last.before.followed.keys()].filter(
+        (id) => !last.there.has(id) && !previous.there.has(id),
+      );
+      for (const id of gone) expect(last.followup.history.followed.get(id)?.gone ?? true).toBe(true);
+    });
+  });
+
+  it('what is put up is created once, and what was there before never', async () => {
+    await always((reads) => {
+      const created = reads.flatMap((read) => newsOf(read).filter(({ kind }) => kind === 'created'));
+      expect(new Set(created.map(({ itemId }) => itemId)).size).toBe(created.length);
+      const inSight = new Set(reads[0]?.scan.placed.map(({ id }) => id));
+      const old = created.filter(({ id, itemId }) => inSight.has(id) && !itemId.includes(':listed:'));
+      expect(old).toEqual([]);
+      const told = new Set(created.map(({ id }) => id));
+      if (!reads.every(({ scan }) => scan.complete)) return;
+      const seen = new Set(reads.flatMap(({ scan }) => scan.placed.map(({ id }) => id)));
+      for (const id of seen) if (id.startsWith('put')) expect(told.has(id)).toBe(true);
+    });
+  });
+
+  it('a watch that is there for some of the reads only is told the same as one that is there for all', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
+        const reads = await lives(one);
+        const often: string[] = [];
+        const seldom: string[] = [];
+        let since = reads[0]?.at ?? 0;
+        reads.slice(1).forEach((read, index) => {
+          often.push(...itemsOf(read, reads[index]?.at ?? 0).map(({ itemId }) => itemId));
+          if (!takesPart[index] && index < reads.length - 2) return;
+          seldom.push(...itemsOf(read, since).map(({ itemId }) => itemId));
+          since = read.at;
+        });
+        expect(seldom.sort()).toEqual(often.sort());
+        expect(new Set(often).size).toBe(often.length);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('a read that is repeated, since its state was lost, tells the same items', async () => {
+    await always((reads) => {
+      for (const { before, scan, at: time, followup } of reads) {
+        const again = follow({
+          before: before && stored(before),
+          scans: [scan],
+          now: new Date(time + 60_000),
+        });
+        const ids = (of: Followup, from: number) =>
+          itemsOf({ followup: of } as Read, from).map(({ itemId }) => itemId);
+        expect(ids(again, time - 1)).toEqual(ids(followup, time - 1));
+      }
+    });
+  });
+
+  it('nothing is kept but what was seen', async () => {
+    await always((reads) => {
+      const seen = new Set<string>();
+      for (const { scan, followup } of reads) {
+        for (const { id } of scan.placed) seen.add(id);
+        const { lists, followed } = followup.history;
+        const order = lists.get('lamp')?.order ?? [];
+        expect(new Set(order).size).toBe(order.length);
+        expect([...followed.keys()].every((id) => seen.has(id))).toBe(true);
+        expect(order.every((id) => followed.get(id)?.gone === false)).toBe(true);
+      }
+    });
+  });
+});
