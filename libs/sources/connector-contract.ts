@@ -22,6 +22,8 @@ export interface ContractCase {
   serve(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer;
   /** Answers a sign-in request; undefined for every other. */
   signIn?(request: FakeRequest): FakeAnswer | undefined;
+  /** Answers what is asked about the items of a page, beside the pages; undefined for every other request. */
+  detail?(request: FakeRequest): FakeAnswer | undefined;
   /** Posts on one page; absent for a source that has no pages. */
   pageSize?: number;
   itemIdOf(n: number): string;
@@ -42,14 +44,15 @@ const LAST_WEEK = new Date(SPEC_NOW.getTime() - 7 * 86_400_000);
 export function describeConnector(name: string, source: ContractCase): void {
   const read = async (answer: (request: FakeRequest) => FakeAnswer, more: Partial<FetchContext> = {}) => {
     const connector = source.create();
-    const upstream = fakeUpstream(connector.id, (request) => source.signIn?.(request) ?? answer(request));
+    const aside = (request: FakeRequest) => source.signIn?.(request) ?? source.detail?.(request);
+    const upstream = fakeUpstream(connector.id, (request) => aside(request) ?? answer(request));
     const context = fakeContext(upstream.http, {
       since: LAST_WEEK,
       match: source.match ?? 'word',
       ...more,
     });
     const fetched = await connector.search(source.criteria, context);
-    const asked = upstream.requests.filter((request) => !source.signIn?.(request));
+    const asked = upstream.requests.filter((request) => !aside(request));
     return { fetched, asked };
   };
   const faultOf = (answer: FakeAnswer) => faultOfRead(read(() => answer));

@@ -6,6 +6,7 @@ import { createRssConnector } from './rss/index.js';
 import type { SourceConnector } from './source.js';
 import { createVintedConnector } from './vinted/index.js';
 import { createXConnector } from './x/index.js';
+import { createYoutubeConnector } from './youtube/index.js';
 
 /** The environment, as far as sources read it. */
 export type SourceEnv = Readonly<Record<string, string | undefined>>;
@@ -41,7 +42,7 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         clientSecret: env['SOURCE_REDDIT_CLIENT_SECRET'] ?? '',
       }),
   },
-  youtube: {},
+  youtube: { create: (env) => createYoutubeConnector({ key: env['SOURCE_YOUTUBE_TOKEN'] ?? '' }) },
   tiktok: {},
   bluesky: {
     create: (env) =>

@@ -1,0 +1,91 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import { isoOfText, listOf, numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import type { LookupAnswer, LookupContext } from '../source.js';
+import { RefusedByYoutube, ask, type YoutubeSettings } from './ask.js';
+import { nextPageOf } from './parse.js';
+
+/** A comment under a video, as the interface has it. Null: YouTube does not say. */
+export type VideoComment = {
+  id: string;
+  videoId: string;
+  text: string;
+  authorDisplayName: string | null;
+  /** Null of an author who is gone. */
+  authorChannelId: string | null;
+  publishedAt: string | null;
+  likeCount: number | null;
+  replyCount: number | null;
+  /** The Data API has no word of it. */
+  isHeartedByCreator: null;
+};
+
+const COMMENTS_PER_PAGE = 100;
+
+/** Answers `videoComments` {videoId, cursor?}: the newest comments of a video, without the replies to them. */
+export async function lookUpComments(
+  question: JsonObject,
+  context: LookupContext,
+  settings: YoutubeSettings,
+): Promise<LookupAnswer> {
+  const videoId = textOf(question['videoId']) ?? '';
+  const cursor = textOf(question['cursor']);
+  const query = {
+    part: 'snippet',
+    videoId,
+    textFormat: 'plainText',
+    order: 'time',
+    maxResults: String(COMMENTS_PER_PAGE),
+    ...(cursor !== undefined && { pageToken: cursor }),
+  };
+  try {
+    const answer = await ask(context, settings, { method: 'commentThreads', query });
+    const comments = parseComments(answer, videoId);
+    const nextCursor = nextPageOf(answer);
+    const body = { comments, ...(nextCursor !== undefined && { nextCursor }) };
+    return { kind: 'found', body, found: comments.length };
+  } catch (error) {
+    const message = error instanceof RefusedByYoutube ? refusalOf(error, videoId, cursor) : undefined;
+    if (message === undefined) throw error;
+    return { kind: 'refused', code: 'NOT_FOUND', message };
+  }
+}
+
+/** Reads an answer of `commentThreads.list` about a video. Throws `UpstreamError` `unknown_shape`. */
+export function parseComments(answer: JsonRecord, askedId: string): VideoComment[] {
+  const threads = listOf(answer['items']);
+  if (!threads) throw unknownShape('youtube', 'an object with a list "items"');
+  return threads.map((entry) => {
+    const thread = recordOf(recordOf(entry)?.['snippet']);
+    const top = recordOf(thread?.['topLevelComment']);
+    const id = textOf(top?.['id']);
+    const snippet = recordOf(top?.['snippet']);
+    const text = snippet?.['textOriginal'] ?? snippet?.['textDisplay'];
+    if (!snippet || id === undefined || typeof text !== 'string') {
+      throw unknownShape('youtube', 'comments with an id and a text');
+    }
+    return {
+      id,
+      videoId: textOf(thread?.['videoId']) ?? askedId,
+      text: textOf(text) ?? '',
+      authorDisplayName: textOf(snippet['authorDisplayName']) ?? null,
+      authorChannelId: textOf(recordOf(snippet['authorChannelId'])?.['value']) ?? null,
+      publishedAt: isoOfText(snippet['publishedAt']) ?? null,
+      likeCount: numberOf(snippet['likeCount']) ?? null,
+      replyCount: numberOf(thread?.['totalReplyCount']) ?? null,
+      isHeartedByCreator: null,
+    };
+  });
+}
+
+/** What is definitive about this video; undefined for what is about us. */
+function refusalOf(
+  { reason, statusCode }: RefusedByYoutube,
+  videoId: string,
+  cursor: string | undefined,
+): string | undefined {
+  if (reason === 'videoNotFound' || statusCode === 404) return `There is no video "${videoId}" on youtube`;
+  if (reason === 'commentsDisabled') return 'Comments are turned off for this video';
+  if (reason === 'forbidden') return 'The comments of this video are not public';
+  if (reason !== 'invalidPageToken' || cursor === undefined) return undefined;
+  return 'YouTube does not know this place in the list any more; begin again without a cursor';
+}

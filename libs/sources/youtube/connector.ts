@@ -1,0 +1,95 @@
+import type { Criteria } from '#contracts';
+import { merged, readPages, type Page } from '../paging.js';
+import type { FetchContext, Fetched, SourceConnector } from '../source.js';
+import { KEY_SETTING, QUOTAS, ask, type YoutubeSettings } from './ask.js';
+import { lookUpComments } from './comments.js';
+import { nextPageOf, parseSearchAnswer, parseVideos, videoIdsOf, type Details } from './parse.js';
+import { faultsOf, isByDate, limitsOf, queriesOf } from './query.js';
+
+const PAGE_SIZE = 50;
+// Each page is one of a hundred searches a day.
+const MOST_PAGES = 5;
+// A new video can take hours to be found. What turns up late stands on pages that are read anyway.
+const INDEX_LAG_MS = 6 * 3_600_000;
+
+/** YouTube by its Data API v3: new videos, with what `videos.list` says of them, and comments of a video. */
+export function createYoutubeConnector(settings: YoutubeSettings): SourceConnector {
+  return {
+    id: 'youtube',
+    requiredSettings: [KEY_SETTING],
+    commonGrid: false,
+    hasSearch: true,
+    // By the minute Google allows far more than by the day.
+    budget: { requestsPerMinute: 60, concurrency: 2, backoff: 'lane', quotas: QUOTAS },
+    checkCriteria: faultsOf,
+    // A page, and what its videos are.
+    requestsPerSearch: (criteria) => 2 * queriesOf(criteria, 'word').length,
+    search: (criteria, context) => search(criteria, context, settings),
+    lookups: { videoComments: (question, context) => lookUpComments(question, context, settings) },
+  };
+}
+
+async function search(
+  criteria: Criteria,
+  context: FetchContext,
+  settings: YoutubeSettings,
+): Promise<Fetched> {
+  const reads: Fetched[] = [];
+  for (const q of queriesOf(criteria, context.match)) {
+    const query = { ...limitsOf(criteria), ...(q !== undefined && { q }) };
+    reads.push(await readSearch({ query, byDate: isByDate(criteria), context, settings }));
+  }
+  return merged(reads);
+}
+
+interface SearchRead {
+  query: Record<string, string>;
+  byDate: boolean;
+  context: FetchContext;
+  settings: YoutubeSettings;
+}
+
+async function readSearch({ query, byDate, context, settings }: SearchRead): Promise<Fetched> {
+  const { since } = context;
+  const after = since && new Date(since.getTime() - INDEX_LAG_MS);
+  const common = {
+    part: 'snippet',
+    type: 'video',
+    maxResults: String(PAGE_SIZE),
+    // Whole seconds are what YouTube takes.
+    ...(after && { publishedAfter: `${after.toISOString().slice(0, 19)}Z` }),
+  };
+  const read = async (pageToken?: string, emptyBefore = false): Promise<Page> => {
+    const page = { ...common, ...query, ...(pageToken !== undefined && { pageToken }) };
+    const answer = await ask(context, settings, { method: 'search', query: page });
+    const details = await detailsOf(videoIdsOf(answer), context, settings);
+    const { items, warnings } = parseSearchAnswer(answer, details);
+    const next = nextPageOf(answer);
+    const empty = items.length === 0;
+    // A page may be empty before the last. Two of them in a row are the end: it goes on giving tokens there.
+    const last = next === undefined || next === pageToken || (empty && emptyBefore);
+    return { items, warnings, next: last ? undefined : () => read(next, empty) };
+  };
+  return readPages(await read(), {
+    known: (itemId) => byDate && context.known(itemId),
+    since,
+    until: byDate ? since?.toISOString() : undefined,
+    pageCap: Math.min(context.pageCap, MOST_PAGES),
+  });
+}
+
+/** What `videos.list` says of videos that the search has not seen before: one request for all of a page. */
+async function detailsOf(
+  ids: readonly string[],
+  context: FetchContext,
+  settings: YoutubeSettings,
+): Promise<Details> {
+  const unseen = [...new Set(ids)].filter((id) => !context.known(id)).slice(0, PAGE_SIZE);
+  if (unseen.length === 0) return new Map();
+  const query = {
+    part: 'snippet,contentDetails,statistics',
+    id: unseen.join(','),
+    maxResults: String(PAGE_SIZE),
+  };
+  return parseVideos(await ask(context, settings, { method: 'videos', query }));
+}

@@ -1,0 +1,154 @@
+import { unescaped } from '../escaped-text.js';
+import { buildItem } from '../item.js';
+import {
+  isoOfText,
+  listOf,
+  numberOf,
+  readEntries,
+  recordOf,
+  textOf,
+  unknownShape,
+  type JsonRecord,
+  type Reading,
+} from '../shape.js';
+import type { SourceItem } from '../source.js';
+
+/** One page of a search. */
+export interface SearchAnswer {
+  items: SourceItem[];
+  warnings: string[];
+}
+
+/** The videos of a page by id, as `videos.list` tells them; one that is gone or private is missing. */
+export type Details = ReadonlyMap<string, JsonRecord>;
+
+/** The ids of a page's videos. Throws `UpstreamError` `unknown_shape` for what is no page of a search. */
+export function videoIdsOf(answer: JsonRecord): string[] {
+  return entriesOf(answer).flatMap((entry) => videoIdOf(recordOf(entry)) ?? []);
+}
+
+/** The token of the next page; absent on the last one. */
+export function nextPageOf(answer: JsonRecord): string | undefined {
+  return textOf(answer['nextPageToken']);
+}
+
+/** Reads an answer of `videos.list`. Throws `UpstreamError` `unknown_shape`. */
+export function parseVideos(answer: JsonRecord): Details {
+  const videos = entriesOf(answer).map((entry) => {
+    const video = recordOf(entry);
+    const id = textOf(video?.['id']);
+    if (!video || id === undefined) throw unknownShape('youtube', 'videos with an id');
+    return [id, video] as const;
+  });
+  return new Map(videos);
+}
+
+/**
+ * Reads an answer of `search.list`, with what `videos.list` says of its videos: a search cuts descriptions short and
+ * counts nothing. Throws `UpstreamError` `unknown_shape`.
+ */
+export function parseSearchAnswer(answer: JsonRecord, details: Details): SearchAnswer {
+  return readEntries('youtube', entriesOf(answer), (entry) => readVideo(entry, details));
+}
+
+function entriesOf(answer: JsonRecord): readonly unknown[] {
+  const entries = listOf(answer['items']);
+  if (!entries) throw unknownShape('youtube', 'an object with a list "items"');
+  return entries;
+}
+
+// In a search the id is an object.
+function videoIdOf(result: JsonRecord | undefined): string | undefined {
+  return textOf(recordOf(result?.['id'])?.['videoId']);
+}
+
+function readVideo(entry: unknown, details: Details): Reading {
+  const result = recordOf(entry);
+  const id = videoIdOf(result);
+  if (!result || id === undefined) return { malformed: 'no id of a video' };
+  const found = recordOf(result['snippet']);
+  const detail = details.get(id);
+  const whole = recordOf(detail?.['snippet']);
+  // In a search alone titles are escaped for HTML.
+  const escaped = textOf(found?.['title']);
+  const title = textOf(whole?.['title']) ?? (escaped === undefined ? undefined : unescaped(escaped));
+  if (!found || title === undefined) return { malformed: 'no snippet with a title' };
+  return { item: itemOf(id, title, { ...found, ...whole }, detail ?? {}) };
+}
+
+function itemOf(id: string, title: string, snippet: JsonRecord, detail: JsonRecord): SourceItem {
+  const url = `https://www.youtube.com/watch?v=${id}`;
+  const channel = textOf(snippet['channelTitle']);
+  const channelId = textOf(snippet['channelId']);
+  const channelUrl = channelId === undefined ? undefined : `https://www.youtube.com/channel/${channelId}`;
+  const description = textOf(snippet['description']) ?? '';
+  const publishedAt = isoOfText(snippet['publishedAt']);
+  const lang = textOf(snippet['defaultAudioLanguage']) ?? textOf(snippet['defaultLanguage']);
+  const thumbnailUrl = thumbnailOf(snippet);
+  const [views, likes, comments] = countsOf(detail);
+  return buildItem('youtube', {
+    itemId: id,
+    eventType: 'video.created',
+    kind: 'video',
+    url,
+    title,
+    text: description,
+    author: channel?.replace(/^@/, ''),
+    authorName: channel,
+    authorUrl: channelUrl,
+    lang,
+    publishedAt,
+    engagement: { views, likes, replies: comments },
+    media: [
+      { url, type: 'video' },
+      ...(thumbnailUrl === undefined ? [] : [{ url: thumbnailUrl, type: 'image' as const }]),
+    ],
+    body: {
+      id,
+      kind: 'video',
+      title,
+      description,
+      channelId: channelId ?? null,
+      channelTitle: channel ?? null,
+      channelUrl: channelUrl ?? null,
+      thumbnailUrl: thumbnailUrl ?? null,
+      durationSeconds: durationOf(detail),
+      // `none`, `live` or `upcoming`.
+      liveBroadcast: textOf(snippet['liveBroadcastContent']) ?? null,
+      lang: lang ?? null,
+      tags: (listOf(snippet['tags']) ?? []).flatMap((tag) => textOf(tag) ?? []),
+      categoryId: textOf(snippet['categoryId']) ?? null,
+      views: views ?? null,
+      likes: likes ?? null,
+      comments: comments ?? null,
+    },
+  });
+}
+
+// Counts come as text; one that the owner hides is missing.
+function countsOf(detail: JsonRecord): (number | undefined)[] {
+  const statistics = recordOf(detail['statistics']);
+  return ['viewCount', 'likeCount', 'commentCount'].map((name) => {
+    const count = statistics?.[name];
+    return typeof count === 'string' && /^\d{1,15}$/.test(count) ? Number(count) : numberOf(count);
+  });
+}
+
+/** Seconds of `PT1H2M3S`; null where there is no end yet (a broadcast: `P0D`). */
+function durationOf(detail: JsonRecord): number | null {
+  const text = textOf(recordOf(detail['contentDetails'])?.['duration']) ?? '';
+  const parts = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text);
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = (parts ?? [])
+    .slice(1)
+    .map((part) => Number(part ?? 0));
+  return days * 86_400 + hours * 3_600 + minutes * 60 + seconds || null;
+}
+
+function thumbnailOf(snippet: JsonRecord): string | undefined {
+  const thumbnails = recordOf(snippet['thumbnails']);
+  for (const size of ['maxres', 'standard', 'high', 'medium', 'default']) {
+    const url = textOf(recordOf(thumbnails?.[size])?.['url']);
+    if (url !== undefined) return url;
+  }
+  return undefined;
+}

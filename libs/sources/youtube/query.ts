@@ -1,0 +1,100 @@
+import type { Criteria, MatchMode } from '#contracts';
+import type { Fault } from '#kernel';
+import { countryOf, faultsOfSort, filterOf, sortOf } from '../filters.js';
+import { alternativesOf, quotedIfNeeded } from '../terms.js';
+
+// YouTube names no limit; addresses of more than some 8,000 characters are refused everywhere.
+const MAX_QUERY_LENGTH = 4_000;
+const SORTS = ['date', 'relevance', 'rating', 'title', 'viewCount'];
+const DURATIONS = ['short', 'medium', 'long'];
+
+/** Filters that hold one text. */
+const TEXT_FILTERS = [
+  {
+    key: 'channel_id',
+    wanted: 'the id of a channel, such as "UC" and 22 characters',
+    valid: (text: string) => /^UC[\w-]{22}$/.test(text),
+  },
+  {
+    key: 'lang',
+    wanted: 'a language of two letters, such as "en"',
+    valid: (text: string) => /^([a-z]{2}|zh-Han[st])$/.test(text),
+  },
+  {
+    key: 'duration',
+    wanted: `one of ${DURATIONS.join(', ')}`,
+    valid: (text: string) => DURATIONS.includes(text),
+  },
+];
+
+/** Faults of criteria that YouTube cannot serve. */
+export function faultsOf(criteria: Criteria): Fault[] {
+  const faults = [
+    ...TEXT_FILTERS.flatMap(({ key, wanted, valid }) => {
+      const value = filterOf(criteria, key);
+      const fits = value === undefined || (typeof value === 'string' && valid(value.trim()));
+      return fits ? [] : [{ path: `filters.${key}`, message: `must be ${wanted}` }];
+    }),
+    ...faultsOfSort('youtube', criteria, SORTS),
+  ];
+  if (alternativesOf(criteria).length === 0 && filterOf(criteria, 'channel_id') === undefined) {
+    const message = 'a search on youtube needs a query, terms or filters.channel_id';
+    faults.push({ path: 'query', message });
+  }
+  if (queriesOf(criteria, 'word').some((query) => encodedLength(query) > MAX_QUERY_LENGTH)) {
+    faults.push({ path: 'query', message: 'is longer than what youtube can be asked' });
+  }
+  return faults;
+}
+
+/** True when the newest come first; by any other order the known ones stand anywhere. */
+export function isByDate(criteria: Criteria): boolean {
+  return (sortOf(criteria) ?? 'date') === 'date';
+}
+
+/**
+ * The `q` of each request that a search needs; undefined for everything of a channel. `|` binds before the space that
+ * means AND, so that no parentheses are needed.
+ */
+export function queriesOf(criteria: Criteria, match: MatchMode): (string | undefined)[] {
+  const written = (phrase: string) => (match === 'platform' ? phrase : quotedIfNeeded(phrase));
+  const query = criteria.query?.trim() ?? '';
+  const front = query === '' ? [] : [written(query)];
+  const terms = alternativesOf(criteria)
+    .flatMap((phrases) => phrases.slice(front.length))
+    .map(written);
+  if (terms.length === 0) return [front[0]];
+  const queries: string[] = [];
+  let group: string[] = [];
+  const joined = () => [...front, group.join('|')].join(' ');
+  for (const term of terms) {
+    group.push(term);
+    if (group.length > 1 && encodedLength(joined()) > MAX_QUERY_LENGTH) {
+      group.pop();
+      queries.push(joined());
+      group = [term];
+    }
+  }
+  return [...queries, joined()];
+}
+
+/** What is asked for beside the words, in YouTube's own terms. */
+export function limitsOf(criteria: Criteria): Record<string, string> {
+  const country = countryOf(criteria);
+  const text = (key: string) => {
+    const value = filterOf(criteria, key);
+    return typeof value === 'string' ? value.trim() : undefined;
+  };
+  const [channelId, lang, duration] = ['channel_id', 'lang', 'duration'].map(text);
+  return {
+    order: sortOf(criteria) ?? 'date',
+    ...(country !== undefined && { regionCode: country }),
+    ...(lang !== undefined && { relevanceLanguage: lang }),
+    ...(channelId !== undefined && { channelId }),
+    ...(duration !== undefined && { videoDuration: duration }),
+  };
+}
+
+function encodedLength(query: string | undefined): number {
+  return encodeURIComponent(query ?? '').length;
+}
