@@ -1,0 +1,31 @@
+import { listOf, recordOf, textOf, unknownShape } from '../shape.js';
+import type { FetchContext } from '../source.js';
+import { ask } from './ask.js';
+
+const SESSION_KEY = 'stackoverflow.answerFilter';
+
+/**
+ * The name of the filter by which answers come with the title and the tags of their question; the ones that are built
+ * in have neither. A filter is made once and lasts for ever, so it costs one request for the life of a lane; titles by
+ * `/questions/{ids}` would cost one for every page.
+ */
+export function answerFilter(context: FetchContext, key: string): Promise<string> {
+  const kept = context.session.get(SESSION_KEY) as Promise<string> | undefined;
+  if (kept) return kept;
+  const making = makeFilter(context, key);
+  context.session.set(SESSION_KEY, making);
+  making.catch(() => {
+    if (context.session.get(SESSION_KEY) === making) context.session.delete(SESSION_KEY);
+  });
+  return making;
+}
+
+async function makeFilter(context: FetchContext, key: string): Promise<string> {
+  const answer = await ask(context, key, {
+    path: 'filters/create',
+    query: { base: 'withbody', include: 'answer.title;answer.link;answer.tags', unsafe: 'false' },
+  });
+  const filter = textOf(recordOf(listOf(answer['items'])?.[0])?.['filter']);
+  if (filter === undefined) throw unknownShape('stackoverflow', 'the name of a filter');
+  return filter;
+}

@@ -1,0 +1,136 @@
+import type { Criteria } from '#contracts';
+import { merged, readPages, type Page } from '../paging.js';
+import type { FetchContext, Fetched, SourceConnector } from '../source.js';
+import { answerFilter } from './answer-filter.js';
+import { QUOTA, addressOf, ask, nextReset, type Question } from './ask.js';
+import { parseAnswers, parseQuestions, type PostPage } from './parse.js';
+import {
+  DEFAULT_SITE,
+  PAGE_SIZE,
+  faultsOf,
+  fromOf,
+  newestQuestion,
+  queriesOf,
+  searchQuestion,
+  sitesOf,
+  tagsOf,
+  wantsAnswers,
+} from './request.js';
+
+/** May be empty: then 300 requests a day are allowed, and not 10,000. */
+export interface StackoverflowSettings {
+  /** The key of an application (stackapps.com); no secret. */
+  key: string;
+}
+
+const POINTS_WITH_KEY = 10_000;
+const POINTS_WITHOUT = 300;
+// A question enters the search a little after it was asked.
+const INDEX_LAG_SECONDS = 300;
+// A generous guess at what is asked and answered.
+const QUESTIONS_PER_SECOND = 0.02;
+const ANSWERS_PER_SECOND = 0.03;
+const QUESTIONS_FILTER = 'withbody';
+
+/** Stack Overflow and the other sites of Stack Exchange: questions by search, answers by the newest ones. */
+export function createStackoverflowConnector(settings: StackoverflowSettings): SourceConnector {
+  const key = settings.key.trim();
+  return {
+    id: 'stackoverflow',
+    requiredSettings: [],
+    // Answers, and the newest questions, are read once for all searches that are due together.
+    commonGrid: true,
+    hasSearch: true,
+    budget: {
+      // 30 a second are allowed; the day's quota is what is scarce.
+      requestsPerMinute: 60,
+      concurrency: 2,
+      backoff: 'lane',
+      quotas: { [QUOTA]: { points: key === '' ? POINTS_WITHOUT : POINTS_WITH_KEY, nextReset } },
+    },
+    checkCriteria: faultsOf,
+    requestsPerSearch: (criteria) => {
+      const perSite = Math.max(1, queriesOf(criteria).length) + 1;
+      return sitesOf(criteria).length * perSite;
+    },
+    search: (criteria, context) => search(criteria, context, key),
+    feed: {
+      pagesFor: (windowSeconds) => {
+        const seconds = windowSeconds + INDEX_LAG_SECONDS;
+        const pagesOf = (perSecond: number) => Math.max(1, Math.ceil((seconds * perSecond) / PAGE_SIZE));
+        return pagesOf(QUESTIONS_PER_SECOND) + pagesOf(ANSWERS_PER_SECOND);
+      },
+      read: (since, context) => readFeed({ ...context, since }, key),
+      serves: (criteria) =>
+        tagsOf(criteria).length === 0 && sitesOf(criteria).every((site) => site === DEFAULT_SITE),
+      // Its quietest night hours still bring a question every few minutes.
+      quietSeconds: 6 * 3_600,
+    },
+  };
+}
+
+async function search(criteria: Criteria, context: FetchContext, key: string): Promise<Fetched> {
+  const tags = tagsOf(criteria);
+  const queries = queriesOf(criteria);
+  const from = fromOf(context.since, INDEX_LAG_SECONDS);
+  const reads: Fetched[] = [];
+  for (const site of sitesOf(criteria)) {
+    for (const q of queries.length > 0 ? queries : [undefined]) {
+      reads.push(
+        await readListing(context, key, (page) => ({
+          question: searchQuestion(q, tags, { site, from, page, filter: QUESTIONS_FILTER }),
+          parse: (body) => parseQuestions(body, site),
+        })),
+      );
+    }
+    if (wantsAnswers(criteria, context.match)) reads.push(await readAnswers(context, key, site, tags));
+  }
+  return merged(reads);
+}
+
+async function readFeed(context: FetchContext, key: string): Promise<Fetched> {
+  const from = fromOf(context.since, INDEX_LAG_SECONDS);
+  const site = DEFAULT_SITE;
+  const questions = await readListing(context, key, (page) => ({
+    question: newestQuestion('questions', { site, from, page, filter: QUESTIONS_FILTER }),
+    parse: (body) => parseQuestions(body, site),
+  }));
+  return merged([questions, await readAnswers(context, key, site, [])]);
+}
+
+async function readAnswers(
+  context: FetchContext,
+  key: string,
+  site: string,
+  tags: readonly string[],
+): Promise<Fetched> {
+  const filter = await answerFilter(context, key);
+  const from = fromOf(context.since, INDEX_LAG_SECONDS);
+  return readListing(context, key, (page) => ({
+    question: newestQuestion('answers', { site, from, page, filter }),
+    parse: (body) => parseAnswers(body, site, tags),
+  }));
+}
+
+interface Listing {
+  question: Question;
+  parse(body: unknown): PostPage;
+}
+
+async function readListing(
+  context: FetchContext,
+  key: string,
+  listingOf: (page: number) => Listing,
+): Promise<Fetched> {
+  const read = async (number: number): Promise<Page> => {
+    const { question, parse } = listingOf(number);
+    const body = await context.shared(addressOf('', question), () => ask(context, key, question));
+    const { items, warnings, hasMore } = parse(body);
+    return { items, warnings, next: hasMore ? () => read(number + 1) : undefined };
+  };
+  return readPages(await read(1), {
+    known: (itemId) => context.known(itemId),
+    since: context.since,
+    pageCap: context.pageCap,
+  });
+}

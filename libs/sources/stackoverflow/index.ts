@@ -1,0 +1,2 @@
+export { createStackoverflowConnector, type StackoverflowSettings } from './connector.js';
+export { parseAnswers, parseQuestions, type PostPage } from './parse.js';

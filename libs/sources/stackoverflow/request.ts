@@ -1,0 +1,116 @@
+import type { Criteria, MatchMode } from '#contracts';
+import type { Fault } from '#kernel';
+import { faultsOfSort, faultsOfTexts, filterTexts } from '../filters.js';
+import { alternativesOf } from '../terms.js';
+import type { Question } from './ask.js';
+
+/** Things of one page: the API's own limit. */
+export const PAGE_SIZE = 100;
+/** The site that is read where a search names none. */
+export const DEFAULT_SITE = 'stackoverflow';
+
+const MAX_SITES = 5;
+const MAX_TAGS = 5;
+const SITE = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
+const TAG = /^[\p{L}\p{N}.#+_-]{1,35}$/u;
+// So that searches that are due together, with slightly different pasts, ask for the same.
+const SHARED_STEP_SECONDS = 600;
+
+/** The sites of a search (`filters.site`), by the names that the API has for them. */
+export function sitesOf(criteria: Criteria): string[] {
+  const named = [...new Set(filterTexts(criteria, 'site').map(siteOf))];
+  return named.length > 0 ? named : [DEFAULT_SITE];
+}
+
+/** Tags of which a question must have one (`filters.tagged`); empty: any. */
+export function tagsOf(criteria: Criteria): string[] {
+  return [
+    ...new Set(filterTexts(criteria, 'tagged').flatMap((text) => text.toLowerCase().split(/\s*;\s*/))),
+  ].filter((tag) => tag !== '');
+}
+
+/** Faults of criteria that Stack Exchange cannot serve. */
+export function faultsOf(criteria: Criteria): Fault[] {
+  const faults = [
+    ...faultsOfTexts(criteria, {
+      key: 'site',
+      wanted: 'a site of Stack Exchange such as "serverfault" or "unix", or a list of them',
+      valid: (text) => SITE.test(siteOf(text)),
+      most: MAX_SITES,
+    }),
+    ...faultsOfTexts(criteria, {
+      key: 'tagged',
+      wanted: 'a tag such as "node.js", or a list of them',
+      valid: (text) => text.split(';').every((tag) => TAG.test(tag.trim())),
+      most: MAX_TAGS,
+    }),
+    ...faultsOfSort('stackoverflow', criteria, ['newest']),
+  ];
+  if (alternativesOf(criteria).length === 0 && tagsOf(criteria).length === 0) {
+    const message = 'a search on stackoverflow needs a query, terms or filters.tagged';
+    faults.push({ path: 'query', message });
+  }
+  return faults;
+}
+
+/** The texts to search for: there is no OR, so one for each term. */
+export function queriesOf(criteria: Criteria): string[] {
+  return alternativesOf(criteria).map((phrases) => phrases.join(' '));
+}
+
+/** True when answers are wanted too. The search knows questions only: where it alone decides, there are none. */
+export function wantsAnswers(criteria: Criteria, match: MatchMode): boolean {
+  return match !== 'platform' || alternativesOf(criteria).length === 0;
+}
+
+/** Which part of a listing is wanted. */
+export interface Slice {
+  site: string;
+  /** Epoch seconds: created since then; undefined at a first poll. */
+  from: number | undefined;
+  page: number;
+  filter: string;
+}
+
+/** Newest questions that match `q` and have one of the tags. */
+export function searchQuestion(q: string | undefined, tags: readonly string[], slice: Slice): Question {
+  const query = {
+    ...(q !== undefined && { q }),
+    ...(tags.length > 0 && { tagged: tags.join(';') }),
+    ...queryOf(slice),
+  };
+  return { path: 'search/advanced', query };
+}
+
+/** Newest questions or answers of a site. */
+export function newestQuestion(path: 'questions' | 'answers', slice: Slice): Question {
+  return { path, query: queryOf(slice) };
+}
+
+/** `since`, and a little before, in epoch seconds. */
+export function fromOf(since: Date | undefined, lagSeconds: number): number | undefined {
+  if (!since) return undefined;
+  const seconds = since.getTime() / 1000 - lagSeconds;
+  return Math.floor(seconds / SHARED_STEP_SECONDS) * SHARED_STEP_SECONDS;
+}
+
+function queryOf({ site, from, page, filter }: Slice): Record<string, string> {
+  return {
+    order: 'desc',
+    sort: 'creation',
+    ...(from !== undefined && { fromdate: String(from) }),
+    site,
+    filter,
+    pagesize: String(PAGE_SIZE),
+    page: String(page),
+  };
+}
+
+// The API takes both "unix" and "unix.stackexchange.com"; an item must have one id.
+function siteOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/\/$/, '')
+    .replace(/\.(stackexchange\.com|com|net)$/, '');
+}

@@ -1,0 +1,315 @@
+import { describe, expect, it } from 'vitest';
+import { describeConnector } from '../connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { createStackoverflowConnector } from './index.js';
+import { answer, question, questionId, serveFilter, serveQuestions, wrapped } from './invented.js';
+
+const create = () => createStackoverflowConnector({ key: '' });
+const connector = create();
+
+describeConnector('stackoverflow', {
+  create,
+  criteria: criteriaOf({ query: 'lamp' }),
+  // Questions only: the newest answers beside them have specs of their own.
+  match: 'platform',
+  serve: serveQuestions,
+  pageSize: 100,
+  itemIdOf: (n) => `stackoverflow:question:${questionId(n)}`,
+  changedShapes: [
+    {},
+    [],
+    { questions: [] },
+    { items: {} },
+    { items: [{ id: 1, name: 'x' }] },
+    { items: [question(1, SPEC_NOW, { title: undefined, headline: 'Lamp' })] },
+  ],
+});
+
+interface Asking {
+  of?: typeof connector;
+  more?: Partial<FetchContext>;
+  answers?: (path: string) => FakeAnswer;
+}
+
+async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}) {
+  const { of = connector, more = {}, answers = () => wrapped([]) } = asking;
+  const upstream = fakeUpstream(
+    'stackoverflow',
+    (request) => serveFilter(request) ?? answers(request.at.pathname),
+  );
+  const fetched = await of.search(criteriaOf(init), fakeContext(upstream.http, more));
+  const asked = upstream.requests.map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`));
+  return { fetched, asked, heldOff: upstream.heldOff };
+}
+
+describe('what Stack Exchange is asked', () => {
+  const since = new Date('2026-03-04T11:07:00Z');
+  // 11:02, on the ten minutes: searches that are due together ask for the same.
+  const from = new Date('2026-03-04T11:00:00Z').getTime() / 1000;
+
+  it('is one search of questions for each term, and the newest answers', async () => {
+    const { asked } = await read({ query: 'led', terms: ['lamp', 'desk light'] }, { more: { since } });
+    expect(asked).toEqual([
+      `/2.3/search/advanced?q=led+lamp&order=desc&sort=creation&fromdate=${from}&site=stackoverflow&filter=withbody&pagesize=100&page=1`,
+      `/2.3/search/advanced?q=led+desk+light&order=desc&sort=creation&fromdate=${from}&site=stackoverflow&filter=withbody&pagesize=100&page=1`,
+      '/2.3/filters/create?base=withbody&include=answer.title;answer.link;answer.tags&unsafe=false',
+      `/2.3/answers?order=desc&sort=creation&fromdate=${from}&site=stackoverflow&filter=!own&pagesize=100&page=1`,
+    ]);
+    expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(3);
+  });
+
+  it('in mode platform is questions alone', async () => {
+    const { asked } = await read({ query: 'lamp' }, { more: { match: 'platform' } });
+    expect(asked.length).toBe(1);
+  });
+
+  it('is other sites, by whatever name', async () => {
+    const filters = { site: ['Unix.stackexchange.com', 'https://serverfault.com/', 'unix'] };
+    const { asked, fetched } = await read(
+      { query: 'lamp', filters },
+      { answers: (path) => wrapped(path.endsWith('/answers') ? [] : [question(1, SPEC_NOW, { link: '' })]) },
+    );
+    expect(asked.map((path) => /site=([^&]*)/.exec(path)?.[1])).toEqual([
+      'unix',
+      undefined,
+      'unix',
+      'serverfault',
+      'serverfault',
+    ]);
+    expect(fetched.items.map(({ itemId, url }) => [itemId, url])).toEqual([
+      [`unix:question:${questionId(1)}`, `https://unix.stackexchange.com/questions/${questionId(1)}`],
+      [`serverfault:question:${questionId(1)}`, `https://serverfault.com/questions/${questionId(1)}`],
+    ]);
+    expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
+  });
+
+  it('is kept to questions, and answers to questions, with one of the tags', async () => {
+    const filters = { tagged: ['LED', 'node.js;c++'] };
+    const answers = (path: string) =>
+      path.endsWith('/answers')
+        ? wrapped([
+            answer(1, SPEC_NOW),
+            answer(2, SPEC_NOW, { tags: ['Led'] }),
+            answer(3, SPEC_NOW, { tags: undefined }),
+          ])
+        : wrapped([]);
+    const { asked, fetched } = await read({ filters }, { answers });
+    expect(asked[0]).toBe(
+      '/2.3/search/advanced?tagged=led;node.js;c++&order=desc&sort=creation&site=stackoverflow&filter=withbody&pagesize=100&page=1',
+    );
+    expect(fetched.items.map(({ itemId }) => itemId)).toEqual(['stackoverflow:answer:7999998']);
+    expect(fetched.warnings).toEqual([]);
+  });
+
+  it('the filter of answers is made once for the life of a lane', async () => {
+    const session = new Map<string, unknown>();
+    await read({ query: 'lamp' }, { more: { session } });
+    const { asked } = await read({ query: 'light' }, { more: { session } });
+    expect(asked.filter((path) => path.includes('filters')).length).toBe(0);
+  });
+
+  it('a filter that cannot be made is tried again', async () => {
+    const session = new Map<string, unknown>();
+    const upstream = fakeUpstream('stackoverflow', ({ at }) =>
+      at.pathname.endsWith('/filters/create') ? wrapped([{}]) : wrapped([]),
+    );
+    const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));
+    await expect(reading).rejects.toMatchObject({ kind: 'unknown_shape' });
+    expect(session.size).toBe(0);
+  });
+
+  it('a key goes with every request, and raises the quota of the day', async () => {
+    const withKey = createStackoverflowConnector({ key: 'k1' });
+    const { asked } = await read({ query: 'lamp' }, { of: withKey });
+    expect(asked.every((path) => path.endsWith('&key=k1'))).toBe(true);
+    expect([withKey, connector].map(({ budget }) => budget.quotas?.['requests']?.points)).toEqual([
+      10_000, 300,
+    ]);
+    expect(connector.budget.quotas?.['requests']?.nextReset(SPEC_NOW)).toEqual(
+      new Date('2026-03-05T00:00:00Z'),
+    );
+  });
+
+  it('answers are read once for all searches of a batch', async () => {
+    const upstream = fakeUpstream('stackoverflow', (request) => serveFilter(request) ?? wrapped([]));
+    const reads = new Map<string, Promise<unknown>>();
+    const shared = <T>(key: string, start: () => Promise<T>): Promise<T> => {
+      const reading = (reads.get(key) as Promise<T> | undefined) ?? start();
+      reads.set(key, reading);
+      return reading;
+    };
+    const session = new Map<string, unknown>();
+    await Promise.all(
+      ['lamp', 'light'].map((query, n) => {
+        const read = fakeContext(upstream.http, {
+          shared,
+          session,
+          since: new Date(since.getTime() + n * 5_000),
+        });
+        return connector.search(criteriaOf({ query }), read);
+      }),
+    );
+    const paths = upstream.requests.map(({ at }) => at.pathname);
+    expect(paths.filter((path) => path.endsWith('/answers')).length).toBe(1);
+    expect(paths.length).toBe(4);
+  });
+});
+
+describe('the feed of Stack Overflow', () => {
+  it('is the newest questions and answers', async () => {
+    const upstream = fakeUpstream('stackoverflow', (request) => {
+      const path = request.at.pathname;
+      return (
+        serveFilter(request) ??
+        wrapped([path.endsWith('/answers') ? answer(1, SPEC_NOW) : question(1, SPEC_NOW)])
+      );
+    });
+    const since = new Date('2026-03-04T11:07:00Z');
+    const fetched = await connector.feed?.read(since, fakeContext(upstream.http, { since }));
+    expect(fetched?.items.map(({ kind }) => kind).sort()).toEqual(['answer', 'question']);
+    expect(upstream.requests.map(({ at }) => at.pathname)).toEqual([
+      '/2.3/questions',
+      '/2.3/filters/create',
+      '/2.3/answers',
+    ]);
+    expect(upstream.requests[0]?.at.searchParams.get('fromdate')).toBe('1772622000');
+  });
+
+  it('takes a page of each for an hour', () => {
+    expect([60, 3_000, 36_000].map((seconds) => connector.feed?.pagesFor(seconds))).toEqual([2, 2, 19]);
+  });
+
+  it.each([
+    [{ query: 'lamp' }, true],
+    [{ query: 'lamp', filters: { site: 'stackoverflow.com' } }, true],
+    [{ query: 'lamp', filters: { site: 'unix' } }, false],
+    [{ query: 'lamp', filters: { tagged: 'led' } }, false],
+  ])('serves %j: %s', (init, serves) => {
+    expect(connector.feed?.serves?.(criteriaOf(init))).toBe(serves);
+  });
+});
+
+describe('the patience of Stack Exchange', () => {
+  it('a pause that a good answer asks for is kept', async () => {
+    const answers = () => wrapped([], { backoff: 12 });
+    const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
+    expect(heldOff).toEqual([{ waitMs: 12_000, reason: 'stackoverflow asked for 12 s of rest' }]);
+  });
+
+  it('the last request of the day ends the quota until midnight, UTC', async () => {
+    const answers = () => wrapped([], { quota_remaining: 0 });
+    const { heldOff } = await read({ query: 'lamp' }, { answers, more: { match: 'platform' } });
+    expect(heldOff).toEqual([
+      {
+        waitMs: 12 * 3_600_000,
+        reason: 'the requests that stackoverflow allows a day are used up',
+        quota: 'requests',
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      'throttle_violation',
+      'too many requests from this IP, more requests available in 74 seconds',
+      'rate_limited',
+      'stackoverflow answered 400 (throttle_violation): too many requests, asked to wait 74 s',
+      74_000,
+    ],
+    [
+      'throttle_violation',
+      'more requests available in 999999 seconds',
+      'rate_limited',
+      'stackoverflow answered 400 (throttle_violation): too many requests, asked to wait 86400 s',
+      86_400_000,
+    ],
+    [
+      'throttle_violation',
+      'Violation of backoff parameter',
+      'rate_limited',
+      'stackoverflow answered 400 (throttle_violation): too many requests, asked to wait',
+      undefined,
+    ],
+    [
+      'access_denied',
+      'page above 25 requires access token or app key',
+      'forbidden',
+      'stackoverflow answered 400 (access_denied): it wants a key for that; set SOURCE_STACKOVERFLOW_TOKEN',
+      undefined,
+    ],
+    [
+      'bad_parameter',
+      'pagesize',
+      'unexpected_status',
+      'stackoverflow answered 400 (bad_parameter): a parameter was not understood (pagesize)',
+      undefined,
+    ],
+    [
+      'bad_parameter',
+      'No site found for name `lamps`',
+      'not_found',
+      'stackoverflow answered 400 (bad_parameter): there is no such site; check filters.site',
+      undefined,
+    ],
+    [
+      'no_method',
+      'no method found with this name',
+      'unexpected_status',
+      'stackoverflow answered 400 (no_method): the request was not understood',
+      undefined,
+    ],
+    [
+      'temporarily_unavailable',
+      'x',
+      'server_error',
+      'stackoverflow answered 400 (temporarily_unavailable): the upstream has a fault of its own; it is asked again later',
+      undefined,
+    ],
+    [
+      '<script>',
+      'x',
+      'unexpected_status',
+      'stackoverflow answered 400: the request was not understood',
+      undefined,
+    ],
+  ])('%s, "%s", is "%s"', async (error_name, error_message, kind, message, retryAfterMs) => {
+    const answers = () => ({ status: 400, body: { error_id: 1, error_name, error_message } });
+    const reading = read({ query: 'lamp' }, { answers });
+    await expect(reading).rejects.toMatchObject({ kind, message, retryAfterMs, statusCode: 400 });
+  });
+
+  it('a key that is refused is told, with the setting at fault', async () => {
+    const answers = () => ({
+      status: 400,
+      body: {
+        error_id: 400,
+        error_name: 'bad_parameter',
+        error_message: "`key` doesn't match a known application",
+      },
+    });
+    const of = createStackoverflowConnector({ key: 'k1' });
+    await expect(read({ query: 'lamp' }, { answers, of })).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message:
+        'stackoverflow answered 400 (bad_parameter): the key was not accepted; check SOURCE_STACKOVERFLOW_TOKEN',
+    });
+  });
+});
+
+describe('criteria on Stack Exchange', () => {
+  const wantedSite = 'must be a site of Stack Exchange such as "serverfault" or "unix", or a list of them';
+  it.each([
+    [{}, 'query', 'a search on stackoverflow needs a query, terms or filters.tagged'],
+    [{ query: 'lamp', filters: { site: 7 } }, 'filters.site', wantedSite],
+    [{ query: 'lamp', filters: { site: 'a b' } }, 'filters.site', `${wantedSite}; "a b" is not`],
+    [
+      { query: 'lamp', filters: { tagged: ['c++', 'a b'] } },
+      'filters.tagged',
+      'must be a tag such as "node.js", or a list of them; "a b" is not',
+    ],
+    [{ query: 'lamp', sort: 'votes' }, 'sort', 'stackoverflow sorts by newest, not by "votes"'],
+  ])('cannot be %j', (init, path, message) => {
+    expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
+  });
+});
