@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
-import { nextDue } from '../apps/polling/domain/schedule.js';
+import { nextDue, originOf } from '../apps/polling/domain/schedule.js';
 import {
   benchStores,
   helpWanted,
@@ -73,13 +73,13 @@ function requestsOfAll(schedule: Schedule): void {
   say(`counting the requests of ${HOURS} virtual hours`);
   const total = { ours: 0, fewest: 0, ownGrid: 0, unshared: 0 };
   schedule.forEach((intervals, n) => {
-    const key = `hackernews:${n}`;
+    const origin = originOf(`hackernews:${n}`, false);
     const distinct = [...new Set(intervals)];
     const shortest = Math.min(...distinct);
-    total.ours += requestsOf(key, distinct, shortest);
-    // Without waiting for each other: every watch on its own grid.
-    total.ownGrid += requestsOf(key, distinct, Infinity);
-    total.fewest += ticks(key, shortest, shortest).length;
+    total.ours += requestsOf(origin, distinct, shortest);
+    // As if each were alone: every watch on its own grid.
+    total.ownGrid += requestsOf(origin, distinct, Infinity);
+    total.fewest += ticks(origin, shortest, shortest).length;
     for (const interval of intervals) total.unshared += Math.floor(HORIZON_MS / (interval * 1000));
   });
   const row = (name: string, count: number) => [
@@ -100,17 +100,17 @@ function requestsOfAll(schedule: Schedule): void {
 }
 
 /** Distinct instants at which the search is read. */
-function requestsOf(key: string, intervals: readonly number[], shortest: number): number {
-  if (intervals.length === 1) return ticks(key, intervals[0] ?? 0, shortest).length;
+function requestsOf(origin: number, intervals: readonly number[], shortest: number): number {
+  if (intervals.length === 1) return ticks(origin, intervals[0] ?? 0, shortest).length;
   const instants = new Set<number>();
-  for (const interval of intervals) for (const at of ticks(key, interval, shortest)) instants.add(at);
+  for (const interval of intervals) for (const at of ticks(origin, interval, shortest)) instants.add(at);
   return instants.size;
 }
 
-function ticks(key: string, interval: number, shortest: number): number[] {
+function ticks(origin: number, interval: number, shortest: number): number[] {
   const found: number[] = [];
   for (let at = START; ;) {
-    at = nextDue(at, interval * 1000, Math.min(shortest, interval) * 1000, key, false);
+    at = nextDue(at, interval * 1000, Math.min(shortest, interval) * 1000, origin);
     if (at > START + HORIZON_MS) return found;
     found.push(at);
   }
@@ -119,15 +119,15 @@ function ticks(key: string, interval: number, shortest: number): number[] {
 /** The same searches with more watches each: none is more urgent than the first. */
 function requestsByWatchesPerSearch(): void {
   const searches = Array.from({ length: 1_000 }, (_, n) => ({
-    key: `hackernews:${n}`,
+    origin: originOf(`hackernews:${n}`, false),
     shortest: draw(INTERVALS),
   }));
   const counts = [1, 10, 100, 1_000].map((perSearch) => {
     say(`${perSearch} watches on each of ${searches.length} searches`);
-    return searches.reduce((sum, { key, shortest }) => {
+    return searches.reduce((sum, { origin, shortest }) => {
       const slower = INTERVALS.filter((interval) => interval >= shortest);
       const intervals = new Set([shortest, ...Array.from({ length: perSearch - 1 }, () => draw(slower))]);
-      return sum + requestsOf(key, [...intervals], shortest);
+      return sum + requestsOf(origin, [...intervals], shortest);
     }, 0);
   });
   const [one = 1] = counts;
@@ -151,9 +151,10 @@ async function restart(cleanup: Cleanup, schedule: Schedule): Promise<void> {
     say(`${what} of polling`);
     const began = performance.now();
     const asked = upstream.next();
-    const program = await startProgram('polling', env, cleanup);
+    const starting = startProgram('polling', env, cleanup);
     await asked;
     seconds.push((performance.now() - began) / 1000);
+    const program = await starting;
     await wait(5_000);
     residentMb = residentOf(program.pid) / 1024 / 1024;
     await program.stop();

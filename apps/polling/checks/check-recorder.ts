@@ -5,8 +5,11 @@ import { failpoint } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
-import { nextDue } from '../domain/schedule.js';
+import { nextDue, originOf } from '../domain/schedule.js';
 import { lockSearches, settle, type DueSearch, type DueWatch } from './due-work.js';
+
+/** What one transaction moves on, and what is on its way to the stream at once. */
+const WATCHES_AT_ONCE = 1_000;
 
 /** The checks of one watch's tick, ready to be stored. */
 export interface WatchChecks {
@@ -54,9 +57,19 @@ export class CheckRecorder {
     memories: readonly SearchMemory[],
     commonGrid: boolean,
   ): Promise<void> {
-    const progress = await Promise.all(checks.map((one) => this.append(one, commonGrid)));
-    failpoint('polling-after-append-before-projection');
-    await this.database.transaction((tx) => this.apply(tx, progress, memories));
+    // A search may have tens of thousands of watches. It is given back with the last of them: until then nobody
+    // else may take it up.
+    for (let from = 0; from < checks.length; from += WATCHES_AT_ONCE) {
+      const some = checks.slice(from, from + WATCHES_AT_ONCE);
+      const progress = await Promise.all(some.map((one) => this.append(one, commonGrid)));
+      failpoint('polling-after-append-before-projection');
+      const isLast = from + WATCHES_AT_ONCE >= checks.length;
+      const searchKeys = [...new Set((isLast ? checks : some).map(({ watch }) => watch.searchKey))];
+      await this.database.transaction(async (tx) => {
+        await this.apply(tx, progress, searchKeys);
+        if (isLast) await this.giveBack(tx, memories, searchKeys);
+      });
+    }
     for (const { parts } of checks)
       metrics.checks.inc({ source: parts[0]?.source ?? '', outcome: parts[0]?.failure?.kind ?? 'completed' });
   }
@@ -67,7 +80,7 @@ export class CheckRecorder {
   ): Promise<Progress> {
     const intervalMs = watch.intervalSeconds * 1000;
     const shortestMs = search.shortestSeconds * 1000;
-    const next = nextDue(this.now(), intervalMs, shortestMs, search.searchKey, commonGrid);
+    const next = nextDue(this.now(), intervalMs, shortestMs, originOf(search.searchKey, commonGrid));
     const nextDueAt = Math.max(next, notBefore ?? 0);
     const subject = subjectOf('CHECKS', watch.accountId, watch.watchId);
     let seq = watch.checkSeq;
@@ -101,15 +114,17 @@ export class CheckRecorder {
     return { watch, checks, seq, nextDueAt: forgotten ? watch.tick : nextDueAt, waits, forgotten };
   }
 
-  private async apply(
-    tx: Tx,
-    progress: readonly Progress[],
-    memories: readonly SearchMemory[],
-  ): Promise<void> {
-    const searchKeys = [...new Set(progress.map(({ watch }) => watch.searchKey))];
+  private async apply(tx: Tx, progress: readonly Progress[], searchKeys: readonly string[]): Promise<void> {
     await lockSearches(tx, searchKeys);
     await rememberItems(tx, progress);
     await moveWatches(tx, progress);
+  }
+
+  private async giveBack(
+    tx: Tx,
+    memories: readonly SearchMemory[],
+    searchKeys: readonly string[],
+  ): Promise<void> {
     await tx.query(
       `UPDATE upstream_searches s SET state = m.state, state_at = m.state_at, failures = m.failures
        FROM unnest($1::text[], $2::jsonb[], $3::timestamptz[], $4::int[]) AS m (search_key, state, state_at, failures)

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextDue, nextTick, phaseOf } from './schedule.js';
+import { nextDue, nextTick, originOf } from './schedule.js';
 
 const now = fc.integer({ min: 0, max: 4e12 });
 const intervalMs = fc.integer({ min: 1, max: 31_536_000 }).map((seconds) => seconds * 1000);
@@ -37,14 +37,11 @@ describe('the grid of ticks', () => {
     expect(nextTick(3_599_999, 3_600_000, 0) % 60_000).toBe(0);
   });
 
-  it('begins within the interval, always alike for one search, at 0 for searches that share requests', () => {
+  it('begins always alike for one search, at 0 for searches that share requests', () => {
     fc.assert(
-      fc.property(fc.string(), intervalMs, (key, interval) => {
-        const phase = phaseOf(key, interval, false);
-        expect(phase).toBeGreaterThanOrEqual(0);
-        expect(phase).toBeLessThan(interval);
-        expect(phaseOf(key, interval, false)).toBe(phase);
-        expect(phaseOf(key, interval, true)).toBe(0);
+      fc.property(fc.string(), (key) => {
+        expect(originOf(key, false)).toBe(originOf(key, false));
+        expect(originOf(key, true)).toBe(0);
       }),
     );
   });
@@ -52,7 +49,7 @@ describe('the grid of ticks', () => {
   it('spreads searches over an interval', () => {
     const quarters = [0, 0, 0, 0];
     for (let n = 0; n < 1000; n += 1) {
-      const quarter = Math.floor(phaseOf(`rss:${n}`, 3_600_000, false) / 900_000);
+      const quarter = Math.floor((originOf(`rss:${n}`, false) % 3_600_000) / 900_000);
       quarters[quarter] = (quarters[quarter] ?? 0) + 1;
     }
     for (const count of quarters) expect(count).toBeGreaterThan(150);
@@ -61,26 +58,30 @@ describe('the grid of ticks', () => {
 
 describe('a watch on a search that others watch too', () => {
   const seconds = fc.integer({ min: 1, max: 100_000 }).map((count) => count * 1000);
+  const origin = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
-  it('is due on its own grid, or at the next read of its search at most a tenth of its interval later', () => {
+  it('is due at a read of the search, at most half the shortest interval from a tick of its own', () => {
     fc.assert(
-      fc.property(now, seconds, seconds, fc.string(), fc.boolean(), (at, interval, shortest, key, grid) => {
-        const tick = nextTick(at, interval, phaseOf(key, interval, grid));
-        const due = nextDue(at, interval, shortest, key, grid);
-        expect(due).toBeGreaterThanOrEqual(tick);
-        expect(due - tick).toBeLessThanOrEqual(interval * 0.1);
-        if (due > tick) expect((due - phaseOf(key, shortest, grid)) % shortest === 0).toBe(true);
+      fc.property(now, seconds, seconds, origin, (at, a, b, begin) => {
+        const [interval, shortest] = [Math.max(a, b), Math.min(a, b)];
+        const due = nextDue(at, interval, shortest, begin);
+        expect(due).toBeGreaterThan(at);
+        expect((due - (begin % shortest)) % shortest === 0).toBe(true);
+        const before = nextTick(due - interval, interval, begin % interval);
+        const nearest = [before, before + interval].map((tick) => Math.abs(tick - due));
+        expect(Math.min(...nearest)).toBeLessThanOrEqual(shortest / 2);
       }),
     );
   });
 
-  it('has as many checks as alone', () => {
+  it('has as many checks as alone, each tick one', () => {
     fc.assert(
-      fc.property(seconds, seconds, fc.string(), (interval, shortest, key) => {
+      fc.property(seconds, seconds, origin, (a, b, begin) => {
+        const [interval, shortest] = [Math.max(a, b), Math.min(a, b)];
         const until = interval * 50;
         let checks = 0;
         for (let at = 0; ; checks += 1) {
-          at = nextDue(at, interval, shortest, key, false);
+          at = nextDue(at, interval, shortest, begin);
           if (at > until) break;
         }
         expect(Math.abs(checks - 50)).toBeLessThanOrEqual(1);
@@ -88,10 +89,15 @@ describe('a watch on a search that others watch too', () => {
     );
   });
 
-  it('costs no read of its own where the other reads are frequent', () => {
-    for (const interval of [600, 720, 1_000, 3_599].map((count) => count * 1000)) {
-      const due = nextDue(1_234_567, interval, 60_000, 'hackernews:abc', false);
-      expect((due - phaseOf('hackernews:abc', 60_000, false)) % 60_000).toBe(0);
-    }
+  it('keeps to its own grid while it has the shortest interval', () => {
+    expect(nextDue(100_000, 60_000, 60_000, 7_000)).toBe(127_000);
+    expect(nextDue(100_000, 60_000, 90_000, 7_000)).toBe(127_000);
+  });
+
+  it('with a tick between two reads is served by the nearer one, and not again by the next', () => {
+    // Reads at 0, 60, 120, …; ticks at 0, 100, 200, … s.
+    const dues = [0];
+    while (dues.length < 7) dues.push(nextDue(dues.at(-1) ?? 0, 100_000, 60_000, 0));
+    expect(dues.map((ms) => ms / 1000)).toEqual([0, 120, 180, 300, 420, 480, 600]);
   });
 });

@@ -10,33 +10,30 @@ export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): nu
 }
 
 /**
- * Where a search's grid begins. Searches that share requests (feeds) tick together; the others are spread over
- * their interval, always alike for the same search, so that identical searches meet at the same tick.
+ * Where a search's grids begin: the grid of an interval at this instant's remainder. Searches that share requests
+ * (feeds) tick together; the others are spread over their interval, always alike for the same search, so that
+ * identical searches meet at the same tick, and the ticks of an interval are among those of its divisors.
  */
-export function phaseOf(searchKey: string, intervalMs: number, commonGrid: boolean): number {
-  if (commonGrid) return 0;
+export function originOf(searchKey: string, commonGrid: boolean): number {
   // The first 32 bits of a derived id are as good as random, and always the same.
-  return Number.parseInt(derivedId('phase', searchKey).slice(0, 8), 16) % intervalMs;
+  return commonGrid ? 0 : Number.parseInt(derivedId('phase', searchKey).slice(0, 8), 16);
 }
 
-/** A tick waits for the search's next read where that comes within this part of the watch's own interval. */
-const SHARED_WAIT = 0.1;
-
 /**
- * When a watch is due next. Its tick may fall between two reads that its search has anyway, for a watch with a
- * shorter interval: where the next of these is near, the watch waits for it, and costs the upstream nothing. Its own
- * grid does not move.
+ * When a watch is due next. Its ticks are served by the reads that its search has anyway, for the watch with the
+ * shortest interval: each by the nearest one, at most half that interval early or late. So more watches on a search
+ * cost the upstream nothing; and since a watch's own grid does not move, it has as many checks as it would alone.
  * @param shortestMs the shortest interval of all watches on the search
+ * @param origin of the search: see `originOf`
  */
-export function nextDue(
-  nowMs: number,
-  intervalMs: number,
-  shortestMs: number,
-  searchKey: string,
-  commonGrid: boolean,
-): number {
-  const tick = nextTick(nowMs, intervalMs, phaseOf(searchKey, intervalMs, commonGrid));
+export function nextDue(nowMs: number, intervalMs: number, shortestMs: number, origin: number): number {
+  const tick = nextTick(nowMs, intervalMs, origin % intervalMs);
   if (shortestMs >= intervalMs) return tick;
-  const read = nextTick(tick - 1, shortestMs, phaseOf(searchKey, shortestMs, commonGrid));
-  return read - tick <= intervalMs * SHARED_WAIT ? read : tick;
+  const read = nearestRead(tick, shortestMs, origin);
+  // The tick just after now was served by the read just made.
+  return read > nowMs ? read : nearestRead(tick + intervalMs, shortestMs, origin);
+}
+
+function nearestRead(tickMs: number, shortestMs: number, origin: number): number {
+  return nextTick(tickMs - Math.ceil(shortestMs / 2), shortestMs, origin % shortestMs);
 }
