@@ -42,6 +42,9 @@ describe('the sort of a search', () => {
     expect(faultsOfSort('x', criteriaOf({ sort: 'price' }), ['recency', 'relevancy'])).toEqual([
       { path: 'sort', message: 'x sorts by recency, relevancy, not by "price"' },
     ]);
+    expect(faultsOfSort('tiktok', criteriaOf({ sort: 'price' }), [])).toEqual([
+      { path: 'sort', message: 'tiktok has no sorts: the newest come first' },
+    ]);
     expect(faultsOfSort('x', criteriaOf({ sort: 'recency' }), ['recency'])).toEqual([]);
   });
 

@@ -43,7 +43,11 @@ export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, most = 2
 export function faultsOfSort(source: string, criteria: Criteria, sorts: readonly string[]): Fault[] {
   const sort = sortOf(criteria);
   if (sort === undefined || sorts.includes(sort)) return [];
-  return [{ path: 'sort', message: `${source} sorts by ${sorts.join(', ')}, not by "${sort}"` }];
+  const message =
+    sorts.length === 0
+      ? `${source} has no sorts: the newest come first`
+      : `${source} sorts by ${sorts.join(', ')}, not by "${sort}"`;
+  return [{ path: 'sort', message }];
 }
 
 /** The order that the search asks for; undefined where it names none. */

@@ -4,6 +4,7 @@ import { createHackernewsConnector } from './hackernews/index.js';
 import { createRedditConnector } from './reddit/index.js';
 import { createRssConnector } from './rss/index.js';
 import type { SourceConnector } from './source.js';
+import { createTiktokConnector } from './tiktok/index.js';
 import { createVintedConnector } from './vinted/index.js';
 import { createXConnector } from './x/index.js';
 import { createYoutubeConnector } from './youtube/index.js';
@@ -43,7 +44,13 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
       }),
   },
   youtube: { create: (env) => createYoutubeConnector({ key: env['SOURCE_YOUTUBE_TOKEN'] ?? '' }) },
-  tiktok: {},
+  tiktok: {
+    create: (env) =>
+      createTiktokConnector({
+        clientId: env['SOURCE_TIKTOK_CLIENT_ID'] ?? '',
+        clientSecret: env['SOURCE_TIKTOK_CLIENT_SECRET'] ?? '',
+      }),
+  },
   bluesky: {
     create: (env) =>
       createBlueskyConnector({

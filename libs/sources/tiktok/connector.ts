@@ -1,0 +1,86 @@
+import type { Criteria } from '#contracts';
+import { readPages, type Page } from '../paging.js';
+import type { FetchContext, Fetched, SourceConnector } from '../source.js';
+import { QUOTAS, RefusedByTiktok, askVideos, type VideoPage } from './ask.js';
+import { parseVideos } from './parse.js';
+import { faultsOf, videoQueryOf, type VideoQuery } from './query.js';
+import { SETTINGS, type TiktokSettings } from './sign-in.js';
+import { daysOf, isTimeForAll, type Days } from './window.js';
+
+/** TikTok by its Research API, which TikTok opens to approved researchers alone. */
+export function createTiktokConnector(settings: TiktokSettings): SourceConnector {
+  return {
+    id: 'tiktok',
+    requiredSettings: SETTINGS,
+    commonGrid: false,
+    hasSearch: true,
+    // By the minute TikTok names no limit; by the day there are few.
+    budget: { requestsPerMinute: 30, concurrency: 2, backoff: 'lane', quotas: QUOTAS },
+    checkCriteria: faultsOf,
+    requestsPerSearch: () => 1,
+    search: (criteria, context) => search(criteria, context, settings),
+  };
+}
+
+async function search(criteria: Criteria, context: FetchContext, settings: TiktokSettings): Promise<Fetched> {
+  const { since, pageCap } = context;
+  const days = daysOf(context);
+  const query = videoQueryOf(criteria);
+  const warnings: string[] = [];
+  const first = await firstPage({ query, days, context, settings, warnings });
+  const read = isTimeForAll(context)
+    ? await readAll(first, context)
+    : await readPages(first, {
+        known: (itemId) => context.known(itemId),
+        since,
+        until: since?.toISOString(),
+        pageCap,
+      });
+  if (days.missed)
+    warnings.push('tiktok is asked for the last 30 days only; what is older was not asked for');
+  return { ...read, gap: read.gap || warnings.length > 0, warnings: [...read.warnings, ...warnings] };
+}
+
+/** Reads every page of the days: videos that reached the index late stand among those that are known. */
+async function readAll(first: Page, { since, pageCap, known }: FetchContext): Promise<Fetched> {
+  const read = await readPages(first, { known: () => false, since, pageCap });
+  const reachedBack = read.items.some(
+    ({ itemId, publishedAt }) =>
+      known(itemId) || (since && publishedAt !== undefined && publishedAt <= since.toISOString()),
+  );
+  if (!read.gap || !reachedBack) return read;
+  // What is new was read whole. What came late may stand on the pages that were not.
+  const warning = `tiktok: videos that reached its search late were looked for on ${pageCap} pages only`;
+  return { ...read, gap: false, warnings: [...read.warnings, warning] };
+}
+
+interface VideoRead {
+  query: VideoQuery;
+  days: Days;
+  context: FetchContext;
+  settings: TiktokSettings;
+  /** What could not be read. */
+  warnings: string[];
+}
+
+async function firstPage({ query, days, context, settings, warnings }: VideoRead): Promise<Page> {
+  const { startDate, endDate } = days;
+  let startedAgain = false;
+  const read = async (place?: VideoPage['place']): Promise<Page> => {
+    try {
+      const data = await askVideos(context, settings, { query, startDate, endDate, place });
+      const { next, ...page } = parseVideos(data);
+      if (!next) return page;
+      if (next.cursor > (place?.cursor ?? 0)) return { ...page, next: () => read(next) };
+      warnings.push('tiktok said that there is more, and not where');
+      return page;
+    } catch (error) {
+      // "Search Id … is invalid or expired", "Invalid count or cursor": it loses the place at random.
+      const isLost = place && error instanceof RefusedByTiktok && error.code === 'invalid_params';
+      if (!isLost || startedAgain) throw error;
+      startedAgain = true;
+      return read();
+    }
+  };
+  return read();
+}

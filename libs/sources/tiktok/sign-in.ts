@@ -1,0 +1,89 @@
+import { numberOf, recordOf, textOf, unknownShape } from '../shape.js';
+import { UpstreamError, type UpstreamHttp } from '../source.js';
+
+/** The credentials of a project that TikTok has approved for research. */
+export interface TiktokSettings {
+  /** The client key. */
+  clientId: string;
+  clientSecret: string;
+}
+
+/** What signing in needs of a read's context. */
+export interface SignedInContext {
+  http: UpstreamHttp;
+  now: Date;
+  session: Map<string, unknown>;
+}
+
+/** The settings that TikTok wants. */
+export const SETTINGS = ['SOURCE_TIKTOK_CLIENT_ID', 'SOURCE_TIKTOK_CLIENT_SECRET'];
+
+interface Token {
+  value: string;
+  /** Epoch milliseconds. */
+  expiresAt: number;
+}
+
+const TOKEN_URL = 'https://open.tiktokapis.com/v2/oauth/token/';
+const SESSION_KEY = 'tiktok.token';
+const TOKEN_SECONDS = 7_200;
+// A token that ends while the request is on its way would cost one of the day's requests.
+const RENEW_BEFORE_MS = 300_000;
+
+/** Asks with our token (client credentials). One that is refused is renewed once. */
+export async function withToken<T>(
+  context: SignedInContext,
+  settings: TiktokSettings,
+  ask: (token: string) => Promise<T>,
+  isEnded: (error: unknown) => boolean,
+): Promise<T> {
+  const token = await tokenOf(context, settings);
+  try {
+    return await ask(token.value);
+  } catch (error) {
+    if (!isEnded(error)) throw error;
+    // Another read may have renewed it meanwhile: only the token that was refused is thrown away.
+    if ((await context.session.get(SESSION_KEY)) === token) context.session.delete(SESSION_KEY);
+    return ask((await tokenOf(context, settings)).value);
+  }
+}
+
+// The promise is what is kept, so that reads that start together sign in once.
+async function tokenOf(context: SignedInContext, settings: TiktokSettings): Promise<Token> {
+  const kept = context.session.get(SESSION_KEY) as Promise<Token> | undefined;
+  const token = await kept;
+  if (token && token.expiresAt - RENEW_BEFORE_MS > context.now.getTime()) return token;
+  if (context.session.get(SESSION_KEY) !== kept) return tokenOf(context, settings);
+  const signingIn = signIn(context, settings);
+  context.session.set(SESSION_KEY, signingIn);
+  signingIn.catch(() => {
+    if (context.session.get(SESSION_KEY) === signingIn) context.session.delete(SESSION_KEY);
+  });
+  return signingIn;
+}
+
+async function signIn({ http, now }: SignedInContext, settings: TiktokSettings): Promise<Token> {
+  const form = new URLSearchParams({
+    client_key: settings.clientId,
+    client_secret: settings.clientSecret,
+    grant_type: 'client_credentials',
+  });
+  const { body, response } = await http.json({
+    method: 'POST',
+    url: TOKEN_URL,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: String(form),
+    accept: [400],
+  });
+  const answer = recordOf(body);
+  const value = textOf(answer?.['access_token']);
+  if (value === undefined) {
+    // Credentials that are refused come as 200 with an "error".
+    if (textOf(answer?.['error']) === undefined)
+      throw unknownShape('tiktok', 'an object with an "access_token"');
+    const reason = `tiktok refused the sign-in; check ${SETTINGS.join(' and ')}`;
+    throw new UpstreamError('unauthorized', reason, response.status);
+  }
+  const expiresInSeconds = numberOf(answer?.['expires_in']) ?? TOKEN_SECONDS;
+  return { value, expiresAt: now.getTime() + expiresInSeconds * 1000 };
+}
