@@ -2,6 +2,7 @@ import type { Criteria } from '#contracts';
 import { merged, readPages, type Page } from '../paging.js';
 import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from '../source.js';
 import { alternativesOf } from '../terms.js';
+import { lookUpModerated } from './moderated.js';
 import { parseListing } from './parse.js';
 import { faultsOf, newestUrl, queriesOf, searchUrl, subredditsOf } from './request.js';
 import { askSignedIn, type RedditSettings } from './sign-in.js';
@@ -35,6 +36,7 @@ export function createRedditConnector(settings: RedditSettings): SourceConnector
     },
     requestsPerSearch: (criteria) => Math.max(1, queriesOf(criteria, 'word').length) + 1,
     search: (criteria, context) => search(criteria, context, settings),
+    lookups: { moderated: (question, context) => lookUpModerated(question, context, settings) },
   };
 }
 

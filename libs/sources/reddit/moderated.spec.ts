@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SPEC_NOW, fakeUpstream } from '../fake-upstream.js';
-import { moderatedSubreddits } from './index.js';
+import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { createRedditConnector, moderatedSubreddits } from './index.js';
 import { serveSignIn } from './invented.js';
 
 const settings = { clientId: 'app', clientSecret: 's3cret' };
@@ -40,5 +40,85 @@ describe('the subreddits that a user moderates', () => {
     await expect(lookup({ message: 'Not Found', error: 404 }, 404).reading).rejects.toMatchObject({
       kind: 'not_found',
     });
+  });
+});
+
+describe('the lookup of the subreddits that a user moderates', () => {
+  const LIST = '/user/Ada_Byron/moderated_subreddits';
+  const ABOUT = '/user/Ada_Byron/about';
+  function lookUp(answers: Record<string, FakeAnswer>, username = 'Ada_Byron') {
+    const upstream = fakeUpstream(
+      'reddit',
+      (request) => serveSignIn(request) ?? answers[request.at.pathname] ?? { status: 404 },
+    );
+    const answer = createRedditConnector(settings).lookups?.['moderated']?.(
+      { username },
+      { http: upstream.http, now: SPEC_NOW, session: new Map() },
+    );
+    const paths = () => upstream.requests.slice(1).map(({ at }) => at.pathname);
+    return { answer, paths };
+  }
+  const rows = (data: object[]) => ({ body: { kind: 'ModeratedList', data } });
+  const lamps = { sr: 'lamps', title: 'All about lamps', subscribers: 12, over_18: true };
+
+  it.each(['Ada_Byron', 'u/Ada_Byron', '/u/Ada_Byron', '@Ada_Byron'])(
+    'finds them by %s',
+    async (username) => {
+      const { answer, paths } = lookUp({ [LIST]: rows([lamps]) }, username);
+      expect(await answer).toEqual({
+        kind: 'found',
+        found: 1,
+        body: {
+          subreddits: [{ name: 'lamps', title: 'All about lamps', subscribers: 12, isNsfw: true }],
+        },
+      });
+      expect(paths()).toEqual([LIST]);
+    },
+  );
+
+  it('finds none of somebody who moderates nothing', async () => {
+    expect(await lookUp({ [LIST]: { body: {} } }).answer).toEqual({
+      kind: 'found',
+      found: 0,
+      body: { subreddits: [] },
+    });
+  });
+
+  it.each(['not a name', 'much_too_long_for_a_name', '', 'ada.b'])(
+    'of a name that nobody can have, "%s", is refused without a request',
+    async (username) => {
+      const { answer, paths } = lookUp({}, username);
+      expect(await answer).toEqual({
+        kind: 'refused',
+        code: 'USER_NOT_FOUND',
+        message: `There is no account "${username}" on reddit`,
+      });
+      expect(paths()).toEqual([]);
+    },
+  );
+
+  const suspended = { body: { kind: 't2', data: { name: 'Ada_Byron', is_suspended: true } } };
+  const notThere = { status: 404, body: { message: 'Not Found', error: 404 } };
+  const forbidden = { status: 403, body: { message: 'Forbidden', error: 403 } };
+  it.each([
+    [notThere, notThere, 'USER_NOT_FOUND', 'There is no account "Ada_Byron" on reddit'],
+    [forbidden, notThere, 'USER_NOT_FOUND', 'There is no account "Ada_Byron" on reddit'],
+    [notThere, suspended, 'USER_SUSPENDED', 'The account "Ada_Byron" on reddit is suspended'],
+    [forbidden, suspended, 'USER_SUSPENDED', 'The account "Ada_Byron" on reddit is suspended'],
+  ])('is refused as reddit says of the account (%j, %j)', async (list, about, code, message) => {
+    const { answer, paths } = lookUp({ [LIST]: list, [ABOUT]: about });
+    expect(await answer).toEqual({ kind: 'refused', code, message });
+    expect(paths()).toEqual([LIST, ABOUT]);
+  });
+
+  it.each([
+    [notThere, { body: { kind: 't2', data: { name: 'Ada_Byron' } } }, 'not_found'],
+    [forbidden, { body: { kind: 't2', data: { name: 'Ada_Byron' } } }, 'forbidden'],
+    [forbidden, forbidden, 'forbidden'],
+    [notThere, { status: 503 }, 'not_found'],
+    [{ status: 500 }, suspended, 'server_error'],
+    [{ body: { kind: 'Listing' } }, suspended, 'unknown_shape'],
+  ])('is a fault where reddit does not answer as it should (%j, %j)', async (list, about, kind) => {
+    await expect(lookUp({ [LIST]: list, [ABOUT]: about }).answer).rejects.toMatchObject({ kind });
   });
 });

@@ -1,13 +1,34 @@
+import type { JsonObject } from '@bufbuild/protobuf';
 import { listOf, numberOf, recordOf, textOf, unknownShape } from '../shape.js';
-import { moderatedUrl } from './request.js';
+import { UpstreamError, type LookupAnswer } from '../source.js';
+import { aboutUrl, moderatedUrl } from './request.js';
 import { askSignedIn, type RedditSettings, type SignedInContext } from './sign-in.js';
 
 /** A subreddit as the lookup of moderated subreddits tells it. */
-export interface Subreddit {
+export type Subreddit = {
   name: string;
   title: string;
   subscribers: number;
   isNsfw: boolean;
+};
+
+/** Answers `moderated` {username}: the subreddits that a user moderates. */
+export async function lookUpModerated(
+  question: JsonObject,
+  context: SignedInContext,
+  settings: RedditSettings,
+): Promise<LookupAnswer> {
+  const username = (textOf(question['username']) ?? '').trim().replace(/^(@|\/?u\/)/i, '');
+  // Nobody can have such a name: what is asked for is somebody.
+  if (!/^[A-Za-z0-9_-]{1,20}$/.test(username)) return notFound(username);
+  try {
+    const subreddits = await moderatedSubreddits(username, context, settings);
+    return { kind: 'found', body: { subreddits }, found: subreddits.length };
+  } catch (error) {
+    const refused = error instanceof UpstreamError && /^(not_found|forbidden)$/.test(error.kind);
+    if (!refused) throw error;
+    return (await refusalOf(username, context, settings)) ?? Promise.reject(error);
+  }
 }
 
 /** The subreddits that a user moderates. Throws `UpstreamError`; `not_found` when there is no such user. */
@@ -38,4 +59,33 @@ export function parseModerated(body: unknown): Subreddit[] {
       isNsfw: row['over_18'] === true || row['over18'] === true,
     };
   });
+}
+
+/** What reddit says of a user whose subreddits it does not show; undefined where that is not about the user. */
+async function refusalOf(
+  username: string,
+  context: SignedInContext,
+  settings: RedditSettings,
+): Promise<LookupAnswer | undefined> {
+  try {
+    const { body } = await askSignedIn(context, settings, aboutUrl(username));
+    // Of a suspended account there are the name and this.
+    if (recordOf(recordOf(body)?.['data'])?.['is_suspended'] !== true) return undefined;
+    return {
+      kind: 'refused',
+      code: 'USER_SUSPENDED',
+      message: `The account "${username}" on reddit is suspended`,
+    };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return error.kind === 'not_found' ? notFound(username) : undefined;
+  }
+}
+
+function notFound(username: string): LookupAnswer {
+  return {
+    kind: 'refused',
+    code: 'USER_NOT_FOUND',
+    message: `There is no account "${username}" on reddit`,
+  };
 }

@@ -87,6 +87,11 @@ export function moderatedUrl(username: string): string {
   return urlOf(`/user/${encodeURIComponent(username)}/moderated_subreddits`, {});
 }
 
+/** What reddit says about a user. */
+export function aboutUrl(username: string): string {
+  return urlOf(`/user/${encodeURIComponent(username)}/about`, {});
+}
+
 function joined(front: string, terms: readonly string[]): string {
   const any = terms.length === 1 ? (terms[0] ?? '') : `(${terms.join(' OR ')})`;
   return front === '' ? any : `${front} ${any}`;
