@@ -43,7 +43,8 @@ function checkOf(
   }));
   const fetched = { items: [], gap: false, warnings: [] };
   const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
-  return { search, watch, parts: completedCheck(search, watch, answer, matched, new Set(), new Date()) };
+  const parts = completedCheck(search, watch, answer, matched, new Set(), new Date());
+  return { search, watch, parts: () => parts };
 }
 
 async function scheduleOf(watchId: string) {
@@ -77,7 +78,8 @@ const itemsOf = (checks: readonly Check[]) =>
 const large = 'x'.repeat(300 * 1024);
 
 /** Appends parts as the recorder would, and then dies. */
-async function appendAndDie({ watch, parts }: WatchChecks, count = parts.length): Promise<void> {
+async function appendAndDie({ watch, parts: build }: WatchChecks, count = build().length): Promise<void> {
+  const parts = build();
   let seq = watch.checkSeq;
   for (const part of parts.slice(0, count))
     seq = await stores.store.append(
@@ -185,7 +187,7 @@ describe('recording checks', () => {
         new Date(),
       ),
     ];
-    await recorder.record([{ search, watch, parts, notBefore }], [], true);
+    await recorder.record([{ search, watch, parts: () => parts, notBefore }], [], true);
     const row = await scheduleOf(id);
     expect(row).toMatchObject({ last_status: 'failed', covered_until: before.covered_until });
     expect(row.next_due_at.getTime()).toBe(notBefore);
@@ -247,7 +249,7 @@ describe('due work', () => {
         const parts = [
           failedCheck(search, watch, new UpstreamError('timeout', 'late'), undefined, new Date()),
         ];
-        await recorder.record([{ search, watch, parts }], [], true);
+        await recorder.record([{ search, watch, parts: () => parts }], [], true);
       },
     ],
   ])('of a watch that joins while its search %s is not lost', async (_, settling) => {

@@ -15,7 +15,8 @@ const WATCHES_AT_ONCE = 1_000;
 export interface WatchChecks {
   search: DueSearch;
   watch: DueWatch;
-  parts: Check[];
+  /** Builds them, when their turn has come: of a search with very many watches not all fit into memory at once. */
+  parts(): Check[];
   /** Not before this instant again, where the search itself has to wait. */
   notBefore?: number | undefined;
 }
@@ -70,14 +71,13 @@ export class CheckRecorder {
         if (isLast) await this.giveBack(tx, memories, searchKeys);
       });
     }
-    for (const { parts } of checks)
-      metrics.checks.inc({ source: parts[0]?.source ?? '', outcome: parts[0]?.failure?.kind ?? 'completed' });
   }
 
   private async append(
-    { search, watch, parts, notBefore }: WatchChecks,
+    { search, watch, parts: build, notBefore }: WatchChecks,
     commonGrid: boolean,
   ): Promise<Progress> {
+    const parts = build();
     const intervalMs = watch.intervalSeconds * 1000;
     const shortestMs = search.shortestSeconds * 1000;
     const next = nextDue(this.now(), intervalMs, shortestMs, originOf(search.searchKey, commonGrid));
@@ -92,6 +92,7 @@ export class CheckRecorder {
           seq,
           `${part.checkId}:${part.part}`,
         );
+      metrics.checks.inc({ source: search.source, outcome: parts[0]?.failure?.kind ?? 'completed' });
       return { watch, checks: parts, seq, nextDueAt, waits: notBefore !== undefined };
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;

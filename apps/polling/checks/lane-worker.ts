@@ -169,7 +169,7 @@ export class LaneWorker {
       search.watches.map((watch) => ({
         search,
         watch,
-        parts: [failedCheck(search, watch, error, blockedUntil, now)],
+        parts: () => [failedCheck(search, watch, error, blockedUntil, now)],
         notBefore: blockedUntil.getTime(),
       })),
     );
@@ -214,7 +214,7 @@ export class LaneWorker {
           checks.push({
             search,
             watch,
-            parts: completedCheck(search, watch, answer, found, seen(watch.watchId), finishedAt),
+            parts: () => completedCheck(search, watch, answer, found, seen(watch.watchId), finishedAt),
           });
         memories.push({
           searchKey: search.searchKey,
@@ -233,7 +233,7 @@ export class LaneWorker {
           checks.push({
             search,
             watch,
-            parts: [failedCheck(search, watch, error, retryAt, finishedAt)],
+            parts: () => [failedCheck(search, watch, error, retryAt, finishedAt)],
             notBefore: retryAt.getTime(),
           });
         memories.push({

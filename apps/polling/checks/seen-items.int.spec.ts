@@ -38,7 +38,7 @@ async function record(search: DueSearch, ids: readonly string[], notBefore?: num
   const fetched = { items: [], gap: false, warnings: [] };
   const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
   const parts = completedCheck(search, watch, answer, matchedOf(ids), new Set(), new Date());
-  await recorder.record([{ search, watch, parts, notBefore }], [], true);
+  await recorder.record([{ search, watch, parts: () => parts, notBefore }], [], true);
 }
 
 async function column<T>(query: string): Promise<T[]> {
