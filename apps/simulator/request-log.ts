@@ -15,6 +15,14 @@ export interface LoggedRequest {
   fault?: string;
 }
 
+/** What the upstreams were asked, as `/_sim/requests` tells it. */
+export interface RequestReport {
+  total: number;
+  bySource: Record<string, number>;
+  byPath: Record<string, number>;
+  requests: LoggedRequest[];
+}
+
 const KEPT_REQUESTS = 20_000;
 
 /** What the upstreams were asked: the newest requests, and counts of all. */
@@ -39,7 +47,7 @@ export class RequestLog {
   }
 
   /** Counts by source and by path, and the requests themselves, oldest first. */
-  report(source?: string): object {
+  report(source?: string): RequestReport {
     const bySource: Record<string, number> = {};
     const byPath: Record<string, number> = {};
     let total = 0;

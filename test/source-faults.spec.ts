@@ -1,0 +1,158 @@
+import { create, type JsonObject } from '@bufbuild/protobuf';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CriteriaSchema, type SourceId } from '#contracts';
+import { createOutboundHttp, type OutboundHttp } from '#http-out';
+import { newId } from '#kernel';
+import { createSources } from '#sources';
+import { failedCheck } from '../apps/polling/checks/build-checks.js';
+import type { DueSearch, DueWatch } from '../apps/polling/checks/due-work.js';
+import { planReads, type Answer } from '../apps/polling/checks/read-upstream.js';
+import { NOTHING_LEARNED } from '../apps/polling/lanes/lane-memory.js';
+import { Lane } from '../apps/polling/lanes/lane.js';
+import { SIMULATED_SOURCES, simulatedSources, type FaultKind } from '../apps/simulator/index.js';
+import { searchOf } from '../apps/simulator/searches.js';
+import { SimulatorClient } from '../apps/simulator/simulator-client.js';
+
+// What can go wrong with an upstream, on each source: the real connector on a real lane, against the simulator.
+
+let client: SimulatorClient;
+let impatient: OutboundHttp;
+const outbound = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
+const sources = createSources(simulatedSources('http://127.0.0.1'));
+
+beforeAll(async () => {
+  client = await SimulatorClient.start({ historyPosts: 30 });
+  impatient = {
+    request: (request) => outbound.request({ ...request, deadlineMs: Math.min(request.deadlineMs, 1_500) }),
+    close: () => outbound.close(),
+  };
+});
+afterAll(async () => {
+  await outbound.close();
+  await client.stop();
+});
+afterEach(() => client.simulator.faults.clear());
+
+function laneOf(source: SourceId): Lane {
+  const connector = sources.get(source)?.connector;
+  if (!connector) throw new Error(`${source} has no connector`);
+  return new Lane({
+    name: `${source}:0`,
+    // Whose budget is small would wait for real.
+    connector: { ...connector, budget: { ...connector.budget, requestsPerMinute: 600_000 } },
+    baseUrl: client.simulator.url,
+    http: impatient,
+    lanes: 1,
+    memory: NOTHING_LEARNED,
+    remember: async () => {},
+    clock: client.clock,
+  });
+}
+
+/** A search whose watch was last looked at an hour ago. */
+function dueOn(source: SourceId): DueSearch & { watches: [DueWatch] } {
+  const { market = 'global', filters = {} } = searchOf(source, client.simulator.url);
+  const query = source === 'ai_answers' ? {} : { query: 'zephyr kettle' };
+  const at = client.clock.now().getTime();
+  const searchKey = `${source}:spec`;
+  const watch: DueWatch = {
+    watchId: newId(),
+    searchKey,
+    accountId: newId(),
+    keywordId: '',
+    searchId: '',
+    intervalSeconds: 600,
+    backfill: false,
+    baselineAt: at - 3_600_000,
+    coveredUntil: at - 3_600_000,
+    tick: at,
+    checkSeq: 1,
+  };
+  return {
+    searchKey,
+    source,
+    criteria: create(CriteriaSchema, { market, ...query, filters: filters as JsonObject }),
+    match: 'word',
+    state: {},
+    stateAt: undefined,
+    failures: 0,
+    shortestSeconds: 600,
+    watches: [watch],
+  };
+}
+
+async function readOn(lane: Lane): Promise<Answer | undefined> {
+  const search = dueOn(lane.source);
+  const [read] = planReads(lane, [search], client.clock, async () => () => false);
+  const [answered] = (await read?.run()) ?? [];
+  return answered?.answers.get(search.searchKey);
+}
+
+const asked = (source: SourceId) =>
+  client.simulator.requests.report(source).requests.filter(({ signIn }) => !signIn).length;
+
+interface Trouble {
+  kind: FaultKind;
+  /** What the failed check may be called: an upstream that says more than a status is understood better. */
+  failure: RegExp;
+}
+
+const TROUBLES: Trouble[] = [
+  { kind: '401', failure: /^unauthorized$/ },
+  { kind: '403', failure: /^(forbidden|rate_limited|unauthorized|quota_spent)$/ },
+  { kind: '404', failure: /^(not_found|unexpected_status)$/ },
+  { kind: '429', failure: /^(rate_limited|quota_spent)$/ },
+  { kind: '500', failure: /^server_error$/ },
+  { kind: '503', failure: /^server_error$/ },
+  { kind: 'hang', failure: /^timeout$/ },
+  { kind: 'html', failure: /^(not_parsable|unknown_shape)$/ },
+  { kind: 'truncated', failure: /^(truncated|network|not_parsable)$/ },
+  { kind: 'shape', failure: /^(unknown_shape|not_parsable)$/ },
+  { kind: 'empty', failure: /^not_parsable$/ },
+];
+
+describe.each(SIMULATED_SOURCES)('%s', (source) => {
+  it.each(TROUBLES)('fails its check for nothing and says why: $kind', async ({ kind, failure }) => {
+    client.simulator.faults.add({
+      source,
+      kind,
+      times: 0,
+      retryAfterSeconds: kind === '429' ? 300 : undefined,
+    });
+    const lane = laneOf(source);
+    const answer = await readOn(lane);
+    lane.stop();
+    if (answer?.kind !== 'failed') throw new Error(`it did not fail: ${JSON.stringify(answer)}`);
+    const search = dueOn(source);
+    const check = failedCheck(search, search.watches[0], answer.error, undefined, client.clock.now());
+    expect(check.failure?.kind).toMatch(failure);
+    expect(check.failure?.reason).toMatch(new RegExp(`${source}|feed`));
+    expect(check.failure?.reason.length).toBeGreaterThan(20);
+    expect(check.failure?.reason).not.toMatch(/sim-(?!ulat)|<html|\{"/);
+    expect([check.costCredits, check.items.length, check.units]).toEqual([0, 0, 0]);
+  });
+
+  it('is asked nothing before Retry-After has passed, and then goes on', async () => {
+    const lane = laneOf(source);
+    client.simulator.faults.add({ source, kind: '429', times: 1, retryAfterSeconds: 300 });
+    const first = await readOn(lane);
+    if (first?.kind !== 'failed') throw new Error('it did not fail');
+    const { error } = first;
+    expect(error.retryAfterMs).toBe(300_000);
+    if (lane.connector.budget.backoff === 'search' || error.reach === 'search') {
+      // Each search has an upstream of its own there: the search waits, by its watches' next tick.
+      expect(lane.blockedForMs).toBe(0);
+      return;
+    }
+    const before = asked(source);
+    client.clock.pass(299);
+    const meanwhile = await readOn(lane);
+    expect(meanwhile?.kind === 'blocked' || meanwhile?.kind === 'failed').toBe(true);
+    expect(asked(source)).toBe(before);
+    client.clock.pass(2);
+    const then = await readOn(lane);
+    lane.stop();
+    expect(then?.kind).toBe('read');
+    expect(asked(source)).toBeGreaterThan(before);
+  });
+});
