@@ -114,9 +114,10 @@ interface Wrapper {
   bodyText: string;
 }
 
-// Bodies that are not JSON are kept in an object of three keys.
+// Bodies that are not JSON are kept in an object of three keys. One of them is also a field of GitHub's.
 function wrapperOf(bytes: Buffer): Wrapper | undefined {
   const text = bytes.toString('utf8');
   if (!text.trimStart().startsWith('{') || !text.includes('"bodyText"')) return undefined;
-  return JSON.parse(text) as Wrapper;
+  const wrapper = JSON.parse(text) as Partial<Wrapper>;
+  return typeof wrapper.bodyText === 'string' ? (wrapper as Wrapper) : undefined;
 }

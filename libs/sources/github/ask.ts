@@ -1,0 +1,88 @@
+import { parseJson } from '../json-answer.js';
+import { readRateHeaders } from '../rate-headers.js';
+import { recordOf, textOf } from '../shape.js';
+import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamResponse } from '../source.js';
+import { statusError } from '../status-error.js';
+import { askAdvised } from '../token-advice.js';
+
+/** The setting that holds the token. */
+export const TOKEN_SETTING = 'SOURCE_GITHUB_TOKEN';
+
+const API = 'https://api.github.com';
+// "Wait at least one minute": docs, rate limits of the REST API.
+const SECONDARY_WAIT_MS = 60_000;
+
+/** Asks the REST API. Throws `UpstreamError`. */
+export function ask(context: FetchContext, token: string, pathAndQuery: string): Promise<unknown> {
+  return send(context, token, { url: `${API}${pathAndQuery}` });
+}
+
+/** Asks the GraphQL API, which wants a token. Throws `UpstreamError`. */
+export async function askGraphql(
+  context: FetchContext,
+  token: string,
+  query: string,
+  variables: Record<string, unknown>,
+): Promise<unknown> {
+  return send(context, token, {
+    method: 'POST',
+    url: `${API}/graphql`,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables }),
+  });
+}
+
+function send({ http, now }: FetchContext, token: string, request: UpstreamRequest): Promise<unknown> {
+  const advice =
+    token === ''
+      ? `it wants a sign-in; set ${TOKEN_SETTING}`
+      : `the token was not accepted; check ${TOKEN_SETTING}`;
+  return askAdvised('github', advice, async () => {
+    const response = await http.request({
+      ...request,
+      headers: {
+        accept: 'application/vnd.github+json',
+        'x-github-api-version': '2022-11-28',
+        ...(token !== '' && { authorization: `Bearer ${token}` }),
+        ...request.headers,
+      },
+      // Their bodies say what is meant.
+      accept: [403, 422, 429],
+    });
+    if (response.status >= 300) throw faultOf(response, now);
+    return parseJson('github', response.text, response.status);
+  });
+}
+
+function faultOf({ status, headers, text }: UpstreamResponse, now: Date): UpstreamError {
+  const told = `github answered ${status}`;
+  if (status === 422) {
+    const reason =
+      'the search was not understood, or names what does not exist or is private; check the words and filters of the search';
+    return new UpstreamError('unexpected_status', `${told}: ${reason}`, status);
+  }
+  const message = messageOf(text);
+  if (/secondary rate limit|abuse detection/i.test(message)) {
+    // First what we are told, then the end of a window that is used up, then a minute.
+    const waitMs = readRateHeaders(headers, now).retryAfterMs ?? SECONDARY_WAIT_MS;
+    return rateLimited(told, status, 'too many requests in a short time', waitMs);
+  }
+  const { remaining, retryAfterMs } = readRateHeaders(headers, now);
+  if (remaining === 0 || /rate limit exceeded/i.test(message)) {
+    return rateLimited(told, status, 'too many requests', retryAfterMs);
+  }
+  return statusError('github', [], status, headers, now);
+}
+
+function rateLimited(told: string, status: number, what: string, waitMs: number | undefined): UpstreamError {
+  const wait = waitMs === undefined ? 'asked to wait' : `asked to wait ${Math.ceil(waitMs / 1000)} s`;
+  return new UpstreamError('rate_limited', `${told}: ${what}, ${wait}`, status, waitMs);
+}
+
+function messageOf(text: string): string {
+  try {
+    return textOf(recordOf(JSON.parse(text))?.['message']) ?? '';
+  } catch {
+    return '';
+  }
+}
