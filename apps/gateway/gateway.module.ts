@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serviceModule, LOG, type ServiceDefinition } from '#platform';
 import type { Logger } from '#telemetry';
+import { AnswersController } from './api/answers/answers.controller.js';
 import { ActivityController } from './api/keywords/activity.controller.js';
 import { KeywordsController } from './api/keywords/keywords.controller.js';
 import { LookupClient } from './api/lookups/lookup-client.js';
@@ -16,6 +17,7 @@ import { SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
+import { AnswerReads } from './reads/answer-reads.js';
 import { ActivityReads } from './reads/activity-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
 import { MarketReads } from './reads/market-reads.js';
@@ -39,6 +41,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           LookupsController,
           SourcesController,
           VintedController,
+          AnswersController,
           WatchesController,
         ],
         providers: [
@@ -51,6 +54,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           ActivityReads,
           LookupClient,
           MarketReads,
+          AnswerReads,
           SourceReads,
         ],
       },

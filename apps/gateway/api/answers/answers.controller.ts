@@ -1,0 +1,107 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
+import { isoFromClickHouse, type AnswerRow } from '#clickhouse';
+import { CriteriaSchema } from '#contracts';
+import { derivedId, isoOf, Refusal } from '#kernel';
+import type { WatchEntity } from '#postgres';
+import { brandDomainsOf, brandsOf, readBrands } from '#sources';
+import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
+import type { Caller } from '../../auth/api-keys.js';
+import { Cursors } from '../../http/cursor.js';
+import { pathId } from '../../http/path-id.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { answerPosition, AnswerReads } from '../../reads/answer-reads.js';
+import { KeywordReads } from '../../reads/keyword-reads.js';
+import type { Position } from '../../reads/mention-reads.js';
+
+const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'] as const;
+const WINDOW_MS = 90 * 24 * 3_600_000;
+const MOST_BRANDS = 20;
+
+/** What AI engines answered, word for word, read for the search's brands or for any others. Free. */
+@Controller()
+@UseGuards(ApiKeyGuard)
+export class AnswersController {
+  constructor(
+    private readonly answers: AnswerReads,
+    private readonly keywords: KeywordReads,
+    private readonly cursors: Cursors,
+  ) {}
+
+  @Get(['v1/keywords/:id/answers', 'v1/queries/:id/answers'])
+  async ofKeyword(@From() { accountId }: Caller, @Param('id') given: string, @Query() raw: RawQuery) {
+    const keywordId = pathId(given, 'keyword');
+    if (!(await this.keywords.keyword(accountId, keywordId))) throw Refusal.notFound('keyword');
+    const reads = (await this.keywords.watchesOfKeywords([keywordId])).get(keywordId) ?? [];
+    return this.page(
+      { accountId, keywordId },
+      reads.map(({ watch }) => watch),
+      raw,
+    );
+  }
+
+  @Get('v1/ai_answers/watches/:id/answers')
+  async ofWatch(@From() { accountId }: Caller, @Param('id') given: string, @Query() raw: RawQuery) {
+    const watchId = pathId(given, 'watch');
+    const read = await this.keywords.watch(accountId, 'ai_answers', watchId);
+    if (!read) throw Refusal.notFound('watch');
+    return this.page({ accountId, watchId }, [read.watch], raw);
+  }
+
+  private async page(
+    owner: { accountId: string; keywordId?: string; watchId?: string },
+    watches: readonly WatchEntity[],
+    raw: RawQuery,
+  ) {
+    const query = new QueryReader(raw);
+    const brands = query.all('brand');
+    if (brands.length > MOST_BRANDS) query.fault('brand', `at most ${MOST_BRANDS} brands at once`);
+    if (brands.some((brand) => brand.trim() === '')) query.fault('brand', 'must name a brand');
+    const engines = query.all('engine', ENGINES);
+    const asked = query.instant('since');
+    const until = query.instant('until');
+    const limit = query.integer('limit', 1, 200, 50);
+    const cursor = query.one('cursor');
+    query.finish();
+    const scope = {
+      list: 'answers',
+      ...owner,
+      engines,
+      since: raw.since ?? null,
+      until: raw.until ?? null,
+    };
+    const from =
+      cursor === undefined ? undefined : this.cursors.read<{ after: Position; since: number }>(scope, cursor);
+    const since = from ? new Date(from.since) : (asked ?? new Date(Date.now() - WINDOW_MS));
+    const rows = await this.answers.answers({ ...owner, engines, since, until, limit, after: from?.after });
+    const last = rows.length > limit ? rows[limit - 1] : undefined;
+    const byId = new Map(watches.map((watch) => [watch.watchId, watch]));
+    return {
+      data: rows.slice(0, limit).map((row) => answerView(row, brands, byId.get(row.watch_id))),
+      since: isoOf(since),
+      ...(last
+        ? { nextCursor: this.cursors.write(scope, { after: answerPosition(last), since: since.getTime() }) }
+        : {}),
+    };
+  }
+}
+
+/** An answer with what it says of the brands that were asked for, or else of the search's own. */
+function answerView(row: AnswerRow, asked: readonly string[], watch: WatchEntity | undefined) {
+  const criteria = watch && fromJson(CriteriaSchema, watch.criteria, { ignoreUnknownFields: true });
+  const brands = asked.length > 0 ? asked : criteria ? brandsOf(criteria) : [];
+  const citations = JSON.parse(row.citations) as { url: string; title: string }[];
+  return {
+    id: derivedId('answer', row.check_id, row.engine),
+    watchId: row.watch_id,
+    engine: row.engine,
+    model: row.model,
+    prompt: row.prompt,
+    market: row.market,
+    answeredAt: isoFromClickHouse(row.answered_at),
+    text: row.text,
+    citations,
+    queries: row.queries,
+    brands: readBrands(row.text, citations, brands, criteria ? brandDomainsOf(criteria) : {}),
+  };
+}
