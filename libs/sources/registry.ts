@@ -1,4 +1,5 @@
 import { SOURCE_IDS, type SourceId } from '#contracts';
+import { aiAnswersSettings, createAiAnswersConnector } from './ai_answers/index.js';
 import { createBlueskyConnector } from './bluesky/index.js';
 import { createHackernewsConnector } from './hackernews/index.js';
 import { createRedditConnector } from './reddit/index.js';
@@ -65,7 +66,7 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   producthunt: {},
   stackoverflow: {},
   rss: { create: () => createRssConnector() },
-  ai_answers: {},
+  ai_answers: { create: (env) => createAiAnswersConnector(aiAnswersSettings(env)) },
   vinted: { create: () => createVintedConnector(), offByDefault: true },
 };
 

@@ -1,0 +1,88 @@
+import { listOf, recordOf, textOf } from '../shape.js';
+import type { EngineApi, Turn } from './answer.js';
+import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
+
+// Each search is billed; answers of people's length take one to three.
+const MAX_SEARCHES = 5;
+const MAX_TOKENS = 4_096;
+
+/** Anthropic by its Messages interface, with its web search. */
+export const anthropic: EngineApi = {
+  id: 'anthropic',
+  site: 'https://claude.ai/',
+  defaultModel: 'claude-haiku-4-5',
+  url: () => 'https://api.anthropic.com/v1/messages',
+  headers: (token) => ({ 'x-api-key': token, 'anthropic-version': '2023-06-01' }),
+  body: ({ prompt, model, country }, said) => ({
+    model,
+    max_tokens: MAX_TOKENS,
+    messages: [
+      { role: 'user', content: prompt },
+      // What it has said before it paused, as it was: so it goes on from there.
+      ...(said.length > 0 ? [{ role: 'assistant', content: said }] : []),
+    ],
+    tools: [
+      {
+        type: 'web_search_20250305',
+        name: 'web_search',
+        max_uses: MAX_SEARCHES,
+        ...(country !== undefined && { user_location: { type: 'approximate', country } }),
+      },
+    ],
+  }),
+  read,
+};
+
+function read(body: unknown, said: readonly unknown[]): Turn {
+  const message = recordOf(body);
+  const content = listOf(message?.['content']);
+  if (message?.['type'] !== 'message' || !content) {
+    throw unknownAnswer('anthropic', 'a message with a list "content"');
+  }
+  const whole = [...said, ...content];
+  const reason = textOf(message['stop_reason']) ?? '';
+  switch (reason) {
+    case 'end_turn':
+    case 'stop_sequence':
+      break;
+    case 'pause_turn':
+      return { goOn: whole };
+    case 'refusal':
+      throw declined('anthropic', reason);
+    default:
+      throw brokenOff('anthropic', reason);
+  }
+  const blocks = whole.map((block) => recordOf(block) ?? {});
+  const texts = blocks.filter(({ type }) => type === 'text');
+  // Blocks are pieces of one text, cut where a citation begins or ends.
+  const text = texts.map((block) => textIn(block['text'])).join('');
+  if (text.trim() === '') throw unknownAnswer('anthropic', 'blocks with a text');
+  const results = blocks.filter(({ type }) => type === 'web_search_tool_result');
+  return {
+    answer: {
+      model: textOf(message['model']) ?? '',
+      text,
+      citations: citationsOf(texts.flatMap(({ citations }) => listOf(citations) ?? [])),
+      queries: textsOf(
+        blocks
+          .filter(({ type }) => type === 'server_tool_use')
+          .map(({ input }) => recordOf(input)?.['query']),
+      ),
+      sources: citationsOf(results.flatMap(({ content: pages }) => listOf(pages) ?? [])),
+      warnings: textsOf(results.map(({ content: result }) => failureOf(result))),
+    },
+  };
+}
+
+// Spaces alone are part of the text too, between two citations.
+function textIn(value: unknown): string {
+  return textOf(value) ?? (typeof value === 'string' ? value : '');
+}
+
+// A search that failed comes in an answer of 200, as an object where there would be a list.
+function failureOf(result: unknown): string | undefined {
+  const code = textOf(recordOf(result)?.['error_code']);
+  if (code === undefined) return undefined;
+  const reason = /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : '';
+  return `ai_answers: a web search of anthropic failed${reason}; it answered without`;
+}

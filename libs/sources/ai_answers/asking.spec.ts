@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { OutboundError } from '#http-out';
+import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { anthropicAnswer, asking, connector, engineOf, engines, reading } from './invented.js';
+
+describe('asking the engines', () => {
+  it('asks each one once, with its key and model, at once', async () => {
+    const { read, requests } = reading(engines(), asking({}, 'uk'));
+    await read;
+    expect(requests.map(({ at, method, deadlineMs }) => [at.host, method, deadlineMs])).toEqual([
+      ['api.openai.com', 'POST', 90_000],
+      ['api.anthropic.com', 'POST', 90_000],
+      ['api.perplexity.ai', 'POST', 90_000],
+    ]);
+    expect(requests.map(({ headers }) => headers?.['authorization'] ?? headers?.['x-api-key'])).toEqual([
+      'Bearer key-1',
+      'key-2',
+      'Bearer key-3',
+    ]);
+    const bodies = requests.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>);
+    expect(bodies.map(({ model }) => model)).toEqual(['gpt-5.2', 'claude-haiku-4-5', 'sonar-pro']);
+    expect(bodies[0]).toMatchObject({
+      input: 'Which lamp is the best?',
+      tools: [{ type: 'web_search', user_location: { type: 'approximate', country: 'GB' } }],
+    });
+  });
+
+  it.each(['global', 'com', 'eu', 'xx', '', undefined])(
+    'says no place where the market is %j',
+    async (market) => {
+      const { read, requests } = reading(engines(), asking({ engines: ['openai'] }, market));
+      await read;
+      expect(String(requests[0]?.body)).not.toContain('user_location');
+    },
+  );
+
+  it('asks those that the search names', async () => {
+    const { read, requests } = reading(engines(), asking({ engines: ['perplexity', 'openai'] }));
+    expect((await read).units).toBe(2);
+    expect(requests.map(engineOf)).toEqual(['openai', 'perplexity']);
+  });
+
+  it('asks once for searches that differ in their brands only', async () => {
+    const under = new Map<string, Promise<unknown>>();
+    const shared: FetchContext['shared'] = <T>(key: string, run: () => Promise<T>) => {
+      if (!under.has(key)) under.set(key, run());
+      return under.get(key) as Promise<T>;
+    };
+    const upstream = fakeUpstream('ai_answers', engines());
+    const read = (more: Record<string, unknown>, market: string) =>
+      connector.search(
+        asking({ engines: ['openai'], ...more }, market),
+        fakeContext(upstream.http, { shared }),
+      );
+    await Promise.all([read({}, 'de'), read({ brands: ['Other'] }, 'de')]);
+    expect(upstream.requests.length).toBe(1);
+    await read({}, 'fr');
+    await read({ prompt: 'Another?' }, 'de');
+    expect(upstream.requests.length).toBe(3);
+  });
+
+  it('goes on where Anthropic has paused, at most three times', async () => {
+    const paused = { ...anthropicAnswer({ text: 'So far. ' }), stop_reason: 'pause_turn' };
+    const turns = async (pauses: number) => {
+      let asked = 0;
+      const answer = () => ({ body: (asked += 1) <= pauses ? paused : anthropicAnswer({ text: 'Done.' }) });
+      const { read, requests } = reading(answer, asking({ engines: ['anthropic'] }));
+      const outcome = await read.then(
+        ({ items }) => items[0]?.text,
+        (error: Error) => error.message,
+      );
+      return [outcome, requests.length];
+    };
+    expect(await turns(0)).toEqual(['Done.', 1]);
+    expect(await turns(3)).toEqual(['So far. So far. So far. Done.', 4]);
+    expect(await turns(4)).toEqual([
+      'ai_answers: anthropic broke its answer off (pause_turn); it counts as none',
+      4,
+    ]);
+  });
+});
+
+describe('an engine that fails', () => {
+  const down = { fails: { status: 503 } };
+
+  it('is a warning, and the others answer', async () => {
+    const { read } = reading(engines({ anthropic: down }));
+    const { items, units, warnings, observations } = await read;
+    expect(items.map(({ itemId }) => itemId)).toEqual(['openai:answer.created', 'perplexity:answer.created']);
+    expect([units, observations?.length]).toEqual([2, 2]);
+    expect(warnings).toEqual([
+      'ai_answers answered 503: the upstream has a fault of its own; it is asked again later (anthropic)',
+    ]);
+  });
+
+  it('is the failure where no other answers', async () => {
+    const limited = { fails: { status: 429, headers: { 'retry-after': '60' } } };
+    const refused = { fails: { status: 429, headers: { 'retry-after': '20' } } };
+    const { read } = reading(engines({ openai: limited, anthropic: down, perplexity: refused }));
+    await expect(read).rejects.toMatchObject({
+      kind: 'rate_limited',
+      statusCode: 429,
+      retryAfterMs: 20_000,
+      message:
+        'none of the 3 engines answered: ai_answers answered 429: openai gets too many requests, and asks to wait 60 s; ' +
+        'ai_answers answered 503: the upstream has a fault of its own; it is asked again later (anthropic); ' +
+        'ai_answers answered 429: perplexity gets too many requests, and asks to wait 20 s',
+    });
+  });
+
+  it('does not hide that the lane has stopped', async () => {
+    const upstream = fakeUpstream('ai_answers', engines());
+    const stopped = new Error('the lane stops');
+    const http = { ...upstream.http, request: () => Promise.reject(stopped) };
+    await expect(connector.search(asking(), fakeContext(http))).rejects.toBe(stopped);
+  });
+
+  it('is told where it is not set up any more', async () => {
+    const { read } = reading(engines(), asking({ engines: ['openai', 'gemini'] }));
+    expect((await read).warnings).toEqual(['ai_answers: gemini is not set up any more; set AI_GEMINI_TOKEN']);
+    await expect(reading(engines(), asking({ engines: ['gemini'] })).read).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: 'ai_answers: gemini is not set up any more; set AI_GEMINI_TOKEN',
+    });
+  });
+
+  it('that asks for patience is left alone for as long, and the others are asked', async () => {
+    const session = new Map<string, unknown>();
+    const limited = engines({ openai: { fails: { status: 429, headers: { 'retry-after': '60' } } } });
+    await reading(limited, asking(), { session }).read;
+    const seconds = (after: number) => ({ session, now: new Date(SPEC_NOW.getTime() + after * 1000) });
+    const soon = reading(engines(), asking(), seconds(20));
+    expect((await soon.read).warnings).toEqual([
+      'ai_answers: openai asked to wait, and is asked again in 40 s',
+    ]);
+    expect([soon.requests.map(engineOf), soon.heldOff]).toEqual([['anthropic', 'perplexity'], []]);
+    const later = reading(engines(), asking(), seconds(60));
+    expect((await later.read).warnings).toEqual([]);
+    expect(later.requests.length).toBe(3);
+  });
+
+  const openaiOnly = asking({ engines: ['openai'] });
+  it.each<[string, FakeAnswer, object]>([
+    [
+      'without money',
+      { status: 429, body: { error: { code: 'insufficient_quota', type: 'insufficient_quota' } } },
+      { kind: 'quota_spent', retryAfterMs: 3_600_000 },
+    ],
+    [
+      'with Anthropic’s word for it',
+      { status: 400, body: { error: { message: 'Your credit balance is too low to access it.' } } },
+      { kind: 'quota_spent', retryAfterMs: 3_600_000 },
+    ],
+    [
+      'with Google’s requests of the day used up',
+      {
+        status: 429,
+        body: {
+          error: { details: [{ violations: [{ quotaId: 'GenerateRequestsPerDayPerProject' }] }] },
+        },
+      },
+      // Midnight in Los Angeles is 08:00 in UTC.
+      { kind: 'quota_spent', retryAfterMs: 20 * 3_600_000 },
+    ],
+  ])('%s is left out by its quota', async (_, answer, expected) => {
+    const { read, heldOff } = reading(() => answer, openaiOnly);
+    await expect(read).rejects.toMatchObject(expected);
+    expect(heldOff).toMatchObject([
+      { quota: 'openai', waitMs: (expected as { retryAfterMs: number }).retryAfterMs },
+    ]);
+    expect(connector.budget.quotas?.['openai']?.points).toBe(100_000);
+  });
+
+  it.each<[string, FakeAnswer, string]>([
+    [
+      '400',
+      { status: 400, body: { error: { message: 'Web search options not supported <model>.' } } },
+      'ai_answers answered 400: openai did not take the request; check that AI_OPENAI_MODEL, where it is set, names a model with web search',
+    ],
+    [
+      '403',
+      { status: 403, body: { error: { code: 'unsupported_country_region_territory' } } },
+      'ai_answers answered 403: openai does not let this account search; see what the account may use',
+    ],
+    [
+      '404',
+      { status: 404, body: { error: { code: 'model_not_found' } } },
+      'ai_answers answered 404: openai has no such model; check AI_OPENAI_MODEL',
+    ],
+    [
+      '429 with durations for headers',
+      {
+        status: 429,
+        headers: { 'x-ratelimit-reset-requests': '120ms', 'x-ratelimit-reset-tokens': '6m0s' },
+      },
+      'ai_answers answered 429: openai gets too many requests, and asks to wait 360 s',
+    ],
+    [
+      'a page of HTML',
+      { status: 502, body: '<html>Bad gateway</html>' },
+      'ai_answers answered 502: the upstream has a fault of its own; it is asked again later (openai)',
+    ],
+    [
+      'a time-out',
+      new OutboundError('timeout', 'api.openai.com did not answer completely within 90 s'),
+      'ai_answers could not be read: api.openai.com did not answer completely within 90 s',
+    ],
+  ])('with %s says what to do', async (_, answer, message) => {
+    await expect(reading(() => answer, openaiOnly).read).rejects.toMatchObject({ message });
+  });
+
+  it('in one search only, as a warning of Anthropic’s answer', async () => {
+    const failed = { type: 'web_search_tool_result', content: { error_code: 'too_many_requests' } };
+    const answer = anthropicAnswer({}) as { content: object[] };
+    const body = { ...answer, content: [failed, ...answer.content] };
+    const { read } = reading(() => ({ body }), asking({ engines: ['anthropic'] }));
+    expect((await read).warnings).toEqual([
+      'ai_answers: a web search of anthropic failed (too_many_requests); it answered without',
+    ]);
+  });
+});

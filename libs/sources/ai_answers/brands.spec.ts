@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { domainOf } from './brands.js';
+import { readBrands, type BrandDomains } from './index.js';
+
+const page = (url: string, title = '') => ({ url, title });
+const cited = (brand: string, url: string, title = '', domains?: BrandDomains) =>
+  readBrands('', [page(url, title)], [brand], domains)[0]?.cited;
+
+describe('the brands that an answer mentions', () => {
+  it('stand in its text as whole words, in any case, with the place of the first', () => {
+    const text = 'Try ACME Rocket or Byron; byron is cheaper. Acmeology is no brand.';
+    expect(readBrands(text, [], ['Byron', 'acme rocket', 'Acme', 'Ology'])).toEqual([
+      { brand: 'Byron', mentioned: true, cited: false, position: 19 },
+      { brand: 'acme rocket', mentioned: true, cited: false, position: 4 },
+      { brand: 'Acme', mentioned: true, cited: false, position: 4 },
+      { brand: 'Ology', mentioned: false, cited: false, position: null },
+    ]);
+  });
+
+  it('do not stand in its addresses', () => {
+    expect(readBrands('See ([acme.com](https://acme.com/lamps)).', [], ['Acme'])[0]?.mentioned).toBe(false);
+  });
+
+  it('are found in scripts without spaces, and with their signs', () => {
+    const text = '最好的是东京灯。C++ and H&M too.';
+    expect(readBrands(text, [], ['东京灯', 'C++', 'H&M', '灯京']).map(({ position }) => position)).toEqual([
+      4,
+      8,
+      16,
+      null,
+    ]);
+  });
+
+  it('are none for a name that leaves nothing to look for', () => {
+    expect(readBrands('Acme', [page('https://acme.com/')], ['\u200b'])).toEqual([
+      { brand: '\u200b', mentioned: false, cited: false, position: null },
+    ]);
+  });
+});
+
+describe('the brands that an answer cites', () => {
+  it.each([
+    ['acme', 'https://www.acme.com/lamps?utm=1'],
+    ['Acme Rocket', 'https://acmerocket.io/'],
+    ['acme rocket', 'https://shop.acme-rocket.de/a'],
+    ['Acme', 'https://getacme.app/'],
+    ['Nestlé', 'https://www.nestle.com/'],
+    ['H&M', 'https://www2.hm.com/'],
+    ['Arc', 'https://arc.net/'],
+    ['Arc', 'https://the-arc-lamp.example/'],
+    ['Müller Lampen', 'https://xn--mller-lampen-dlb.de/'],
+    ['Größe', 'https://groesse-groesse.de/'],
+  ])('%s has a page at %s', (brand, url) => {
+    expect(cited(brand, url)).toBe(brand !== 'Größe');
+  });
+
+  it.each([
+    ['Arc', 'https://search.example/arc'],
+    ['Acme', 'https://lamps.example/acme'],
+    ['com', 'https://lamps.com/'],
+    ['Acme', 'not an address'],
+    ['!!!', 'https://lamps.example/'],
+  ])('%s has none at %s', (brand, url) => {
+    expect(cited(brand, url)).toBe(false);
+  });
+
+  it('stand in the title of a page, as whole words', () => {
+    expect(cited('Acme', 'https://news.example/1', 'Why ACME lamps last')).toBe(true);
+    expect(cited('Acme', 'https://news.example/1', 'Acmeology')).toBe(false);
+  });
+
+  it('are compared with the domain that Gemini gives for a title, not with the host that leads there', () => {
+    const redirect = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/AU1';
+    expect(cited('Acme', redirect, 'acme.com')).toBe(true);
+    expect(cited('Google', redirect, 'acme.com')).toBe(false);
+    expect(cited('Vertex', redirect, 'Weather in Lampville')).toBe(false);
+    expect(cited('Acme', redirect, 'acme.com', { acme: ['acme.com'] })).toBe(true);
+  });
+
+  it('with domains of their own are cited by these alone', () => {
+    const domains = { ACME: ['https://www.acme.com/', 'lamps.acme.de'] };
+    expect(cited('Acme', 'https://acme.com/a', '', domains)).toBe(true);
+    expect(cited('Acme', 'https://shop.acme.com/a', '', domains)).toBe(true);
+    expect(cited('Acme', 'https://lamps.acme.de/', '', domains)).toBe(true);
+    expect(cited('Acme', 'https://acme.de/', 'Acme lamps', domains)).toBe(false);
+    expect(cited('Acme', 'https://notacme.com/', 'Acme', domains)).toBe(false);
+    expect(cited('Byron', 'https://byron.example/', '', domains)).toBe(true);
+  });
+
+  it('need not be mentioned, and the other way round', () => {
+    const [one] = readBrands('Some lamp.', [page('https://acme.com/')], ['Acme']);
+    expect(one).toEqual({ brand: 'Acme', mentioned: false, cited: true, position: null });
+    const [other] = readBrands('Acme.', [], ['Acme']);
+    expect(other).toEqual({ brand: 'Acme', mentioned: true, cited: false, position: 0 });
+  });
+});
+
+describe('domains', () => {
+  it.each([
+    ['acme.com', 'acme.com'],
+    [' HTTPS://www.Acme.com/shop?a=1 ', 'acme.com'],
+    ['xn--mller-kva.de', 'müller.de'],
+    ['Weather in Lampville, CA', undefined],
+    ['acme', undefined],
+    ['', undefined],
+    ['ftp://acme.com', undefined],
+  ])('%j is %s', (text, domain) => {
+    expect(domainOf(text)).toBe(domain);
+  });
+});

@@ -1,0 +1,134 @@
+import type { Criteria } from '#contracts';
+import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from '../source.js';
+import { ENGINES, tokenSetting, type Answer, type Engine } from './answer.js';
+import { ask } from './ask.js';
+import { readBrands } from './brands.js';
+import { brandDomainsOf, brandsOf, enginesOf, faultsOf, placeOf, promptOf } from './criteria.js';
+import type { AiAnswersSettings } from './engines.js';
+import { observationsOf, reportOfAll, reportSince, type Asked } from './report.js';
+import { readHistory, runOf, withRuns, writeHistory, type History, type Run } from './runs.js';
+
+// No engine allows so few; it is what lets one of them be left out for a while, and the others not.
+const REQUESTS_A_DAY = 100_000;
+const DAY_MS = 86_400_000;
+// A watch asks for a little more than it has not seen: this much before its last look.
+const OVERLAP_MS = 5 * 60_000;
+
+/** Answers of AI engines to a prompt, and which brands they mention and cite. Each engine is asked in every check. */
+export function createAiAnswersConnector(settings: AiAnswersSettings): SourceConnector {
+  const configured = ENGINES.filter((engine) => settings[engine]);
+  const quota = { points: REQUESTS_A_DAY, nextReset: (now: Date) => new Date(now.getTime() + DAY_MS) };
+  return {
+    id: 'ai_answers',
+    requiredSettings: [ENGINES.map(tokenSetting)],
+    commonGrid: false,
+    hasSearch: true,
+    // A brand that has left the answer is what a search looks for, too.
+    matchesUpstream: true,
+    budget: {
+      requestsPerMinute: 60,
+      concurrency: 4,
+      // Engines fail one by one, and each search may ask others: an outage of one must not stop them all.
+      backoff: 'search',
+      quotas: Object.fromEntries(ENGINES.map((engine) => [engine, quota])),
+    },
+    checkCriteria: (criteria) => faultsOf(criteria, configured),
+    requestsPerSearch: (criteria) => Math.max(1, asksOf(criteria, configured).length),
+    unitsPerCheck: (criteria) => asksOf(criteria, configured).length,
+    search: (criteria, context) => search(criteria, context, settings, configured),
+  };
+}
+
+/** The engines that a search asks here and now. */
+function asksOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
+  return enginesOf(criteria, configured).filter((engine) => configured.includes(engine));
+}
+
+async function search(
+  criteria: Criteria,
+  context: FetchContext,
+  settings: AiAnswersSettings,
+  configured: readonly Engine[],
+): Promise<Fetched> {
+  const asked: Asked = { prompt: promptOf(criteria), market: criteria.market?.trim() || null };
+  const engines = asksOf(criteria, configured);
+  const missing = enginesOf(criteria, configured).filter((engine) => !configured.includes(engine));
+  const missed = missing.map(
+    (engine) => `ai_answers: ${engine} is not set up any more; set ${tokenSetting(engine)}`,
+  );
+  const outcomes = await Promise.all(
+    engines.map((engine) => outcomeOf(askOnce(engine, asked.prompt, criteria, context, settings))),
+  );
+  const faults = outcomes.filter((outcome) => outcome instanceof UpstreamError);
+  if (faults.length === outcomes.length) throw noneOf(faults, missed);
+
+  const { since, now } = context;
+  const history = readHistory(context.state['history']);
+  const runs = runsOf(criteria, engines, outcomes, history, now);
+  const after = withRuns(history, runs, now);
+  context.state['history'] = writeHistory(after);
+  const answers = outcomes.filter((outcome): outcome is Answer => !(outcome instanceof UpstreamError));
+  return {
+    items: since ? reportSince(since, asked, after) : reportOfAll(asked, runs),
+    gap: since !== undefined && (after.missedUntil ?? 0) > since.getTime() + OVERLAP_MS,
+    warnings: [
+      ...missed,
+      ...faults.map(({ message }) => message),
+      ...answers.flatMap(({ warnings }) => warnings),
+    ],
+    units: answers.length,
+    observations: observationsOf(asked, runs),
+  };
+}
+
+/** Searches that ask the same are one question, whichever brands they read the answer for. */
+function askOnce(
+  engine: Engine,
+  prompt: string,
+  criteria: Criteria,
+  context: FetchContext,
+  settings: AiAnswersSettings,
+): Promise<Answer> {
+  const { token = '', model = '' } = settings[engine] ?? {};
+  const country = placeOf(criteria);
+  const key = JSON.stringify(['ai_answers', engine, model, country, prompt]);
+  return context.shared(key, () => ask(engine, token, { prompt, model, country }, context));
+}
+
+function runsOf(
+  criteria: Criteria,
+  engines: readonly Engine[],
+  outcomes: readonly (Answer | UpstreamError)[],
+  history: History,
+  now: Date,
+): Run[] {
+  const brands = brandsOf(criteria);
+  const domains = brandDomainsOf(criteria);
+  return engines.flatMap((engine, n) => {
+    const answer = outcomes[n];
+    if (!answer || answer instanceof UpstreamError) return [];
+    return [runOf(history, engine, now, answer, readBrands(answer.text, answer.citations, brands, domains))];
+  });
+}
+
+function outcomeOf(asking: Promise<Answer>): Promise<Answer | UpstreamError> {
+  return asking.catch((error: unknown) => {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  });
+}
+
+function noneOf(faults: readonly UpstreamError[], missed: readonly string[]): UpstreamError {
+  const [first] = faults;
+  if (!first) return new UpstreamError('unauthorized', missed.join('; '));
+  if (faults.length === 1) return first;
+  const reasons = faults.map(({ message }) => message).join('; ');
+  const waits = faults.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
+  return new UpstreamError(
+    first.kind,
+    `none of the ${faults.length} engines answered: ${reasons}`,
+    first.statusCode,
+    // One that can be asked again is enough.
+    waits.length === 0 ? undefined : Math.min(...waits),
+  );
+}

@@ -1,0 +1,134 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { Criteria } from '#contracts';
+import type { Fault } from '#kernel';
+import { foldTerm } from '#matching';
+import { countryOf, filterOf, filterTexts } from '../filters.js';
+import { alternativesOf } from '../terms.js';
+import { ENGINES, tokenSetting, type Engine } from './answer.js';
+import { domainOf, type BrandDomains } from './brands.js';
+
+const MAX_PROMPT_LENGTH = 1_000;
+const MAX_BRANDS = 20;
+const MAX_BRAND_LENGTH = 100;
+const MAX_DOMAINS = 20;
+
+const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+// Known as regions, and yet none that a person can be in.
+const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
+
+/** What a search asks the engines. */
+export function promptOf(criteria: Criteria): string {
+  const prompt = filterOf(criteria, 'prompt');
+  return typeof prompt === 'string' ? prompt.trim() : '';
+}
+
+/** The brands that answers are read for: `filters.brands`, or else the query and the terms of the search. */
+export function brandsOf(criteria: Criteria): string[] {
+  const named = filterTexts(criteria, 'brands');
+  const brands = named.length > 0 ? named : alternativesOf(criteria).flat();
+  const known = new Set<string>();
+  return brands.filter((brand) => {
+    const folded = foldTerm(brand);
+    return !known.has(folded) && known.add(folded);
+  });
+}
+
+/** Domains of the brands, where `filters.brand_domains` names them. */
+export function brandDomainsOf(criteria: Criteria): BrandDomains {
+  const value = filterOf(criteria, 'brand_domains');
+  if (!isObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([brand, domains]) => [
+      brand,
+      Array.isArray(domains) ? domains.filter((domain) => typeof domain === 'string') : [],
+    ]),
+  );
+}
+
+/** Where the person who asks is taken to be; undefined where the market is no country, which engines refuse. */
+export function placeOf(criteria: Criteria): string | undefined {
+  const country = countryOf(criteria);
+  if (country === undefined || NO_COUNTRIES.has(country)) return undefined;
+  return REGIONS.of(country) === undefined ? undefined : country;
+}
+
+/** The engines that a search asks: those that it names, or else every one that is set up here. */
+export function enginesOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
+  const named = filterTexts(criteria, 'engines');
+  return named.length === 0 ? [...configured] : ENGINES.filter((engine) => named.includes(engine));
+}
+
+/** Faults of criteria that the engines cannot serve. */
+export function faultsOf(criteria: Criteria, configured: readonly Engine[]): Fault[] {
+  return [
+    ...faultsOfPrompt(criteria),
+    ...faultsOfBrands(criteria),
+    ...faultsOfDomains(criteria),
+    ...faultsOfEngines(criteria, configured),
+  ];
+}
+
+function faultsOfPrompt(criteria: Criteria): Fault[] {
+  const length = [...promptOf(criteria)].length;
+  if (length > 0 && length <= MAX_PROMPT_LENGTH) return [];
+  const message = `a search on ai_answers needs a prompt: what the engines are asked, 1 to ${MAX_PROMPT_LENGTH} characters`;
+  return [{ path: 'filters.prompt', message }];
+}
+
+function faultsOfBrands(criteria: Criteria): Fault[] {
+  const value = filterOf(criteria, 'brands');
+  if (value === undefined) return [];
+  const path = 'filters.brands';
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_BRANDS) {
+    return [{ path, message: `must be a list of 1 to ${MAX_BRANDS} names of brands` }];
+  }
+  return value.flatMap((brand: unknown, n) => {
+    const isName =
+      typeof brand === 'string' && foldTerm(brand) !== '' && [...brand.trim()].length <= MAX_BRAND_LENGTH;
+    const message = `must be the name of a brand, 1 to ${MAX_BRAND_LENGTH} characters`;
+    return isName ? [] : [{ path: `${path}.${n}`, message }];
+  });
+}
+
+function faultsOfDomains(criteria: Criteria): Fault[] {
+  const value = filterOf(criteria, 'brand_domains');
+  if (value === undefined) return [];
+  const path = 'filters.brand_domains';
+  const message = 'must map names of brands to lists of their domains, such as {"Acme": ["acme.com"]}';
+  if (!isObject(value)) return [{ path, message }];
+  const isDomain = (domain: unknown) => typeof domain === 'string' && domainOf(domain) !== undefined;
+  return Object.entries(value).flatMap(([brand, domains]) => {
+    const fits =
+      Array.isArray(domains) &&
+      domains.length > 0 &&
+      domains.length <= MAX_DOMAINS &&
+      domains.every(isDomain);
+    if (fits) return [];
+    return [
+      {
+        path: `${path}.${brand}`,
+        message: `must be a list of 1 to ${MAX_DOMAINS} domains, such as "acme.com"`,
+      },
+    ];
+  });
+}
+
+function faultsOfEngines(criteria: Criteria, configured: readonly Engine[]): Fault[] {
+  const value = filterOf(criteria, 'engines');
+  if (value === undefined) return [];
+  const path = 'filters.engines';
+  const named = filterTexts(criteria, 'engines');
+  if (!Array.isArray(value) || named.length === 0 || value.some((one) => typeof one !== 'string')) {
+    return [{ path, message: `must be a list of engines: ${ENGINES.join(', ')}` }];
+  }
+  return named.flatMap((name) => {
+    const engine = ENGINES.find((one) => one === name);
+    if (!engine) return [{ path, message: `"${name}" is no engine; there are ${ENGINES.join(', ')}` }];
+    if (configured.includes(engine)) return [];
+    return [{ path, message: `${engine} is not set up here; set ${tokenSetting(engine)}` }];
+  });
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

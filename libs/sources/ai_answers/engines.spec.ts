@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'vitest';
+import { ENGINES, type Answer, type Engine } from './answer.js';
+import { ENGINE_APIS } from './engines.js';
+import {
+  answered,
+  anthropicAnswer,
+  geminiAnswer,
+  openaiAnswer,
+  perplexityAnswer,
+  type Said,
+} from './invented.js';
+
+const read = (engine: Engine, body: unknown): Answer => {
+  const turn = ENGINE_APIS[engine].read(body, []);
+  if (!('answer' in turn)) throw new Error('it wants to go on');
+  return turn.answer;
+};
+const faultOf = (engine: Engine, body: unknown) => {
+  try {
+    read(engine, body);
+  } catch (error) {
+    return `${(error as { kind?: string }).kind}: ${(error as Error).message}`;
+  }
+  return 'none';
+};
+const part = (answer: object) =>
+  answer as { output: Record<string, unknown>[]; content: Record<string, unknown>[] };
+
+describe('what engines are asked', () => {
+  const question = { prompt: 'Which lamp?', model: 'm-1', country: 'DE' };
+
+  it('is the prompt, with web search, and where the person is', () => {
+    expect(ENGINE_APIS.openai.body(question, [])).toEqual({
+      model: 'm-1',
+      input: 'Which lamp?',
+      tools: [{ type: 'web_search', user_location: { type: 'approximate', country: 'DE' } }],
+      include: ['web_search_call.action.sources'],
+      store: false,
+    });
+    expect(ENGINE_APIS.anthropic.body(question, [])).toEqual({
+      model: 'm-1',
+      max_tokens: 4096,
+      messages: [{ role: 'user', content: 'Which lamp?' }],
+      tools: [
+        {
+          type: 'web_search_20250305',
+          name: 'web_search',
+          max_uses: 5,
+          user_location: { type: 'approximate', country: 'DE' },
+        },
+      ],
+    });
+    expect(ENGINE_APIS.perplexity.body(question, [])).toEqual({
+      model: 'm-1',
+      messages: [{ role: 'user', content: 'Which lamp?' }],
+      web_search_options: { user_location: { country: 'DE' } },
+    });
+    expect(ENGINE_APIS.gemini.body(question, [])).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Which lamp?' }] }],
+      tools: [{ google_search: {} }],
+    });
+  });
+
+  it('is without a place where the market is no country', () => {
+    for (const engine of ENGINES)
+      expect(JSON.stringify(ENGINE_APIS[engine].body({ ...question, country: undefined }, []))).not.toContain(
+        'location',
+      );
+  });
+
+  it('goes to each at its own address, with its own header', () => {
+    expect(
+      ENGINES.map((engine) => [ENGINE_APIS[engine].url('m/1'), ENGINE_APIS[engine].headers('k')]),
+    ).toEqual([
+      ['https://api.openai.com/v1/responses', { authorization: 'Bearer k' }],
+      ['https://api.anthropic.com/v1/messages', { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' }],
+      ['https://api.perplexity.ai/chat/completions', { authorization: 'Bearer k' }],
+      [
+        'https://generativelanguage.googleapis.com/v1beta/models/m%2F1:generateContent',
+        { 'x-goog-api-key': 'k' },
+      ],
+    ]);
+  });
+});
+
+describe('answers of every engine', () => {
+  const said: Said = {
+    text: 'Acme [1], then Byron [2].',
+    cites: [
+      ['https://acme.example/a', 'Acme'],
+      ['https://news.example/b', 'News'],
+      ['https://acme.example/a', 'Acme again'],
+    ],
+    queries: ['best lamp', 'lamp test', 'best lamp'],
+  };
+
+  it.each(ENGINES)('%s: text, pages once each and in order, queries, model', (engine) => {
+    const { text, citations, queries, model } = read(engine, answered(engine, said).body);
+    expect(text).toBe('Acme [1], then Byron [2].');
+    expect(citations).toEqual([
+      { url: 'https://acme.example/a', title: 'Acme' },
+      { url: 'https://news.example/b', title: 'News' },
+    ]);
+    // Perplexity does not tell what it searched for.
+    expect(queries).toEqual(engine === 'perplexity' ? [] : ['best lamp', 'lamp test']);
+    expect(model).not.toBe('');
+  });
+
+  it.each(ENGINES)('%s: nothing cited is no fault', (engine) => {
+    expect(read(engine, answered(engine, {}).body)).toMatchObject({
+      text: 'Acme makes lamps.',
+      citations: [],
+    });
+  });
+
+  it.each(ENGINES)('%s: without a text is of unknown shape', (engine) => {
+    expect(faultOf(engine, answered(engine, { text: ' ' }).body)).toMatch(
+      /^unknown_shape: ai_answers answered in an unknown shape: expected .+ with a text/,
+    );
+    for (const body of [{}, [], null, { output: {} }, { content: [] }, { choices: [] }, { candidates: [] }])
+      expect(faultOf(engine, body)).toMatch(new RegExp(`^unknown_shape: .+ \\(${engine}\\)$`));
+  });
+});
+
+describe('answers of OpenAI', () => {
+  it('cite addresses without the mark that OpenAI puts there', () => {
+    const marked = [
+      ['https://acme.example/a?utm_source=openai', ''],
+      ['https://acme.example/b?utm_source=openai&x=1', ''],
+      ['https://acme.example/c?x=1&utm_source=openai#top', ''],
+      ['https://acme.example/d?utm_source=other', ''],
+      ['https://acme.example/a', 'Acme'],
+      ['ftp://acme.example', ''],
+    ] as const;
+    expect(read('openai', openaiAnswer({ cites: marked })).citations).toEqual([
+      { url: 'https://acme.example/a', title: 'Acme' },
+      { url: 'https://acme.example/b?x=1', title: '' },
+      { url: 'https://acme.example/c?x=1#top', title: '' },
+      { url: 'https://acme.example/d?utm_source=other', title: '' },
+    ]);
+  });
+
+  it('are in several parts, with pages that were looked at beside those that are cited', () => {
+    const answer = part(openaiAnswer({ queries: ['lamp'] }));
+    const [, search, message] = answer.output;
+    const more = { ...search, action: { type: 'open_page', url: 'https://opened.example/' } };
+    const both = { ...search, action: { type: 'search', query: 'lamp', queries: ['lamp', 'lights'] } };
+    const next = { ...message, content: [{ type: 'output_text', text: ' And more.', annotations: [] }] };
+    const body = { ...answer, output: [search, more, both, message, next] };
+    expect(read('openai', body)).toMatchObject({
+      text: 'Acme makes lamps. And more.',
+      queries: ['lamp', 'lights'],
+      sources: [
+        { url: 'https://looked.example/at', title: '' },
+        { url: 'https://opened.example/', title: '' },
+      ],
+    });
+  });
+
+  it('are not what it says on its way to the answer; a refusal is one', () => {
+    const answer = part(openaiAnswer({}));
+    const message = answer.output.at(-1)!;
+    const aside = { ...message, phase: 'commentary', content: [{ type: 'output_text', text: 'Looking.' }] };
+    expect(read('openai', { ...answer, output: [aside, { ...message, phase: 'final_answer' }] }).text).toBe(
+      'Acme makes lamps.',
+    );
+    const refusal = { ...message, content: [{ type: 'refusal', refusal: 'I cannot say.' }] };
+    expect(read('openai', { ...answer, output: [refusal] }).text).toBe('I cannot say.');
+  });
+
+  it.each([
+    [
+      { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      'truncated: ai_answers: openai broke its answer off (max_output_tokens); it counts as none',
+    ],
+    [
+      { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
+      'forbidden: ai_answers: openai would not answer this prompt (content_filter); word it differently',
+    ],
+    [
+      { status: 'failed', error: { code: 'server_error', message: 'Oh <no>' } },
+      'truncated: ai_answers: openai broke its answer off (server_error); it counts as none',
+    ],
+    [
+      { status: 'failed', error: { code: 'Sorry, <b>no</b>' } },
+      'truncated: ai_answers: openai broke its answer off (it does not say why); it counts as none',
+    ],
+  ])('that did not come to their end are none: %j', (more, fault) => {
+    expect(faultOf('openai', { ...openaiAnswer({}), ...more })).toBe(fault);
+  });
+});
+
+describe('answers of Anthropic', () => {
+  it('are pieces of one text, with nothing between them', () => {
+    const answer = part(anthropicAnswer({}));
+    const content = ['Acme', ' ', 'lamps', '.\n\n', 'Good.'].map((text) => ({ type: 'text', text }));
+    expect(read('anthropic', { ...answer, content }).text).toBe('Acme lamps.\n\nGood.');
+  });
+
+  it('tell of a search that failed, which comes as an object where there would be a list', () => {
+    const answer = part(anthropicAnswer({}));
+    const failed = {
+      type: 'web_search_tool_result',
+      tool_use_id: 'srv_9',
+      content: { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' },
+    };
+    expect(read('anthropic', { ...answer, content: [failed, ...answer.content] })).toMatchObject({
+      text: 'Acme makes lamps.',
+      warnings: ['ai_answers: a web search of anthropic failed (max_uses_exceeded); it answered without'],
+    });
+  });
+
+  it('that pause are to be gone on with', () => {
+    const paused = { ...anthropicAnswer({ text: 'So far' }), stop_reason: 'pause_turn' };
+    const turn = ENGINE_APIS.anthropic.read(paused, [{ type: 'text', text: 'Before. ' }]);
+    expect(turn).toEqual({ goOn: [{ type: 'text', text: 'Before. ' }, part(paused).content[0]] });
+    const said = 'goOn' in turn ? turn.goOn : [];
+    const question = { prompt: 'Which lamp?', model: 'm', country: undefined };
+    expect(ENGINE_APIS.anthropic.body(question, said)).toMatchObject({
+      messages: [
+        { role: 'user', content: 'Which lamp?' },
+        { role: 'assistant', content: said },
+      ],
+    });
+    const last = ENGINE_APIS.anthropic.read(anthropicAnswer({ text: '. Done.' }), said);
+    expect('answer' in last && last.answer.text).toBe('Before. So far. Done.');
+  });
+
+  it.each([
+    ['max_tokens', 'truncated: ai_answers: anthropic broke its answer off (max_tokens); it counts as none'],
+    [
+      'refusal',
+      'forbidden: ai_answers: anthropic would not answer this prompt (refusal); word it differently',
+    ],
+  ])('that end with %s are none', (stop_reason, fault) => {
+    expect(faultOf('anthropic', { ...anthropicAnswer({}), stop_reason })).toBe(fault);
+  });
+});
+
+describe('answers of Perplexity', () => {
+  const cites = [1, 2, 3].map((n) => [`https://p.example/${n}`, `Page ${n}`] as const);
+
+  it('cite what their marks point to, from 1 on; what was only found is a source', () => {
+    const { citations, sources } = read(
+      'perplexity',
+      perplexityAnswer({ text: 'Acme.[3][1] [9] [0]', cites }),
+    );
+    expect(citations).toEqual([
+      { url: 'https://p.example/3', title: 'Page 3' },
+      { url: 'https://p.example/1', title: 'Page 1' },
+    ]);
+    expect(sources.map(({ url }) => url)).toEqual(cites.map(([url]) => url));
+  });
+
+  it('without marks cite all there is, with or without titles', () => {
+    expect(read('perplexity', perplexityAnswer({ text: 'Acme.', cites })).citations.length).toBe(3);
+    const bare = { ...perplexityAnswer({ text: 'Acme [1].', cites }), search_results: undefined };
+    expect(read('perplexity', bare).citations).toEqual([{ url: 'https://p.example/1', title: '' }]);
+    const results = { ...perplexityAnswer({ text: 'Acme [2].', cites }), citations: undefined };
+    expect(read('perplexity', results).citations).toEqual([{ url: 'https://p.example/2', title: 'Page 2' }]);
+  });
+
+  it('that are cut short are none', () => {
+    const choices = [{ index: 0, message: { content: 'Ac' }, finish_reason: 'length' }];
+    expect(faultOf('perplexity', { ...perplexityAnswer({}), choices })).toBe(
+      'truncated: ai_answers: perplexity broke its answer off (length); it counts as none',
+    );
+  });
+});
+
+describe('answers of Gemini', () => {
+  it('are without its thoughts, and with what Google wants shown', () => {
+    expect(read('gemini', geminiAnswer({ queries: ['lamp'] }))).toMatchObject({
+      text: 'Acme makes lamps.',
+      searchEntryPoint: '<div>lamps</div>',
+      queries: ['lamp'],
+    });
+  });
+
+  it('without a search have no grounding', () => {
+    expect(read('gemini', geminiAnswer({}))).toMatchObject({
+      citations: [],
+      queries: [],
+      searchEntryPoint: undefined,
+    });
+  });
+
+  it('keep the addresses that lead on, with the domain as the title', () => {
+    const uri = 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/AU1';
+    expect(read('gemini', geminiAnswer({ cites: [[uri, 'acme.com']] })).citations).toEqual([
+      { url: uri, title: 'acme.com' },
+    ]);
+  });
+
+  it.each([
+    [
+      { promptFeedback: { blockReason: 'SAFETY' }, candidates: undefined },
+      'forbidden: ai_answers: gemini would not answer this prompt (SAFETY); word it differently',
+    ],
+    [
+      { candidates: [{ finishReason: 'RECITATION' }] },
+      'forbidden: ai_answers: gemini would not answer this prompt (RECITATION); word it differently',
+    ],
+    [
+      { candidates: [{ finishReason: 'MAX_TOKENS', content: { parts: [{ text: 'Ac' }] } }] },
+      'truncated: ai_answers: gemini broke its answer off (MAX_TOKENS); it counts as none',
+    ],
+  ])('that did not come to their end are none: %j', (more, fault) => {
+    expect(faultOf('gemini', { ...geminiAnswer({}), ...more })).toBe(fault);
+  });
+});

@@ -1,0 +1,28 @@
+import { anthropic } from './anthropic.js';
+import { ENGINES, modelSetting, tokenSetting, type Engine, type EngineApi } from './answer.js';
+import { gemini } from './gemini.js';
+import { openai } from './openai.js';
+import { perplexity } from './perplexity.js';
+
+/** How each engine is asked. */
+export const ENGINE_APIS: Readonly<Record<Engine, EngineApi>> = { openai, anthropic, perplexity, gemini };
+
+/** What this installation has of one engine. */
+export interface EngineAccess {
+  token: string;
+  model: string;
+}
+
+/** The engines that are set up here. */
+export type AiAnswersSettings = Readonly<Partial<Record<Engine, EngineAccess>>>;
+
+/** Reads `AI_<ENGINE>_TOKEN` and `AI_<ENGINE>_MODEL`. */
+export function aiAnswersSettings(env: Readonly<Record<string, string | undefined>>): AiAnswersSettings {
+  return Object.fromEntries(
+    ENGINES.flatMap((engine) => {
+      const token = env[tokenSetting(engine)]?.trim();
+      const model = env[modelSetting(engine)]?.trim() || ENGINE_APIS[engine].defaultModel;
+      return token ? [[engine, { token, model }]] : [];
+    }),
+  );
+}

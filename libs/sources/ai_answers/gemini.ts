@@ -1,0 +1,64 @@
+import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import type { EngineApi, Turn } from './answer.js';
+import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
+
+// Reasons to end that say something of the prompt or the answer, and nothing of its length.
+const DECLINED = new Set([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'LANGUAGE',
+  'OTHER',
+]);
+
+/** Gemini by generateContent, grounded in Google's search. */
+export const gemini: EngineApi = {
+  id: 'gemini',
+  site: 'https://gemini.google.com/',
+  defaultModel: 'gemini-3.5-flash',
+  url: (model) =>
+    `https://generativelanguage.googleapis.com/v1beta/models/${encodeURIComponent(model)}:generateContent`,
+  headers: (token) => ({ 'x-goog-api-key': token }),
+  // It takes no place of the person who asks.
+  body: ({ prompt }) => ({
+    contents: [{ role: 'user', parts: [{ text: prompt }] }],
+    tools: [{ google_search: {} }],
+  }),
+  read,
+};
+
+function read(body: unknown): Turn {
+  const answer = recordOf(body);
+  const blocked = textOf(recordOf(answer?.['promptFeedback'])?.['blockReason']);
+  if (blocked !== undefined) throw declined('gemini', blocked);
+  const candidate = recordOf(listOf(answer?.['candidates'])?.[0]);
+  if (!answer || !candidate) throw unknownAnswer('gemini', 'an object with a list "candidates"');
+  const reason = textOf(candidate['finishReason']) ?? '';
+  if (DECLINED.has(reason)) throw declined('gemini', reason);
+  if (reason !== '' && reason !== 'STOP') throw brokenOff('gemini', reason);
+  const text = (listOf(recordOf(candidate['content'])?.['parts']) ?? [])
+    .map((part) => recordOf(part) ?? {})
+    .filter(({ thought }) => thought !== true)
+    .map((part) => textOf(part['text']) ?? '')
+    .join('');
+  if (text.trim() === '') throw unknownAnswer('gemini', 'parts with a text');
+  // Absent where the model did not search.
+  const grounding: JsonRecord = recordOf(candidate['groundingMetadata']) ?? {};
+  const citations = citationsOf(
+    (listOf(grounding['groundingChunks']) ?? []).map((chunk) => recordOf(chunk)?.['web']),
+    'uri',
+  );
+  return {
+    answer: {
+      model: textOf(answer['modelVersion']) ?? '',
+      text,
+      citations,
+      queries: textsOf(listOf(grounding['webSearchQueries']) ?? []),
+      sources: citations,
+      searchEntryPoint: textOf(recordOf(grounding['searchEntryPoint'])?.['renderedContent']),
+      warnings: [],
+    },
+  };
+}

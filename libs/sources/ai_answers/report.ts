@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { ObservationSchema } from '#contracts';
+import { buildItem } from '../item.js';
+import type { SourceItem } from '../source.js';
+import { ENGINES } from './answer.js';
+import type { BrandReading } from './brands.js';
+import { ENGINE_APIS } from './engines.js';
+import { changed, type History, type Run } from './runs.js';
+
+/** What was asked: the same for all answers of a search. */
+export interface Asked {
+  prompt: string;
+  /** As the search names it; null where it names none. */
+  market: string | null;
+}
+
+/** The types that an answer can become. */
+type AnswerEvent = 'answer.created' | 'answer.changed' | 'term.cited' | 'term.uncited';
+
+/** Answers of a first poll: each is the first that its watch sees. */
+export function reportOfAll(asked: Asked, runs: readonly Run[]): SourceItem[] {
+  return runs.map((run) => itemOf(asked, { ...run, previous: null }, 'answer.created'));
+}
+
+/** All news after an instant, the latest first: again at each read that asks for them. */
+export function reportSince(since: Date, asked: Asked, history: History): SourceItem[] {
+  const news = ENGINES.flatMap((engine) => history.engines[engine]?.news ?? [])
+    .filter(({ answeredAt }) => Date.parse(answeredAt) > since.getTime())
+    // The sort is stable: answers of the same instant stay in the order of the engines.
+    .sort((a, b) => b.answeredAt.localeCompare(a.answeredAt));
+  return news.flatMap((run) => newsOf(asked, run));
+}
+
+/** The raw answers, so that a brand that is named later can be read from them. */
+export function observationsOf(
+  { prompt, market }: Asked,
+  runs: readonly Run[],
+): MessageInitShape<typeof ObservationSchema>[] {
+  return runs.map(({ engine, answeredAt, answer: { model, text, citations, queries } }) => ({
+    kind: {
+      case: 'answer',
+      value: { engine, prompt, market: market ?? '', model, answeredAt, text, citations, queries },
+    },
+  }));
+}
+
+function newsOf(asked: Asked, run: Run): SourceItem[] {
+  const { previous, brands } = run;
+  if (!previous) return [itemOf(asked, run, 'answer.created')];
+  const terms = changed(previous.brands, brands, 'cited').map(({ brand, cited }) =>
+    itemOf(asked, run, cited ? 'term.cited' : 'term.uncited', brand),
+  );
+  return [itemOf(asked, run, 'answer.changed'), ...terms];
+}
+
+function itemOf({ prompt, market }: Asked, run: Run, type: AnswerEvent, brand?: string): SourceItem {
+  const { engine, answeredAt, answer, brands, previous } = run;
+  const itemId = itemIdOf(run, type, brand);
+  const { model, text, citations, queries, sources, searchEntryPoint } = answer;
+  return buildItem('ai_answers', {
+    itemId,
+    eventType: type,
+    kind: 'answer',
+    url: citations[0]?.url ?? ENGINE_APIS[engine].site,
+    title: prompt,
+    text,
+    happenedAt: answeredAt,
+    body: {
+      id: itemId,
+      engine,
+      model,
+      prompt,
+      market,
+      text,
+      citations,
+      queries,
+      sources,
+      searchEntryPoint: searchEntryPoint ?? null,
+      brand: brand ?? null,
+      brands,
+      previous,
+      answeredAt,
+    },
+  });
+}
+
+/**
+ * By what changed since which run, and not by the run itself: a read that is repeated after a crash is another run,
+ * and tells what it finds again by the same id.
+ */
+function itemIdOf({ engine, previous, brands }: Run, type: AnswerEvent, brand?: string): string {
+  if (!previous) return `${engine}:${type}`;
+  const what = brand ?? setsOf(brands);
+  return `${engine}:${type}:${previous.answeredAt}:${what}`;
+}
+
+function setsOf(brands: readonly BrandReading[]): string {
+  const sets = brands.map(({ brand, mentioned, cited }) => [brand, mentioned, cited]);
+  return createHash('sha256').update(JSON.stringify(sets)).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import type { Fetched } from '../source.js';
+import type { Engine } from './answer.js';
+import { aiAnswersSettings, createAiAnswersConnector } from './index.js';
+import { engines, type Said } from './invented.js';
+
+const START = Date.parse('2026-03-04T12:00:00.000Z');
+const HOUR_MS = 3_600_000;
+const at = (hours: number) => new Date(START + hours * HOUR_MS);
+const ACME: readonly [string, string] = ['https://acme.com/', 'Lamps'];
+
+/** A search that is run from time to time, as polling does; what is remembered is JSON. */
+function search(names: Engine[] = ['openai']) {
+  let state: Record<string, unknown> = {};
+  const read = async (
+    hours: number,
+    since: number | undefined,
+    says: Parameters<typeof engines>[0] = {},
+    configured = names,
+  ): Promise<Fetched> => {
+    const env = Object.fromEntries(configured.map((name) => [`AI_${name.toUpperCase()}_TOKEN`, 'k']));
+    const connector = createAiAnswersConnector(aiAnswersSettings(env));
+    const upstream = fakeUpstream('ai_answers', engines(says));
+    const given = structuredClone(state);
+    const context = fakeContext(upstream.http, {
+      state: given,
+      now: at(hours),
+      since: since === undefined ? undefined : at(since),
+    });
+    const criteria = criteriaOf({ filters: { prompt: 'Which lamp?', brands: ['Acme', 'Byron'] } });
+    const fetched = await connector.search(criteria, context);
+    state = JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
+    return fetched;
+  };
+  return {
+    read,
+    get state() {
+      return state;
+    },
+    forget: (before: Record<string, unknown>) => (state = before),
+  };
+}
+
+const says = (text: string, cites: Said['cites'] = []) => ({ openai: { text, cites } });
+const types = ({ items }: Fetched) => items.map(({ eventType }) => eventType);
+const bodies = ({ items }: Fetched) =>
+  items.map(({ bodyJson }) => JSON.parse(bodyJson) as { brand: string | null; [key: string]: unknown });
+
+describe('run after run', () => {
+  it('the first answer is created, without one before', async () => {
+    const { read } = search();
+    const first = await read(0, undefined, says('Acme.'));
+    expect(types(first)).toEqual(['answer.created']);
+    expect(bodies(first)[0]).toMatchObject({ previous: null, brand: null });
+  });
+
+  it('an answer in other words that says the same of the brands is no news, and is observed', async () => {
+    const { read } = search();
+    await read(0, undefined, says('Acme makes lamps.'));
+    const second = await read(24, 0, says('Lamps? Take those of Acme, say I.'));
+    expect([second.items, second.observations?.length, second.units]).toEqual([[], 1, 1]);
+  });
+
+  it('an answer that mentions other brands has changed, and holds what was said before', async () => {
+    const { read } = search();
+    await read(0, undefined, says('Acme.'));
+    const second = await read(24, 0, says('Byron.'));
+    expect(types(second)).toEqual(['answer.changed']);
+    expect(bodies(second)[0]).toMatchObject({
+      brand: null,
+      answeredAt: '2026-03-05T12:00:00.000Z',
+      brands: [
+        { brand: 'Acme', mentioned: false, cited: false, position: null },
+        { brand: 'Byron', mentioned: true, cited: false, position: 0 },
+      ],
+      previous: {
+        answeredAt: '2026-03-04T12:00:00.000Z',
+        brands: [
+          { brand: 'Acme', mentioned: true, cited: false, position: 0 },
+          { brand: 'Byron', mentioned: false, cited: false, position: null },
+        ],
+      },
+    });
+  });
+
+  it('a brand that is cited now, and one that is not any more, are told by name', async () => {
+    const { read } = search();
+    await read(0, undefined, says('Acme.', [ACME]));
+    const second = await read(24, 0, says('Acme.', [['https://byron.example/', '']]));
+    expect(types(second)).toEqual(['answer.changed', 'term.uncited', 'term.cited']);
+    expect(bodies(second).map(({ brand }) => brand)).toEqual([null, 'Acme', 'Byron']);
+    const [changed, uncited] = bodies(second);
+    expect(Object.keys(uncited ?? {}).sort()).toEqual(Object.keys(changed ?? {}).sort());
+    expect({ ...uncited, id: null, brand: null }).toEqual({ ...changed, id: null });
+  });
+
+  it('an engine that failed in between is compared with its last answer', async () => {
+    const { read } = search(['openai', 'perplexity']);
+    await read(0, undefined, says('Acme.'));
+    const second = await read(24, 0, { openai: { fails: { status: 500 } } });
+    expect([types(second), second.units]).toEqual([[], 1]);
+    expect(types(await read(48, 24, says('Acme again.')))).toEqual([]);
+    expect(types(await read(72, 48, says('Byron.')))).toEqual(['answer.changed']);
+  });
+
+  it('an engine that is asked for the first time later is created then', async () => {
+    const { read } = search(['openai']);
+    await read(0, undefined, says('Acme.'));
+    const second = await read(24, 0, says('Acme.'), ['openai', 'gemini']);
+    expect(second.items.map(({ itemId }) => itemId)).toEqual(['gemini:answer.created']);
+    expect(bodies(second)[0]).toMatchObject({ engine: 'gemini', previous: null });
+  });
+
+  it('a new watch begins with the answers of today, and is told no past changes', async () => {
+    const { read } = search();
+    await read(0, undefined, says('Acme.'));
+    await read(24, 0, says('Byron.'));
+    const joined = await read(48, undefined, says('Acme.'));
+    expect(joined.items.map(({ itemId }) => itemId)).toEqual(['openai:answer.created']);
+    expect(bodies(joined)[0]).toMatchObject({ previous: null, answeredAt: '2026-03-06T12:00:00.000Z' });
+  });
+
+  it('a watch that asks less often is told all changes since, the latest first', async () => {
+    const { read } = search();
+    await read(0, undefined, says('Acme.'));
+    const told = [await read(24, 0, says('Byron.')), await read(48, 24, says('Acme.', [ACME]))];
+    const late = await read(72, 0, says('Acme, Byron.', [ACME]));
+    expect(types(late)).toEqual(['answer.changed', 'answer.changed', 'term.cited', 'answer.changed']);
+    expect(late.items.slice(1).map(({ itemId }) => itemId)).toEqual(
+      told.reverse().flatMap(({ items }) => items.map(({ itemId }) => itemId)),
+    );
+    expect(late.gap).toBe(false);
+  });
+});
+
+describe('a run that is repeated, since its state was lost', () => {
+  it('tells the same change by the same ids', async () => {
+    const one = search();
+    await one.read(0, undefined, says('Acme.'));
+    const before = structuredClone(one.state);
+    const first = await one.read(24, 0, says('Byron.', [ACME]));
+    one.forget(before);
+    const again = await one.read(25, 0, says('Then take Byron!', [ACME]));
+    expect(again.items.map(({ itemId }) => itemId)).toEqual(first.items.map(({ itemId }) => itemId));
+  });
+
+  it('tells another change by another id', async () => {
+    const one = search();
+    await one.read(0, undefined, says('Acme.'));
+    const before = structuredClone(one.state);
+    const first = await one.read(24, 0, says('Byron.'));
+    one.forget(before);
+    const again = await one.read(25, 0, says('Acme and Byron.'));
+    expect(again.items[0]?.itemId).not.toBe(first.items[0]?.itemId);
+  });
+
+  it('of a change there and back has ids of its own each time', async () => {
+    const { read } = search();
+    await read(0, undefined, says('Acme.'));
+    const ids: string[] = [];
+    for (let day = 1; day <= 4; day += 1) {
+      const { items } = await read(day * 24, (day - 1) * 24, says(day % 2 === 0 ? 'Acme.' : 'Byron.'));
+      ids.push(...items.map(({ itemId }) => itemId));
+    }
+    expect([ids.length, new Set(ids).size]).toEqual([4, 4]);
+  });
+});
+
+describe('what a search of ai_answers remembers', () => {
+  it('is in the history alone', async () => {
+    const one = search();
+    await one.read(0, undefined, says('Acme.'));
+    expect(Object.keys(one.state)).toEqual(['history']);
+  });
+
+  it('is ten changes of each engine at most, and a gap for who asks for more', async () => {
+    const one = search(['openai', 'perplexity']);
+    await one.read(0, undefined, says('Acme.'));
+    for (let hour = 1; hour <= 30; hour += 1)
+      await one.read(hour, hour - 1, says(hour % 2 === 0 ? 'Acme.' : 'Byron.', [ACME]));
+    expect(JSON.stringify(one.state).length).toBeLessThan(20_000);
+    const recent = await one.read(31, 20, says('Acme.', [ACME]));
+    expect([recent.items.length, recent.gap]).toEqual([10, false]);
+    const late = await one.read(32, 0, says('Acme.', [ACME]));
+    expect([late.items.length, late.gap]).toEqual([10, true]);
+  });
+
+  it('is nothing older than 31 days', async () => {
+    const one = search();
+    await one.read(0, undefined, says('Acme.'));
+    await one.read(24, 0, says('Byron.'));
+    expect((await one.read(30 * 24, 0, says('Byron.'))).items.length).toBe(1);
+    const late = await one.read(33 * 24, 0, says('Byron.'));
+    expect([late.items, late.gap]).toEqual([[], true]);
+    expect(types(await one.read(34 * 24, 33 * 24, says('Acme.')))).toEqual(['answer.changed']);
+  });
+
+  it('begins anew where it cannot be read', async () => {
+    const one = search();
+    one.forget({ history: { v: 0, engines: { openai: {} } } });
+    expect(types(await one.read(24, 0, says('Acme.')))).toEqual(['answer.created']);
+  });
+});
