@@ -1,8 +1,10 @@
-import type { History } from './history.js';
+import { follow, type Followup } from './follow.js';
+import { readHistory, writeHistory, type History } from './history.js';
 import type { CatalogPage, Listing } from './parse.js';
+import { reportOfAll, reportSince } from './report.js';
 import { scan, type Scan, type ScanDepth } from './scan.js';
 
-// For specs only: a list of listings that come, move, change and go, shown in small pages.
+// For specs only: a list of listings that come, move, change and go, shown in small pages, and who follows it.
 
 /** Listings of one page. */
 const SITE_PAGE = 4;
@@ -66,4 +68,66 @@ function listingOf({ id, cents, isPromoted = false }: Offer): Listing {
     photos: [],
     isPromoted,
   };
+}
+
+/** When each list is scanned first. */
+export const START = Date.parse('2026-03-04T12:00:00.000Z');
+/** Between two scans. */
+export const TEN_MINUTES = 600_000;
+/** So many ids. */
+export const ids = (count: number, name = 'old') => Array.from({ length: count }, (_, n) => `${name}${n}`);
+
+/** Follows a site from scan to scan, as the connector does; the state goes through JSON. */
+export class Follow {
+  history: History | undefined;
+  at = START;
+  last: Followup | undefined;
+
+  constructor(readonly site: Site) {}
+
+  async scan(depth?: ScanDepth, confirmedGone?: ReadonlySet<string>): Promise<string[]> {
+    const scans = [await this.site.scan(this.history, depth)];
+    const before = this.history;
+    this.last = follow({
+      before,
+      scans,
+      now: new Date(this.at),
+      ...(confirmedGone && { confirmedGone }),
+    });
+    this.history = stored(this.last.history);
+    const items = before ? this.report(this.at - 1) : [];
+    this.at += TEN_MINUTES;
+    return items;
+  }
+
+  report(since: number): string[] {
+    const { history, present } = this.last!;
+    return reportSince(new Date(since), { market: 'fr', history, present, shown: new Map() }).map(short);
+  }
+
+  get all(): string[] {
+    const { history, present } = this.last!;
+    return reportOfAll({ market: 'fr', history, present, shown: new Map() }).map(short);
+  }
+
+  get observed(): string[] {
+    return this.last!.observed.map(({ one, event }) => `${event} ${one.listing.id}`);
+  }
+}
+
+/** The history as it is after it was stored. */
+export function stored(history: History): History {
+  const state = JSON.parse(JSON.stringify(writeHistory(history))) as unknown;
+  return readHistory(state, (id) => `vinted:fr:${id}`)!;
+}
+
+function short({ itemId, eventType }: { itemId: string; eventType: string }): string {
+  return `${eventType.replace('listing.', '')} ${itemId.replace('vinted:fr:', '')}`;
+}
+
+/** A site that has been scanned once. */
+export async function followed(...first: string[]): Promise<Follow> {
+  const following = new Follow(new Site(first));
+  await following.scan();
+  return following;
 }

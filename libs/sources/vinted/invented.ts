@@ -1,5 +1,13 @@
 import type { InventedPost } from '../connector-contract.js';
-import type { FakeAnswer, FakeRequest } from '../fake-upstream.js';
+import {
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+  type FakeRequest,
+} from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { createVintedConnector } from './index.js';
 
 // For specs only: catalogue entries in the shape of today's answers, and a site that pages as Vinted does.
 
@@ -85,4 +93,21 @@ export function serveVisit(request: FakeRequest): FakeAnswer | undefined {
       'old=; Path=/; Max-Age=0',
     ],
   };
+}
+
+/** The connector. */
+export const connector = createVintedConnector();
+
+/** A search. */
+export const lamps = criteriaOf({ market: 'fr', query: 'lamp' });
+
+/** One read, and what was asked for it; visits are let in. */
+export function reading(
+  init: Parameters<typeof criteriaOf>[0],
+  answer: (request: FakeRequest) => FakeAnswer,
+  more: Partial<FetchContext> = {},
+) {
+  const upstream = fakeUpstream('vinted', (request) => serveVisit(request) ?? answer(request));
+  const read = connector.search(criteriaOf(init), fakeContext(upstream.http, more));
+  return { read, requests: upstream.requests };
 }

@@ -1,13 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { follow, type Followup } from './follow.js';
-import { readHistory, writeHistory, type History } from './history.js';
-import { Site } from './invented-site.js';
+import type { History } from './history.js';
+import { START, Site, TEN_MINUTES, stored } from './invented-site.js';
 import { reportSince } from './report.js';
 import type { Scan } from './scan.js';
-
-const START = Date.parse('2026-03-04T12:00:00.000Z');
-const STEP_MS = 600_000;
 
 /** What happens between two reads, by index of the listings that are there. */
 type Change =
@@ -72,7 +69,7 @@ async function lives({ size, steps }: { size: number; steps: readonly Step[] }):
     if (read === 'fails') continue;
     const depth = { atLeast: 2, atMost: read === 'short' ? 3 : 100 };
     const scan = await site.scan(history, depth);
-    const now = new Date(START + index * STEP_MS);
+    const now = new Date(START + index * TEN_MINUTES);
     const before = history;
     const followup = follow({ before, scans: [scan], now });
     history = stored(followup.history);
@@ -80,11 +77,6 @@ async function lives({ size, steps }: { size: number; steps: readonly Step[] }):
     reads.push({ at: now.getTime(), scan, before, followup, there });
   }
   return reads;
-}
-
-function stored(history: History): History {
-  const text = JSON.stringify(writeHistory(history));
-  return readHistory(JSON.parse(text), (id) => `vinted:fr:${id}`)!;
 }
 
 function itemsOf({ followup }: Read, since: number) {

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { readHistory, writeHistory } from './history.js';
+import { START, TEN_MINUTES, followed, ids, stored } from './invented-site.js';
+
+describe('what is seen', () => {
+  it('is noted once in each UTC day', async () => {
+    const following = await followed('b', 'a');
+    following.at = Date.parse('2026-03-04T23:50:00Z');
+    await following.scan();
+    expect(following.observed).toEqual([]);
+    await following.scan();
+    expect(following.observed).toEqual(['seen b', 'seen a']);
+    following.site.price('a', 100);
+    await following.scan();
+    expect(following.observed).toEqual(['price_changed a']);
+  });
+});
+
+describe('the history', () => {
+  it('forgets after 31 days, and says what it cannot tell any more', async () => {
+    const following = await followed('b', 'a');
+    following.site.take('a');
+    await following.scan();
+    await following.scan();
+    const goneAt = START + 2 * TEN_MINUTES;
+    expect(following.report(START)).toEqual(['delisted a:delisted:1']);
+    following.at = goneAt + 31 * 86_400_000;
+    await following.scan();
+    expect([...following.history!.followed.keys()]).toEqual(['b', 'a']);
+    following.at = goneAt + 32 * 86_400_000;
+    await following.scan();
+    expect([...following.history!.followed.keys()]).toEqual(['b']);
+    expect(following.history?.missedUntil).toBe(goneAt);
+  });
+
+  it('keeps the last twenty happenings of a listing', async () => {
+    const following = await followed('a');
+    for (let n = 1; n <= 25; n += 1) {
+      following.site.price('a', 2_000 + n);
+      await following.scan();
+    }
+    expect(following.report(START).length).toBe(20);
+    expect(following.report(START)[0]).toBe('price_changed a:price:20.25:25');
+    expect(following.history?.missedUntil).toBe(START + 5 * TEN_MINUTES);
+  });
+
+  it('stays within 3,000 listings however many pass through, and forgets the gone ones first', async () => {
+    const following = await followed(...ids(500));
+    for (let n = 0; n < 12; n += 1) {
+      following.site.offers = following.site.offers.slice(0, 200);
+      following.site.put(...ids(300, `wave${n}-`));
+      await following.scan({ atLeast: 200, atMost: 200 });
+    }
+    const { followed: all, missedUntil } = following.history!;
+    expect(all.size).toBe(3_000);
+    expect(following.last?.present.every((id) => all.has(id))).toBe(true);
+    expect(missedUntil).toBeGreaterThan(START);
+    expect(JSON.stringify(writeHistory(following.history!)).length).toBeLessThan(1_000_000);
+  });
+
+  it.each([[undefined], [{}], [{ v: 0, at: 1, lists: {}, items: {} }], [{ v: 1, lists: {} }], ['x']])(
+    'that cannot be read is none: %j',
+    (value) => {
+      expect(readHistory(value, String)).toBeUndefined();
+    },
+  );
+
+  it('survives being stored', async () => {
+    const following = await followed('b', 'a');
+    following.site.price('a', 1);
+    following.site.take('b');
+    await following.scan();
+    await following.scan();
+    const { history } = following.last!;
+    expect(writeHistory(stored(history))).toEqual(writeHistory(history));
+    expect(stored(history).followed.get('a')).toEqual(history.followed.get('a'));
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { catalogItem, catalogPage, connector, lamps, reading } from './invented.js';
+
+describe('a visit to Vinted', () => {
+  const denied = { status: 401, body: { code: 100, message_code: 'invalid_authentication_token' } };
+  const page = { body: catalogPage([catalogItem(1)]) };
+
+  it('begins at the first page of the market, once for all searches, and takes the cookies along', async () => {
+    const session = new Map<string, unknown>();
+    const first = reading(lamps, () => page, { session });
+    const second = reading(lamps, () => page, { session });
+    const other = reading({ ...lamps, market: 'de' }, () => page, { session });
+    await Promise.all([first.read, second.read, other.read]);
+    expect(first.requests.map(({ url }) => url.split('?')[0])).toEqual([
+      'https://www.vinted.fr/',
+      'https://www.vinted.fr/api/v2/catalog/items',
+    ]);
+    expect(first.requests[1]?.headers).toMatchObject({
+      cookie: 'access_token_web=token-1; anon_id=a1',
+      accept: 'application/json',
+    });
+    // Ours is honest: the door names Earshot where a request names nothing.
+    expect(first.requests[0]?.headers).not.toHaveProperty('user-agent');
+    expect(second.requests.map(({ at }) => at.pathname)).toEqual(['/api/v2/catalog/items']);
+    expect(other.requests[0]?.url).toBe('https://www.vinted.de/');
+  });
+
+  it.each([
+    ['401', denied],
+    ['200 with the code 100', { body: { code: 100, message: 'Jeton invalide' } }],
+  ])('that has ended (%s) is begun anew, once', async (_, ended) => {
+    let answers = 0;
+    const { read, requests } = reading(lamps, () => (++answers === 1 ? ended : page));
+    expect((await read).items.length).toBe(1);
+    expect(requests.map(({ at }) => at.pathname)).toEqual([
+      '/',
+      '/api/v2/catalog/items',
+      '/',
+      '/api/v2/catalog/items',
+    ]);
+  });
+
+  it('that ends at once is told', async () => {
+    const { read, requests } = reading(lamps, () => denied);
+    await expect(read).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message:
+        'vinted answered 401: it wants a sign-in, in a new visit too; vinted may not want visitors from this address',
+    });
+    expect(requests.length).toBe(4);
+  });
+
+  it('that gives no cookie is told, and tried again the next time', async () => {
+    const session = new Map<string, unknown>();
+    const upstream = fakeUpstream('vinted', () => ({ body: '<html></html>', setCookies: ['anon_id=a1'] }));
+    await expect(connector.search(lamps, fakeContext(upstream.http, { session }))).rejects.toMatchObject({
+      kind: 'forbidden',
+      message:
+        'vinted let us in without the cookie access_token_web; it may not want visitors from this address',
+    });
+    expect(session.size).toBe(0);
+  });
+
+  it.each([
+    [21, 'unauthorized'],
+    [102, 'forbidden'],
+    [104, 'not_found'],
+    [106, 'forbidden'],
+    [7, 'unexpected_status'],
+  ])('may be answered 200 and yet refused: the code %i is the fault %s', async (code, kind) => {
+    const { read } = reading(lamps, () => ({ body: { code, message: 'Nein' } }));
+    await expect(read).rejects.toMatchObject({ kind, statusCode: 200 });
+    await expect(read).rejects.toThrow(`vinted answered 200 with the code ${code}: `);
+  });
+
+  it('is refused for a market that there is no more', async () => {
+    await expect(reading({ market: 'xx', query: 'lamp' }, () => page).read).rejects.toThrow(
+      'vinted has no market "xx"',
+    );
+  });
+});
