@@ -27,10 +27,10 @@ export interface InterfaceUnderTest {
 }
 
 /** Starts the services that answer the interface. Nothing polls: mentions are written by the spec itself. */
-export async function startInterface(): Promise<InterfaceUnderTest> {
+export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<InterfaceUnderTest> {
   const stores = await isolateStores(inject('stores'));
   const port = await freePort();
-  const env = programEnv(stores, { PORT: String(port), LOG_LEVEL: 'silent' });
+  const env = programEnv(stores, { PORT: String(port), LOG_LEVEL: 'silent', ...more });
   const services: RunningService[] = [];
   const billing = readBillingConfig(env);
   const keywords = readKeywordsConfig(env);

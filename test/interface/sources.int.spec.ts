@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SOURCE_IDS } from '#contracts';
+import { openDatabase, type Database } from '#postgres';
+import { keywordBody, startInterface, type InterfaceUnderTest } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startInterface({ SOURCE_X_TOKEN: 'token', SOURCE_GITHUB_ENABLED: 'false' });
+  database = await openDatabase(service.stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await service?.stop();
+});
+
+interface Source {
+  id: string;
+  configured: boolean;
+  enabled: boolean;
+  healthy: boolean;
+  reason: string | null;
+  missingSettings: string[];
+  lastSuccessAt: string | null;
+  intervalFloorSeconds: number;
+  creditsPerCheck: number;
+  firehose: boolean;
+}
+
+async function sourcesFor(plan?: string): Promise<Map<string, Source>> {
+  const { api } = await service.tenant(plan);
+  const { status, body } = await api.get('/v1/sources');
+  expect(status).toBe(200);
+  return new Map(body.data.map((source: Source) => [source.id, source]));
+}
+
+describe('the sources of an installation', () => {
+  it('are all told, with what each needs, costs and allows', async () => {
+    const sources = await sourcesFor('solo');
+    expect([...sources.keys()]).toEqual([...SOURCE_IDS]);
+    expect(sources.get('hackernews')).toEqual({
+      id: 'hackernews',
+      configured: true,
+      enabled: true,
+      healthy: true,
+      reason: null,
+      missingSettings: [],
+      lastSuccessAt: null,
+      intervalFloorSeconds: 600,
+      creditsPerCheck: 1,
+      firehose: true,
+    });
+    expect(sources.get('x')).toMatchObject({
+      configured: true,
+      intervalFloorSeconds: 1800,
+      creditsPerCheck: 5,
+    });
+    expect(sources.get('reddit')).toMatchObject({
+      configured: false,
+      healthy: false,
+      missingSettings: ['SOURCE_REDDIT_CLIENT_ID', 'SOURCE_REDDIT_CLIENT_SECRET'],
+      creditsPerCheck: 2,
+    });
+    expect(sources.get('ai_answers')?.reason).toContain(
+      'AI_OPENAI_TOKEN or AI_ANTHROPIC_TOKEN or AI_PERPLEXITY_TOKEN or AI_GEMINI_TOKEN',
+    );
+    expect(sources.get('github')).toMatchObject({ enabled: false, healthy: false });
+    expect(sources.get('vinted')).toMatchObject({ enabled: false, intervalFloorSeconds: 600 });
+    expect((await sourcesFor('free')).get('ai_answers')?.intervalFloorSeconds).toBe(86_400);
+  });
+
+  it('are unhealthy while one of their lanes is, with the reason, and well again afterwards', async () => {
+    await database.query(
+      `INSERT INTO lanes (lane, source, trouble, last_success_at) VALUES
+         ('x:0', 'x', '', '2026-03-04T12:00:00Z'), ('x:1', 'x', 'x answered 503', '2026-03-04T11:00:00Z')
+       ON CONFLICT (lane) DO UPDATE SET trouble = excluded.trouble, last_success_at = excluded.last_success_at`,
+    );
+    expect((await sourcesFor()).get('x')).toMatchObject({
+      healthy: false,
+      reason: 'x answered 503',
+      lastSuccessAt: '2026-03-04T12:00:00.000Z',
+    });
+    await database.query(`UPDATE lanes SET trouble = '' WHERE source = 'x'`);
+    expect((await sourcesFor()).get('x')).toMatchObject({ healthy: true, reason: null });
+  });
+});
+
+describe('a search on a source that cannot be watched here', () => {
+  it.each([
+    ['reddit', 'SOURCE_REDDIT_CLIENT_ID'],
+    ['tiktok', 'SOURCE_TIKTOK_CLIENT_ID'],
+    ['producthunt', 'SOURCE_PRODUCTHUNT_TOKEN'],
+    ['vinted', 'SOURCE_VINTED_ENABLED'],
+    ['github', 'SOURCE_GITHUB_ENABLED'],
+  ])('on %s is a 400 that names %s', async (source, setting) => {
+    const { api } = await service.tenant();
+    const made = await api.post('/v1/keywords', keywordBody({ sources: [{ source, enabled: true }] }));
+    expect([made.status, made.body.code, made.body.details[0].path]).toEqual([
+      400,
+      'VALIDATION',
+      'sources[0].source',
+    ]);
+    expect(made.body.error).toContain(setting);
+  });
+
+  it('is a 400 that names the setting when it is a lookup', async () => {
+    const { api } = await service.tenant();
+    const answer = await api.get('/v1/youtube/videos/abc/comments');
+    expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION']);
+    expect(answer.body.error).toContain('SOURCE_YOUTUBE_TOKEN');
+  });
+});
