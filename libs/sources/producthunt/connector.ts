@@ -1,0 +1,81 @@
+import type { Criteria } from '#contracts';
+import { merged, readPages, type Page } from '../paging.js';
+import type { FetchContext, Fetched, SourceConnector } from '../source.js';
+import { ask } from './ask.js';
+import { parsePosts } from './parse.js';
+import { PAGE_SIZE, POSTS_QUERY, faultsOf, topicsOf, variablesOf } from './request.js';
+import type { ProducthuntSettings } from './sign-in.js';
+
+export type { ProducthuntSettings } from './sign-in.js';
+
+// Posts are asked for by when they were made, and some are shown only hours after that.
+const SHOWN_LATER_MS = 6 * 3_600_000;
+// A generous guess: some three hundred posts a day.
+const POSTS_PER_SECOND = 0.004;
+// It has no search, so a search would read the feed for itself: one read for all is always less.
+const RATHER_THE_FEED = 1_000;
+
+/** Product Hunt by its GraphQL API: the newest posts, matched here. */
+export function createProducthuntConnector(settings: ProducthuntSettings): SourceConnector {
+  const { token, clientId, clientSecret } = settings;
+  const trimmed = { token: token.trim(), clientId: clientId.trim(), clientSecret: clientSecret.trim() };
+  return {
+    id: 'producthunt',
+    // Together: the token, or both of the others.
+    requiredSettings: [
+      ['SOURCE_PRODUCTHUNT_TOKEN', 'SOURCE_PRODUCTHUNT_CLIENT_ID'],
+      ['SOURCE_PRODUCTHUNT_TOKEN', 'SOURCE_PRODUCTHUNT_CLIENT_SECRET'],
+    ],
+    commonGrid: true,
+    hasSearch: false,
+    // 6,250 points in 15 minutes, of which a page costs an unknown part: their headers say when they are used up.
+    budget: { requestsPerMinute: 10, concurrency: 1, backoff: 'lane' },
+    checkCriteria: faultsOf,
+    requestsPerSearch: (criteria) => topicsOf(criteria).length || RATHER_THE_FEED,
+    search: (criteria, context) => search(criteria, context, trimmed),
+    feed: {
+      pagesFor: (windowSeconds) => {
+        const posts = (windowSeconds + SHOWN_LATER_MS / 1000) * POSTS_PER_SECOND;
+        return Math.max(1, Math.ceil(posts / PAGE_SIZE));
+      },
+      read: (since, context) => readPosts(undefined, { ...context, since }, trimmed),
+      serves: (criteria) => topicsOf(criteria).length === 0,
+      // A weekend may be quiet, two days never were.
+      quietSeconds: 48 * 3_600,
+    },
+  };
+}
+
+async function search(
+  criteria: Criteria,
+  context: FetchContext,
+  settings: ProducthuntSettings,
+): Promise<Fetched> {
+  const topics = topicsOf(criteria);
+  const reads: Fetched[] = [];
+  for (const topic of topics.length > 0 ? topics : [undefined]) {
+    reads.push(await readPosts(topic, context, settings));
+  }
+  return merged(reads);
+}
+
+async function readPosts(
+  topic: string | undefined,
+  context: FetchContext,
+  settings: ProducthuntSettings,
+): Promise<Fetched> {
+  const { since, pageCap } = context;
+  const first = variablesOf(topic, since && new Date(since.getTime() - SHOWN_LATER_MS));
+  const read = async (after: string | null): Promise<Page> => {
+    const variables = { ...first, after };
+    const data = await context.shared(`producthunt ${JSON.stringify(variables)}`, () =>
+      ask(context, settings, POSTS_QUERY, variables),
+    );
+    const { items, warnings, cursor } = parsePosts(data);
+    const next = cursor === undefined || cursor === after ? undefined : () => read(cursor);
+    return { items, warnings, next };
+  };
+  // The upstream was told from when on. A known post does not end the read: posts that were made before it may have
+  // been shown after it.
+  return readPages(await read(null), { known: () => false, since, pageCap });
+}

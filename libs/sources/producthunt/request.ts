@@ -1,0 +1,69 @@
+import type { Criteria } from '#contracts';
+import type { Fault } from '#kernel';
+import { faultsOfSort, faultsOfTexts, filterTexts } from '../filters.js';
+import { alternativesOf } from '../terms.js';
+
+/** Posts of one page: more are asked for in vain. */
+export const PAGE_SIZE = 20;
+
+/** The newest posts, by when they were made. */
+export const POSTS_QUERY = `query ($first: Int!, $after: String, $postedAfter: DateTime, $topic: String) {
+  posts(order: NEWEST, first: $first, after: $after, postedAfter: $postedAfter, topic: $topic) {
+    pageInfo { endCursor hasNextPage }
+    edges {
+      node {
+        id slug name tagline description url website createdAt featuredAt
+        votesCount commentsCount reviewsRating
+        user { id name username url }
+        thumbnail { type url videoUrl }
+        media { type url videoUrl }
+        topics(first: 10) { edges { node { name slug } } }
+      }
+    }
+  }
+}`;
+
+const MAX_TOPICS = 5;
+// So that searches that are due together, with slightly different pasts, ask for the same.
+const SHARED_STEP_MS = 600_000;
+
+/** The topics that a search is kept to (`filters.topic`), by their names in addresses. */
+export function topicsOf(criteria: Criteria): string[] {
+  return [...new Set(filterTexts(criteria, 'topic').map((text) => text.toLowerCase()))];
+}
+
+/** Faults of criteria that Product Hunt cannot serve. */
+export function faultsOf(criteria: Criteria): Fault[] {
+  const faults = [
+    ...faultsOfTexts(criteria, {
+      key: 'topic',
+      wanted: 'a topic as its address names it, such as "developer-tools", or a list of them',
+      valid: (text) => /^[a-z0-9]+(-[a-z0-9]+)*$/i.test(text),
+      most: MAX_TOPICS,
+    }),
+    ...faultsOfSort('producthunt', criteria, ['newest']),
+  ];
+  if (alternativesOf(criteria).length === 0 && topicsOf(criteria).length === 0) {
+    faults.push({ path: 'query', message: 'a search on producthunt needs a query, terms or filters.topic' });
+  }
+  return faults;
+}
+
+/** What `POSTS_QUERY` is asked with. */
+export interface PostVariables extends Record<string, unknown> {
+  first: number;
+  after: string | null;
+  postedAfter: string | null;
+  topic: string | null;
+}
+
+/** One page of the posts made since then; without a time the newest. */
+export function variablesOf(topic: string | undefined, madeAfter: Date | undefined): PostVariables {
+  const ms = madeAfter && Math.floor(madeAfter.getTime() / SHARED_STEP_MS) * SHARED_STEP_MS;
+  return {
+    first: PAGE_SIZE,
+    after: null,
+    postedAfter: ms === undefined ? null : new Date(ms).toISOString(),
+    topic: topic ?? null,
+  };
+}
