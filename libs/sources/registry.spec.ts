@@ -9,8 +9,9 @@ describe('the sources of an installation', () => {
 
   it('without settings: what needs none is configured, the others say what is missing', () => {
     const sources = createSources({});
-    expect(sources.get('hackernews')).toMatchObject({ configured: true, missingSettings: [], enabled: true });
-    expect(sources.get('rss')).toMatchObject({ configured: true, missingSettings: [], enabled: true });
+    for (const id of ['hackernews', 'rss', 'lemmy', 'mastodon', 'stackoverflow', 'github'] as const) {
+      expect(sources.get(id)).toMatchObject({ configured: true, missingSettings: [], enabled: true });
+    }
     expect(sources.get('reddit')).toMatchObject({
       configured: false,
       missingSettings: ['SOURCE_REDDIT_CLIENT_ID', 'SOURCE_REDDIT_CLIENT_SECRET'],
@@ -49,6 +50,10 @@ describe('the sources of an installation', () => {
 
   it.each([
     [{ SOURCE_RSS_ENABLED: 'maybe' }, 'SOURCE_RSS_ENABLED must be true or false'],
+    [
+      { SOURCE_LEMMY_INSTANCE: 'localhost' },
+      'SOURCE_LEMMY_INSTANCE must be the name of a server, for example lemmy.world',
+    ],
     [
       { SOURCE_RSS_URL: 'proxy:1' },
       'SOURCE_RSS_URL must be an http or https address, for example https://proxy.example.org',

@@ -1,10 +1,15 @@
 import { SOURCE_IDS, type SourceId } from '#contracts';
 import { aiAnswersSettings, createAiAnswersConnector } from './ai_answers/index.js';
 import { createBlueskyConnector } from './bluesky/index.js';
+import { createGithubConnector } from './github/index.js';
 import { createHackernewsConnector } from './hackernews/index.js';
+import { createLemmyConnector } from './lemmy/index.js';
+import { createMastodonConnector } from './mastodon/index.js';
+import { createProducthuntConnector } from './producthunt/index.js';
 import { createRedditConnector } from './reddit/index.js';
 import { createRssConnector } from './rss/index.js';
 import type { SourceConnector } from './source.js';
+import { createStackoverflowConnector } from './stackoverflow/index.js';
 import { createTiktokConnector } from './tiktok/index.js';
 import { createVintedConnector } from './vinted/index.js';
 import { createXConnector } from './x/index.js';
@@ -60,11 +65,32 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
       }),
   },
   hackernews: { create: () => createHackernewsConnector() },
-  mastodon: {},
-  lemmy: {},
-  github: {},
-  producthunt: {},
-  stackoverflow: {},
+  mastodon: {
+    create: (env) =>
+      createMastodonConnector({
+        instance: env['SOURCE_MASTODON_INSTANCE'] ?? '',
+        token: env['SOURCE_MASTODON_TOKEN'] ?? '',
+      }),
+  },
+  lemmy: {
+    create: (env) =>
+      createLemmyConnector({
+        instance: env['SOURCE_LEMMY_INSTANCE'] ?? '',
+        token: env['SOURCE_LEMMY_TOKEN'] ?? '',
+      }),
+  },
+  github: { create: (env) => createGithubConnector({ token: env['SOURCE_GITHUB_TOKEN'] ?? '' }) },
+  producthunt: {
+    create: (env) =>
+      createProducthuntConnector({
+        token: env['SOURCE_PRODUCTHUNT_TOKEN'] ?? '',
+        clientId: env['SOURCE_PRODUCTHUNT_CLIENT_ID'] ?? '',
+        clientSecret: env['SOURCE_PRODUCTHUNT_CLIENT_SECRET'] ?? '',
+      }),
+  },
+  stackoverflow: {
+    create: (env) => createStackoverflowConnector({ key: env['SOURCE_STACKOVERFLOW_TOKEN'] ?? '' }),
+  },
   rss: { create: () => createRssConnector() },
   ai_answers: { create: (env) => createAiAnswersConnector(aiAnswersSettings(env)) },
   vinted: { create: () => createVintedConnector(), offByDefault: true },
