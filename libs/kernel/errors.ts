@@ -2,6 +2,8 @@
 export interface Fault {
   path: string;
   message: string;
+  /** A code of its own, told where it is the only fault; otherwise `VALIDATION`. */
+  code?: string;
 }
 
 /**
@@ -26,7 +28,9 @@ export class Refusal extends Error {
       details.length === 1 && first
         ? [first.path, first.message].filter(Boolean).join(': ')
         : `${details.length} faults in the request`;
-    return new Refusal(400, 'VALIDATION', message, details);
+    const code = (details.length === 1 && first?.code) || 'VALIDATION';
+    const told = details.map((fault) => ({ path: fault.path, message: fault.message }));
+    return new Refusal(400, code, message, told);
   }
 
   static notFound(what: string): Refusal {

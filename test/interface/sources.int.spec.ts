@@ -7,7 +7,11 @@ let service: InterfaceUnderTest;
 let database: Database;
 
 beforeAll(async () => {
-  service = await startInterface({ SOURCE_X_TOKEN: 'token', SOURCE_GITHUB_ENABLED: 'false' });
+  service = await startInterface({
+    SOURCE_X_TOKEN: 'token',
+    SOURCE_GITHUB_ENABLED: 'false',
+    SOURCE_VINTED_ENABLED: 'true',
+  });
   database = await openDatabase(service.stores.databaseUrl, 'spec');
 });
 afterAll(async () => {
@@ -66,7 +70,7 @@ describe('the sources of an installation', () => {
       'AI_OPENAI_TOKEN or AI_ANTHROPIC_TOKEN or AI_PERPLEXITY_TOKEN or AI_GEMINI_TOKEN',
     );
     expect(sources.get('github')).toMatchObject({ enabled: false, healthy: false });
-    expect(sources.get('vinted')).toMatchObject({ enabled: false, intervalFloorSeconds: 600 });
+    expect(sources.get('vinted')).toMatchObject({ enabled: true, intervalFloorSeconds: 600 });
     expect((await sourcesFor('free')).get('ai_answers')?.intervalFloorSeconds).toBe(86_400);
   });
 
@@ -91,7 +95,6 @@ describe('a search on a source that cannot be watched here', () => {
     ['reddit', 'SOURCE_REDDIT_CLIENT_ID'],
     ['tiktok', 'SOURCE_TIKTOK_CLIENT_ID'],
     ['producthunt', 'SOURCE_PRODUCTHUNT_TOKEN'],
-    ['vinted', 'SOURCE_VINTED_ENABLED'],
     ['github', 'SOURCE_GITHUB_ENABLED'],
   ])('on %s is a 400 that names %s', async (source, setting) => {
     const { api } = await service.tenant();
@@ -109,5 +112,36 @@ describe('a search on a source that cannot be watched here', () => {
     const answer = await api.get('/v1/youtube/videos/abc/comments');
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION']);
     expect(answer.body.error).toContain('SOURCE_YOUTUBE_TOKEN');
+  });
+});
+
+describe('what a source cannot serve', () => {
+  it('is a 400 MARKET_DISABLED where the market is not one of its own', async () => {
+    const { api } = await service.tenant();
+    const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
+    const made = await api.post('/v1/vinted/watches', body);
+    expect([made.status, made.body.code]).toEqual([400, 'MARKET_DISABLED']);
+    expect(made.body.error).toContain('its markets are');
+    expect((await api.post('/v1/vinted/watches', { ...body, market: 'fr' })).status).toBe(201);
+  });
+
+  it.each([
+    [{ brand_ids: '53,12' }, 201],
+    [{ brand_ids: [53, 12] }, 201],
+    [{ brand_ids: true }, 400],
+    [{ size_ids: { a: 1 } }, 400],
+    [{ catalog_ids: ['x'] }, 400],
+    [{ color_ids: '1,two' }, 400],
+    [{ status_ids: [1.5] }, 400],
+  ])('is refused, naming the filter: %j', async (filters, status) => {
+    const { api } = await service.tenant();
+    const criteria = { query: 'lamp', filters };
+    const made = await api.post('/v1/vinted/watches', {
+      criteria,
+      market: 'fr',
+      refresh_interval_seconds: 600,
+    });
+    expect(made.status).toBe(status);
+    if (status === 400) expect(made.body.details[0].path).toContain(`filters.${Object.keys(filters)[0]}`);
   });
 });

@@ -57,9 +57,8 @@ export function faultsOfMarket({ market }: Criteria): Fault[] {
   if (marketOf(market)) return [];
   const known = Object.keys(CURRENCIES).join(', ');
   const named = market?.trim() ?? '';
-  const message =
-    named === ''
-      ? `a search on vinted needs a market: one of ${known}`
-      : `vinted has no market "${named}"; its markets are ${known}`;
-  return [{ path: 'market', message }];
+  if (named === '')
+    return [{ path: 'market', message: `a search on vinted needs a market: one of ${known}` }];
+  const message = `vinted has no market "${named}"; its markets are ${known}`;
+  return [{ path: 'market', message, code: 'MARKET_DISABLED' }];
 }

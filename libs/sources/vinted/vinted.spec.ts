@@ -101,7 +101,14 @@ describe('criteria of a search on Vinted', () => {
   const markets =
     'at, be, cz, de, dk, ee, es, fi, fr, gr, hr, hu, ie, it, lt, lu, lv, nl, pl, pt, ro, se, si, sk, uk, us';
   it.each([
-    [{ market: 'jp' }, { path: 'market', message: `vinted has no market "jp"; its markets are ${markets}` }],
+    [
+      { market: 'jp' },
+      {
+        path: 'market',
+        message: `vinted has no market "jp"; its markets are ${markets}`,
+        code: 'MARKET_DISABLED',
+      },
+    ],
     [
       { market: undefined },
       { path: 'market', message: `a search on vinted needs a market: one of ${markets}` },

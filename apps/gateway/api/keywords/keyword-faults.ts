@@ -35,8 +35,8 @@ export function keywordFaults(body: KeywordBodyDto, sources: Sources): Fault[] {
 export function searchFaults(source: SourceId, criteria: Criteria, path: string, sources: Sources): Fault[] {
   const setup = sources.get(source);
   return (setup?.connector?.checkCriteria(criteria) ?? []).map((fault) => ({
+    ...fault,
     path: [path, fault.path].filter(Boolean).join('.'),
-    message: fault.message,
   }));
 }
 

@@ -42,6 +42,11 @@ import {
 } from '../keywords/keyword-faults.js';
 import { WatchBodyDto, WatchChangeDto } from './watch-body.dto.js';
 
+/** A watch's market may stand beside its criteria, or in them. */
+function withMarket({ market, criteria }: WatchBodyDto) {
+  return { ...criteria, market: market ?? criteria.market ?? DEFAULT_MARKET };
+}
+
 /** The market of a watch that names none. */
 const DEFAULT_MARKET = 'global';
 
@@ -63,9 +68,10 @@ export class WatchesController {
     if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
     const body = readBody(WatchBodyDto, raw, 'any', (one) => [
       ...termFaults(one.criteria, 'criteria'),
-      ...searchFaults(source, criteriaOf(one.criteria), 'criteria', this.sources),
+      ...searchFaults(source, criteriaOf(withMarket(one)), 'criteria', this.sources).map((fault) =>
+        fault.path === 'criteria.market' && one.market !== undefined ? { ...fault, path: 'market' } : fault,
+      ),
     ]);
-    const market = body.market ?? body.criteria.market ?? DEFAULT_MARKET;
     const { id } = await send(
       this.bus,
       COMMANDS.createWatch,
@@ -73,7 +79,7 @@ export class WatchesController {
         commandId: newId(),
         accountId,
         source,
-        criteria: criteriaOf({ ...body.criteria, market }),
+        criteria: criteriaOf(withMarket(body)),
         intervalSeconds: body.refreshIntervalSeconds,
         webhookUrl: body.webhookUrl || undefined,
         ai: body.ai ? fromJson(AgentStepSchema, JSON.parse(JSON.stringify(body.ai)) as JsonValue) : undefined,
