@@ -69,6 +69,37 @@ async function plant(keywordId: string, watchId: string): Promise<void> {
     part: 1,
     parts: 1,
     warnings: [MARKER],
+    criteriaHash: 'h'.repeat(64),
+    observations: [
+      {
+        kind: {
+          case: 'listing',
+          value: {
+            listingId: '77',
+            market: 'fr',
+            observedAt: '2026-03-04T12:00:00.000Z',
+            event: 'created',
+            price: '12.50',
+            currency: 'EUR',
+            title: MARKER,
+            brandIds: ['53'],
+            firstSeenAt: '2026-03-04T12:00:00.000Z',
+          },
+        },
+      },
+      {
+        kind: {
+          case: 'answer',
+          value: {
+            engine: 'openai',
+            prompt: MARKER,
+            answeredAt: '2026-03-04T12:00:00.000Z',
+            text: MARKER,
+            citations: [{ url: 'https://example.org/', title: MARKER }],
+          },
+        },
+      },
+    ],
   });
   await store.publish(subjectOf('CHECKS', accountId, watchId), toBinary(CheckSchema, check), newId());
   const event = create(EventSchema, {
@@ -98,24 +129,28 @@ async function plant(keywordId: string, watchId: string): Promise<void> {
      VALUES ($1, $2, $3, 'hackernews', 'http://example.org/', $4, 1, now(), now() + interval '1 day')`,
     [newId(), accountId, watchId, Buffer.from(MARKER)],
   );
-  await until('the sinks have written it', async () => (await inClickHouse(keywordId, watchId)) >= 5);
+  await until('the sinks have written it', async () => (await inClickHouse(keywordId, watchId)) >= 8);
 }
 
 /** Rows of the keyword or its watch in ClickHouse. */
 async function inClickHouse(keywordId: string, watchId: string): Promise<number> {
   const counts = await Promise.all(
-    ['mentions', 'events', 'activity'].map(async (table) => {
-      const condition =
-        table === 'events'
-          ? 'watch_id = {watchId: UUID}'
-          : 'keyword_id = {keywordId: UUID} OR watch_id = {watchId: UUID}';
-      const rows = await selectRows<{ n: string }>(
-        service.clickhouse,
-        `SELECT count() AS n FROM ${table} WHERE ${condition}`,
-        { keywordId, watchId },
-      );
-      return Number(rows[0]?.n);
-    }),
+    ['mentions', 'events', 'activity', 'listing_observations', 'answers', 'market_days'].map(
+      async (table) => {
+        const condition =
+          table === 'events'
+            ? 'watch_id = {watchId: UUID}'
+            : table === 'market_days'
+              ? 'scope_id = {keywordId: String}'
+              : 'keyword_id = {keywordId: UUID} OR watch_id = {watchId: UUID}';
+        const rows = await selectRows<{ n: string }>(
+          service.clickhouse,
+          `SELECT count() AS n FROM ${table} WHERE ${condition}`,
+          { keywordId, watchId },
+        );
+        return Number(rows[0]?.n);
+      },
+    ),
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }
@@ -181,6 +216,10 @@ describe('deleting a keyword', () => {
       expect((await tenant.api.get(`/v1/keywords/${id}`)).status).toBe(404);
       await until('nothing is left', async () => Object.keys(await left(id, watches[0].id)).length === 0);
       expect(await left(kept.id, kept.watches[0].id)).toEqual(before);
+      const stats = (query: string) =>
+        tenant.api.get(`/v1/vinted/market-stats?from=2026-03-04&to=2026-03-05&${query}`);
+      expect((await stats(`keyword_id=${kept.id}`)).body.data).toMatchObject([{ n: 1, min: 12.5 }]);
+      expect((await stats('brand_id=53&market=fr')).body.data).toMatchObject([{ n: 1, newListings: 1 }]);
       expect((await tenant.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(404);
     },
   );

@@ -41,10 +41,17 @@ async function countWithout(
   days: readonly MarketDay[],
 ): Promise<void> {
   if (days.length === 0) return;
+  const [clock] = await selectRows<{ now: string }>(clickhouse, 'SELECT toString(now64(3)) AS now');
+  for (const day of days) await countMarketDays(clickhouse, day);
+  // What is left has been counted anew by now: no reader misses it. What was not is of the keyword alone.
   await clickhouse.command({
     query: `ALTER TABLE market_days DELETE WHERE account_id = {accountId: UUID}
-      AND (market, toString(date)) IN {days: Array(Tuple(String, String))} SETTINGS mutations_sync = 2`,
-    query_params: { accountId, days: days.map(({ market, date }) => new TupleParam([market, date])) },
+      AND (market, toString(date)) IN {days: Array(Tuple(String, String))}
+      AND counted_at < {before: DateTime64(3, 'UTC')} SETTINGS mutations_sync = 2`,
+    query_params: {
+      accountId,
+      before: clock?.now,
+      days: days.map(({ market, date }) => new TupleParam([market, date])),
+    },
   });
-  for (const day of days) await countMarketDays(clickhouse, day);
 }
