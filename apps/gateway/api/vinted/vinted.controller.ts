@@ -1,5 +1,6 @@
 import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
 import { isId, Refusal } from '#kernel';
+import { vintedMarketOf } from '#sources';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -35,7 +36,7 @@ export class VintedController {
     const limit = query.integer('limit', 1, 1000, 100);
     const from = query.instant('from');
     const to = query.instant('to');
-    const market = query.one('market');
+    const market = marketOf(query);
     query.finish();
     const found = await this.market.observations(accountId, id, market);
     // The same id stands on several markets, each with prices of its own: the one that was seen last is meant.
@@ -67,7 +68,7 @@ export class VintedController {
 
 /** Reads what the statistics are about; faults are left with the query. */
 function scopeOf(query: QueryReader): MarketScope {
-  const market = query.one('market');
+  const market = marketOf(query);
   const given = SCOPES.flatMap(([key, scope]) => {
     const scopeId = query.one(key);
     return scopeId === undefined ? [] : [{ key, scope, scopeId: scopeId.toLowerCase() }];
@@ -84,6 +85,15 @@ function scopeOf(query: QueryReader): MarketScope {
   if ((one.scope === 'brand' || one.scope === 'catalog') && market === undefined)
     query.fault('market', `is wanted beside ${one.key}: an id stands on several markets`);
   return { scope: one.scope, scopeId: one.scopeId, market };
+}
+
+/** The market by its one code (`gb` for `uk`); a fault where Vinted has none of that name. */
+function marketOf(query: QueryReader): string | undefined {
+  const given = query.one('market');
+  if (given === undefined) return undefined;
+  const market = vintedMarketOf(given);
+  if (!market) query.fault('market', 'is not a market of vinted');
+  return market?.code;
 }
 
 function dateOf(at: Date): string {
