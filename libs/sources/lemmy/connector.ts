@@ -26,7 +26,7 @@ export interface LemmySettings {
 const DEFAULT_INSTANCE = 'lemmy.world';
 // A thing keeps the time at which it was written, and takes a while to get from its server to this one.
 const FEDERATION_LAG_MS = 300_000;
-// What a large server gets from all others: about a million comments a month, and a quarter of that in posts.
+// A guess at what a large server gets from all others: a million comments a month, and a quarter of that in posts.
 const POSTS_PER_SECOND = 0.1;
 const COMMENTS_PER_SECOND = 0.4;
 // More pages than one read may take would leave a gap that searches do not have.

@@ -16,8 +16,8 @@ export const TOKEN_SETTING = 'SOURCE_MASTODON_TOKEN';
 /** Statuses of one page: Mastodon's own limit. */
 export const PAGE_SIZE = 40;
 
-// What an instance answers to strangers where it keeps a timeline to its own accounts (422 up to 4.4, 401 from 4.5,
-// both with texts in any language), or has none (404, other software).
+// What an instance answers to strangers where it keeps a timeline to its own accounts (422, seen on mastodon.social;
+// 401 and 403 where all of it is closed), or has none (404, other software). The texts are in any language.
 const FOR_ACCOUNTS_ONLY = [401, 403, 404, 422];
 
 /** An instance's answer. */

@@ -40,7 +40,7 @@ export function createProducthuntConnector(settings: ProducthuntSettings): Sourc
       },
       read: (since, context) => readPosts(undefined, { ...context, since }, trimmed),
       serves: (criteria) => topicsOf(criteria).length === 0,
-      // A weekend may be quiet, two days never were.
+      // Generous: posts come every day, fewer at weekends.
       quietSeconds: 48 * 3_600,
     },
   };

@@ -63,7 +63,7 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
       read: (since, context) => readFeed({ ...context, since }, key),
       serves: (criteria) =>
         tagsOf(criteria).length === 0 && sitesOf(criteria).every((site) => site === DEFAULT_SITE),
-      // Its quietest night hours still bring a question every few minutes.
+      // Generous: a question or an answer comes several times an hour.
       quietSeconds: 6 * 3_600,
     },
   };
