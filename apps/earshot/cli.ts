@@ -8,6 +8,7 @@ import { isoOf } from '#kernel';
 import { AccountEntity } from '#postgres';
 import { withBus, withDatabase } from './connection.js';
 import { listParked, retryParked } from './parked.js';
+import { sourceSettings } from '#sources';
 
 const program = new Command('cli')
   .description('Works on the running Earshot, which it finds by DATA_DIR, or by NATS_URL and DATABASE_URL.')
@@ -115,12 +116,16 @@ program
       const value = fallback === undefined || fallback === '' ? '(unset)' : String(fallback);
       process.stdout.write(`${name.padEnd(width)}  ${value.padEnd(8)}  ${desc ?? ''}\n`);
     }
-    process.stdout.write(`\nOf each source (ID in capitals, for example SOURCE_REDDIT_CLIENT_ID):
-  SOURCE_<ID>_URL        replaces scheme, host and port of its requests
-  SOURCE_<ID>_ENABLED    false turns it off
-  SOURCE_<ID>_LANES      among how many lanes, and so polling replicas, its work is divided
-  SOURCE_REDDIT_CLIENT_ID, SOURCE_REDDIT_CLIENT_SECRET      an app of reddit.com/prefs/apps
-  SOURCE_BLUESKY_CLIENT_ID, SOURCE_BLUESKY_CLIENT_SECRET    a handle and an app password
+    const ofSources = sourceSettings();
+    const wide = Math.max(...ofSources.map(({ name }) => name.length));
+    process.stdout.write(`
+Of each source (ID in capitals, for example SOURCE_REDDIT_URL):
+  SOURCE_<ID>_URL      replaces scheme, host and port of its requests
+  SOURCE_<ID>_ENABLED  false turns it off; vinted is off until true
+  SOURCE_<ID>_LANES    among how many lanes, and so polling replicas, its work is divided
+
+What sources need (docs/sources says where to get it):
+${ofSources.map(({ name, description }) => `  ${name.padEnd(wide)}  ${description}`).join('\n')}
 `);
   });
 

@@ -111,7 +111,7 @@ export class PollingLoop implements Loop {
 
   private take(row: LaneRow): void {
     const setup = this.sources.get(row.source as SourceId);
-    if (!setup?.connector) return;
+    if (!setup) return;
     const lane = new Lane({
       name: row.lane,
       connector: setup.connector,

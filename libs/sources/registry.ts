@@ -1,5 +1,5 @@
 import { SOURCE_IDS, type SourceId } from '#contracts';
-import { aiAnswersSettings, createAiAnswersConnector } from './ai_answers/index.js';
+import { AI_ANSWERS_SETTINGS, aiAnswersSettings, createAiAnswersConnector } from './ai_answers/index.js';
 import { createBlueskyConnector } from './bluesky/index.js';
 import { createGithubConnector } from './github/index.js';
 import { createHackernewsConnector } from './hackernews/index.js';
@@ -20,9 +20,9 @@ export type SourceEnv = Readonly<Record<string, string | undefined>>;
 
 /** One source as this installation has it. */
 export interface SourceSetup {
-  /** Absent while nobody has built it. Present although settings are missing: it still checks criteria. */
-  connector?: SourceConnector;
-  /** Built, and every setting that it needs is there. */
+  /** There although settings are missing: it still checks criteria. */
+  connector: SourceConnector;
+  /** Every setting that it needs is there. */
   configured: boolean;
   /** What to set, for example `SOURCE_REDDIT_CLIENT_ID`, or `A or B` where one of several is enough. */
   missingSettings: string[];
@@ -33,29 +33,44 @@ export interface SourceSetup {
 }
 
 interface RegistryLine {
-  /** Absent: not built yet. */
-  create?: (env: SourceEnv) => SourceConnector;
+  create(env: SourceEnv): SourceConnector;
+  /** What it reads from the environment, by name; for `npm run config`. */
+  settings?: Readonly<Record<string, string>>;
   /** Off until `SOURCE_<ID>_ENABLED=true`. */
   offByDefault?: boolean;
 }
 
 // A new source is one folder, its id in #contracts, and its line here, which the compiler then demands.
 const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
-  x: { create: (env) => createXConnector({ token: env['SOURCE_X_TOKEN'] ?? '' }) },
+  x: {
+    create: (env) => createXConnector({ token: env['SOURCE_X_TOKEN'] ?? '' }),
+    settings: { SOURCE_X_TOKEN: 'bearer token of an app of developer.x.com; needed' },
+  },
   reddit: {
     create: (env) =>
       createRedditConnector({
         clientId: env['SOURCE_REDDIT_CLIENT_ID'] ?? '',
         clientSecret: env['SOURCE_REDDIT_CLIENT_SECRET'] ?? '',
       }),
+    settings: {
+      SOURCE_REDDIT_CLIENT_ID: 'id of an app of reddit.com/prefs/apps; needed',
+      SOURCE_REDDIT_CLIENT_SECRET: 'its secret; needed',
+    },
   },
-  youtube: { create: (env) => createYoutubeConnector({ key: env['SOURCE_YOUTUBE_TOKEN'] ?? '' }) },
+  youtube: {
+    create: (env) => createYoutubeConnector({ key: env['SOURCE_YOUTUBE_TOKEN'] ?? '' }),
+    settings: { SOURCE_YOUTUBE_TOKEN: 'API key of the YouTube Data API; needed' },
+  },
   tiktok: {
     create: (env) =>
       createTiktokConnector({
         clientId: env['SOURCE_TIKTOK_CLIENT_ID'] ?? '',
         clientSecret: env['SOURCE_TIKTOK_CLIENT_SECRET'] ?? '',
       }),
+    settings: {
+      SOURCE_TIKTOK_CLIENT_ID: 'client key of the Research API; needed',
+      SOURCE_TIKTOK_CLIENT_SECRET: 'its secret; needed',
+    },
   },
   bluesky: {
     create: (env) =>
@@ -63,6 +78,10 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         clientId: env['SOURCE_BLUESKY_CLIENT_ID'] ?? '',
         clientSecret: env['SOURCE_BLUESKY_CLIENT_SECRET'] ?? '',
       }),
+    settings: {
+      SOURCE_BLUESKY_CLIENT_ID: 'handle of an account; needed',
+      SOURCE_BLUESKY_CLIENT_SECRET: 'an app password of it; needed',
+    },
   },
   hackernews: { create: () => createHackernewsConnector() },
   mastodon: {
@@ -71,6 +90,10 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         instance: env['SOURCE_MASTODON_INSTANCE'] ?? '',
         token: env['SOURCE_MASTODON_TOKEN'] ?? '',
       }),
+    settings: {
+      SOURCE_MASTODON_INSTANCE: 'server that is asked; default mastodon.social',
+      SOURCE_MASTODON_TOKEN: 'access token there: full text instead of hashtags alone',
+    },
   },
   lemmy: {
     create: (env) =>
@@ -78,8 +101,15 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         instance: env['SOURCE_LEMMY_INSTANCE'] ?? '',
         token: env['SOURCE_LEMMY_TOKEN'] ?? '',
       }),
+    settings: {
+      SOURCE_LEMMY_INSTANCE: 'server that is asked; default lemmy.world',
+      SOURCE_LEMMY_TOKEN: 'token there',
+    },
   },
-  github: { create: (env) => createGithubConnector({ token: env['SOURCE_GITHUB_TOKEN'] ?? '' }) },
+  github: {
+    create: (env) => createGithubConnector({ token: env['SOURCE_GITHUB_TOKEN'] ?? '' }),
+    settings: { SOURCE_GITHUB_TOKEN: 'access token: three times the searches, and discussions' },
+  },
   producthunt: {
     create: (env) =>
       createProducthuntConnector({
@@ -87,14 +117,30 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         clientId: env['SOURCE_PRODUCTHUNT_CLIENT_ID'] ?? '',
         clientSecret: env['SOURCE_PRODUCTHUNT_CLIENT_SECRET'] ?? '',
       }),
+    settings: {
+      SOURCE_PRODUCTHUNT_TOKEN: 'developer token; needed, or:',
+      SOURCE_PRODUCTHUNT_CLIENT_ID: 'id of an application',
+      SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'its secret',
+    },
   },
   stackoverflow: {
     create: (env) => createStackoverflowConnector({ key: env['SOURCE_STACKOVERFLOW_TOKEN'] ?? '' }),
+    settings: { SOURCE_STACKOVERFLOW_TOKEN: 'key of stackapps.com: 10,000 requests a day instead of 300' },
   },
   rss: { create: () => createRssConnector() },
-  ai_answers: { create: (env) => createAiAnswersConnector(aiAnswersSettings(env)) },
+  ai_answers: {
+    create: (env) => createAiAnswersConnector(aiAnswersSettings(env)),
+    settings: AI_ANSWERS_SETTINGS,
+  },
   vinted: { create: () => createVintedConnector(), offByDefault: true },
 };
+
+/** What the sources read from the environment, source by source, beside `_URL`, `_ENABLED` and `_LANES`. */
+export function sourceSettings(): { name: string; description: string }[] {
+  return SOURCE_IDS.flatMap((id) =>
+    Object.entries(REGISTRY[id].settings ?? {}).map(([name, description]) => ({ name, description })),
+  );
+}
 
 /** Every source of the interface, as the environment sets it up. Throws an `Error` that names a faulty setting. */
 export function createSources(env: SourceEnv): Map<SourceId, SourceSetup> {
@@ -103,15 +149,15 @@ export function createSources(env: SourceEnv): Map<SourceId, SourceSetup> {
 
 function setUp(id: SourceId, env: SourceEnv): SourceSetup {
   const line = REGISTRY[id];
-  const connector = line.create?.(env);
-  const missingSettings = (connector?.requiredSettings ?? [])
+  const connector = line.create(env);
+  const missingSettings = connector.requiredSettings
     .map((names) => [names].flat())
     .filter((names) => !names.some((name) => env[name]))
     .map((names) => names.join(' or '));
   const baseUrl = baseUrlOf(id, env);
   return {
-    ...(connector && { connector }),
-    configured: connector !== undefined && missingSettings.length === 0,
+    connector,
+    configured: missingSettings.length === 0,
     missingSettings,
     enabled: enabledOf(id, env, line.offByDefault !== true),
     ...(baseUrl !== undefined && { baseUrl }),

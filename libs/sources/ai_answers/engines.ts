@@ -26,3 +26,11 @@ export function aiAnswersSettings(env: Readonly<Record<string, string | undefine
     }),
   );
 }
+
+/** The settings of every engine, for people. */
+export const AI_ANSWERS_SETTINGS: Readonly<Record<string, string>> = Object.fromEntries(
+  ENGINES.flatMap((engine) => [
+    [tokenSetting(engine), 'API key; one engine is needed'],
+    [modelSetting(engine), `model; default ${ENGINE_APIS[engine].defaultModel}`],
+  ]),
+);

@@ -34,7 +34,7 @@ export function keywordFaults(body: KeywordBodyDto, sources: Sources): Fault[] {
 /** What is wrong with criteria that a source is asked with. `path` leads to them. */
 export function searchFaults(source: SourceId, criteria: Criteria, path: string, sources: Sources): Fault[] {
   const setup = sources.get(source);
-  return (setup?.connector?.checkCriteria(criteria) ?? []).map((fault) => ({
+  return (setup?.connector.checkCriteria(criteria) ?? []).map((fault) => ({
     ...fault,
     path: [path, fault.path].filter(Boolean).join('.'),
   }));
@@ -43,7 +43,7 @@ export function searchFaults(source: SourceId, criteria: Criteria, path: string,
 /** Why a source cannot be watched on this installation, if it cannot. */
 export function unavailability(source: SourceId, sources: Sources): string | undefined {
   const setup = sources.get(source);
-  if (!setup?.connector) return `${source} is not available in this version`;
+  if (!setup) return `${source} is no source`;
   if (!setup.enabled)
     return `${source} is turned off; SOURCE_${source.toUpperCase()}_ENABLED=true turns it on`;
   if (!setup.configured) return `${source} is not configured; missing: ${setup.missingSettings.join(', ')}`;

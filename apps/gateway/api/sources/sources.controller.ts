@@ -37,7 +37,7 @@ export class SourcesController {
           intervalFloorSeconds: floorSeconds(plan as Plan, id),
           // Of a source that asks several engines: for each of them.
           creditsPerCheck: creditsPerCheck(id),
-          firehose: setup.connector?.feed !== undefined,
+          firehose: setup.connector.feed !== undefined,
         };
       }),
     };
