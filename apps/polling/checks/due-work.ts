@@ -58,7 +58,7 @@ interface WatchRow {
 }
 
 /** Longer than any read may take; after it another replica may take the search up. */
-const SEARCH_LEASE_SECONDS = 180;
+const SEARCH_LEASE_SECONDS = 600;
 
 /** Takes due searches of a lane, the longest due first, and holds them until they are recorded or released. */
 export async function claimDue(database: Database, lane: string, limit: number): Promise<DueSearch[]> {
