@@ -7,6 +7,7 @@ import { CheckSchema } from './gen/earshot/checks/v1/check_pb.js';
 import { EventSchema } from './gen/earshot/events/v1/event_pb.js';
 import { AccountEventSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { KeywordDecisionSchema, KeywordEventSchema } from './gen/earshot/keywords/v1/keyword_pb.js';
+import { LookupSchema } from './gen/earshot/lookups/v1/lookup_pb.js';
 import { PurgeSchema } from './gen/earshot/purges/v1/purge_pb.js';
 
 /** A message as it once was stored, and what it says. Never change one: streams hold such messages for months. */
@@ -17,9 +18,15 @@ interface Fixture {
 }
 
 const SCHEMAS = new Map<string, DescMessage>(
-  [AccountDecisionSchema, AttemptSchema, CheckSchema, EventSchema, KeywordDecisionSchema, PurgeSchema].map(
-    (schema) => [schema.typeName, schema],
-  ),
+  [
+    AccountDecisionSchema,
+    AttemptSchema,
+    CheckSchema,
+    EventSchema,
+    KeywordDecisionSchema,
+    LookupSchema,
+    PurgeSchema,
+  ].map((schema) => [schema.typeName, schema]),
 );
 
 const directory = new URL('./fixtures/', import.meta.url);
