@@ -3,7 +3,7 @@ import { PurgeSchema } from '#contracts';
 import { TupleParam } from '@clickhouse/client';
 import { selectRows, type ClickHouseClient } from '#clickhouse';
 import { purgeDurable, type Durable } from '#messaging';
-import { countMarketDays, type MarketDay } from '../sinks/market-days.js';
+import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../sinks/market-days.js';
 
 /** Deletes a purged keyword from ClickHouse. `SYNC` mutations: when it returns, no read sees a row any more. */
 export function analysisPurge(clickhouse: ClickHouseClient): Durable {
@@ -24,14 +24,28 @@ export function analysisPurge(clickhouse: ClickHouseClient): Durable {
   });
 }
 
-/** The days whose statistics hold listings of the keyword. */
-async function observedDays(clickhouse: ClickHouseClient, accountId: string, keywordId: string) {
-  return selectRows<MarketDay>(
+/** The days whose statistics hold listings of the keyword, with everything that was counted of them. */
+async function observedDays(
+  clickhouse: ClickHouseClient,
+  accountId: string,
+  keywordId: string,
+): Promise<MarketDay[]> {
+  const rows = await selectRows<{ market: string; date: string; scope: MarketScopeKind; scope_id: string }>(
     clickhouse,
-    `SELECT DISTINCT {accountId: String} AS accountId, market, toString(date) AS date FROM market_days
-     WHERE account_id = {accountId: UUID} AND scope = 'keyword' AND scope_id = {keywordId: String}`,
+    `SELECT DISTINCT market, toString(date) AS date, scope, scope_id FROM market_days
+     WHERE account_id = {accountId: UUID} AND (market, date) IN
+       (SELECT market, date FROM market_days
+        WHERE account_id = {accountId: UUID} AND scope = 'keyword' AND scope_id = {keywordId: String})`,
     { accountId, keywordId },
   );
+  const days = new Map<string, MarketDay>();
+  for (const { market, date, scope, scope_id } of rows) {
+    const key = `${market} ${date}`;
+    const day = days.get(key) ?? emptyDay(accountId, market, date);
+    days.set(key, day);
+    day.scopes[scope].add(scope_id);
+  }
+  return [...days.values()];
 }
 
 /** Statistics are counted from observations: without the keyword's, what remains is counted anew. */
@@ -42,7 +56,7 @@ async function countWithout(
 ): Promise<void> {
   if (days.length === 0) return;
   const [clock] = await selectRows<{ now: string }>(clickhouse, 'SELECT toString(now64(3)) AS now');
-  for (const day of days) await countMarketDays(clickhouse, day);
+  for (const day of days) await countMarketDay(clickhouse, day);
   // What is left has been counted anew by now: no reader misses it. What was not is of the keyword alone.
   await clickhouse.command({
     query: `ALTER TABLE market_days DELETE WHERE account_id = {accountId: UUID}

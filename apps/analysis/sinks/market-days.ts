@@ -1,47 +1,83 @@
 import { NO_ID, type ClickHouseClient, type ListingObservationRow } from '#clickhouse';
 
-/** One UTC day of one account's observations on one market. */
+/** What statistics are about: a search (its criteria's hash), a keyword, a brand's or a catalogue's id. */
+export const MARKET_SCOPES = ['search', 'keyword', 'brand', 'catalog'] as const;
+export type MarketScopeKind = (typeof MARKET_SCOPES)[number];
+
+/** One UTC day of one account's observations on one market, and the scopes whose figures are wanted. */
 export interface MarketDay {
   accountId: string;
   market: string;
   /** `2026-03-04` */
   date: string;
+  scopes: Record<MarketScopeKind, Set<string>>;
 }
 
-/** The days that rows belong to, each once. */
-export function touchedDays(
-  rows: readonly Pick<ListingObservationRow, 'account_id' | 'market' | 'observed_at'>[],
-): MarketDay[] {
+/** A day without scopes. */
+export function emptyDay(accountId: string, market: string, date: string): MarketDay {
+  const scopes = { search: new Set(), keyword: new Set(), brand: new Set(), catalog: new Set() };
+  return { accountId, market, date, scopes: scopes as MarketDay['scopes'] };
+}
+
+/** The days and scopes that rows belong to, each once. */
+export function touchedDays(rows: readonly ListingObservationRow[]): MarketDay[] {
   const days = new Map<string, MarketDay>();
-  for (const { account_id: accountId, market, observed_at } of rows) {
-    const date = observed_at.slice(0, 10);
-    days.set(`${accountId} ${market} ${date}`, { accountId, market, date });
+  for (const row of rows) {
+    const date = row.observed_at.slice(0, 10);
+    const key = `${row.account_id} ${row.market} ${date}`;
+    const day = days.get(key) ?? emptyDay(row.account_id, row.market, date);
+    days.set(key, day);
+    day.scopes.search.add(row.criteria_hash);
+    if (row.keyword_id !== NO_ID) day.scopes.keyword.add(row.keyword_id);
+    for (const id of row.brand_ids) day.scopes.brand.add(id);
+    for (const id of row.catalog_ids) day.scopes.catalog.add(id);
   }
   return [...days.values()];
 }
 
 /**
- * Counts a day anew from its observations, for each search, keyword, brand and catalogue that they belong to. A
- * listing counts once in each, at the last price that was seen of it on that day. Counting from the observations,
- * and never adding up, keeps the figures exact however often a check is delivered.
+ * Counts a day's scopes anew from its observations. A listing counts once in each, at the last price that was seen of
+ * it on that day. Counting from the observations, and never adding up, keeps the figures exact however often a check
+ * is delivered.
  */
-export async function countMarketDays(clickhouse: ClickHouseClient, day: MarketDay): Promise<void> {
-  await clickhouse.command({
-    query: COUNT,
-    query_params: { ...day, noId: NO_ID },
-    clickhouse_settings: { wait_end_of_query: 1 },
-  });
+export async function countMarketDay(clickhouse: ClickHouseClient, day: MarketDay): Promise<void> {
+  const { accountId, market, date, scopes } = day;
+  for (const kind of MARKET_SCOPES) {
+    const ids = [...scopes[kind]];
+    if (ids.length === 0) continue;
+    await clickhouse.command({
+      query: countOf(kind),
+      query_params: { accountId, market, date, ids },
+      clickhouse_settings: { wait_end_of_query: 1 },
+    });
+  }
 }
 
-const COUNT = `
+/** How the observations of a scope are told. One statement for each: a key of several kinds takes four times as long. */
+const OBSERVED: Record<MarketScopeKind, { scopeId: string; where: string }> = {
+  search: { scopeId: 'criteria_hash', where: 'criteria_hash IN {ids: Array(String)}' },
+  keyword: { scopeId: 'toString(keyword_id)', where: 'keyword_id IN {ids: Array(UUID)}' },
+  brand: {
+    scopeId: 'arrayJoin(arrayIntersect(brand_ids, {ids: Array(String)}))',
+    where: 'hasAny(brand_ids, {ids: Array(String)})',
+  },
+  catalog: {
+    scopeId: 'arrayJoin(arrayIntersect(catalog_ids, {ids: Array(String)}))',
+    where: 'hasAny(catalog_ids, {ids: Array(String)})',
+  },
+};
+
+function countOf(kind: MarketScopeKind): string {
+  const { scopeId, where } = OBSERVED[kind];
+  return `
 INSERT INTO market_days
-SELECT account_id, market, scope.1, scope.2, date, currency, now64(3),
+SELECT {accountId: UUID}, {market: String}, '${kind}', scope_id, {date: Date}, currency, now64(3),
   countIf(present), countIf(created), countIf(delisted), sum(changes),
   minIf(price, present), maxIf(price, present), sumIf(price, present),
   quantilesExactWeightedInterpolatedStateIf(0.25, 0.5, 0.75)(price, 1, present),
   quantilesExactWeightedInterpolatedStateIf(0.5)(seconds, 1, delisted)
 FROM (
-  SELECT account_id, market, scope, date, listing_id,
+  SELECT ${scopeId} AS scope_id, listing_id,
     argMax(currency, observed_at) AS currency,
     argMaxIf(toInt64(price * 10000), observed_at, event != 'delisted') AS price,
     countIf(event != 'delisted') > 0 AS present,
@@ -49,17 +85,10 @@ FROM (
     countIf(event = 'delisted') > 0 AS delisted,
     uniqExactIf(observed_at, event = 'price_changed') AS changes,
     dateDiff('second', min(first_seen_at), maxIf(observed_at, event = 'delisted')) AS seconds
-  FROM (
-    SELECT *, toDate(observed_at) AS date,
-      arrayJoin(arrayConcat(
-        [('search', criteria_hash)],
-        if(keyword_id = {noId: UUID}, [], [('keyword', toString(keyword_id))]),
-        arrayMap(id -> ('brand', id), brand_ids),
-        arrayMap(id -> ('catalog', id), catalog_ids)
-      )) AS scope
-    FROM listing_observations
-    WHERE account_id = {accountId: UUID} AND market = {market: String} AND toDate(observed_at) = {date: Date}
-  )
-  GROUP BY account_id, market, scope, date, listing_id
+  FROM listing_observations
+  WHERE account_id = {accountId: UUID} AND market = {market: String} AND toDate(observed_at) = {date: Date}
+    AND ${where}
+  GROUP BY scope_id, listing_id
 )
-GROUP BY account_id, market, scope, date, currency`;
+GROUP BY scope_id, currency`;
+}

@@ -10,7 +10,7 @@ import type { EventStore } from '#event-store';
 import type { Durable } from '#messaging';
 import type { Database } from '#postgres';
 import { checkSink } from './known-watches.js';
-import { countMarketDays, touchedDays } from './market-days.js';
+import { countMarketDay, touchedDays } from './market-days.js';
 
 /**
  * Writes what checks observed of things that are followed over time: listings with their prices, and the answers of
@@ -39,7 +39,7 @@ export function observationsSink(
       );
       await insertRows<AnswerRow>(clickhouse, 'answers', answers);
       await insertRows<ListingObservationRow>(clickhouse, 'listing_observations', listings);
-      for (const day of touchedDays(listings)) await countMarketDays(clickhouse, day);
+      for (const day of touchedDays(listings)) await countMarketDay(clickhouse, day);
     },
   };
   return checkSink(parts, database, store);
