@@ -159,6 +159,8 @@ export class Upstream {
   answerMs = 0;
   /** Whether it has a feed, which nothing holds up. */
   hasFeed = false;
+  /** How long the feed may show nothing new. */
+  quietSeconds = 3_600;
   /** Items of the one page that a first poll reads. */
   pageSize = Infinity;
 
@@ -200,7 +202,7 @@ export class Upstream {
       ...(this.hasFeed && {
         feed: {
           pagesFor: () => 0,
-          quietSeconds: 3_600,
+          quietSeconds: this.quietSeconds,
           read: () => Promise.resolve({ items: [...this.items], gap: false, warnings: [] }),
         },
       }),

@@ -97,6 +97,32 @@ describe('the work on a lane', () => {
     expect(idsOf((await tick(seldom))[0])).toEqual([]);
   });
 
+  it('fails its checks for nothing while the feed is frozen, and says so, until something new comes', async () => {
+    await worker.stop();
+    Object.assign(upstream, { hasFeed: true, quietSeconds: 0.02 });
+    worker = workerOn(upstream, stores).worker;
+    worker.start();
+    upstream.publish('hn:1');
+    const id = await stores.watch();
+    const next = async () => {
+      const [check] = await tick(id);
+      await settled(id);
+      return check;
+    };
+    await next();
+    const frozen = await until('the feed counts as frozen', async () => {
+      const check = await next();
+      return check?.failure && check;
+    });
+    expect(frozen.failure).toMatchObject({
+      kind: 'frozen',
+      reason: expect.stringContaining('hackernews answers, but has shown nothing new'),
+    });
+    expect([frozen.costCredits, frozen.items.length]).toEqual([0, 0]);
+    upstream.publish('hn:2');
+    expect(idsOf(await next())).toEqual(['hn:2']);
+  });
+
   it('takes a watch that joins a search later for what it is: new', async () => {
     const first = await stores.watch();
     await tick(first);
