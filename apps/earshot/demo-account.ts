@@ -20,7 +20,10 @@ export interface DemoAccount {
   keywordIds: string[];
 }
 
-/** What the demo watches. */
+/** The sources that the demo watches. */
+export const DEMO_SOURCES = 'hackernews, reddit, bluesky, rss, mastodon, x, vinted and ai_answers';
+
+/** What the demo watches for. */
 export const BRANDS = [
   { name: 'Acme Rocket', terms: ['Acme Rocket', 'AcmeRocket'] },
   { name: 'Northwind', terms: ['Northwind', 'ノースウィンド'] },
@@ -75,10 +78,11 @@ async function createKeyword(
   brand: (typeof BRANDS)[number],
   url: string,
 ): Promise<string> {
-  const source = (name: string, overrides?: JsonObject): JsonObject => ({
+  const source = (name: string, overrides?: JsonObject, intervalSeconds?: number): JsonObject => ({
     source: name,
     enabled: true,
     searches: overrides ? [{ overridesEnabled: true, overrides }] : [],
+    ...(intervalSeconds !== undefined && { refreshIntervalSeconds: intervalSeconds }),
   });
   const definition = fromJson(KeywordDefinitionSchema, {
     name: brand.name,
@@ -89,6 +93,15 @@ async function createKeyword(
       source('reddit'),
       source('bluesky'),
       source('rss', { filters: { feed_urls: FEEDS.map((feed) => `${url}/feeds/${feed}`) } }),
+      // As often as what these allow lets three keywords ask.
+      source('mastodon', undefined, 15),
+      source('x', undefined, 20),
+      source('vinted', { market: 'fr' }, 120),
+      source(
+        'ai_answers',
+        { filters: { prompt: `Is ${brand.name} any good?`, brands: BRANDS.map(({ name }) => name) } },
+        30,
+      ),
     ],
     webhookUrl: `${url}/hooks/demo`,
     webhookMode: 'all',

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { simulatedSources, startSimulator, type Simulator } from '../simulator/index.js';
-import { BRANDS, demoAccount, knownAccount, type DemoAccount } from './demo-account.js';
+import { BRANDS, DEMO_SOURCES, demoAccount, knownAccount, type DemoAccount } from './demo-account.js';
 import { readInstallationSettings, startInstallation, type Installation } from './installation.js';
 
 const SIMULATOR_PORT = 8090;
@@ -70,7 +70,7 @@ Earshot is running. All posts are simulated: nothing here was written by anybody
 
   Address   ${address}
   API key   ${apiKey}
-  Keywords  ${BRANDS.map(({ name }) => name).join(', ')}, on hackernews, reddit, bluesky and rss, every 5 s
+  Keywords  ${BRANDS.map(({ name }) => name).join(', ')}, on ${DEMO_SOURCES}
 
   See the latest mentions:
 
