@@ -114,7 +114,7 @@ describe('creating a keyword', () => {
   });
 
   it.each([
-    ['x', 'x is not available in this version'],
+    ['x', 'x is not configured; missing: SOURCE_X_TOKEN'],
     ['reddit', 'reddit is not configured; missing: SOURCE_REDDIT_CLIENT_ID, SOURCE_REDDIT_CLIENT_SECRET'],
   ])('refuses %s, which this installation cannot watch, and says why', async (source, message) => {
     const answer = await ada.api.post('/v1/keywords', keywordBody({ sources: [{ source, enabled: true }] }));

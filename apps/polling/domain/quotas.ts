@@ -1,4 +1,9 @@
-import type { DailyQuota } from '#sources';
+/** What an upstream allows a day. */
+interface Quota {
+  points: number;
+  /** The first reset after `now`. */
+  nextReset(now: Date): Date;
+}
 
 /** What is spent of one quota, and when it begins anew (ms since the epoch). */
 export interface Spent {
@@ -11,7 +16,7 @@ export class Quotas {
   private readonly spent = new Map<string, Spent>();
 
   constructor(
-    private readonly quotas: Readonly<Record<string, DailyQuota>>,
+    private readonly quotas: Readonly<Record<string, Quota>>,
     /** Lanes among which each quota is divided. */
     private readonly lanes: number,
     kept: Readonly<Record<string, Spent>> = {},
@@ -43,7 +48,7 @@ export class Quotas {
     if (quota) this.spent.set(name, { points: quota.points, resetsAt: until.getTime() });
   }
 
-  private current(name: string, quota: DailyQuota, now: Date): Spent {
+  private current(name: string, quota: Quota, now: Date): Spent {
     const spent = this.spent.get(name);
     if (spent && now.getTime() < spent.resetsAt) return spent;
     const fresh = { points: 0, resetsAt: quota.nextReset(now).getTime() };
