@@ -14,9 +14,16 @@ export class TokenBucket {
 
   /** Takes a token, in advance if need be. @returns how long to wait before using it, in ms */
   take(nowMs: number): number {
+    const waitMs = this.waitMs(nowMs);
+    this.tokens -= 1;
+    return waitMs;
+  }
+
+  /** How long a token taken now would have to wait, in ms. */
+  waitMs(nowMs: number): number {
     this.tokens = Math.min(this.burst, this.tokens + ((nowMs - this.at) * this.perMinute) / 60_000);
     this.at = nowMs;
-    this.tokens -= 1;
-    return this.tokens >= 0 ? 0 : Math.ceil((-this.tokens * 60_000) / this.perMinute);
+    const left = this.tokens - 1;
+    return left >= 0 ? 0 : Math.ceil((-left * 60_000) / this.perMinute);
   }
 }

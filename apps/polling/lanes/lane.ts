@@ -213,10 +213,13 @@ export class Lane {
 
   /**
    * Lets a request through when the budget has room for it.
-   * @throws LaneBlocked when the lane waits or stops, UpstreamError `quota_spent` when the day's quota is used up
+   * @param patienceMs somebody waits for the answer: where its turn comes later than that, it is not let through
+   * @throws LaneBlocked when the lane waits or stops, or has no room in time; UpstreamError `quota_spent` when the day's
+   * quota is used up
    */
-  async admit({ spends }: UpstreamRequest): Promise<void> {
+  async admit({ spends }: UpstreamRequest, patienceMs = Infinity): Promise<void> {
     this.refuseBlocked();
+    if (Math.max(this.bucket.waitMs(this.nowMs), this.heldForMs) > patienceMs) throw new LaneBlocked();
     const resetsAt = spends && this.quotas.take(spends.quota, spends.points, this.clock.now());
     if (resetsAt)
       throw new UpstreamError(

@@ -30,11 +30,16 @@ beforeEach(async () => {
     await http.json({ url: 'https://upstream.example.org/thing' });
     return { kind: 'found', body: { things: ['a', 'b'] }, found: 2 };
   };
+  lane = laneOn();
+  open = new LookupDesk(stores.bus, stores.store, createLogger('spec', 'silent')).open(lane);
+});
+
+function laneOn(): Lane {
   const lookups = {
     tweets: ((...args) => lookup(...args)) as Lookup,
     user: ((...args) => lookup(...args)) as Lookup,
   };
-  lane = new Lane({
+  return new Lane({
     name: 'x:0',
     connector: { ...upstream.connector, id: 'x', lookups },
     baseUrl: undefined,
@@ -43,8 +48,7 @@ beforeEach(async () => {
     memory: NOTHING_LEARNED,
     remember: async () => {},
   });
-  open = new LookupDesk(stores.bus, stores.store, createLogger('spec', 'silent')).open(lane);
-});
+}
 
 const accountId = newId();
 
@@ -130,6 +134,21 @@ describe('a direct lookup', () => {
     expect((await refusalOf(ask('user')))?.message).toMatch(/ask again in \d+ s; nothing was charged$/);
     expect([upstream.requests.length, lane.blockedForMs]).toEqual([asked, 0]);
     expect((await ask('tweets')).found).toBe(2);
+  });
+
+  it('is refused where its turn would come too late, and takes nothing of the searches’ budget', async () => {
+    await open.stop();
+    upstream.requestsPerMinute = 1;
+    lane = laneOn();
+    open = new LookupDesk(stores.bus, stores.store, createLogger('spec', 'silent')).open(lane);
+    expect((await ask()).found).toBe(2);
+    const before = (await facts()).length;
+    expect(await refusalOf(ask())).toEqual({
+      status: 503,
+      code: 'UNAVAILABLE',
+      message: 'x is asked too much at the moment; ask again in a while; nothing was charged',
+    });
+    expect([upstream.requests.length, (await facts()).length]).toEqual([1, before]);
   });
 
   it('waits with the whole lane when that is blocked, and says why', async () => {

@@ -81,11 +81,17 @@ function refusalOf(error: unknown, lane: Lane, door: LookupDoor): unknown {
   if (error instanceof UpstreamError)
     return new Refusal(503, CODE_OF[error.kind] ?? 'UNAVAILABLE', `${error.message}; nothing was charged`);
   if (error instanceof LaneBlocked) {
-    const seconds = Math.ceil(Math.max(lane.blockedForMs, door.heldForMs) / 1000);
+    const waitMs = Math.max(lane.blockedForMs, door.heldForMs);
+    if (waitMs === 0)
+      return unavailable(`${lane.source} is asked too much at the moment; ask again in a while`);
     const reason = lane.blockedForMs > 0 ? lane.blockedBy.message : `${lane.source} wants no more of these`;
-    return new Refusal(503, 'UNAVAILABLE', `${reason}; ask again in ${seconds} s; nothing was charged`);
+    return unavailable(`${reason}; ask again in ${Math.ceil(waitMs / 1000)} s`);
   }
   return error;
+}
+
+function unavailable(message: string): Refusal {
+  return Refusal.unavailable(`${message}; nothing was charged`);
 }
 
 /** Every other kind is `UNAVAILABLE`. */

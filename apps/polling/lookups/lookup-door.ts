@@ -2,6 +2,9 @@ import { readRateHeaders, type UpstreamBudget, type UpstreamHttp, type UpstreamR
 import { systemClock, type Clock } from '#kernel';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
 
+/** Whoever asks waits for the answer: longer than this for each request is no answer. */
+const TURN_MS = 10_000;
+
 /**
  * The door of one kind of lookup. Its requests spend of the lane's budget and wait when the lane does. Upstreams
  * count such calls in windows of their own, so one that is used up holds back this kind alone, not the searches.
@@ -26,7 +29,7 @@ export class LookupDoor {
     return {
       before: async (request: UpstreamRequest) => {
         if (this.heldForMs > 0) throw new LaneBlocked();
-        await this.lane.admit(request);
+        await this.lane.admit(request, TURN_MS);
       },
       after: ({ status, headers }) => {
         this.lane.count(status);

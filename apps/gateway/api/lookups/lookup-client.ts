@@ -8,8 +8,8 @@ import { SOURCES } from '../../config.js';
 import { send } from '../../http/commands.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
-/** An upstream may take its 20 s, more than once. */
-const PATIENCE_MS = 60_000;
+/** Two requests, each with 10 s for its turn and 20 s for its answer. */
+const PATIENCE_MS = 65_000;
 
 /** What a lookup found, and what it costs. */
 export interface Found {
