@@ -1,33 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { parseFeed } from 'feedsmith';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commonKeys, comparedTitle, expectKeys, hasRecorded, recorded } from './recorded-shapes.js';
+import type { Json } from './recorded-shapes.js';
 import { SimulatorClient } from './simulator-client.js';
 
-// Answers that the upstreams once gave, kept beside the checkout; without them there is nothing to compare with.
-const RECORDED = new URL('../../../shared/upstream/', import.meta.url);
-const hasRecorded = existsSync(RECORDED);
-const title = hasRecorded
-  ? 'compared with recorded answers'
-  : 'compared with recorded answers (skipped: no shared/upstream beside the checkout)';
-
-type Json = Record<string, unknown>;
 type Listing = { kind: string; data: Json & { children: { kind: string; data: Json }[] } };
 
-function recorded<T>(file: string): T {
-  return JSON.parse(readFileSync(new URL(file, RECORDED), 'utf8')) as T;
-}
-
-/** Keys that every one of the objects has. */
-function commonKeys(objects: readonly object[]): string[] {
-  const [first = {}, ...rest] = objects;
-  return Object.keys(first).filter((key) => rest.every((other) => key in other));
-}
-
-function expectKeys(actual: object, expected: readonly string[]): void {
-  expect(Object.keys(actual)).toEqual(expect.arrayContaining([...expected]));
-}
-
-describe.skipIf(!hasRecorded)(title, () => {
+describe.skipIf(!hasRecorded)(comparedTitle, () => {
   let client: SimulatorClient;
 
   beforeAll(async () => {
