@@ -7,12 +7,21 @@ export function wordsOf(text: string): string[] {
   return plain.match(/[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]|[\p{L}\p{N}\p{M}_]+/gu) ?? [];
 }
 
-const known = new WeakMap<object, { title: string[]; text: string[] }>();
+interface Words {
+  title: string[];
+  text: string[];
+}
 
-/** The words of a post, computed once: every search reads them. */
-export function wordsOfPost(post: { title: string; text: string }): { title: string[]; text: string[] } {
+const known = new WeakMap<object, Words & { of: { title: string; text: string } }>();
+
+/** The words of a post, computed once for as long as it is not edited: every search reads them. */
+export function wordsOfPost(post: { title: string; text: string }): Words {
+  const { title, text } = post;
   let words = known.get(post);
-  if (!words) known.set(post, (words = { title: wordsOf(post.title), text: wordsOf(post.text) }));
+  if (words?.of.title !== title || words.of.text !== text) {
+    words = { title: wordsOf(title), text: wordsOf(text), of: { title, text } };
+    known.set(post, words);
+  }
   return words;
 }
 
