@@ -111,6 +111,7 @@ function readPost(body: Record<string, unknown>): (PostInput & { source: SourceI
     link: text('link'),
     currency: text('currency'),
     priceCents: Number.isInteger(body.priceCents) ? Number(body.priceCents) : undefined,
+    promoted: typeof body.promoted === 'boolean' ? body.promoted : undefined,
   };
   return { source, text: body.text, kind, publishedAt, ...more };
 }

@@ -37,6 +37,10 @@ export interface SourceTraits {
   handleOf?(handle: string): string;
   /** Posts have a price. */
   priced?: true;
+  /** What a community pays in, where that is not EUR. */
+  currencies?: Readonly<Record<string, string>>;
+  /** Part of the invented posts that somebody pays for to be shown out of order. */
+  promotedShare?: number;
   /** The id that the source would give a post. */
   identify(post: SimPost): string;
 }
@@ -134,12 +138,14 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     communities: ['openai', 'anthropic', 'perplexity', 'gemini'],
     identify: byNumber,
   },
-  // The community is the market.
+  // The community is the market that the seller is in.
   vinted: {
     rootKind: 'listing',
     hasTitle: true,
     communities: ['fr', 'de', 'pl'],
     priced: true,
+    currencies: { pl: 'PLN', uk: 'GBP' },
+    promotedShare: 0.1,
     identify: byNumber,
   },
 };

@@ -31,6 +31,8 @@ export interface SimPost {
   /** In whole cents of `currency`; 0 where posts have no price. */
   priceCents: number;
   currency: string;
+  /** Somebody pays for it to be shown out of order. */
+  promoted: boolean;
   /** What a comment or reply answers, and the post at the root of its thread. */
   parent?: SimPost;
   root?: SimPost;
@@ -51,6 +53,7 @@ export interface PostInput {
   link?: string | undefined;
   priceCents?: number | undefined;
   currency?: string | undefined;
+  promoted?: boolean | undefined;
 }
 
 /** What can change of a post. */
@@ -163,12 +166,13 @@ export class World {
 
   private invent(source: SourceId, at: number, random: Random): SimPost {
     const { title, text, lang, link } = compose(random);
-    const { rootKind, answerKind, answerShare = 0, linkOrText } = TRAITS[source];
+    const { rootKind, answerKind, answerShare = 0, linkOrText, promotedShare } = TRAITS[source];
     const isAnswer = random() < answerShare;
     const isLink = !isAnswer && random() < 0.5;
     const kind = (isAnswer && answerKind) || rootKind;
     const titleOnly = isLink && linkOrText === true;
-    const input = { title, text: titleOnly ? '' : text, lang, kind, link: isLink ? link : '' };
+    const promoted = promotedShare !== undefined && random() < promotedShare;
+    const input = { title, text: titleOnly ? '' : text, lang, kind, link: isLink ? link : '', promoted };
     const post = this.draft(source, at, random, input);
     if (isAnswer) this.attach(post, random);
     return this.enter(post);
@@ -180,7 +184,8 @@ export class World {
     const { communities = [''] } = traits;
     const person = personFrom(random);
     const handle = traits.handleOf?.(person.handle) ?? person.handle;
-    const community = communities.length > 1 ? pick(random, communities) : (communities[0] ?? '');
+    const invented = communities.length > 1 ? pick(random, communities) : (communities[0] ?? '');
+    const community = input.community ?? invented;
     const kind = input.kind ?? traits.rootKind;
     const isAnswer = kind === traits.answerKind && kind !== traits.rootKind;
     const number = this.numbers.get(source)! + 1;
@@ -194,13 +199,14 @@ export class World {
       text: input.text,
       author: input.author ?? handle,
       authorName: input.author ?? person.name,
-      community: input.community ?? community,
+      community,
       lang: input.lang ?? '',
       link: isAnswer ? '' : (input.link ?? ''),
       publishedAt: at,
       score: 1 + wholeBelow(random, 40),
       priceCents: input.priceCents ?? (traits.priced ? 100 * (1 + wholeBelow(random, 80)) : 0),
-      currency: input.currency ?? 'EUR',
+      currency: input.currency ?? traits.currencies?.[community] ?? 'EUR',
+      promoted: input.promoted ?? false,
       replies: [],
     };
   }
