@@ -3,6 +3,7 @@ import { blueskyVoice } from './bluesky.js';
 import { hackernewsVoice } from './hackernews.js';
 import { redditVoice } from './reddit.js';
 import { rssVoice } from './rss.js';
+import { vintedVoice } from './vinted.js';
 import type { SourceVoice } from './voice.js';
 
 /** The sources that the simulator speaks. */
@@ -11,6 +12,7 @@ export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
   reddit: redditVoice,
   bluesky: blueskyVoice,
   rss: rssVoice,
+  vinted: vintedVoice,
 };
 
 /** Their names. */
