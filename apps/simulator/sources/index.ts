@@ -1,4 +1,5 @@
 import type { SourceId } from '#contracts';
+import { aiAnswersVoice } from './ai-answers.js';
 import { blueskyVoice } from './bluesky.js';
 import { hackernewsVoice } from './hackernews.js';
 import { redditVoice } from './reddit.js';
@@ -13,6 +14,7 @@ export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
   bluesky: blueskyVoice,
   rss: rssVoice,
   vinted: vintedVoice,
+  ai_answers: aiAnswersVoice,
 };
 
 /** Their names. */

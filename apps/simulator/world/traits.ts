@@ -131,10 +131,10 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     hasTitle: true,
     identify: byNumber,
   },
-  // A post is what an engine (its community) answers from then on.
+  // A post is what an engine (its community) answers from then on; its title is that of the page that it links to.
   ai_answers: {
     rootKind: 'answer',
-    hasTitle: false,
+    hasTitle: true,
     communities: ['openai', 'anthropic', 'perplexity', 'gemini'],
     identify: byNumber,
   },
