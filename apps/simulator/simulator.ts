@@ -3,6 +3,7 @@ import { systemClock } from '#kernel';
 import type { Clock } from '#kernel';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { tellByContentType } from './content-types.js';
 import type { RequestLimits, SimContext } from './context.js';
 import { controlRoutes } from './control.js';
 import { faultHooks, Faults } from './faults.js';
@@ -66,6 +67,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const context: SimContext = { world, clock, limits, baseUrl: () => url };
 
   readForms(app);
+  tellByContentType(app);
   keepLog(app, requests, faults);
   for (const voice of Object.values(VOICES)) voice.routes(app, context);
   controlRoutes(app, { world, faults, log: requests, receiver });
