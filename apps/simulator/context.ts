@@ -16,6 +16,8 @@ export interface SimContext {
 export interface RequestLimits {
   reddit: number;
   bluesky: number;
+  /** Of each endpoint. */
+  x: number;
 }
 
 /** The source that a route belongs to, and whether it is only a way in (faults leave sign-in alone). */

@@ -63,7 +63,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const faults = new Faults();
   const requests = new RequestLog(clock);
   let url = '';
-  const limits = { reddit: 1000, bluesky: 3000, ...options.limits };
+  const limits = { reddit: 1000, bluesky: 3000, x: 10_000, ...options.limits };
   const context: SimContext = { world, clock, limits, baseUrl: () => url };
 
   readForms(app);

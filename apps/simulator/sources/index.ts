@@ -6,6 +6,7 @@ import { redditVoice } from './reddit.js';
 import { rssVoice } from './rss.js';
 import { vintedVoice } from './vinted.js';
 import type { SourceVoice } from './voice.js';
+import { xVoice } from './x.js';
 
 /** The sources that the simulator speaks. */
 export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
@@ -13,6 +14,7 @@ export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
   reddit: redditVoice,
   bluesky: blueskyVoice,
   rss: rssVoice,
+  x: xVoice,
   vinted: vintedVoice,
   ai_answers: aiAnswersVoice,
 };

@@ -87,6 +87,8 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     answerKind: 'post',
     answerShare: 0.2,
     hasTitle: false,
+    // At most 15 characters.
+    handleOf: (handle) => (handle.length > 15 ? handle.replace('_', '') : handle),
     // Twelve bits below the milliseconds since X's own epoch: ids sort by time.
     identify: (post) =>
       String(((BigInt(post.publishedAt) - 1_288_834_974_657n) << 22n) | BigInt(post.number % 4096)),
