@@ -4,9 +4,11 @@ import { blueskyVoice } from './bluesky.js';
 import { hackernewsVoice } from './hackernews.js';
 import { redditVoice } from './reddit.js';
 import { rssVoice } from './rss.js';
+import { tiktokVoice } from './tiktok.js';
 import { vintedVoice } from './vinted.js';
 import type { SourceVoice } from './voice.js';
 import { xVoice } from './x.js';
+import { youtubeVoice } from './youtube.js';
 
 /** The sources that the simulator speaks. */
 export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
@@ -15,6 +17,8 @@ export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
   bluesky: blueskyVoice,
   rss: rssVoice,
   x: xVoice,
+  youtube: youtubeVoice,
+  tiktok: tiktokVoice,
   vinted: vintedVoice,
   ai_answers: aiAnswersVoice,
 };

@@ -96,7 +96,8 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
   youtube: {
     rootKind: 'video',
     hasTitle: true,
-    identify: (post) => charactersFrom(`video ${post.number}`, BASE64URL, 11),
+    // The second half tells each from all others.
+    identify: ({ number }) => charactersFrom(`video ${number}`, BASE64URL, 5) + base64Digits(number, 6),
   },
   tiktok: {
     rootKind: 'video',
@@ -155,6 +156,13 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
 /** The stable id behind a bluesky handle. */
 export function didOf(handle: string): string {
   return `did:plc:${charactersFrom(handle, BASE32, 24)}`;
+}
+
+/** The last digits of a number in base 64. */
+function base64Digits(number: number, length: number): string {
+  return Array.from({ length }, (_, n) => BASE64URL[Math.floor(number / 64 ** (length - 1 - n)) % 64]).join(
+    '',
+  );
 }
 
 /** A content hash as bluesky writes them: follows from what it stands for. */
