@@ -6,6 +6,7 @@ import type { SimPost } from '../world/world.js';
 import { escapeMarkup } from './markup.js';
 import { redditQuery } from './reddit-query.js';
 import { listing, thingOf, threadOf } from './reddit-things.js';
+import { aboutUser, moderatedList, stateOf } from './reddit-users.js';
 import type { SourceVoice } from './voice.js';
 
 /** How far back any listing reaches. */
@@ -14,7 +15,7 @@ const TOKEN_SECONDS = 86_400;
 const SERVED = { config: { source: 'reddit' as const } };
 const SIGN_IN = { config: { source: 'reddit' as const, signIn: true } };
 
-/** Reddit's OAuth API: sign-in, search, newest posts and comments, one thread, things by name. */
+/** Reddit's OAuth API: sign-in, search, newest posts and comments, one thread, things by name, users. */
 export const redditVoice: SourceVoice = {
   routes,
   refuse: (reply, status, message) => answer(reply, status, { message, error: status }),
@@ -24,7 +25,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   const tokens = new Tokens(context);
   const window = new RequestWindow(context.clock, context.limits.reddit, 600);
   const { world } = context;
-  const guarded = (respond: (request: FastifyRequest, reply: FastifyReply) => FastifyReply) => {
+  const guarded = (respond: Respond) => {
     return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
       if (!tokens.accepts(request.headers.authorization)) {
         void reply.header('www-authenticate', 'Bearer realm="reddit", error="invalid_token"');
@@ -91,6 +92,42 @@ function routes(app: FastifyInstance, context: SimContext): void {
         .flatMap((ids) => ids.split(','));
       const found = names.flatMap((name) => world.find('reddit', name) ?? []);
       return send(listing(found.map(thingOf), null), request, reply);
+    }),
+  );
+  userRoutes(app, context, guarded);
+}
+
+type Respond = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+function userRoutes(
+  app: FastifyInstance,
+  { world }: SimContext,
+  guarded: (respond: Respond) => Respond,
+): void {
+  const nameIn = (request: FastifyRequest) => (request.params as { name: string }).name;
+  app.get(
+    '/user/:name/about',
+    SERVED,
+    guarded((request, reply) => {
+      const name = nameIn(request);
+      return stateOf(name) === 'missing'
+        ? answer(reply, 404, { message: 'Not Found', error: 404 })
+        : send(aboutUser(name, world.posts('reddit')), request, reply);
+    }),
+  );
+  app.get(
+    '/user/:name/moderated_subreddits',
+    SERVED,
+    guarded((request, reply) => {
+      const name = nameIn(request);
+      switch (stateOf(name)) {
+        case 'missing':
+          return answer(reply, 404, { message: 'Not Found', error: 404 });
+        case 'suspended':
+          return answer(reply, 403, { message: 'Forbidden', error: 403 });
+        case 'open':
+          return send(moderatedList(name), request, reply);
+      }
     }),
   );
 }
