@@ -49,6 +49,8 @@ describe('what X is asked', () => {
     ['-lamp', '"-lamp"'],
     ['(lamp', '"(lamp"'],
     ['OR', '"OR"'],
+    ['and', '"and"'],
+    ['or', '"or"'],
     ['lamp" OR from:ada "', '"lamp OR from:ada"'],
     ['lamp\\', 'lamp'],
     ['desk lamp\\', '"desk lamp"'],

@@ -1,7 +1,7 @@
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
 import { faultsOfSort, faultsOfTexts, filterOf, filterTexts, sortOf } from '../filters.js';
-import { alternativesOf, quotedIfNeeded } from '../terms.js';
+import { alternativesOf, quoted, quotedIfNeeded } from '../terms.js';
 
 /** Characters of one query; enterprise contracts take more, and are not needed. */
 const MAX_QUERY_LENGTH = 512;
@@ -130,6 +130,8 @@ function faultsOfFilters(criteria: Criteria): Fault[] {
 function asText(phrase: string): string {
   if (/^#[\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*$/u.test(phrase)) return phrase;
   if (phrase.startsWith('@') && HANDLE.test(phrase.slice(1))) return phrase;
+  // "Ambiguous use of and as a keyword": a 400, in small letters too.
+  if (/^(and|or|not)$/i.test(phrase)) return quoted(phrase);
   // A backslash would take the closing quote with it.
   return quotedIfNeeded(phrase.replaceAll('\\', ' ').trim());
 }
