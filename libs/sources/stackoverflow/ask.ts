@@ -66,9 +66,11 @@ function faultOf(answer: JsonRecord, key: string): UpstreamError {
     case 'throttle_violation':
       return throttled(told, message);
     case 'access_denied':
-    case 'access_token_required':
     case 'key_required':
       return new UpstreamError('forbidden', `${told}: it wants a key for that; set ${TOKEN_SETTING}`, 400);
+    case 'access_token_required':
+      // What the API calls its 401.
+      return new UpstreamError('unauthorized', `${told}: it wants a sign-in; set ${TOKEN_SETTING}`, 400);
     case 'internal_error':
     case 'temporarily_unavailable':
       return new UpstreamError(

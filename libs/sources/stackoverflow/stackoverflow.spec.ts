@@ -239,6 +239,13 @@ describe('the patience of Stack Exchange', () => {
       undefined,
     ],
     [
+      'access_token_required',
+      'This method requires an access token',
+      'unauthorized',
+      'stackoverflow answered 400 (access_token_required): it wants a sign-in; set SOURCE_STACKOVERFLOW_TOKEN',
+      undefined,
+    ],
+    [
       'bad_parameter',
       'pagesize',
       'unexpected_status',
