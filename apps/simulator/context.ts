@@ -18,6 +18,15 @@ export interface RequestLimits {
   bluesky: number;
   /** Of each endpoint. */
   x: number;
+  mastodon: number;
+  /** Searches in ten minutes. */
+  lemmy: number;
+  /** Searches a minute with a token; without one a third. */
+  github: number;
+  /** Points in a quarter of an hour. */
+  producthunt: number;
+  /** A day, with a key; without one a small part. */
+  stackoverflow: number;
 }
 
 /** The source that a route belongs to, and whether it is only a way in (faults leave sign-in alone). */
@@ -55,14 +64,14 @@ export class RequestWindow {
     readonly seconds: number,
   ) {}
 
-  /** Counts one request; false when the window's limit is passed. */
-  take(): boolean {
+  /** Counts one request, or the points that it costs; false when the window's limit is passed. */
+  take(points = 1): boolean {
     const now = this.clock.now().getTime();
     if (now >= this.endsAt) {
       this.endsAt = now + this.seconds * 1000;
       this.used = 0;
     }
-    this.used += 1;
+    this.used += points;
     return this.used <= this.limit;
   }
 

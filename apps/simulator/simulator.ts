@@ -47,6 +47,18 @@ export interface Simulator {
   stop(): Promise<void>;
 }
 
+/** As the upstreams have them; X's by a plan that is generous. */
+const LIMITS: RequestLimits = {
+  reddit: 1000,
+  bluesky: 3000,
+  x: 10_000,
+  mastodon: 300,
+  lemmy: 60,
+  github: 30,
+  producthunt: 6250,
+  stackoverflow: 10_000,
+};
+
 /** Starts the outside world on one port: every upstream, the webhook receiver, and `/_sim` to steer them. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { clock = systemClock, seed = 1, ratePerSecond = 0, historyPosts = 0, historyHours = 48 } = options;
@@ -63,7 +75,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const faults = new Faults();
   const requests = new RequestLog(clock);
   let url = '';
-  const limits = { reddit: 1000, bluesky: 3000, x: 10_000, ...options.limits };
+  const limits = { ...LIMITS, ...options.limits };
   const context: SimContext = { world, clock, limits, baseUrl: () => url };
 
   readForms(app);
@@ -106,10 +118,10 @@ function readForms(app: FastifyInstance): void {
   );
 }
 
-/** Reddit's paths may end in `.json`; feeds' really do. */
+/** Reddit's paths may end in `.json`; feeds' really do, and so may what is searched for. */
 function withoutJsonSuffix(url: string): string {
   return url.startsWith('/r/') || url.startsWith('/comments/') || url.startsWith('/search')
-    ? url.replace(/\.json(?=\?|$)/, '')
+    ? url.replace(/^([^?]*)\.json(?=\?|$)/, '$1')
     : url;
 }
 
