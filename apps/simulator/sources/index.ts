@@ -1,9 +1,14 @@
 import type { SourceId } from '#contracts';
 import { aiAnswersVoice } from './ai-answers.js';
 import { blueskyVoice } from './bluesky.js';
+import { githubVoice } from './github.js';
 import { hackernewsVoice } from './hackernews.js';
+import { lemmyVoice } from './lemmy.js';
+import { mastodonVoice } from './mastodon.js';
+import { producthuntVoice } from './producthunt.js';
 import { redditVoice } from './reddit.js';
 import { rssVoice } from './rss.js';
+import { stackoverflowVoice } from './stackoverflow.js';
 import { tiktokVoice } from './tiktok.js';
 import { vintedVoice } from './vinted.js';
 import type { SourceVoice } from './voice.js';
@@ -19,6 +24,11 @@ export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
   x: xVoice,
   youtube: youtubeVoice,
   tiktok: tiktokVoice,
+  mastodon: mastodonVoice,
+  lemmy: lemmyVoice,
+  github: githubVoice,
+  producthunt: producthuntVoice,
+  stackoverflow: stackoverflowVoice,
   vinted: vintedVoice,
   ai_answers: aiAnswersVoice,
 };

@@ -1,0 +1,72 @@
+// Which fields things have, as `type.field`; an answer shows those that its filter includes.
+const QUESTION =
+  'tags owner is_answered view_count protected_date accepted_answer_id answer_count closed_date score last_activity_date creation_date last_edit_date question_id content_license link closed_reason title';
+const ANSWER =
+  'owner is_accepted score last_activity_date last_edit_date creation_date answer_id question_id content_license';
+const WRAPPER = 'backoff error_id error_message error_name has_more items quota_max quota_remaining';
+
+const DEFAULTS = [...named('', WRAPPER), ...named('question', QUESTION), ...named('answer', ANSWER)];
+const BODIES = ['question.body', 'answer.body'];
+/** In no filter that is built in. */
+const MORE = [
+  '.page',
+  '.page_size',
+  '.total',
+  '.type',
+  ...named('question', 'body_markdown share_link'),
+  ...named('answer', 'body_markdown link share_link tags title'),
+];
+const KNOWN = new Set([...DEFAULTS, ...BODIES, ...MORE]);
+const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
+  default: DEFAULTS,
+  withbody: [...DEFAULTS, ...BODIES],
+  none: [],
+  total: ['.total'],
+};
+
+/** A filter: the fields that an answer shows, as `question.title`; those of the wrapper as `.items`. */
+export type Fields = ReadonlySet<string>;
+
+/** What is asked for when a filter is made. */
+export interface FilterWish {
+  base: string;
+  include: readonly string[];
+  exclude: readonly string[];
+}
+
+/**
+ * The name of the filter that a wish makes. Filters last for ever and are never changed: the name says it all, so that
+ * nothing has to be remembered over a restart. `wrong` names the parameter that is not understood.
+ */
+export function filterName(wish: FilterWish): { name: string } | { wrong: string } {
+  if (!fieldsOf(wish.base)) return { wrong: 'base' };
+  if (!wish.include.every((field) => KNOWN.has(field))) return { wrong: 'include' };
+  if (!wish.exclude.every((field) => KNOWN.has(field))) return { wrong: 'exclude' };
+  const said = JSON.stringify([wish.base, wish.include, wish.exclude]);
+  return { name: `!${Buffer.from(said).toString('base64url')}` };
+}
+
+/** The fields of a filter; undefined where there is none of this name. */
+export function fieldsOf(name: string): Fields | undefined {
+  const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
+  if (builtIn) return new Set(builtIn);
+  if (!name.startsWith('!')) return undefined;
+  try {
+    const said = Buffer.from(name.slice(1), 'base64url').toString();
+    const [base, include, exclude] = JSON.parse(said) as [string, string[], string[]];
+    const fields = new Set([...(fieldsOf(base) ?? []), ...include]);
+    for (const field of exclude) fields.delete(field);
+    return fields;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of an object of a type, what the filter includes. */
+export function filtered(type: string, object: object, fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => fields.has(`${type}.${key}`)));
+}
+
+function named(type: string, fields: string): string[] {
+  return fields.split(' ').map((field) => `${type}.${field}`);
+}
