@@ -193,15 +193,6 @@ export interface GithubAccount {
   [more: string]: unknown;
 }
 
-/** An account as things name it. */
-export interface GithubAccount {
-  login: string;
-  html_url: string;
-  avatar_url: string;
-  type: string;
-  [more: string]: unknown;
-}
-
 /** An account; a login that ends in `[bot]` is that of an app. */
 export function userOf(login: string): GithubAccount {
   const id = 1_000_000 + wholeBelow(seededRandom('account', login), 100_000_000);
