@@ -1,0 +1,79 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { expect } from 'vitest';
+import { LookupSchema, PRICE_BOOK_VERSION } from '#contracts';
+import { EventStore } from '#event-store';
+import { connectBus, subjectOf } from '#messaging';
+import { createLogger } from '#telemetry';
+import { startProgram, until, type ApiAnswer, type Json } from '#testing';
+import { setStage, welcome, type Customer, type Stage } from './scenario.js';
+
+/** What a lookup is charged by. */
+export interface LookupFact {
+  source: string;
+  operation: string;
+  question: { cursor?: string };
+  outcome: string;
+  found: number;
+  costCredits: number;
+}
+
+/** An answer, and the facts that it has left. */
+export interface Asked {
+  status: number;
+  body: Json;
+  facts: LookupFact[];
+}
+
+/** The whole program, with a customer who asks. */
+export interface LookupsUnderTest {
+  stage: Stage;
+  customer: Customer;
+  asked(asking: () => Promise<ApiAnswer>): Promise<Asked>;
+  got(path: string): Promise<Asked>;
+  close(): Promise<void>;
+}
+
+// Nobody has these: they are answered without an upstream, or by its 404.
+const PROBES = [
+  '/v1/x/users/not.a.name',
+  '/v1/youtube/videos/none/comments',
+  '/v1/reddit/users/a.b/moderated',
+];
+
+/** Starts the built program, and waits until the lanes of all that can be looked up are held. */
+export async function startLookups(): Promise<LookupsUnderTest> {
+  const stage = await setStage();
+  const program = await startProgram('earshot', stage.env);
+  const customer = await welcome(stage, program.url);
+  const { accountId, api } = customer;
+  const bus = await connectBus(stage.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  for (const path of PROBES)
+    await until(`${path} is answered`, async () => (await api.get(path)).status === 404, 30_000);
+
+  const facts = async (): Promise<LookupFact[]> => {
+    const stored = await new EventStore(bus).read('LOOKUPS', subjectOf('LOOKUPS', accountId));
+    return stored.map(({ data }) => {
+      const fact = fromBinary(LookupSchema, data);
+      expect(fact.priceBookVersion).toBe(PRICE_BOOK_VERSION);
+      const { source, operation, questionJson, outcome, found, costCredits } = fact;
+      const question = JSON.parse(questionJson) as { cursor?: string };
+      return { source, operation, question, outcome, found, costCredits };
+    });
+  };
+  const asked = async (asking: () => Promise<ApiAnswer>): Promise<Asked> => {
+    const before = (await facts()).length;
+    const { status, body } = await asking();
+    return { status, body, facts: (await facts()).slice(before) };
+  };
+  return {
+    stage,
+    customer,
+    asked,
+    got: (path) => asked(() => api.get(path)),
+    async close() {
+      await bus.close();
+      await program.stop();
+      await stage.close();
+    },
+  };
+}
