@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf, RequestWindow } from '../context.js';
 import type { SimContext } from '../context.js';
-import type { SimPost } from '../world/world.js';
 import type { SourceVoice } from './voice.js';
-import { accountIdOf, Accounts, followsOf, stateOf } from './x-accounts.js';
+import { Accounts, stateOf } from './x-accounts.js';
 import { Answers, problemOf, type Problem } from './x-answers.js';
-import * as parameters from './x-parameters.js';
-import { readPage } from './x-pages.js';
+import { faultsOf, TWEETS_PARAMETERS } from './x-parameters.js';
 import { invalid, refuse } from './x-refusals.js';
-import { rangeOf, searchTweets, timesOf } from './x-search.js';
+import { searchTweets } from './x-search.js';
+import { Users } from './x-users.js';
 
 const WINDOW_SECONDS = 900;
 const SERVED = { config: { source: 'x' as const } };
@@ -36,7 +35,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
     '/2/tweets',
     SERVED,
     guarded((request, reply) => {
-      const faults = parameters.faultsOf(request, parameters.TWEETS_PARAMETERS, ['ids']);
+      const faults = faultsOf(request, TWEETS_PARAMETERS, ['ids']);
       if (faults.length > 0) return invalid(reply, faults);
       const ids = [...new Set(queryOf(request).one('ids')?.split(','))];
       const errors: Problem[] = [];
@@ -49,90 +48,13 @@ function routes(app: FastifyInstance, context: SimContext): void {
       return answer(reply, 200, answers.tweets(found, request, errors));
     }),
   );
-  userRoutes(app, { context, accounts, answers, guarded });
-}
-
-interface Shared {
-  context: SimContext;
-  accounts: Accounts;
-  answers: Answers;
-  guarded(respond: Respond): Respond;
-}
-
-function userRoutes(app: FastifyInstance, { context, accounts, answers, guarded }: Shared): void {
-  const { world } = context;
-  app.get(
-    '/2/users/by/username/:username',
-    SERVED,
-    guarded((request, reply) => {
-      const { username } = request.params as { username: string };
-      const fault = parameters.faultOf('username', username, parameters.USERNAME);
-      const faults = [...(fault ? [fault] : []), ...parameters.faultsOf(request, parameters.USER_PARAMETERS)];
-      if (faults.length > 0) return invalid(reply, faults);
-      const state = stateOf(username);
-      // The profile of a protected account is open to all.
-      const problem = problemOf(state === 'protected' ? 'open' : state, 'user', 'username', username);
-      if (problem) return answer(reply, 200, { errors: [problem] });
-      return answer(reply, 200, { data: answers.user(accounts.spelled(username), request) });
-    }),
-  );
-  /** An endpoint about the account of the path, which must be there. */
-  const about = (
-    known: parameters.Parameters,
-    isProfile: boolean,
-    respond: (handle: string, request: FastifyRequest, reply: FastifyReply) => FastifyReply,
-  ) =>
-    guarded((request, reply) => {
-      const { id } = request.params as { id: string };
-      const fault = parameters.faultOf('id', id, parameters.PATH_ID);
-      const faults = [...(fault ? [fault] : []), ...parameters.faultsOf(request, known)];
-      if (faults.length > 0) return invalid(reply, faults);
-      const handle = accounts.handleOf(id);
-      const state = handle === undefined ? 'missing' : stateOf(handle);
-      const problem = problemOf(isProfile && state === 'protected' ? 'open' : state, 'user', 'id', id);
-      return problem || handle === undefined
-        ? answer(reply, 200, { errors: [problem] })
-        : respond(handle, request, reply);
-    });
-
-  app.get(
-    '/2/users/:id',
-    SERVED,
-    about(parameters.USER_PARAMETERS, true, (handle, request, reply) =>
-      answer(reply, 200, { data: answers.user(handle, request) }),
-    ),
-  );
-  app.get(
-    '/2/users/:id/tweets',
-    SERVED,
-    about(parameters.TIMELINE_PARAMETERS, false, (handle, request, reply) => {
-      const isWithin = timesOf(request);
-      const excluded = queryOf(request).one('exclude')?.split(',') ?? [];
-      const own = world
-        .posts('x')
-        .filter((post) => post.author.toLowerCase() === handle.toLowerCase() && isWithin(post))
-        .filter((post) => !(excluded.includes('replies') && post.parent))
-        .reverse();
-      const paging = { prefix: '7140dibdnow9c7btw', idOf: ({ id }: SimPost) => id, size: 10, isTwoWay: true };
-      const page = readPage(own, request, paging);
-      if ('fault' in page) return invalid(reply, [page.fault]);
-      const meta = { ...rangeOf(page.shown), ...page.meta };
-      return answer(reply, 200, { ...answers.tweets(page.shown, request), meta });
-    }),
-  );
-  for (const which of ['followers', 'following'] as const) {
-    app.get(
-      `/2/users/:id/${which}`,
-      SERVED,
-      about(parameters.FOLLOWS_PARAMETERS, false, (handle, request, reply) => {
-        const paging = { prefix: 'ht6v', idOf: accountIdOf, size: 100, isTwoWay: true };
-        const page = readPage(followsOf(handle, which), request, paging);
-        if ('fault' in page) return invalid(reply, [page.fault]);
-        const data = page.shown.map((each) => answers.user(each, request));
-        return answer(reply, 200, { ...(data.length > 0 && { data }), meta: page.meta });
-      }),
-    );
-  }
+  const users = new Users(world, accounts, answers);
+  const user = (path: string, respond: Respond) => app.get(`/2/users/${path}`, SERVED, guarded(respond));
+  user('by/username/:username', (request, reply) => users.byName(request, reply));
+  user(':id', (request, reply) => users.byId(request, reply));
+  user(':id/tweets', (request, reply) => users.timeline(request, reply));
+  user(':id/followers', (request, reply) => users.follows('followers', request, reply));
+  user(':id/following', (request, reply) => users.follows('following', request, reply));
 }
 
 /** Asks for a token, and counts requests: each endpoint has a window of its own. */
