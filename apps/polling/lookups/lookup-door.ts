@@ -34,7 +34,9 @@ export class LookupDoor {
       after: ({ status, headers }) => {
         this.lane.count(status);
         const { remaining, resetAfterMs, retryAfterMs } = readRateHeaders(headers, this.clock.now());
-        if (status === 429 || status === 403) this.hold(retryAfterMs ?? resetAfterMs ?? 0);
+        if (status === 429) this.hold(retryAfterMs ?? resetAfterMs ?? 0);
+        // A 403 may be about one user; only when it names a wait has it to do with how much is asked.
+        else if (status === 403) this.hold(retryAfterMs ?? 0);
         else if (remaining !== undefined && remaining < 1) this.hold(resetAfterMs ?? 0);
       },
       holdOff: (wait) => {
