@@ -165,6 +165,8 @@ export interface UpstreamRequest {
   redirects?: 'none' | 'follow';
   /** What it spends of a daily quota of the source's budget. */
   spends?: { quota: string; points: number };
+  /** Of a server that only this search names: what it says of its patience is no concern of the lane's. */
+  foreign?: true;
   /** Over this request; default 20 s. For upstreams that think before they answer. */
   deadlineMs?: number;
 }
