@@ -88,6 +88,13 @@ describe('github', () => {
     expect(await names(`lamp language:${String(lamp?.['language'])}`)).toEqual(['ada-b/desk-lamp']);
   });
 
+  it('has things of every kind in a world that fills by itself', async () => {
+    await client.stop();
+    client = await SimulatorClient.start({ historyPosts: 60 });
+    const kinds = new Set(client.simulator.world.posts('github').map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual(['discussion', 'issue', 'pull_request', 'repository']);
+  });
+
   it('searches from a moment on, and pages by number up to a thousand', async () => {
     publish('one');
     client.clock.pass(60);

@@ -24,6 +24,8 @@ export type PostKind = (typeof POST_KINDS)[number];
 export interface SourceTraits {
   /** What a post is unless it says otherwise. */
   rootKind: PostKind;
+  /** What two in five of the invented posts are instead. */
+  otherKinds?: readonly PostKind[];
   /** What answers another post; absent where nothing does. */
   answerKind?: PostKind;
   /** Part of the invented posts that are answers. */
@@ -122,6 +124,7 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
   },
   github: {
     rootKind: 'issue',
+    otherKinds: ['pull_request', 'discussion', 'repository'],
     hasTitle: true,
     communities: ['acme/rocket', 'northwind/sync', 'selfhosted/listening'],
     identify: byNumber,

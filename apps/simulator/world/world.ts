@@ -166,10 +166,11 @@ export class World {
 
   private invent(source: SourceId, at: number, random: Random): SimPost {
     const { title, text, lang, link } = compose(random);
-    const { rootKind, answerKind, answerShare = 0, linkOrText, promotedShare } = TRAITS[source];
+    const { rootKind, otherKinds, answerKind, answerShare = 0, linkOrText, promotedShare } = TRAITS[source];
     const isAnswer = random() < answerShare;
     const isLink = !isAnswer && random() < 0.5;
-    const kind = (isAnswer && answerKind) || rootKind;
+    const rooted = otherKinds && random() < 0.4 ? pick(random, otherKinds) : rootKind;
+    const kind = (isAnswer && answerKind) || rooted;
     const titleOnly = isLink && linkOrText === true;
     const promoted = promotedShare !== undefined && random() < promotedShare;
     const input = { title, text: titleOnly ? '' : text, lang, kind, link: isLink ? link : '', promoted };
