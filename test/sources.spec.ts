@@ -73,6 +73,8 @@ function deliveries(source: SourceId, count = 1): Promise<Envelope[]> {
 describe('from a post to a mention and a verified webhook', () => {
   it.each(SIMULATED_SOURCES)('on %s', { timeout: 90_000 }, async (source) => {
     const brand = 'Zephyr Kettle';
+    // A feed is there once something stands in it.
+    if (source === 'rss') publish(source, { title: 'The first article', text: 'Nothing yet' });
     if (source === 'ai_answers') publish(source, { text: 'Nobody can tell which kettle is the best.' });
     const keyword = await watchOn(source, brand);
     const title = `${brand}, seen on ${source}`;

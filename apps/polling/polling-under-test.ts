@@ -159,6 +159,8 @@ export class Upstream {
   answerMs = 0;
   /** Whether it has a feed, which nothing holds up. */
   hasFeed = false;
+  /** What reading the feed costs. */
+  feedPages = 0;
   /** How long the feed may show nothing new. */
   quietSeconds = 3_600;
   /** Items of the one page that a first poll reads. */
@@ -201,7 +203,7 @@ export class Upstream {
       requestsPerSearch: () => 1,
       ...(this.hasFeed && {
         feed: {
-          pagesFor: () => 0,
+          pagesFor: () => this.feedPages,
           quietSeconds: this.quietSeconds,
           read: () => Promise.resolve({ items: [...this.items], gap: false, warnings: [] }),
         },

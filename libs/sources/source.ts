@@ -38,6 +38,8 @@ export interface SourceConnector {
   unitsPerCheck?(criteria: Criteria): number;
   /** Questions about one thing, asked at once and never polled, by operation: `tweets`, `videoComments`. */
   readonly lookups?: Readonly<Record<string, Lookup>>;
+  /** The upstream counts lookups in windows of their own: a used up one holds back neither searches nor other kinds. */
+  readonly lookupsApart?: true;
   /** False: the upstream has no search of its own, so that `platform` can only mean whole words. */
   readonly hasSearch: boolean;
   /** Every item that the connector returns matches: what it reports is what was asked for (ai_answers). */

@@ -10,7 +10,7 @@ export interface UpstreamBudget {
   /** Settles when the request may be sent; may reject, then it is not sent. */
   before(request: UpstreamRequest): Promise<void>;
   /** Called once for each request that was sent. Status 0 and no headers: there was no answer. */
-  after(answer: { status: number; headers: Record<string, string> }): void;
+  after(answer: { status: number; headers: Record<string, string> }, request: UpstreamRequest): void;
   /** The upstream asked for patience: see `UpstreamHttp.holdOff`. */
   holdOff?(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
@@ -97,7 +97,7 @@ class SourceUpstreamHttp implements UpstreamHttp {
     } catch (error) {
       throw error instanceof OutboundError ? outboundFault(this.options.source, error) : error;
     } finally {
-      this.budget?.after({ status: outcome.status, headers: outcome.headers });
+      this.budget?.after({ status: outcome.status, headers: outcome.headers }, request);
     }
   }
 }

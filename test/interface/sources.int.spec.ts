@@ -80,6 +80,12 @@ describe('the sources of an installation', () => {
          ('x:0', 'x', '', '2026-03-04T12:00:00Z'), ('x:1', 'x', 'x answered 503', '2026-03-04T11:00:00Z')
        ON CONFLICT (lane) DO UPDATE SET trouble = excluded.trouble, last_success_at = excluded.last_success_at`,
     );
+    // Nobody watches anything there: the trouble is of the past.
+    expect((await sourcesFor()).get('x')).toMatchObject({ healthy: true, reason: null });
+    await database.query(
+      `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
+       VALUES ('x:spec', 'x', 'x:1', '{}', now() + interval '1 hour')`,
+    );
     expect((await sourcesFor()).get('x')).toMatchObject({
       healthy: false,
       reason: 'x answered 503',

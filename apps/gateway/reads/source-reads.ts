@@ -18,7 +18,10 @@ export class SourceReads {
   async health(): Promise<Map<SourceId, UpstreamHealth>> {
     const rows: { source: SourceId; trouble: string | null; last_success_at: Date | null }[] =
       await this.database.query(
-        `SELECT source, min(trouble) FILTER (WHERE trouble <> '') AS trouble, max(last_success_at) AS last_success_at
+        // Of a lane on which nothing is searched any more nobody will ever hear better news.
+        `SELECT source, max(last_success_at) AS last_success_at,
+           min(trouble) FILTER (WHERE trouble <> '' AND EXISTS (
+             SELECT 1 FROM upstream_searches s WHERE s.lane = lanes.lane AND s.next_due_at < 'infinity')) AS trouble
          FROM lanes GROUP BY source`,
       );
     return new Map(

@@ -60,17 +60,26 @@ interface WatchRow {
 /** Longer than any read may take; after it another replica may take the search up. */
 const SEARCH_LEASE_SECONDS = 600;
 
-/** Takes due searches of a lane, the longest due first, and holds them until they are recorded or released. */
-export async function claimDue(database: Database, lane: string, limit: number): Promise<DueSearch[]> {
+/**
+ * Takes due searches of a lane, the longest due first, and holds them until they are recorded or released.
+ * @param withState what their connectors remember, which can be much, is wanted too
+ */
+export async function claimDue(
+  database: Database,
+  lane: string,
+  limit: number,
+  withState = true,
+): Promise<DueSearch[]> {
   const [rows]: [SearchRow[]] = await database.query(
     `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3)
      WHERE search_key IN (SELECT search_key FROM upstream_searches
        WHERE lane = $1 AND next_due_at <= now() AND leased_until < now()
        ORDER BY next_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-     RETURNING search_key, source, criteria, state, state_at, failures,
+     RETURNING search_key, source, criteria, state_at, failures,
+       CASE WHEN $4 THEN state ELSE '{}' END AS state,
        (SELECT min(w.interval_seconds) FROM watch_schedule w
         WHERE w.search_key = upstream_searches.search_key AND w.is_active) AS shortest_seconds`,
-    [lane, limit, SEARCH_LEASE_SECONDS],
+    [lane, limit, SEARCH_LEASE_SECONDS, withState],
   );
   if (rows.length === 0) return [];
   const searches = new Map(rows.map((row) => [row.search_key, searchOf(row)]));

@@ -119,6 +119,9 @@ describe('the work on a lane', () => {
       reason: expect.stringContaining('hackernews answers, but has shown nothing new'),
     });
     expect([frozen.costCredits, frozen.items.length]).toEqual([0, 0]);
+    // The window has grown by then: a whole read of the feed would cost more than the search.
+    upstream.feedPages = Infinity;
+    expect((await next())?.failure?.kind).toBe('frozen');
     upstream.publish('hn:2');
     expect(idsOf(await next())).toEqual(['hn:2']);
   });

@@ -162,7 +162,7 @@ export class LaneWorker {
 
   /** Searches that come due while the lane waits fail without a request: silence would look like "no mentions". */
   private async tellBlocked(): Promise<number> {
-    const claimed = await claimDue(this.database, this.lane.name, FEED_CLAIM);
+    const claimed = await claimDue(this.database, this.lane.name, FEED_CLAIM, false);
     const { blockedBy: error, blockedUntil } = this.lane;
     const now = this.clock.now();
     const checks = claimed.flatMap((search) =>

@@ -49,6 +49,8 @@ export function planReads(
   seen: SeenItems,
 ): PlannedRead[] {
   const { connector } = lane;
+  const shared = sharedReads();
+  if (lane.isFrozen && connector.feed && due.length > 0) return [probe(lane, [...due], clock, shared)];
   const byKey = new Map(due.map((search) => [search.searchKey, search]));
   const plan = planFetch(
     due.map((search) => ({
@@ -59,7 +61,6 @@ export function planReads(
     })),
     connector.feed ? (seconds) => connector.feed?.pagesFor(seconds) ?? Infinity : undefined,
   );
-  const shared = sharedReads();
   const reads = plan.single.flatMap((key) => {
     const search = byKey.get(key);
     return search ? [singleRead(lane, search, clock, seen, shared)] : [];
@@ -112,13 +113,29 @@ function partsOf(search: DueSearch): DueSearch[] {
   return [others, firsts].flatMap((watches) => (watches.length > 0 ? [{ ...search, watches }] : []));
 }
 
+/**
+ * While the feed is frozen one short read of it asks whether it moves again. Frozen, it answers for every search; once it
+ * moves it has answered none of them, and they are read as ever.
+ */
+function probe(lane: Lane, searches: DueSearch[], clock: Clock, shared: FetchContext['shared']): PlannedRead {
+  const since = new Date(clock.now().getTime() - OVERLAP_MS);
+  const read = feedRead(lane, searches, clock, shared, { since, pageCap: 1 });
+  return {
+    ...read,
+    run: async () => {
+      const answered = await read.run();
+      return lane.isFrozen ? answered : [];
+    },
+  };
+}
+
 function feedRead(
   lane: Lane,
   searches: DueSearch[],
   clock: Clock,
   shared: FetchContext['shared'],
+  { since = earliestOf(searches, clock), pageCap = PAGE_CAP } = {},
 ): PlannedRead {
-  const since = new Date(Math.min(...searches.map((search) => sinceOf(search) ?? clock.now().getTime())));
   return {
     searches,
     fromFeed: true,
@@ -128,7 +145,7 @@ function feedRead(
         match: 'word',
         now: clock.now(),
         since,
-        pageCap: PAGE_CAP,
+        pageCap,
         known: () => false,
         state: {},
         shared,
@@ -141,6 +158,10 @@ function feedRead(
       return [{ searches, answers, remembers: true }];
     },
   };
+}
+
+function earliestOf(searches: readonly DueSearch[], clock: Clock): Date {
+  return new Date(Math.min(...searches.map((search) => sinceOf(search) ?? clock.now().getTime())));
 }
 
 /** Each search of a feed read has looked at its own window only; what its connector remembers stays as it was. */

@@ -29,6 +29,11 @@ export class FeedWatch {
     return this.kept && this.kept.quietMs > this.quietMs ? this.kept.quietMs : undefined;
   }
 
+  /** Something newer was seen elsewhere: the upstream moves, whatever its feed shows. */
+  thaw(): void {
+    if (this.kept) this.kept = { ...this.kept, quietMs: 0 };
+  }
+
   /** Notes a read. `newestItemId`: the newest item that it gave, if any. */
   read(newestItemId: string | undefined, atMs: number): void {
     const { kept } = this;

@@ -29,17 +29,23 @@ export class Quotas {
     return Object.fromEntries(this.spent);
   }
 
+  /** When the quota begins anew, where it has no room for so many points; undefined where it has. */
+  fullUntil(name: string, points: number, now: Date): Date | undefined {
+    const quota = this.quotas[name];
+    if (!quota) return undefined;
+    const spent = this.current(name, quota, now);
+    return spent.points + points > quota.points / this.lanes ? new Date(spent.resetsAt) : undefined;
+  }
+
   /**
    * Takes points, unless that would be more than is left.
    * @returns when the quota begins anew, where nothing was taken
    */
   take(name: string, points: number, now: Date): Date | undefined {
+    const fullUntil = this.fullUntil(name, points, now);
     const quota = this.quotas[name];
-    if (!quota) return undefined;
-    const spent = this.current(name, quota, now);
-    if (spent.points + points > quota.points / this.lanes) return new Date(spent.resetsAt);
-    spent.points += points;
-    return undefined;
+    if (quota && !fullUntil) this.current(name, quota, now).points += points;
+    return fullUntil;
   }
 
   /** The upstream says that nothing is left. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '#testing';
 import { openPollingStores, type PollingStores } from '../polling-under-test.js';
-import { LaneLeases, memoryOf } from './lane-leases.js';
+import { LaneLeases, memoryOf, type LaneRow } from './lane-leases.js';
 
 let stores: PollingStores;
 
@@ -108,6 +108,7 @@ describe('the leases of lanes', () => {
     const until = new Date(Date.now() + 60_000);
     const learned = {
       blockedUntil: until,
+      blockedReason: 'rss asked to wait',
       failures: 3,
       trouble: 'rss answered 503',
       lastSuccessAt: new Date('2026-03-04T12:00:00.000Z'),
@@ -118,6 +119,10 @@ describe('the leases of lanes', () => {
     await first.leave();
     const row = (await (await replica()).renew(SOURCES)).find(({ lane }) => lane === 'rss:0');
     expect(row && memoryOf(row)).toEqual(learned);
+    // The first holder is late: what it still has to say is of no weight.
+    await first.remember('rss:0', { ...learned, blockedUntil: new Date(0) });
+    const later: LaneRow[] = await stores.database.query(`SELECT * FROM lanes WHERE lane = 'rss:0'`);
+    expect(later[0]?.blocked_until).toEqual(until);
   });
 
   it('put every search into a lane that exists when their number changes', async () => {

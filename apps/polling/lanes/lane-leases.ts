@@ -10,13 +10,14 @@ export interface LaneRow {
   failures: number;
   trouble: string;
   last_success_at: Date | null;
-  memory: Pick<LaneMemory, 'feed' | 'quotas'>;
+  memory: Partial<Pick<LaneMemory, 'blockedReason' | 'feed' | 'quotas'>>;
 }
 
 /** What the lane's last holder has left. */
 export function memoryOf(row: LaneRow): LaneMemory {
   return {
     blockedUntil: row.blocked_until,
+    blockedReason: row.memory.blockedReason ?? '',
     failures: row.failures,
     trouble: row.trouble,
     lastSuccessAt: row.last_success_at ?? undefined,
@@ -93,11 +94,20 @@ export class LaneLeases {
 
   /** Keeps what a lane has learned about its upstream, so that it holds after a move or a restart. */
   async remember(lane: string, memory: LaneMemory): Promise<void> {
-    const { blockedUntil, failures, trouble, lastSuccessAt, feed, quotas } = memory;
+    const { blockedUntil, blockedReason, failures, trouble, lastSuccessAt, feed, quotas } = memory;
+    // Whoever has lost the lane meanwhile must not overwrite what its new holder has learned.
     await this.database.query(
       `UPDATE lanes SET blocked_until = $2, failures = $3, trouble = $4, last_success_at = $5, memory = $6
-       WHERE lane = $1`,
-      [lane, blockedUntil, failures, trouble, lastSuccessAt ?? null, JSON.stringify({ feed, quotas })],
+       WHERE lane = $1 AND owner = $7`,
+      [
+        lane,
+        blockedUntil,
+        failures,
+        trouble,
+        lastSuccessAt ?? null,
+        JSON.stringify({ blockedReason, feed, quotas }),
+        this.replica,
+      ],
     );
   }
 

@@ -4,6 +4,8 @@ import type { Spent } from '../domain/quotas.js';
 /** What a lane has learned about its upstream: kept in Postgres, so that it holds after a move or a restart. */
 export interface LaneMemory {
   blockedUntil: Date;
+  /** What the lane waits for, for people. */
+  blockedReason: string;
   /** Outages in a row. */
   failures: number;
   /** Why the upstream is not well, for people; empty while it is. */
@@ -16,6 +18,7 @@ export interface LaneMemory {
 /** A lane that has never asked. */
 export const NOTHING_LEARNED: LaneMemory = {
   blockedUntil: new Date(0),
+  blockedReason: '',
   failures: 0,
   trouble: '',
   lastSuccessAt: undefined,

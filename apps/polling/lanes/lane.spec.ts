@@ -113,6 +113,42 @@ describe('a lane whose upstream asks for patience in an answer that is fine', ()
   });
 });
 
+describe('what the headers of an answer say of patience', () => {
+  const laneAnswered = async (
+    status: number,
+    headers: Record<string, string>,
+    request: object = {},
+    backoff: 'lane' | 'search' = 'lane',
+  ) => {
+    const upstream = new Upstream();
+    upstream.failure = { status, headers };
+    const { connector } = upstream;
+    const lane = laneOn(upstream, {
+      clock: clockAt(0),
+      connector: { ...connector, budget: { ...connector.budget, backoff } },
+    });
+    await lane.http.request({ ...REQUEST, ...request }).catch(() => undefined);
+    return lane;
+  };
+
+  it.each([429, 503])('is kept to after a %i, whatever the connector makes of the answer', async (status) => {
+    const lane = await laneAnswered(status, { 'retry-after': '600' });
+    await lane.succeeded();
+    expect([lane.blockedForMs, lane.blockedBy.message]).toEqual([
+      600_000,
+      `hackernews is not asked for the moment: hackernews answered ${status} and asked to wait`,
+    ]);
+  });
+
+  it('is no concern of the lane where only one search names the server, or each has its own', async () => {
+    const nothingLeft = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' };
+    expect((await laneAnswered(200, nothingLeft, { foreign: true })).blockedForMs).toBe(0);
+    expect((await laneAnswered(429, { 'retry-after': '600' }, { foreign: true })).blockedForMs).toBe(0);
+    expect((await laneAnswered(429, { 'retry-after': '600' }, {}, 'search')).blockedForMs).toBe(0);
+    expect((await laneAnswered(200, nothingLeft)).blockedForMs).toBe(86_400_000);
+  });
+});
+
 describe('a lane with a daily quota', () => {
   const midnight = new Date(86_400_000);
   const quotas = { search: { points: 3, nextReset: () => midnight } };
@@ -182,6 +218,9 @@ describe('the health of a lane', () => {
     const lane = laneOn(new Upstream(), { remember: async (memory) => void learned.push(memory) });
     await lane.failed(new UpstreamError('unknown_shape', 'its answer has changed'), 'a');
     await lane.failed(new UpstreamError('not_found', 'nothing there'), 'b');
+    for (const key of ['c', 'd'])
+      await lane.failed(new UpstreamError('unexpected_status', 'not understood', 400), key);
+    expect(learned.at(-1)?.trouble).toBe('its answer has changed');
     await lane.failed(new UpstreamError('server_error', 'it is down'), 'a');
     expect(learned.at(-1)).toMatchObject({ trouble: 'it is down', failures: 1, lastSuccessAt: undefined });
     await lane.succeeded();
@@ -202,6 +241,6 @@ describe('the health of a lane', () => {
     for (const key of ['a', 'a', 'a', 'b']) await lane.failed(faultOf('server_error'), key);
     expect(trouble).toBe('');
     await lane.failed(faultOf('server_error'), 'c');
-    expect(trouble).toBe('server_error');
+    expect(trouble).toBe('3 searches in a row could not be read (server_error); their activity says why');
   });
 });

@@ -42,8 +42,12 @@ export interface LaneParts {
 const PATIENCE_MS = 60_000;
 /** What is learned from reads that go well is written down this seldom. */
 const REMEMBER_MS = 2_000;
-/** So many searches have to fail, where each has an upstream of its own, before the source counts as unwell. */
+/** So many searches have to fail, where one of them says little, before the source counts as unwell. */
 const FAILING_SEARCHES = 3;
+/** Kinds of failure that are about the search alone. */
+const OF_ONE_SEARCH = new Set(['not_found', 'gone', 'blocked']);
+/** Kinds that may be about the search alone. */
+const OF_ONE_OR_ALL = new Set(['forbidden', 'unexpected_status', 'too_large']);
 
 /** One part of a source's upstream budget: requests go out only as the lane allows. */
 export class Lane {
@@ -58,6 +62,7 @@ export class Lane {
   private readonly quotas: Quotas;
   private readonly feed: FeedWatch;
   private blockedUntilMs: number;
+  private blockedReason: string;
   /** The upstream asked for a moment of patience, in an answer that was fine. */
   private heldUntilMs = 0;
   private failures: number;
@@ -75,6 +80,7 @@ export class Lane {
     this.source = connector.id;
     this.clock = parts.clock ?? systemClock;
     this.blockedUntilMs = memory.blockedUntil.getTime();
+    this.blockedReason = memory.blockedReason;
     this.failures = memory.failures;
     this.trouble = memory.trouble;
     this.lastSuccessAt = memory.lastSuccessAt;
@@ -107,6 +113,11 @@ export class Lane {
     return Math.max(0, this.blockedUntilMs - this.nowMs);
   }
 
+  /** True while the feed answers and shows nothing new for longer than it is ever quiet. */
+  get isFrozen(): boolean {
+    return this.feed.frozenForMs !== undefined;
+  }
+
   /** How long the upstream's moment of patience still lasts, in ms. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.nowMs);
@@ -114,7 +125,7 @@ export class Lane {
 
   /** What every search on the lane has to be told while it waits. */
   get blockedBy(): UpstreamError {
-    const reason = this.trouble || 'it did not answer as it should';
+    const reason = this.blockedReason || 'it did not answer as it should';
     return new UpstreamError('rate_limited', `${this.source} is not asked for the moment: ${reason}`);
   }
 
@@ -163,7 +174,10 @@ export class Lane {
     const { frozenForMs } = this.feed;
     if (frozenForMs === undefined) return;
     const since = this.nowMs - frozenForMs;
-    if (!isFeed && items.some(({ publishedAt }) => publishedAt && Date.parse(publishedAt) > since)) return;
+    if (!isFeed && items.some(({ publishedAt }) => publishedAt && Date.parse(publishedAt) > since)) {
+      this.feed.thaw();
+      return;
+    }
     const hours = Math.floor(frozenForMs / 360_000) / 10;
     this.trouble = `${this.source} answers, but has shown nothing new for ${hours} h: it must be frozen; nothing is charged until it moves again`;
     await this.remember(true);
@@ -179,36 +193,54 @@ export class Lane {
     if (isSuspicious(error.kind)) this.suspects.add(searchKey);
     const { backoff } = this.connector.budget;
     if (!blocksLane(error.kind, backoff, this.suspects.size)) {
-      if (this.isUnwell(error, searchKey)) this.trouble = error.message;
+      this.trouble = this.troubleOf(error, searchKey) ?? this.trouble;
       await this.remember(false);
       return undefined;
     }
     this.failures += 1;
     this.trouble = error.message;
-    this.block(waitAfter(error.kind, this.failures, error.retryAfterMs, Math.random()));
+    this.block(waitAfter(error.kind, this.failures, error.retryAfterMs, Math.random()), error.message);
     await this.remember(true);
     return this.blockedUntil;
   }
 
-  /** One search that is not there says nothing about the source; a changed answer or a spent quota does. */
-  private isUnwell({ kind }: UpstreamError, searchKey: string): boolean {
-    if (kind === 'not_found' || kind === 'gone' || kind === 'blocked') return false;
-    if (this.connector.budget.backoff === 'lane') return true;
-    return this.suspects.add(searchKey).size >= FAILING_SEARCHES;
+  /**
+   * What a failure says about the source as a whole. One search that is not there, or that was not understood, says
+   * nothing; several in a row do. Where each has an upstream of its own nobody else is told whose failed.
+   */
+  private troubleOf({ kind, message }: UpstreamError, searchKey: string): string | undefined {
+    const { backoff } = this.connector.budget;
+    if (OF_ONE_SEARCH.has(kind)) return undefined;
+    if (backoff === 'lane' && !OF_ONE_OR_ALL.has(kind)) return message;
+    const several = this.suspects.add(searchKey).size >= FAILING_SEARCHES;
+    if (!several) return undefined;
+    return backoff === 'lane'
+      ? message
+      : `${this.suspects.size} searches in a row could not be read (${kind}); their activity says why`;
   }
 
-  private budget(): UpstreamBudget {
+  /** What every request of the lane is subject to. */
+  budget(patienceMs = Infinity): UpstreamBudget {
     return {
-      before: (request) => this.admit(request),
-      after: (answer) => {
-        this.count(answer.status);
-        const { remaining, resetAfterMs } = readRateHeaders(answer.headers, this.clock.now());
-        const fine = answer.status >= 200 && answer.status < 300;
-        if (fine && remaining !== undefined && remaining < 1 && resetAfterMs !== undefined)
-          this.holdOff({ waitMs: resetAfterMs, reason: `nothing is left of what ${this.source} allows` });
-      },
+      before: (request) => this.admit(request, patienceMs),
+      after: (answer, request) => this.noteAnswer(answer, request),
       holdOff: (wait) => this.holdOff(wait),
     };
+  }
+
+  /** The upstream's patience holds whatever the connector makes of the answer; a stranger's is not the lane's. */
+  private noteAnswer(
+    { status, headers }: Parameters<UpstreamBudget['after']>[0],
+    { foreign }: UpstreamRequest,
+  ) {
+    this.count(status);
+    if (foreign || this.connector.budget.backoff !== 'lane') return;
+    const { remaining, resetAfterMs, retryAfterMs } = readRateHeaders(headers, this.clock.now());
+    const isFine = status >= 200 && status < 300;
+    if (isFine && remaining !== undefined && remaining < 1 && resetAfterMs !== undefined)
+      this.holdOff({ waitMs: resetAfterMs, reason: `nothing is left of what ${this.source} allows` });
+    else if ((status === 429 || status >= 500) && retryAfterMs !== undefined)
+      this.holdOff({ waitMs: retryAfterMs, reason: `${this.source} answered ${status} and asked to wait` });
   }
 
   /**
@@ -217,17 +249,11 @@ export class Lane {
    * @throws LaneBlocked when the lane waits or stops, or has no room in time; UpstreamError `quota_spent` when the day's
    * quota is used up
    */
-  async admit({ spends }: UpstreamRequest, patienceMs = Infinity): Promise<void> {
+  private async admit({ spends }: UpstreamRequest, patienceMs: number): Promise<void> {
     this.refuseBlocked();
     if (Math.max(this.bucket.waitMs(this.nowMs), this.heldForMs) > patienceMs) throw new LaneBlocked();
-    const resetsAt = spends && this.quotas.take(spends.quota, spends.points, this.clock.now());
-    if (resetsAt)
-      throw new UpstreamError(
-        'quota_spent',
-        `${this.source}: what it allows a day ("${spends.quota}") is used up until ${resetsAt.toISOString()}; fewer searches or longer intervals make it last`,
-        0,
-        resetsAt.getTime() - this.nowMs,
-      );
+    if (spends)
+      this.refuseSpent(spends.quota, this.quotas.fullUntil(spends.quota, spends.points, this.clock.now()));
     let waitMs = this.bucket.take(this.nowMs);
     for (;;) {
       waitMs = Math.max(waitMs, this.heldForMs);
@@ -236,10 +262,22 @@ export class Lane {
       this.refuseBlocked();
       waitMs = 0;
     }
+    if (!spends) return;
+    this.refuseSpent(spends.quota, this.quotas.take(spends.quota, spends.points, this.clock.now()));
+    void this.remember(false).catch(() => {});
   }
 
-  /** Counts a request that was sent. */
-  count(status: number): void {
+  private refuseSpent(quota: string, until: Date | undefined): void {
+    if (!until) return;
+    throw new UpstreamError(
+      'quota_spent',
+      `${this.source}: what it allows a day ("${quota}") is used up until ${until.toISOString()}; fewer searches or longer intervals make it last`,
+      0,
+      until.getTime() - this.nowMs,
+    );
+  }
+
+  private count(status: number): void {
     metrics.upstreamRequests.inc({ source: this.source, status: status === 0 ? 'none' : String(status) });
   }
 
@@ -250,15 +288,15 @@ export class Lane {
   private holdOff({ waitMs, reason, quota }: Parameters<UpstreamHttp['holdOff']>[0]): void {
     if (quota) this.quotas.exhaust(quota, new Date(this.nowMs + waitMs));
     else if (waitMs <= PATIENCE_MS) this.heldUntilMs = Math.max(this.heldUntilMs, this.nowMs + waitMs);
-    else {
-      this.trouble = reason;
-      this.block(waitMs);
-    }
+    else this.block(waitMs, reason);
     void this.remember(true).catch(() => {});
   }
 
-  private block(waitMs: number): void {
-    this.blockedUntilMs = Math.max(this.blockedUntilMs, this.nowMs + waitMs);
+  private block(waitMs: number, reason: string): void {
+    const until = this.nowMs + waitMs;
+    if (until < this.blockedUntilMs) return;
+    this.blockedUntilMs = until;
+    this.blockedReason = reason;
   }
 
   private async remember(now: boolean): Promise<void> {
@@ -267,6 +305,7 @@ export class Lane {
     this.rememberedAt = this.nowMs;
     await this.parts.remember({
       blockedUntil: this.blockedUntil,
+      blockedReason: this.blockedReason,
       failures: this.failures,
       trouble: this.trouble,
       lastSuccessAt: this.lastSuccessAt,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LookupSchema, LookUpSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { newId, Refusal } from '#kernel';
 import { lookupCommand, sendCommand, subjectOf } from '#messaging';
-import { UpstreamError, type Lookup } from '#sources';
+import { UpstreamError, type Lookup, type SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
 import { NOTHING_LEARNED } from '../lanes/lane-memory.js';
 import { Lane } from '../lanes/lane.js';
@@ -31,17 +31,21 @@ beforeEach(async () => {
     return { kind: 'found', body: { things: ['a', 'b'] }, found: 2 };
   };
   lane = laneOn();
-  open = new LookupDesk(stores.bus, stores.store, createLogger('spec', 'silent')).open(lane);
+  open = deskOn(lane);
 });
 
-function laneOn(): Lane {
+function deskOn(on: Lane) {
+  return new LookupDesk(stores.bus, stores.store, createLogger('spec', 'silent')).open(on);
+}
+
+function laneOn(more: Partial<SourceConnector> = {}): Lane {
   const lookups = {
     tweets: ((...args) => lookup(...args)) as Lookup,
     user: ((...args) => lookup(...args)) as Lookup,
   };
   return new Lane({
     name: 'x:0',
-    connector: { ...upstream.connector, id: 'x', lookups },
+    connector: { ...upstream.connector, id: 'x', lookups, ...more },
     baseUrl: undefined,
     http: upstream.http,
     lanes: 1,
@@ -52,13 +56,14 @@ function laneOn(): Lane {
 
 const accountId = newId();
 
-function ask(operation = 'tweets') {
+function ask(operation = 'tweets', patienceMs = 60_000) {
   const input = create(LookUpSchema, {
     commandId: newId(),
     accountId,
     source: 'x',
     operation,
     questionJson: '{"ids":["1","2","3"]}',
+    deadline: new Date(Date.now() + patienceMs).toISOString(),
   });
   return sendCommand(stores.bus, lookupCommand('x'), input);
 }
@@ -126,21 +131,51 @@ describe('a direct lookup', () => {
     expect((await facts()).length).toBe(before);
   });
 
-  it('is not asked before Retry-After has passed; other kinds of lookups and the searches go on', async () => {
+  it('that is answered when nobody waits any more is neither stated nor charged', async () => {
+    const before = (await facts()).length;
+    expect(await refusalOf(ask('tweets', -1))).toMatchObject({
+      status: 503,
+      message: 'x took too long to answer; nothing was charged',
+    });
+    expect((await facts()).length).toBe(before);
+  });
+
+  it.each([
+    [429, { 'retry-after': '600' }],
+    [503, { 'retry-after': '600' }],
+    [429, {}],
+  ] as const)(
+    'counted apart: after a %i with %j this kind waits; others and the searches go on',
+    async (status, headers) => {
+      await open.stop();
+      lane = laneOn({ lookupsApart: true });
+      open = deskOn(lane);
+      upstream.failure = { status, headers };
+      expect(await refusalOf(ask('user'))).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+      upstream.failure = undefined;
+      const asked = upstream.requests.length;
+      expect((await refusalOf(ask('user')))?.message).toMatch(/ask again in \d+ s; nothing was charged$/);
+      expect([upstream.requests.length, lane.blockedForMs]).toEqual([asked, 0]);
+      expect((await ask('tweets')).found).toBe(2);
+    },
+  );
+
+  it('counted with the searches: a 429 makes the whole lane wait', async () => {
     upstream.failure = { status: 429, headers: { 'retry-after': '600' } };
     expect(await refusalOf(ask('user'))).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
     upstream.failure = undefined;
-    const asked = upstream.requests.length;
-    expect((await refusalOf(ask('user')))?.message).toMatch(/ask again in \d+ s; nothing was charged$/);
-    expect([upstream.requests.length, lane.blockedForMs]).toEqual([asked, 0]);
-    expect((await ask('tweets')).found).toBe(2);
+    expect(lane.blockedForMs).toBeGreaterThan(590_000);
+    expect(await refusalOf(ask('tweets'))).toMatchObject({
+      message: expect.stringContaining('x answered 429 and asked to wait'),
+    });
+    expect(upstream.requests.length).toBe(1);
   });
 
   it('is refused where its turn would come too late, and takes nothing of the searches’ budget', async () => {
     await open.stop();
     upstream.requestsPerMinute = 1;
     lane = laneOn();
-    open = new LookupDesk(stores.bus, stores.store, createLogger('spec', 'silent')).open(lane);
+    open = deskOn(lane);
     expect((await ask()).found).toBe(2);
     const before = (await facts()).length;
     expect(await refusalOf(ask())).toEqual({

@@ -44,8 +44,14 @@ export class LookupDesk {
     const count = (outcome: string) => metrics.lookups.inc({ source, operation, outcome });
     const answer = await this.ask(lane, door, question).catch((error: unknown) => {
       count(error instanceof UpstreamError ? error.kind : 'blocked');
+      if (error instanceof UpstreamError) door.failed(error);
       throw refusalOf(error, lane, door);
     });
+    door.succeeded();
+    if (systemClock.now() > new Date(question.deadline)) {
+      count('too_late');
+      throw unavailable(`${source} took too long to answer`);
+    }
     const found = answer.kind === 'found' ? answer.found : 0;
     const outcome = answer.kind === 'found' ? 'found' : answer.code;
     const costCredits = creditsOfLookup(`${source}.${operation}`, found);

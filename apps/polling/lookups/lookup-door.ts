@@ -1,17 +1,20 @@
-import { readRateHeaders, type UpstreamBudget, type UpstreamHttp, type UpstreamRequest } from '#sources';
+import { readRateHeaders, type UpstreamBudget, type UpstreamError, type UpstreamHttp } from '#sources';
 import { systemClock, type Clock } from '#kernel';
+import { waitAfter } from '../domain/backoff.js';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
 
 /** Whoever asks waits for the answer: longer than this for each request is no answer. */
 const TURN_MS = 10_000;
 
 /**
- * The door of one kind of lookup. Its requests spend of the lane's budget and wait when the lane does. Upstreams
- * count such calls in windows of their own, so one that is used up holds back this kind alone, not the searches.
+ * The door of one kind of lookup. Its requests spend of the lane's budget and wait when the lane does. Where the
+ * upstream counts lookups in windows of their own, one that is used up holds back this kind alone, not the searches.
  */
 export class LookupDoor {
   readonly http: UpstreamHttp;
   private heldUntilMs = 0;
+  /** Lookups in a row that the upstream had too many of, without a word on how long to wait. */
+  private failures = 0;
 
   constructor(
     private readonly lane: Lane,
@@ -25,22 +28,32 @@ export class LookupDoor {
     return Math.max(0, this.heldUntilMs - this.clock.now().getTime());
   }
 
+  succeeded(): void {
+    this.failures = 0;
+  }
+
+  /** The upstream did not answer as it should. */
+  failed({ kind, retryAfterMs }: UpstreamError): void {
+    if (kind !== 'rate_limited' && retryAfterMs === undefined) return;
+    this.failures += 1;
+    this.hold(waitAfter(kind, this.failures, retryAfterMs, Math.random()));
+  }
+
   private budget(): UpstreamBudget {
+    const lane = this.lane.budget(TURN_MS);
     return {
-      before: async (request: UpstreamRequest) => {
+      before: async (request) => {
         if (this.heldForMs > 0) throw new LaneBlocked();
-        await this.lane.admit(request, TURN_MS);
+        await lane.before(request);
       },
-      after: ({ status, headers }) => {
-        this.lane.count(status);
-        const { remaining, resetAfterMs, retryAfterMs } = readRateHeaders(headers, this.clock.now());
-        if (status === 429) this.hold(retryAfterMs ?? resetAfterMs ?? 0);
-        // A 403 may be about one user; only when it names a wait has it to do with how much is asked.
-        else if (status === 403) this.hold(retryAfterMs ?? 0);
-        else if (remaining !== undefined && remaining < 1) this.hold(resetAfterMs ?? 0);
+      after: (answer, request) => {
+        if (!this.lane.connector.lookupsApart) return lane.after(answer, request);
+        lane.after({ status: answer.status, headers: {} }, request);
+        const { remaining, resetAfterMs } = readRateHeaders(answer.headers, this.clock.now());
+        if (remaining !== undefined && remaining < 1) this.hold(resetAfterMs ?? 0);
       },
       holdOff: (wait) => {
-        if (wait.quota) this.lane.http.holdOff(wait);
+        if (wait.quota || !this.lane.connector.lookupsApart) lane.holdOff?.(wait);
         else this.hold(wait.waitMs);
       },
     };

@@ -25,6 +25,7 @@ export function createXConnector(settings: XSettings): SourceConnector {
     requestsPerSearch: (criteria) => Math.max(1, queriesOf(criteria, 'word').length),
     search: (criteria, context) => search(criteria, context, settings),
     lookups: createLookups(settings),
+    lookupsApart: true,
   };
 }
 

@@ -1,7 +1,7 @@
 import { create, type JsonObject } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { LookUpSchema, type SourceId } from '#contracts';
-import { newId, Refusal } from '#kernel';
+import { isoOf, newId, Refusal } from '#kernel';
 import { lookupCommand, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { SOURCES } from '../../config.js';
@@ -10,6 +10,9 @@ import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
 /** Two requests, each with 10 s for its turn and 20 s for its answer. */
 const PATIENCE_MS = 65_000;
+
+/** What the answer needs on its way back. */
+const MARGIN_MS = 2_000;
 
 /** What a lookup found, and what it costs. */
 export interface Found {
@@ -36,6 +39,7 @@ export class LookupClient {
       source,
       operation,
       questionJson: JSON.stringify(question),
+      deadline: isoOf(new Date(Date.now() + PATIENCE_MS - MARGIN_MS)),
     });
     const { bodyJson, costCredits } = await send(this.bus, lookupCommand(source), input, PATIENCE_MS);
     return { body: JSON.parse(bodyJson) as JsonObject, cost: costCredits };
