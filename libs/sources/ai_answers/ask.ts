@@ -23,24 +23,43 @@ export async function ask(
   question: Question,
   context: AskContext,
 ): Promise<Answer> {
-  const patience = patienceOf(context);
-  const waitMs = (patience.get(engine) ?? 0) - context.now.getTime();
-  if (waitMs > 0) {
-    const reason = `ai_answers: ${engine} asked to wait, and is asked again in ${Math.ceil(waitMs / 1000)} s`;
-    throw new UpstreamError('rate_limited', reason, 0, waitMs);
-  }
   try {
     return await takeTurns(engine, token, question, context);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    const { kind, message: reason, retryAfterMs = PATIENCE_MS } = error;
-    // One engine's patience is not the others': the lane goes on.
-    if (kind === 'rate_limited') patience.set(engine, context.now.getTime() + retryAfterMs);
-    if (kind === 'quota_spent' && error.statusCode > 0) {
-      context.http.holdOff({ waitMs: retryAfterMs, reason, quota: engine });
-    }
-    throw error;
+    throw isHeldOff(error) ? stillWaiting(engine, error, context) : holdingOff(engine, error, context);
   }
+}
+
+/** The lane has not let the request through: the engine's quota says that it is to be left alone. */
+function isHeldOff({ kind, statusCode }: UpstreamError): boolean {
+  return kind === 'quota_spent' && statusCode === 0;
+}
+
+/**
+ * Keeps the patience that an engine asked for, from the moment of its answer on. One engine's patience is not the
+ * others': its quota is closed for as long, and the lane goes on.
+ */
+function holdingOff(engine: Engine, fault: UpstreamError, context: AskContext): UpstreamError {
+  const waitMs = fault.retryAfterMs ?? (fault.kind === 'rate_limited' ? PATIENCE_MS : 0);
+  if (waitMs > 0) {
+    faultsOf(context).set(engine, fault);
+    context.http.holdOff({ waitMs, reason: fault.message, quota: engine });
+  }
+  return fault;
+}
+
+/** The lane tells every closed quota alike; what the engine itself has said is told where it is known. */
+function stillWaiting(engine: Engine, { kind, retryAfterMs }: UpstreamError, context: AskContext) {
+  const said = faultsOf(context).get(engine);
+  const wait = retryAfterMs === undefined ? '' : ` for another ${Math.ceil(retryAfterMs / 1000)} s`;
+  const reason = `ai_answers: ${engine} asked for patience and is left alone${wait}`;
+  return new UpstreamError(
+    said?.kind ?? kind,
+    said ? `${reason}: ${said.message}` : reason,
+    said?.statusCode,
+    retryAfterMs,
+  );
 }
 
 async function takeTurns(
@@ -75,11 +94,12 @@ async function takeTurns(
   }
 }
 
-function patienceOf({ session }: AskContext): Map<Engine, number> {
-  const key = 'ai_answers.patience';
-  const kept = session.get(key) as Map<Engine, number> | undefined;
+/** With what each engine last asked for patience. */
+function faultsOf({ session }: AskContext): Map<Engine, UpstreamError> {
+  const key = 'ai_answers.faults';
+  const kept = session.get(key) as Map<Engine, UpstreamError> | undefined;
   if (kept) return kept;
-  const fresh = new Map<Engine, number>();
+  const fresh = new Map<Engine, UpstreamError>();
   session.set(key, fresh);
   return fresh;
 }

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { OutboundError } from '#http-out';
 import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import type { FetchContext } from '../source.js';
-import { anthropicAnswer, asking, connector, engineOf, engines, reading } from './invented.js';
+import {
+  anthropicAnswer,
+  asking,
+  connector,
+  engineOf,
+  engines,
+  patientUpstream,
+  reading,
+} from './invented.js';
 
 describe('asking the engines', () => {
   it('asks each one once, with its key and model, at once', async () => {
@@ -125,19 +133,55 @@ describe('an engine that fails', () => {
     });
   });
 
-  it('that asks for patience is left alone for as long, and the others are asked', async () => {
-    const session = new Map<string, unknown>();
-    const limited = engines({ openai: { fails: { status: 429, headers: { 'retry-after': '60' } } } });
-    await reading(limited, asking(), { session }).read;
-    const seconds = (after: number) => ({ session, now: new Date(SPEC_NOW.getTime() + after * 1000) });
-    const soon = reading(engines(), asking(), seconds(20));
-    expect((await soon.read).warnings).toEqual([
-      'ai_answers: openai asked to wait, and is asked again in 40 s',
-    ]);
-    expect([soon.requests.map(engineOf), soon.heldOff]).toEqual([['anthropic', 'perplexity'], []]);
-    const later = reading(engines(), asking(), seconds(60));
-    expect((await later.read).warnings).toEqual([]);
-    expect(later.requests.length).toBe(3);
+  const secondsOn = (seconds: number) => new Date(SPEC_NOW.getTime() + seconds * 1000);
+  const wait60 = { 'retry-after': '60' };
+  it.each([
+    [429, wait60, 60, 'openai gets too many requests, and asks to wait 60 s'],
+    [429, {}, 30, 'openai gets too many requests'],
+    [503, wait60, 60, 'the upstream has a fault of its own; it is asked again later (openai)'],
+    [529, wait60, 60, 'the upstream has a fault of its own; it is asked again later (openai)'],
+  ])(
+    'with %i %j is left alone for %i s by every search, and the others are asked',
+    async (status, headers, seconds, why) => {
+      let limited = true;
+      const upstream = patientUpstream((request) =>
+        engines(limited ? { openai: { fails: { status, headers } } } : {})(request),
+      );
+      const session = new Map<string, unknown>();
+      const search = (prompt: string, now: Date) => {
+        upstream.requests.length = 0;
+        return connector.search(asking({ prompt }), fakeContext(upstream.http, { session, now }));
+      };
+      // It thinks for 40 s before it refuses.
+      upstream.lane.now = secondsOn(40);
+      await search('Which lamp is the best?', SPEC_NOW);
+      limited = false;
+      upstream.lane.now = secondsOn(40 + seconds - 1);
+      const { warnings } = await search('Which lamp lasts?', upstream.lane.now);
+      expect(warnings).toEqual([
+        `ai_answers: openai asked for patience and is left alone for another 1 s: ai_answers answered ${status}: ${why}`,
+      ]);
+      expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
+      upstream.lane.now = secondsOn(40 + seconds);
+      expect((await search('Which lamp lasts?', upstream.lane.now)).warnings).toEqual([]);
+      expect(upstream.requests.length).toBe(3);
+    },
+  );
+
+  it('and was told so before the lane moved is left alone all the same', async () => {
+    const upstream = patientUpstream(engines());
+    upstream.http.holdOff({ waitMs: 20_000, reason: 'busy', quota: 'openai' });
+    const { warnings } = await connector.search(asking(), fakeContext(upstream.http));
+    expect(warnings).toEqual(['ai_answers: openai asked for patience and is left alone for another 20 s']);
+    const only = connector.search(asking({ engines: ['openai'] }), fakeContext(upstream.http));
+    await expect(only).rejects.toMatchObject({ kind: 'quota_spent', retryAfterMs: 20_000 });
+    expect(upstream.requests.map(engineOf)).toEqual(['anthropic', 'perplexity']);
+  });
+
+  it('without asking for patience is asked again at the next check', async () => {
+    const { read, heldOff } = reading(engines({ anthropic: down }));
+    await read;
+    expect(heldOff).toEqual([]);
   });
 
   const openaiOnly = asking({ engines: ['openai'] });

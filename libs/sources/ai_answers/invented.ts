@@ -1,12 +1,13 @@
 import type { Criteria } from '#contracts';
 import {
+  SPEC_NOW,
   criteriaOf,
   fakeContext,
   fakeUpstream,
   type FakeAnswer,
   type FakeRequest,
 } from '../fake-upstream.js';
-import type { FetchContext } from '../source.js';
+import { UpstreamError, type FetchContext } from '../source.js';
 import type { Engine } from './answer.js';
 import { aiAnswersSettings, createAiAnswersConnector } from './index.js';
 
@@ -38,6 +39,24 @@ export function reading(
 ) {
   const upstream = fakeUpstream('ai_answers', answer);
   return { read: connector.search(criteria, fakeContext(upstream.http, more)), ...upstream };
+}
+
+/** Where several reads ask one after the other: an upstream, and a lane that keeps its patience by quotas. */
+export function patientUpstream(answer: (request: FakeRequest) => FakeAnswer) {
+  const lane = { now: SPEC_NOW };
+  const until = new Map<string, number>();
+  const upstream = fakeUpstream('ai_answers', answer, {
+    budget: () => ({
+      before: ({ spends }) => {
+        const waitMs = (until.get(spends?.quota ?? '') ?? 0) - lane.now.getTime();
+        const spent = new UpstreamError('quota_spent', 'what it allows a day is used up', 0, waitMs);
+        return waitMs > 0 ? Promise.reject(spent) : Promise.resolve();
+      },
+      after: () => undefined,
+      holdOff: ({ waitMs, quota = 'all' }) => void until.set(quota, lane.now.getTime() + waitMs),
+    }),
+  });
+  return { ...upstream, lane };
 }
 
 /** What an invented engine says. */

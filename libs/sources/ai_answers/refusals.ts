@@ -51,7 +51,12 @@ export function refusalOf(
         `${engine} did not take the request; check that ${model}, where it is set, names a model with web search`,
       );
     default:
-      return new UpstreamError(fault.kind, `${fault.message} (${engine})`, status, fault.retryAfterMs);
+      return new UpstreamError(
+        fault.kind,
+        `${fault.message} (${engine})`,
+        status,
+        fault.retryAfterMs ?? retryDelayOf(error),
+      );
   }
 }
 

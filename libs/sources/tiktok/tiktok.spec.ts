@@ -210,23 +210,39 @@ describe('reading TikTok', () => {
     const hoursAgo = (hours: number) => new Date(SPEC_NOW.getTime() - hours * 3_600_000).toISOString();
     const pages = () => serving([page([1], 100), page([2], 200), page([3])]);
 
-    const soon = { allReadAt: hoursAgo(5.9) };
+    const soon = { history: { allReadAt: hoursAgo(5.9) } };
     expect((await read(pages(), { known, state: soon })).items.length).toBe(1);
-    expect(soon).toEqual({ allReadAt: hoursAgo(5.9) });
+    expect(soon).toEqual({ history: { allReadAt: hoursAgo(5.9) } });
 
-    const due = { allReadAt: hoursAgo(6) };
+    const due = { history: { allReadAt: hoursAgo(6) } };
     expect((await read(pages(), { known, state: due })).items.length).toBe(3);
-    expect(due).toEqual({ allReadAt: SPEC_NOW.toISOString() });
+    expect(due).toEqual({ history: { allReadAt: SPEC_NOW.toISOString() } });
   });
 
   it('begins to count those hours at the first poll', async () => {
     const state = {};
     await read(serving([]), { since: undefined, state });
-    expect(state).toEqual({ allReadAt: SPEC_NOW.toISOString() });
+    expect(state).toEqual({ history: { allReadAt: SPEC_NOW.toISOString() } });
+  });
+
+  it('counts them on where a slower watch reads too, for which only the history is kept', async () => {
+    const known = (itemId: string) => itemId === videoId(1);
+    let state: Record<string, unknown> = {};
+    const found: number[] = [];
+    // One watch looks every two hours and another every four: then all but the history is taken away.
+    for (let hours = 0; hours <= 12; hours += 2) {
+      const { history } = state;
+      if (hours % 4 === 0) state = history === undefined ? {} : { history };
+      const now = new Date(SPEC_NOW.getTime() + hours * 3_600_000);
+      const since = hours === 0 ? undefined : new Date(now.getTime() - 2 * 3_600_000);
+      const upstream = serving([page([1], 100), page([2], 200), page([3])]);
+      found.push((await read(upstream, { known, state, now, since })).items.length);
+    }
+    expect(found).toEqual([1, 1, 1, 3, 1, 1, 3]);
   });
 
   it('that ends at the page cap among late videos is no gap: what is new was read', async () => {
-    const state = { allReadAt: '2026-03-01T00:00:00.000Z' };
+    const state = { history: { allReadAt: '2026-03-01T00:00:00.000Z' } };
     const { gap, warnings } = await read(serving([page([1], 100), page([2], 200)]), {
       state,
       pageCap: 2,
@@ -236,7 +252,7 @@ describe('reading TikTok', () => {
       false,
       ['tiktok: videos that reached its search late were looked for on 2 pages only'],
     ]);
-    const more = { state: { ...state, allReadAt: '2026-03-01T00:00:00.000Z' }, pageCap: 2 };
+    const more = { state: { history: { allReadAt: '2026-03-01T00:00:00.000Z' } }, pageCap: 2 };
     expect((await read(serving([page([1], 100), page([2], 200)]), more)).gap).toBe(true);
   });
 });

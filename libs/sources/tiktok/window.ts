@@ -1,3 +1,4 @@
+import { recordOf, textOf } from '../shape.js';
 import type { FetchContext } from '../source.js';
 
 const DAY_MS = 86_400_000;
@@ -28,13 +29,14 @@ export function daysOf({ since, now }: Pick<FetchContext, 'since' | 'now'>): Day
 
 /**
  * True when it is time to read all of the days again, and not only up to the first video that is known: late ones
- * stand among those. Remembers when that was.
+ * stand among those. Remembers when that was, in the history: a watch that reads seldom must not begin the hours anew.
  */
 export function isTimeForAll({ since, now, state }: Pick<FetchContext, 'since' | 'now' | 'state'>): boolean {
-  const last = typeof state['allReadAt'] === 'string' ? Date.parse(state['allReadAt']) : NaN;
+  const history = recordOf(state['history']);
+  const last = Date.parse(textOf(history?.['allReadAt']) ?? '');
   // A search that begins has read nothing that could have come late.
   const isTime = since !== undefined && now.getTime() - last >= WHOLE_EVERY_MS;
-  if (isTime || Number.isNaN(last)) state['allReadAt'] = now.toISOString();
+  if (isTime || Number.isNaN(last)) state['history'] = { ...history, allReadAt: now.toISOString() };
   return isTime;
 }
 
