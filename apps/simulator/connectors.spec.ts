@@ -63,7 +63,7 @@ describe('the connectors, set on the simulator', () => {
     };
     const post = client.simulator.world.publish(source, input);
     const items = await search(source, contextFor(source));
-    const named = VOICES[source]?.itemIdOf;
+    const named = VOICES[source].itemIdOf;
     const itemId = named ? named(post) : post.id;
     const item = items.find((one) => (itemId ? one.itemId === itemId : one.text.includes(input.text)));
     expect(item).toBeDefined();

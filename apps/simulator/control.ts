@@ -128,7 +128,7 @@ function readChange(body: Record<string, unknown>): PostChange {
 
 /** What a test needs to find the post again downstream. */
 function published(post: SimPost): object {
-  const named = VOICES[post.source]?.itemIdOf;
+  const named = VOICES[post.source].itemIdOf;
   const itemId = named ? named(post) : post.id;
   return {
     source: post.source,

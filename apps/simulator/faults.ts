@@ -117,7 +117,7 @@ function befall(source: SourceId, { kind, retryAfterSeconds }: Fault, reply: Fas
         .send('<!doctype html><html><body><h1>Just a moment...</h1></body></html>');
     case 'shape':
       return (
-        VOICES[source]?.changeShape?.(reply) ?? answer(reply, 200, { status: 'ok', results: { items: [] } })
+        VOICES[source].changeShape?.(reply) ?? answer(reply, 200, { status: 'ok', results: { items: [] } })
       );
     case 'slow':
     case 'truncated':
@@ -139,5 +139,5 @@ const NAMES: Record<number, string> = {
 
 function refuse(source: SourceId, status: number, reply: FastifyReply): FastifyReply {
   const message = NAMES[status] ?? 'Error';
-  return VOICES[source]?.refuse(reply, status, message) ?? answer(reply, status, { message });
+  return VOICES[source].refuse(reply, status, message);
 }

@@ -40,7 +40,7 @@ interface RegistryLine {
   offByDefault?: boolean;
 }
 
-// A new source is one folder, its id in #contracts, and its line here, which the compiler then demands.
+// A new source is one folder, its id and envelope key in #contracts, and its line here, which the compiler then demands.
 const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   x: {
     create: (env) => createXConnector({ token: env['SOURCE_X_TOKEN'] ?? '' }),

@@ -53,38 +53,38 @@ function month(accountId: string, keywordId: string): ListingObservationRow[] {
     const from = MONTH_START + below(28 * DAY);
     const searches = HASHES.filter(() => random() < 0.5);
     const until = random() < 0.6 ? from + below(6 * DAY) : MONTH_START + 30 * DAY;
-    for (const [n, criteria_hash] of (searches.length > 0 ? searches : HASHES.slice(0, 1)).entries()) {
-      const base = {
-        keyword_id: criteria_hash === HASHES[1] ? keywordId : NO_ID,
-        watch_id: newId(),
-        criteria_hash,
-        listing_id: String(id),
-        currency: id % 11 === 0 ? 'PLN' : 'EUR',
-        brand_ids: criteria_hash === HASHES[2] ? [] : ['53'],
-        catalog_ids: criteria_hash === HASHES[0] ? ['1904', '2050'] : [],
-        first_seen_at: new Date(from + n).toISOString(),
-      };
-      let price = (100 + below(5_000)) / 100;
-      const see = (at: number, event: string, previous: string | null = null) =>
+    const first = searches.length > 0 ? searches : HASHES.slice(0, 1);
+    const common = { listing_id: String(id), currency: id % 11 === 0 ? 'PLN' : 'EUR' };
+    const isNew = random() < 0.8;
+    let price = (100 + below(5_000)) / 100;
+    // Each search looks a minute after the other, and tells of the same thing by itself.
+    const see = (at: number, event: string, previous: string | null = null) => {
+      for (const [n, criteria_hash] of first.entries())
         rows.push(
           row(accountId, {
-            ...base,
-            observed_at: new Date(at).toISOString(),
+            ...common,
+            keyword_id: criteria_hash === HASHES[1] ? keywordId : NO_ID,
+            watch_id: `00000000-0000-7000-8000-${String(id * 10 + n).padStart(12, '0')}`,
+            criteria_hash,
+            brand_ids: criteria_hash === HASHES[2] ? [] : ['53'],
+            catalog_ids: criteria_hash === HASHES[0] ? ['1904', '2050'] : [],
+            first_seen_at: new Date(from + n * 60_000).toISOString(),
+            observed_at: new Date(at + n * 60_000).toISOString(),
             event,
             price: price.toFixed(2),
             previous_price: previous,
           }),
         );
-      see(from + n, random() < 0.8 ? 'created' : 'seen');
-      for (let at = from + DAY / 3; at < until; at += DAY / 3) {
-        const before = price.toFixed(2);
-        if (random() < 0.1) {
-          price = (100 + below(5_000)) / 100;
-          see(at + n, 'price_changed', before);
-        } else see(at + n, 'seen');
-      }
-      if (until < MONTH_START + 30 * DAY) see(until + n + 1, 'delisted');
+    };
+    see(from, isNew ? 'created' : 'seen');
+    for (let at = from + DAY / 3; at < until; at += DAY / 3) {
+      const before = price.toFixed(2);
+      if (random() < 0.15) {
+        price = (100 + below(5_000)) / 100;
+        see(at, 'price_changed', before);
+      } else see(at, 'seen');
     }
+    if (until < MONTH_START + 30 * DAY) see(until + 1, 'delisted');
   }
   return rows;
 }
@@ -118,10 +118,15 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
         const sorted = seen.toSorted((a, b) => a.observed_at.localeCompare(b.observed_at));
         const last = sorted.filter(({ event }) => event !== 'delisted').at(-1);
         if (last) prices.push(Math.round(Number(last.price) * 10_000));
-        if (sorted.some(({ event }) => event === 'created')) counts.newListings += 1;
-        counts.priceChanges += new Set(
-          sorted.filter(({ event }) => event === 'price_changed').map((one) => one.observed_at),
-        ).size;
+        const firstDay = sorted.map((one) => one.first_seen_at.slice(0, 10)).sort()[0];
+        if (firstDay === date && sorted.some(({ event }) => event === 'created')) counts.newListings += 1;
+        // The price before this day's first look is what that look says it was.
+        let before: string | null = null;
+        for (const one of sorted.filter(({ event }) => event !== 'delisted')) {
+          const known: string | null = before ?? one.previous_price;
+          if (known !== null && Number(known) !== Number(one.price)) counts.priceChanges += 1;
+          before = one.price;
+        }
         const gone = sorted.filter(({ event }) => event === 'delisted').at(-1);
         if (gone) {
           counts.delisted += 1;
@@ -266,7 +271,8 @@ describe('the price history of a listing', () => {
         { at: at(1), price: 20, previousPrice: null, event: 'listing.created' },
         { at: at(10), price: 15.5, previousPrice: 20, event: 'listing.price_changed' },
         { at: at(50), price: 18, previousPrice: 15.5, event: 'listing.price_changed' },
-        { at: at(60), price: 18, previousPrice: null, event: 'listing.delisted' },
+        // When the last of the searches had lost it.
+        { at: at(61), price: 18, previousPrice: null, event: 'listing.delisted' },
       ],
       summary: { first: 20, last: 18, min: 15.5, minAt: at(10), max: 20, maxAt: at(1), changes: 2 },
     });
@@ -277,6 +283,40 @@ describe('the price history of a listing', () => {
       { at: at(50), price: 18, previousPrice: 15.5, event: 'listing.price_changed' },
     ]);
     expect(some.body.summary).toMatchObject({ first: 15.5, last: 18, changes: 2 });
+  });
+
+  it('does not end while one search still sees it, and begins anew only when it is listed anew', async () => {
+    const { accountId, api } = await service.tenant();
+    const see = (hours: number, event: string, price: string, n: number) =>
+      row(accountId, {
+        listing_id: '78',
+        observed_at: at(hours),
+        event,
+        price,
+        criteria_hash: HASHES[n] ?? '',
+        first_seen_at: at(1),
+      });
+    await write([
+      see(1, 'seen', '20.00', 0),
+      see(2, 'seen', '20.00', 1),
+      see(3, 'delisted', '20.00', 0),
+      see(24, 'seen', '20.00', 1),
+    ]);
+    const history = async () => (await api.get('/v1/vinted/items/78/price-history')).body;
+    expect(await history()).toMatchObject({
+      status: 'listed',
+      points: [{ at: at(1), price: 20, previousPrice: null, event: null }],
+    });
+    await write([
+      see(25, 'delisted', '20.00', 1),
+      see(30, 'created', '20.00', 0),
+      see(31, 'created', '20.00', 1),
+    ]);
+    const { points, status } = await history();
+    expect([status, points.map(({ event }: { event: string }) => event)]).toEqual([
+      'listed',
+      [null, 'listing.delisted', 'listing.created'],
+    ]);
   });
 
   it('is that of the market where it was seen last, unless one is named', async () => {

@@ -73,17 +73,21 @@ function countOf(kind: MarketScopeKind): string {
 INSERT INTO market_days
 SELECT {accountId: UUID}, {market: String}, '${kind}', scope_id, {date: Date}, currency, now64(3),
   countIf(present), countIf(created), countIf(delisted), sum(changes),
-  minIf(price, present), maxIf(price, present), sumIf(price, present),
-  quantilesExactWeightedInterpolatedStateIf(0.25, 0.5, 0.75)(price, 1, present),
+  minIf(last_price, present), maxIf(last_price, present), sumIf(last_price, present),
+  quantilesExactWeightedInterpolatedStateIf(0.25, 0.5, 0.75)(last_price, 1, present),
   quantilesExactWeightedInterpolatedStateIf(0.5)(seconds, 1, delisted)
 FROM (
   SELECT ${scopeId} AS scope_id, listing_id,
     argMax(currency, observed_at) AS currency,
-    argMaxIf(toInt64(price * 10000), observed_at, event != 'delisted') AS price,
+    argMaxIf(toInt64(price * 10000), observed_at, event != 'delisted') AS last_price,
     countIf(event != 'delisted') > 0 AS present,
-    countIf(event = 'created') > 0 AS created,
+    -- A search that overlaps may see it for the first time days later: it is new on its first day alone.
+    countIf(event = 'created') > 0 AND toDate(min(first_seen_at)) = {date: Date} AS created,
     countIf(event = 'delisted') > 0 AS delisted,
-    uniqExactIf(observed_at, event = 'price_changed') AS changes,
+    -- Two searches tell of the same change at different times: a step of the price is one change.
+    arraySort(groupArrayIf((observed_at, toInt64(price * 10000), event = 'price_changed'), event != 'delisted')) AS steps,
+    if(empty(steps), 0, steps[1].3 +
+      arrayCount((a, b) -> a.2 != b.2, arrayPopFront(steps), arrayPopBack(steps))) AS changes,
     dateDiff('second', min(first_seen_at), maxIf(observed_at, event = 'delisted')) AS seconds
   FROM listing_observations
   WHERE account_id = {accountId: UUID} AND market = {market: String} AND toDate(observed_at) = {date: Date}

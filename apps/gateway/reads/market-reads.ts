@@ -59,7 +59,7 @@ export class MarketReads {
   ): Promise<ListingObservationRow[]> {
     return selectRows<ListingObservationRow>(
       this.clickhouse,
-      `SELECT DISTINCT market, observed_at, event, toString(price) AS price, currency, first_seen_at
+      `SELECT DISTINCT market, observed_at, event, toString(price) AS price, currency, first_seen_at, criteria_hash
        FROM listing_observations
        WHERE account_id = {accountId: UUID} AND listing_id = {listingId: String}
          ${market ? 'AND market = {market: String}' : ''}

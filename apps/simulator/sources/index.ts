@@ -16,7 +16,7 @@ import { xVoice } from './x.js';
 import { youtubeVoice } from './youtube.js';
 
 /** The sources that the simulator speaks. */
-export const VOICES: Partial<Record<SourceId, SourceVoice>> = {
+export const VOICES: Readonly<Record<SourceId, SourceVoice>> = {
   hackernews: hackernewsVoice,
   reddit: redditVoice,
   bluesky: blueskyVoice,

@@ -3,7 +3,7 @@ import { isoFromClickHouse, type ListingObservationRow } from '#clickhouse';
 /** What was seen of a listing at one instant. */
 export type Observed = Pick<
   ListingObservationRow,
-  'market' | 'observed_at' | 'event' | 'price' | 'currency' | 'first_seen_at'
+  'market' | 'observed_at' | 'event' | 'price' | 'currency' | 'first_seen_at' | 'criteria_hash'
 >;
 
 /** One step of a listing's price. */
@@ -15,37 +15,48 @@ export interface PricePoint {
   event: string | null;
 }
 
+/** A listing's way: the steps of its price, oldest first, and whether it is still there. */
+export interface PriceWay {
+  points: PricePoint[];
+  isGone: boolean;
+}
+
 /**
- * The steps of a listing's price, oldest first. Two searches that watch the same listing see the same change at
- * different times: it is a step once.
+ * Two searches that watch the same listing see the same change at different times: it is a step once. And it is gone when
+ * it has left every search that saw it: one may have lost it to its price alone.
  * @param observations of one listing on one market, oldest first
  */
-export function pricePoints(observations: readonly Observed[]): PricePoint[] {
+export function priceWay(observations: readonly Observed[]): PriceWay {
   const points: PricePoint[] = [];
-  let gone = false;
-  for (const { observed_at, event, price: text } of observations) {
+  const seenBy = new Set<string>();
+  let isGone = false;
+  for (const { observed_at, event, price: text, criteria_hash: search } of observations) {
     const at = isoFromClickHouse(observed_at);
-    const price = Number(text);
     const last = points.at(-1);
     if (event === 'delisted') {
-      if (last && !gone)
-        points.push({ at, price: last.price, previousPrice: null, event: 'listing.delisted' });
-      gone = true;
-    } else if (!last || gone) {
-      const created = event === 'created' || gone;
-      points.push({ at, price, previousPrice: null, event: created ? 'listing.created' : null });
-      gone = false;
-    } else if (price !== last.price)
+      seenBy.delete(search);
+      if (!last || isGone || seenBy.size > 0) continue;
+      isGone = true;
+      points.push({ at, price: last.price, previousPrice: null, event: 'listing.delisted' });
+      continue;
+    }
+    seenBy.add(search);
+    const price = Number(text);
+    const isNew = event === 'created' && (!last || isGone);
+    if (isNew || !last)
+      points.push({ at, price, previousPrice: null, event: isNew ? 'listing.created' : null });
+    else if (price !== last.price)
       points.push({ at, price, previousPrice: last.price, event: 'listing.price_changed' });
+    isGone = false;
   }
-  return points;
+  return { points, isGone };
 }
 
 /** A listing's history as the interface writes it. `points`: all of the window, oldest first. */
 export function priceHistoryView(
   itemId: string,
   observations: readonly Observed[],
-  points: readonly PricePoint[],
+  { points, isGone }: PriceWay,
   limit: number,
 ) {
   const latest = observations.at(-1);
@@ -59,7 +70,7 @@ export function priceHistoryView(
     currency: latest?.currency ?? null,
     firstSeenAt: isoOf(observations[0]?.first_seen_at),
     lastSeenAt: isoOf(seen.at(-1)?.observed_at),
-    status: latest?.event === 'delisted' ? 'delisted' : 'listed',
+    status: isGone ? 'delisted' : 'listed',
     points: points.slice(-limit),
     summary: {
       first: prices[0]?.price ?? null,

@@ -7,7 +7,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
 import { MarketReads, type MarketScope } from '../../reads/market-reads.js';
 import { marketDayView } from './market-day-view.js';
-import { priceHistoryView, pricePoints } from './price-history.js';
+import { priceHistoryView, priceWay } from './price-history.js';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
@@ -43,10 +43,11 @@ export class VintedController {
     const last = found.at(-1)?.market;
     const observations = found.filter((one) => one.market === last);
     if (observations.length === 0) throw Refusal.notFound('item');
-    const points = pricePoints(observations).filter(
+    const way = priceWay(observations);
+    const points = way.points.filter(
       ({ at }) => (!from || Date.parse(at) >= from.getTime()) && (!to || Date.parse(at) < to.getTime()),
     );
-    return priceHistoryView(id, observations, points, limit);
+    return priceHistoryView(id, observations, { ...way, points }, limit);
   }
 
   @Get('market-stats')
