@@ -4,13 +4,13 @@ import { follow, type Followup } from './follow.js';
 import { readHistory, writeHistory, type History } from './history.js';
 import { marketOf, type Market } from './markets.js';
 import { parseCatalog, type Listing } from './parse.js';
-import { observationsOf, reportOfAll, reportSince } from './report.js';
-import { PAGES_PER_READ, catalogUrl, faultsOf, listingUrl, phrasesOf, scanPagesOf } from './request.js';
+import { observationsOf } from './observations.js';
+import { CONFIRMATIONS, askOwnPages, emptyAnswer, vanished } from './own-pages.js';
+import { reportOfAll, reportSince } from './report.js';
+import { PAGES_PER_READ, catalogUrl, faultsOf, phrasesOf, scanPagesOf } from './request.js';
 import { scan, type Scan } from './scan.js';
-import { askCatalog, isGone } from './session.js';
+import { askCatalog } from './session.js';
 
-// A listing that is missing may be asked for on its own page: at most so often, since each costs a request.
-const CONFIRMATIONS = 2;
 // A watch asks for a little more than it has not seen: this much before its last look.
 const OVERLAP_MS = 5 * 60_000;
 
@@ -41,26 +41,30 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
     );
   }
   const { since, now } = context;
-  const kept = readHistory(context.state['history'], (id) => `vinted:${market.code}:${id}`);
+  const kept = readHistory(context.state['history'], market);
   const scans = await scanAll(criteria, market, kept, context);
   const before = kept ?? (since && restarted(scans, since, context));
   const followup = await followed(before, scans, market, context);
-  const { history, present, observed, gap } = followup;
+  const { history, present, gap } = followup;
 
   const shown = new Map<string, Listing>();
   for (const { placed, promoted } of scans)
     for (const listing of [...promoted, ...placed]) shown.set(listing.id, listing);
-  const reported = { market: market.code, history, present, shown };
-  const observations = observationsOf(criteria, market.code, observed, now);
+  const reported = { market, history, present, shown };
+  // What happened may be told twice, so that no clock of another machine makes it lost. What is merely seen would be
+  // told again for each listing.
+  const seen = since && new Date(since.getTime() + OVERLAP_MS);
+  const observations = observationsOf(criteria, reported, since && seen && { happened: since, seen });
   const missed = (history.missedUntil ?? 0) > (since?.getTime() ?? Infinity) + OVERLAP_MS;
   context.state['history'] = writeHistory(
     // What happened before cannot be told to the watches that come later either.
     kept || !since ? history : { ...history, missedUntil: now.getTime() },
+    market,
   );
   return {
     items: since ? reportSince(since, reported) : reportOfAll(reported),
     gap: gap || missed,
-    warnings: [...new Set(scans.flatMap(({ warnings }) => warnings))],
+    warnings: [...new Set([...scans, followup].flatMap(({ warnings }) => warnings))],
     ...(observations.length > 0 && { observations }),
   };
 }
@@ -95,21 +99,14 @@ async function followed(
   scans: readonly Scan[],
   market: Market,
   context: FetchContext,
-): Promise<Followup> {
+): Promise<Followup & { warnings: string[] }> {
   const { now } = context;
   const followup = follow({ before, scans, now });
-  const confirmedGone = new Set<string>();
-  for (const id of followup.doubtful.slice(0, CONFIRMATIONS)) {
-    const gone = context.shared(listingUrl(market, id), () => isGone(context, market, id));
-    // The next scan will tell as well: a page that cannot be read is no reason to lose this one.
-    if (await gone.catch(unless)) confirmedGone.add(id);
-  }
-  return confirmedGone.size === 0 ? followup : follow({ before, scans, now, confirmedGone });
-}
-
-function unless(error: unknown): false {
-  if (error instanceof UpstreamError) return false;
-  throw error;
+  const emptied = vanished(before, scans, now);
+  const doubtful = emptied.length > 0 ? emptied : followup.doubtful;
+  const { gone, warnings } = await askOwnPages(doubtful, market, context);
+  if (emptied.length > 0 && gone.size < CONFIRMATIONS) throw emptyAnswer(emptied.length);
+  return { ...(gone.size === 0 ? followup : follow({ before, scans, now, confirmedGone: gone })), warnings };
 }
 
 /**
@@ -137,8 +134,8 @@ function restarted(scans: readonly Scan[], since: Date, context: FetchContext): 
           missing: 0,
           gone: false,
           unplaced: false,
-          observedDay: '',
           happenings: [],
+          sightings: [],
         },
       ]),
     ),

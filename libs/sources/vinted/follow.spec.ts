@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { follow } from './follow.js';
 import type { History } from './history.js';
-import { START, Site, TEN_MINUTES, followed, ids, type Follow } from './invented-site.js';
+import {
+  START,
+  Site,
+  TEN_MINUTES,
+  followed,
+  ids,
+  observed,
+  reportedOf,
+  type Follow,
+} from './invented-site.js';
 import { reportSince } from './report.js';
 
 describe('the first scan', () => {
@@ -119,6 +128,20 @@ describe('a listing that somebody pays for', () => {
     following.site.take('paid');
     for (let n = 0; n < 4; n += 1) expect(await following.scan()).toEqual([]);
   });
+
+  it('has no place that a whole list could lack it at: it is not gone, and forgotten after two days', async () => {
+    const following = await followed('b', 'a');
+    promote(following, 'paid');
+    await following.scan();
+    following.site.take('paid');
+    for (let n = 0; n < 4; n += 1) {
+      expect([await following.scan(), following.observed, following.last?.doubtful]).toEqual([[], [], []]);
+    }
+    expect(following.history?.followed.get('paid')?.gone).toBe(false);
+    following.at += 2 * 86_400_000;
+    await following.scan();
+    expect(following.history?.followed.has('paid')).toBe(false);
+  });
 });
 
 describe('a price', () => {
@@ -126,8 +149,8 @@ describe('a price', () => {
     const following = await followed('b', 'a');
     following.site.price('a', 1_500);
     expect(await following.scan()).toEqual(['price_changed a:price:15.00:1']);
-    expect(following.last?.observed).toMatchObject([
-      { event: 'price_changed', previous: { amount: '20.00', currency: 'EUR' } },
+    expect(observed(following.last!, START)).toMatchObject([
+      { event: 'price_changed', listingId: 'a', price: '15.00', previousPrice: '20.00', currency: 'EUR' },
     ]);
     following.site.price('a', 2_000);
     expect(await following.scan()).toEqual(['price_changed a:price:20.00:2']);
@@ -135,12 +158,20 @@ describe('a price', () => {
     expect(await following.scan()).toEqual(['price_changed a:price:15.00:3']);
   });
 
+  it('that is in another currency has not moved', async () => {
+    const following = await followed('a');
+    following.site.price('a', 8_600, 'PLN');
+    expect([await following.scan(), following.observed]).toEqual([[], []]);
+    expect(following.history?.followed.get('a')?.listing.price).toEqual({ amount: '86.00', currency: 'PLN' });
+    following.site.price('a', 8_000, 'PLN');
+    expect(await following.scan()).toEqual(['price_changed a:price:80.00:1']);
+  });
+
   it('is told in full', async () => {
     const following = await followed('a');
     following.site.price('a', 1_550);
     await following.scan();
-    const { history, present } = following.last!;
-    const [item] = reportSince(new Date(START), { market: 'fr', history, present, shown: new Map() });
+    const [item] = reportSince(new Date(START), reportedOf(following.last!));
     expect(item).toMatchObject({
       eventType: 'listing.price_changed',
       previousPrice: 20,
@@ -248,12 +279,12 @@ describe('a listing of several phrases', () => {
     const third = await both(['y'], ['z'], second.history);
     expect(third.doubtful).toEqual(['x']);
     const fourth = await both(['y'], ['z'], third.history);
-    expect(fourth.observed.map(({ event }) => event)).toEqual(['delisted']);
+    expect(fourth.history.followed.get('x')?.happenings.map(({ kind }) => kind)).toEqual(['delisted']);
   });
 
   it('is not new when it matches one phrase more', async () => {
     const first = await both(['x'], ['y']);
     const second = await both(['x', 'y'], ['y'], first.history);
-    expect(second.observed).toEqual([]);
+    expect([...second.history.followed.values()].flatMap(({ happenings }) => happenings)).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import type { Followed, Happening, HappeningKind, History } from './history.js';
-import { pruned } from './keep.js';
+import { MOST_SIGHTINGS, dayOf, pruned } from './keep.js';
 import type { Listing } from './parse.js';
 import { compare, type KnownList, type Places } from './places.js';
-import { isSamePrice, type Money } from './price.js';
+import { isPriceChange, type Money } from './price.js';
 import type { Scan } from './scan.js';
 
 /** What is followed from one scan to the next. */
@@ -21,18 +21,10 @@ export interface Followup {
   history: History;
   /** Ids of all listings that are there now, newest first. */
   present: string[];
-  observed: Observed[];
   /** Ids of listings that one scan has missed: a second one, or their own page, will tell. */
   doubtful: string[];
   /** Something new may lie where no scan has looked. */
   gap: boolean;
-}
-
-/** What there is to be noted of a listing. */
-export interface Observed {
-  one: Followed;
-  event: HappeningKind | 'seen';
-  previous?: Money | undefined;
 }
 
 /** Sellers take photos first, and write the rest afterwards. */
@@ -56,10 +48,8 @@ interface Compared {
 class Follower {
   private readonly compared: Compared[];
   private readonly followed: Map<string, Followed>;
-  private readonly observed: Observed[] = [];
   private readonly doubtful: string[] = [];
   private readonly seen = new Map<string, Listing>();
-  private readonly day: string;
 
   constructor(
     private readonly before: History | undefined,
@@ -67,7 +57,6 @@ class Follower {
     private readonly now: number,
     private readonly confirmedGone: ReadonlySet<string>,
   ) {
-    this.day = new Date(now).toISOString().slice(0, 10);
     this.followed = new Map(before?.followed);
     this.compared = scans.map((scan) => {
       const ids = scan.placed.map(({ id }) => id);
@@ -105,7 +94,6 @@ class Follower {
     return {
       history,
       present: this.present(),
-      observed: this.observed,
       doubtful: this.doubtful.sort(),
       gap,
     };
@@ -120,29 +108,35 @@ class Follower {
       listed: 1,
       priceChanges: 0,
       happenings: [],
+      sightings: [],
       ...known,
       listing,
       lastSeenAt: this.now,
       missing: 0,
       gone: false,
       unplaced: !placed,
-      observedDay: this.day,
     };
     if (known?.gone) return this.note({ ...fresh, listed: known.listed + 1, unplaced: false }, 'created');
     if (this.isNew(listing)) return this.note({ ...fresh, unplaced: false }, 'created');
     if (known) return this.seeAgain({ ...known, unplaced: !placed }, listing);
-    this.keep(fresh);
-    this.observed.push({ one: fresh, event: 'seen' });
+    this.sight(fresh);
   }
 
   private seeAgain(known: Followed, listing: Listing): void {
     const previous = known.listing.price;
     const one = { ...known, listing, lastSeenAt: this.now, missing: 0 };
-    if (!isSamePrice(previous, listing.price)) {
+    if (isPriceChange(previous, listing.price)) {
       return this.note({ ...one, priceChanges: known.priceChanges + 1 }, 'price_changed', previous);
     }
-    this.keep({ ...one, observedDay: this.day });
-    if (known.observedDay !== this.day) this.observed.push({ one, event: 'seen' });
+    this.sight(one);
+  }
+
+  /** Keeps what nothing happened to. The first time of a day that it is seen is noted. */
+  private sight(one: Followed): void {
+    const isToday = ({ at }: { at: number }) => dayOf(at) === dayOf(this.now);
+    if (one.sightings.some(isToday) || one.happenings.some(isToday)) return this.keep(one);
+    const sighting = { at: this.now, price: one.listing.price };
+    this.keep({ ...one, sightings: [...one.sightings, sighting].slice(-MOST_SIGHTINGS) });
   }
 
   /** Above what the scan before has shown nothing old can stand, but for what was moved up or is paid for. */
@@ -158,6 +152,8 @@ class Follower {
 
   /** It was not seen. That says something only where scans went past its place in every list that it was in. */
   private lack(id: string, one: Followed): void {
+    // What was seen out of order only has no place that a scan could go past. Nobody was told of it either.
+    if (one.unplaced) return;
     const lists = this.compared.filter(({ places }) => places?.held(id));
     const passed =
       lists.length > 0
@@ -170,8 +166,6 @@ class Follower {
       return this.keep({ ...one, missing });
     }
     this.note({ ...one, missing, gone: true }, 'delisted');
-    // Nobody was told of what has only been seen out of order, and nobody is told that it is gone.
-    if (one.unplaced) this.followed.delete(id);
   }
 
   private note(one: Followed, kind: HappeningKind, previous?: Money): void {
@@ -182,9 +176,7 @@ class Follower {
       price: one.listing.price,
       previous,
     };
-    const noted = { ...one, observedDay: this.day, happenings: [...one.happenings, happening] };
-    this.keep(noted);
-    this.observed.push({ one: noted, event: kind, previous });
+    this.keep({ ...one, happenings: [...one.happenings, happening] });
   }
 
   private present(): string[] {

@@ -1,60 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { OutboundError } from '#http-out';
-import {
-  criteriaOf,
-  fakeContext,
-  fakeUpstream,
-  type FakeAnswer,
-  type FakeRequest,
-} from '../fake-upstream.js';
-import type { FetchContext, Fetched } from '../source.js';
-import { createVintedConnector } from './index.js';
-import { catalogItem, catalogPage, listingId, serveVisit } from './invented.js';
-
-const connector = createVintedConnector();
-const criteria = criteriaOf({ market: 'fr', query: 'lamp' });
-const at = (minutes: number) => new Date(Date.parse('2026-03-04T12:00:00Z') + minutes * 60_000);
-
-/** A site whose list can change, and one search that is read from time to time. */
-function search(...first: number[]) {
-  const site = {
-    entries: first.map((n) => catalogItem(n)),
-    /** The answer of a listing's own page. */
-    page: { status: 200 } as FakeAnswer,
-    state: {} as Record<string, unknown>,
-  };
-  const upstream = fakeUpstream('vinted', (request: FakeRequest) => {
-    const visit = serveVisit(request);
-    if (visit) return visit;
-    if (request.at.pathname.startsWith('/items/')) return site.page;
-    return { body: catalogPage(site.entries, request) };
-  });
-  const session = new Map<string, unknown>();
-  /** A read as polling makes it: what is remembered is JSON, and kept where the read serves. */
-  const read = async (
-    minutes: number,
-    since?: number,
-    more: Partial<FetchContext> = {},
-  ): Promise<Fetched> => {
-    const state = structuredClone(site.state);
-    const context = fakeContext(upstream.http, {
-      now: at(minutes),
-      since: since === undefined ? undefined : at(since - 5),
-      state,
-      session,
-      pageCap: 10,
-      ...more,
-    });
-    const fetched = await connector.search(criteria, context);
-    site.state = JSON.parse(JSON.stringify(state)) as Record<string, unknown>;
-    return fetched;
-  };
-  const paths = () => upstream.requests.splice(0).map(({ at: url }) => url.pathname);
-  return { site, read, paths };
-}
-
-const news = ({ items }: Fetched) => items.map(({ eventType, itemId }) => `${eventType} ${itemId}`);
-const vinted = (n: number) => `vinted:fr:${listingId(n)}`;
+import { fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import type { FetchContext } from '../source.js';
+import { catalogItem, listingId, serveVisit } from './invented.js';
+import { news, search, vinted } from './invented-search.js';
 
 describe('following listings of Vinted', () => {
   it('begins with what is there, and goes on with what is new', async () => {
@@ -121,15 +70,31 @@ describe('following listings of Vinted', () => {
     site.entries = [converted('4.69', '20')];
     expect(news(await read(10, 0))).toEqual([]);
     site.entries = [converted('4.69', '18.0')];
-    expect(news(await read(20, 10))).toEqual([`listing.price_changed ${vinted(1)}:price:18.00:1`]);
-    site.entries = [converted('4.69', '18.0', 'CZK')];
-    const [item] = (await read(30, 20)).items;
-    expect(item?.itemId).toBe(`${vinted(1)}:price:18.00:2`);
+    const changed = await read(20, 10);
+    expect(news(changed)).toEqual([`listing.price_changed ${vinted(1)}:price:18.00:1`]);
+    const [item] = changed.items;
     expect(JSON.parse(item?.bodyJson ?? '')).toMatchObject({
-      currency: 'CZK',
-      previousPrice: 18,
+      currency: 'PLN',
+      previousPrice: 20,
       previousCurrency: 'PLN',
     });
+  });
+
+  it('does not take another currency for a change of price: one that a conversion brings, or takes along', async () => {
+    const conversion = { seller_price: '20.0', seller_currency: 'PLN' };
+    const euros = { amount: '4.71', currency_code: 'EUR' };
+    const { site, read } = search();
+    site.entries = [catalogItem(1, { price: euros, conversion })];
+    await read(0);
+    site.entries = [catalogItem(1, { price: euros, conversion: null })];
+    expect(news(await read(10, 0))).toEqual([]);
+    site.entries = [catalogItem(1, { price: { amount: '4.5', currency_code: 'EUR' } })];
+    const changed = await read(20, 10);
+    expect(news(changed)).toEqual([`listing.price_changed ${vinted(1)}:price:4.50:1`]);
+    expect(changed.items[0]?.previousPrice).toBe(4.71);
+    site.entries = [catalogItem(1, { price: euros, conversion })];
+    const fetched = await read(40, 30);
+    expect([news(fetched), fetched.observations]).toEqual([[], undefined]);
   });
 
   it('is no new listing when it is edited', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readHistory, writeHistory } from './history.js';
-import { START, TEN_MINUTES, followed, ids, stored } from './invented-site.js';
+import { catalogItem, catalogPage, lamps, reading } from './invented.js';
+import { FR, START, TEN_MINUTES, followed, ids, stored } from './invented-site.js';
 
 describe('what is seen', () => {
   it('is noted once in each UTC day', async () => {
@@ -55,13 +56,13 @@ describe('the history', () => {
     expect(all.size).toBe(3_000);
     expect(following.last?.present.every((id) => all.has(id))).toBe(true);
     expect(missedUntil).toBeGreaterThan(START);
-    expect(JSON.stringify(writeHistory(following.history!)).length).toBeLessThan(1_000_000);
+    expect(JSON.stringify(writeHistory(following.history!, FR)).length).toBeLessThan(1_000_000);
   });
 
-  it.each([[undefined], [{}], [{ v: 0, at: 1, lists: {}, items: {} }], [{ v: 1, lists: {} }], ['x']])(
+  it.each([[undefined], [{}], [{ v: 0, at: 1, lists: {}, items: {} }], [{ v: 2, lists: {} }], ['x']])(
     'that cannot be read is none: %j',
     (value) => {
-      expect(readHistory(value, String)).toBeUndefined();
+      expect(readHistory(value, FR)).toBeUndefined();
     },
   );
 
@@ -72,7 +73,43 @@ describe('the history', () => {
     await following.scan();
     await following.scan();
     const { history } = following.last!;
-    expect(writeHistory(stored(history))).toEqual(writeHistory(history));
+    expect(writeHistory(stored(history), FR)).toEqual(writeHistory(history, FR));
     expect(stored(history).followed.get('a')).toEqual(history.followed.get('a'));
+    expect(stored(history).followed.get('a')?.sightings).toEqual([
+      { at: START, price: { amount: '20.00', currency: 'EUR' } },
+    ]);
+  });
+
+  it.each([
+    ['https://www.vinted.fr/items/7-a-lamp', '-a-lamp'],
+    ['https://www.vinted.fr/items/7', ''],
+    ['https://www.vinted.fr/items/7http', 'https://www.vinted.fr/items/7http'],
+    ['https://lamps.example/7', 'https://lamps.example/7'],
+  ])('keeps of the address %s what the id does not tell', async (url, kept) => {
+    const { history } = (await followed('7')).last!;
+    const one = history.followed.get('7')!;
+    const moved = { ...history, followed: new Map([['7', { ...one, listing: { ...one.listing, url } }]]) };
+    const { items } = writeHistory(moved, FR) as { items: Record<string, { u?: string }> };
+    expect(items['7']?.u ?? '').toBe(kept);
+    expect(stored(moved).followed.get('7')?.listing.url).toBe(url);
+  });
+
+  it('keeps no photo of what has merely moved out of sight', async () => {
+    const { history } = (await followed('b', 'a')).last!;
+    const photo = 'https://images.lamps.example/a';
+    const photos = (lastSeenAt: number, missing = 0) => {
+      const one = history.followed.get('a')!;
+      const listing = { ...one.listing, photos: [photo] };
+      const all = new Map([['a', { ...one, listing, lastSeenAt, missing }]]);
+      return stored({ ...history, followed: all }).followed.get('a')?.listing.photos;
+    };
+    expect([photos(START), photos(START - 1), photos(START - 1, 1)]).toEqual([[photo], [], [photo]]);
+  });
+
+  it('takes little room for a listing', async () => {
+    const entries = Array.from({ length: 288 }, (_, n) => catalogItem(n));
+    const state = {};
+    await reading(lamps, (request) => ({ body: catalogPage(entries, request) }), { state }).read;
+    expect(JSON.stringify(state).length / 288).toBeLessThan(270);
   });
 });

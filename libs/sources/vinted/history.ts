@@ -1,7 +1,9 @@
-import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
-import type { Listing } from './parse.js';
+import { isoOfSeconds, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { itemIdOf, type Listing } from './parse.js';
+import type { Market } from './markets.js';
 import type { KnownList } from './places.js';
-import type { Money } from './price.js';
+import { isSamePrice, type Money } from './price.js';
+import { listingUrl } from './request.js';
 
 /** What is known of the listings of one search, whoever saw which read. Times are epoch milliseconds. */
 export interface History {
@@ -28,10 +30,16 @@ export interface Followed {
   gone: boolean;
   /** Seen out of order only: it has no place yet, and nobody was told of it. */
   unplaced: boolean;
-  /** The UTC day (`2026-03-04`) of its last observation. */
-  observedDay: string;
   /** Oldest first. */
   happenings: readonly Happening[];
+  /** The first one of each of the last UTC days on which nothing had happened to it before. Oldest first. */
+  sightings: readonly Sighting[];
+}
+
+/** When it was seen, and for what price then. */
+export interface Sighting {
+  at: number;
+  price: Money;
 }
 
 /** What happened to a listing, and when we saw it. */
@@ -48,10 +56,14 @@ export interface Happening {
 export type HappeningKind = (typeof KINDS)[number];
 
 const KINDS = ['created', 'price_changed', 'delisted'] as const;
-const VERSION = 1;
+const VERSION = 2;
 
-/** The history as JSON. Keys are short: there are some hundred listings, at times three thousand. */
-export function writeHistory({ scannedAt, missedUntil, lists, followed }: History): JsonRecord {
+/**
+ * The history as JSON. It is claimed together with those of many other searches, and holds some hundred listings, at
+ * times three thousand: keys are short, and what can be told from the rest is left out.
+ */
+export function writeHistory(history: History, market: Market): JsonRecord {
+  const { scannedAt, missedUntil, lists, followed } = history;
   return {
     v: VERSION,
     at: scannedAt,
@@ -59,12 +71,14 @@ export function writeHistory({ scannedAt, missedUntil, lists, followed }: Histor
     lists: Object.fromEntries(
       [...lists].map(([phrase, { order, whole }]) => [phrase, { order, ...(whole && { whole }) }]),
     ),
-    items: Object.fromEntries([...followed].map(([id, one]) => [id, written(one)])),
+    items: Object.fromEntries(
+      [...followed].map(([id, one]) => [id, written(one, scannedAt, listingUrl(market, id))]),
+    ),
   };
 }
 
 /** The history that a state holds; undefined where it holds none that can be read. */
-export function readHistory(value: unknown, itemIdOf: (id: string) => string): History | undefined {
+export function readHistory(value: unknown, market: Market): History | undefined {
   const kept = recordOf(value);
   const lists = recordOf(kept?.['lists']);
   const items = recordOf(kept?.['items']);
@@ -80,16 +94,22 @@ export function readHistory(value: unknown, itemIdOf: (id: string) => string): H
       }),
     ),
     followed: new Map(
-      Object.entries(items).map(([id, item]) => [id, readFollowed(id, recordOf(item) ?? {}, itemIdOf(id))]),
+      Object.entries(items).map(([id, item]) => [
+        id,
+        readFollowed(id, recordOf(item) ?? {}, scannedAt, market),
+      ]),
     ),
   };
 }
 
-function written({ listing, ...one }: Followed): JsonRecord {
-  const { seller, shown, photos } = listing;
+function written({ listing, ...one }: Followed, scannedAt: number, address: string): JsonRecord {
+  const { seller, shown } = listing;
+  const url = shortUrl(listing.url, address);
+  // The first one stands for the others, and is wanted where something happened, or will when the listing is gone.
+  const photo = isWanted(one, scannedAt) ? listing.photos[0] : undefined;
   return {
     t: listing.title,
-    u: listing.url,
+    ...(url !== '' && { u: url }),
     p: [listing.price.amount, listing.price.currency],
     ...(shown && { x: [shown.amount, shown.currency] }),
     ...(listing.brand !== undefined && { b: listing.brand }),
@@ -97,20 +117,46 @@ function written({ listing, ...one }: Followed): JsonRecord {
     ...(listing.condition !== undefined && { q: listing.condition }),
     ...(listing.favourites !== undefined && { l: listing.favourites }),
     ...(seller && { w: [seller.id ?? null, seller.login ?? null, ...(seller.isBusiness ? [1] : [])] }),
-    // The first one stands for the others; all of them are with the listing while it is shown.
-    ...(photos[0] !== undefined && { f: photos[0] }),
-    ...(listing.photoUploadedAt !== undefined && { k: listing.photoUploadedAt }),
+    ...(photo !== undefined && { f: photo }),
+    ...(listing.photoUploadedAt !== undefined && { k: Date.parse(listing.photoUploadedAt) / 1000 }),
     ...(listing.isPromoted && { o: 1 }),
     a: one.firstSeenAt,
-    z: one.lastSeenAt,
+    ...(one.lastSeenAt !== scannedAt && { z: one.lastSeenAt }),
     ...(one.listed !== 1 && { n: one.listed }),
     ...(one.priceChanges > 0 && { r: one.priceChanges }),
     ...(one.missing > 0 && { m: one.missing }),
     ...(one.gone && { g: 1 }),
     ...(one.unplaced && { y: 1 }),
-    d: one.observedDay,
+    ...(one.sightings.length > 0 && { d: one.sightings.map((seen) => writtenSighting(seen, listing.price)) }),
     ...(one.happenings.length > 0 && { e: one.happenings.map(writtenHappening) }),
   };
+}
+
+function isWanted(
+  { happenings, missing, lastSeenAt }: Omit<Followed, 'listing'>,
+  scannedAt: number,
+): boolean {
+  return happenings.length > 0 || missing > 0 || lastSeenAt === scannedAt;
+}
+
+/** An address of Vinted is that of the listing's id, with the title behind it: of these only the title is kept. */
+function shortUrl(url: string, address: string): string {
+  const behind = url.startsWith(address) ? url.slice(address.length) : url;
+  return behind.startsWith('http') ? url : behind;
+}
+
+function fullUrl(kept: string, address: string): string {
+  return kept.startsWith('http') ? kept : `${address}${kept}`;
+}
+
+function writtenSighting({ at, price }: Sighting, priceNow: Money): unknown {
+  return isSamePrice(price, priceNow) ? at : [at, price.amount, price.currency];
+}
+
+function readSighting(kept: unknown, priceNow: Money): Sighting | undefined {
+  const [at, ...money] = listOf(kept) ?? [kept];
+  const instant = numberOf(at);
+  return instant === undefined ? undefined : { at: instant, price: readMoney(money) ?? priceNow };
 }
 
 function writtenHappening({ kind, at, n, price, previous }: Happening): unknown[] {
@@ -121,15 +167,15 @@ function writtenHappening({ kind, at, n, price, previous }: Happening): unknown[
   return [KINDS.indexOf(kind), at, n, ...money];
 }
 
-function readFollowed(id: string, kept: JsonRecord, itemId: string): Followed {
-  const firstSeenAt = numberOf(kept['a']) ?? 0;
+function readFollowed(id: string, kept: JsonRecord, scannedAt: number, market: Market): Followed {
+  const price = readMoney(listOf(kept['p']) ?? []) ?? { amount: '0.00', currency: '' };
   return {
     listing: {
       id,
-      itemId,
+      itemId: itemIdOf(market, id),
       title: textOf(kept['t']) ?? '',
-      url: textOf(kept['u']) ?? '',
-      price: readMoney(listOf(kept['p']) ?? []) ?? { amount: '0.00', currency: '' },
+      url: fullUrl(textOf(kept['u']) ?? '', listingUrl(market, id)),
+      price,
       shown: readMoney(listOf(kept['x']) ?? []),
       brand: textOf(kept['b']),
       size: textOf(kept['s']),
@@ -137,18 +183,18 @@ function readFollowed(id: string, kept: JsonRecord, itemId: string): Followed {
       favourites: numberOf(kept['l']),
       seller: readSeller(listOf(kept['w'])),
       photos: [textOf(kept['f'])].filter((url) => url !== undefined),
-      photoUploadedAt: textOf(kept['k']),
+      photoUploadedAt: isoOfSeconds(kept['k']),
       isPromoted: kept['o'] === 1,
     },
-    firstSeenAt,
-    lastSeenAt: numberOf(kept['z']) ?? firstSeenAt,
+    firstSeenAt: numberOf(kept['a']) ?? 0,
+    lastSeenAt: numberOf(kept['z']) ?? scannedAt,
     listed: numberOf(kept['n']) ?? 1,
     priceChanges: numberOf(kept['r']) ?? 0,
     missing: numberOf(kept['m']) ?? 0,
     gone: kept['g'] === 1,
     unplaced: kept['y'] === 1,
-    observedDay: textOf(kept['d']) ?? '',
     happenings: (listOf(kept['e']) ?? []).flatMap((entry) => readHappening(listOf(entry) ?? []) ?? []),
+    sightings: (listOf(kept['d']) ?? []).flatMap((entry) => readSighting(entry, price) ?? []),
   };
 }
 

@@ -1,7 +1,10 @@
+import { criteriaOf } from '../fake-upstream.js';
 import { follow, type Followup } from './follow.js';
 import { readHistory, writeHistory, type History } from './history.js';
+import { marketOf } from './markets.js';
+import { observationsOf } from './observations.js';
 import type { CatalogPage, Listing } from './parse.js';
-import { reportOfAll, reportSince } from './report.js';
+import { reportOfAll, reportSince, type Reported } from './report.js';
 import { scan, type Scan, type ScanDepth } from './scan.js';
 
 // For specs only: a list of listings that come, move, change and go, shown in small pages, and who follows it.
@@ -13,6 +16,7 @@ const SITE_PAGE = 4;
 export interface Offer {
   id: string;
   cents: number;
+  currency?: string;
   isPromoted?: boolean;
 }
 
@@ -37,8 +41,8 @@ export class Site {
     if (offer) this.offers = [offer, ...this.offers.filter((one) => one !== offer)];
   }
 
-  price(id: string, cents: number): void {
-    for (const offer of this.offers) if (offer.id === id) offer.cents = cents;
+  price(id: string, cents: number, currency = 'EUR'): void {
+    for (const offer of this.offers) if (offer.id === id) Object.assign(offer, { cents, currency });
   }
 
   /** Scans the list as the connector does. */
@@ -58,18 +62,20 @@ export class Site {
   }
 }
 
-function listingOf({ id, cents, isPromoted = false }: Offer): Listing {
+function listingOf({ id, cents, currency = 'EUR', isPromoted = false }: Offer): Listing {
   return {
     id,
     itemId: `vinted:fr:${id}`,
     title: `Lamp ${id}`,
     url: `https://www.vinted.fr/items/${id}`,
-    price: { amount: (cents / 100).toFixed(2), currency: 'EUR' },
+    price: { amount: (cents / 100).toFixed(2), currency },
     photos: [],
     isPromoted,
   };
 }
 
+/** The market of the site. */
+export const FR = marketOf('fr')!;
 /** When each list is scanned first. */
 export const START = Date.parse('2026-03-04T12:00:00.000Z');
 /** Between two scans. */
@@ -101,24 +107,38 @@ export class Follow {
   }
 
   report(since: number): string[] {
-    const { history, present } = this.last!;
-    return reportSince(new Date(since), { market: 'fr', history, present, shown: new Map() }).map(short);
+    return reportSince(new Date(since), reportedOf(this.last!)).map(short);
   }
 
   get all(): string[] {
-    const { history, present } = this.last!;
-    return reportOfAll({ market: 'fr', history, present, shown: new Map() }).map(short);
+    return reportOfAll(reportedOf(this.last!)).map(short);
   }
 
+  /** What the last scan has observed. */
   get observed(): string[] {
-    return this.last!.observed.map(({ one, event }) => `${event} ${one.listing.id}`);
+    return observed(this.last!, this.at - TEN_MINUTES - 1).map(
+      ({ event, listingId }) => `${event} ${listingId}`,
+    );
   }
+}
+
+/** What followed from a scan, in the words of its reports; the history has gone through JSON. */
+export function reportedOf({ history, present }: Followup): Reported {
+  return { market: FR, history: stored(history), present, shown: new Map() };
+}
+
+/** The observations of a window; without one, those of a first poll. */
+export function observed(followup: Followup, since?: number) {
+  const window = since === undefined ? undefined : { happened: new Date(since), seen: new Date(since) };
+  return observationsOf(criteriaOf({}), reportedOf(followup), window).flatMap(({ kind }) =>
+    kind?.case === 'listing' ? [kind.value] : [],
+  );
 }
 
 /** The history as it is after it was stored. */
 export function stored(history: History): History {
-  const state = JSON.parse(JSON.stringify(writeHistory(history))) as unknown;
-  return readHistory(state, (id) => `vinted:fr:${id}`)!;
+  const state = JSON.parse(JSON.stringify(writeHistory(history, FR))) as unknown;
+  return readHistory(state, FR)!;
 }
 
 function short({ itemId, eventType }: { itemId: string; eventType: string }): string {

@@ -1,11 +1,20 @@
 import type { Followed, History } from './history.js';
 
-/** What is older is not told any more; no watch asks less often. */
-const KEPT_MS = 31 * 86_400_000;
+const DAY_MS = 86_400_000;
+/** What is older is not told any more: `missedUntil` says so to a watch that asks less often. */
+const KEPT_MS = 31 * DAY_MS;
 /** More than one read can show (30 pages of 96), so that what is there now is never forgotten. */
 const MOST_FOLLOWED = 3_000;
 /** Of one listing. */
 const MOST_HAPPENINGS = 20;
+/** Of one listing, one each day: a day of 24 hours that ends at any time touches two of the calendar's. */
+export const MOST_SIGHTINGS = 2;
+const SIGHTING_KEPT_MS = MOST_SIGHTINGS * DAY_MS;
+
+/** The UTC day of an instant, counted from the epoch's. */
+export function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS);
+}
 
 /**
  * The history within its bounds: nothing older than 31 days, at most 3,000 listings, the gone ones first to go.
@@ -26,8 +35,10 @@ export function pruned(history: History, now: number): History {
     forget(one, count);
     const happenings = one.happenings.slice(count);
     // What is not seen for so long lies where no scan looks any more.
-    const isOver = one.gone ? happenings.length === 0 : one.lastSeenAt < oldest;
-    if (!isOver) followed.set(id, count > 0 ? { ...one, happenings } : one);
+    const unseenSince = one.unplaced && happenings.length === 0 ? now - SIGHTING_KEPT_MS : oldest;
+    const sightings = one.sightings.filter(({ at }) => at >= now - SIGHTING_KEPT_MS);
+    const isOver = one.gone ? happenings.length === 0 : one.lastSeenAt < unseenSince;
+    if (!isOver) followed.set(id, { ...one, happenings, sightings });
     else forget(one);
   }
 

@@ -138,6 +138,13 @@ describe('entries of the catalogue', () => {
     expect(one({ url: 'javascript:1', path: undefined })?.url).toBe('https://www.vinted.fr/items/7000000001');
   });
 
+  it.each(['https://', 'https://[lamp', 'http://a b/'])('may have an address that is none: %j', (url) => {
+    expect(one({ url, path: '//[', photo: { url } })).toMatchObject({
+      url: 'https://www.vinted.fr//[',
+      photos: [],
+    });
+  });
+
   it('that cannot be read are counted, and the others kept; each once', () => {
     const items = [
       catalogItem(1),

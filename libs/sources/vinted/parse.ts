@@ -97,7 +97,7 @@ function readListing(entry: unknown, market: Market): Reading<Listing> {
   const taken = recordOf(photos[0]?.['high_resolution']);
   const item: Listing = {
     id,
-    itemId: `vinted:${market.code}:${id}`,
+    itemId: itemIdOf(market, id),
     title,
     description: textOf(found['description'])?.trim(),
     url: urlOf(found, market, id),
@@ -113,6 +113,11 @@ function readListing(entry: unknown, market: Market): Reading<Listing> {
     isPromoted: found['promoted'] === true || found['content_source'] === 'search_promoted_items',
   };
   return { item };
+}
+
+/** Our id of a listing. */
+export function itemIdOf({ code }: Market, id: string): string {
+  return `vinted:${code}:${id}`;
 }
 
 // A product's page has the seller's name beside the listing's own keys.
@@ -132,13 +137,13 @@ function photosOf(entry: JsonRecord): JsonRecord[] {
 
 function urlOf(entry: JsonRecord, market: Market, id: string): string {
   const path = textOf(entry['path']);
-  const fromPath = path?.startsWith('/') ? `${market.origin}${path}` : undefined;
+  const fromPath = path?.startsWith('/') ? linkOf(`${market.origin}${path}`) : undefined;
   return linkOf(entry['url']) ?? fromPath ?? `${market.origin}/items/${encodeURIComponent(id)}`;
 }
 
 function linkOf(value: unknown): string | undefined {
   const url = textOf(value);
-  return url !== undefined && /^https?:\/\//.test(url) ? url : undefined;
+  return url !== undefined && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined;
 }
 
 function idOf(value: unknown): string | undefined {

@@ -38,6 +38,14 @@ export function isSamePrice(a: Money, b: Money): boolean {
   return a.amount === b.amount && a.currency === b.currency;
 }
 
+/**
+ * True where a price has moved. From one currency to another it has not: a conversion that Vinted begins or ceases to
+ * show is none of the seller's doing.
+ */
+export function isPriceChange(from: Money, to: Money): boolean {
+  return from.currency === to.currency && from.amount !== to.amount;
+}
+
 /** A number, or a text with one in it, as a decimal of at least two places; undefined where there is none. */
 export function decimalOf(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value.trim() : String(numberOf(value) ?? '');

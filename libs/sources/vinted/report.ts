@@ -1,16 +1,13 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { Criteria, ObservationSchema } from '#contracts';
 import { buildItem } from '../item.js';
 import type { SourceItem } from '../source.js';
-import type { Observed } from './follow.js';
 import type { Followed, Happening, History } from './history.js';
+import type { Market } from './markets.js';
 import type { Listing } from './parse.js';
 import { isSamePrice } from './price.js';
-import { idsOf } from './request.js';
 
 /** What a report is about. */
 export interface Reported {
-  market: string;
+  market: Market;
   history: History;
   /** Ids of the listings that are there now, newest first. */
   present: readonly string[];
@@ -49,39 +46,7 @@ export function reportSince(since: Date, { market, history, present, shown }: Re
   return rows.map(({ one, happening }) => itemOf(market, one, shown.get(one.listing.id), happening));
 }
 
-/** What was seen of listings, for their price history and the market's statistics. */
-export function observationsOf(
-  criteria: Criteria,
-  market: string,
-  observed: readonly Observed[],
-  now: Date,
-): MessageInitShape<typeof ObservationSchema>[] {
-  const search = {
-    market,
-    observedAt: now.toISOString(),
-    brandIds: idsOf(criteria, 'brand_ids'),
-    catalogIds: idsOf(criteria, 'catalog_ids'),
-  };
-  return observed.map(({ one: { listing, firstSeenAt }, event, previous }) => ({
-    kind: {
-      case: 'listing',
-      value: {
-        ...search,
-        listingId: listing.id,
-        event,
-        price: listing.price.amount,
-        currency: listing.price.currency,
-        previousPrice: previous?.amount ?? '',
-        title: listing.title,
-        url: listing.url,
-        brand: listing.brand ?? '',
-        firstSeenAt: new Date(firstSeenAt).toISOString(),
-      },
-    },
-  }));
-}
-
-function itemOf(market: string, one: Followed, fresh: Listing | undefined, happening: Happening): SourceItem {
+function itemOf(market: Market, one: Followed, fresh: Listing | undefined, happening: Happening): SourceItem {
   const listing = fresh ?? one.listing;
   const { seller, shown } = listing;
   const { price, previous } = happening;
@@ -98,14 +63,15 @@ function itemOf(market: string, one: Followed, fresh: Listing | undefined, happe
     title: listing.title,
     text: [facts.join(' · '), listing.description ?? ''].filter((text) => text !== '').join('\n'),
     author: seller?.login,
-    authorUrl: seller?.id === undefined ? undefined : new URL(`/member/${seller.id}`, listing.url).href,
+    authorUrl:
+      seller?.id === undefined ? undefined : `${market.origin}/member/${encodeURIComponent(seller.id)}`,
     happenedAt: new Date(happening.at).toISOString(),
     previousPrice,
     engagement: { likes: listing.favourites },
     media: listing.photos.map((url) => ({ url, type: 'image' })),
     body: {
       id: listing.id,
-      market,
+      market: market.code,
       title: listing.title,
       price: Number(price.amount),
       currency: price.currency,

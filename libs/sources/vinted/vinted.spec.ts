@@ -248,6 +248,14 @@ describe('listings of Vinted', () => {
     });
   });
 
+  it('have a seller at the site of the market, whatever address they give of themselves', async () => {
+    const { item } = await itemOf({ url: 'https://[lamp', path: null, user: { id: 'a/b', login: 'ada' } });
+    expect([item?.url, item?.authorUrl]).toEqual([
+      'https://www.vinted.fr/items/7000000001',
+      'https://www.vinted.fr/member/a%2Fb',
+    ]);
+  });
+
   it('carry the words of the seller where they are given', async () => {
     expect((await itemOf({ description: 'Works.\nMostly.' })).item?.text).toBe(
       'Byron · M · Très bon état\nWorks.\nMostly.',

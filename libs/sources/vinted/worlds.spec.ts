@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { follow, type Followup } from './follow.js';
 import type { History } from './history.js';
-import { START, Site, TEN_MINUTES, stored } from './invented-site.js';
+import { START, Site, observed, reportedOf, stored } from './invented-site.js';
+import type { Money } from './price.js';
 import { reportSince } from './report.js';
 import type { Scan } from './scan.js';
 
@@ -10,19 +11,27 @@ import type { Scan } from './scan.js';
 type Change =
   | { do: 'put'; count: number }
   | { do: 'take' | 'bump' | 'return'; at: number }
-  | { do: 'price'; at: number; cents: number };
+  | { do: 'price'; at: number; cents: number; currency: string };
 
 /** One step of a world: what changes, and whether and how deep it is read then. */
 interface Step {
   changes: Change[];
   read: 'whole' | 'short' | 'fails';
+  /** Minutes after the one before. */
+  after: number;
 }
 
 const at = fc.nat({ max: 40 });
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ do: fc.constant('put' as const), count: fc.integer({ min: 1, max: 5 }) }),
   fc.record({ do: fc.constantFrom('take' as const, 'return' as const), at }),
-  fc.record({ do: fc.constant('price' as const), at, cents: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({
+    do: fc.constant('price' as const),
+    at,
+    cents: fc.integer({ min: 1, max: 4 }),
+    // Now and then the same listing is shown in another currency.
+    currency: fc.constantFrom('EUR', 'EUR', 'EUR', 'PLN'),
+  }),
 );
 const step: fc.Arbitrary<Step> = fc.record({
   // At most one is bumped between two reads; that five are, in just their order, no scan could tell.
@@ -30,6 +39,7 @@ const step: fc.Arbitrary<Step> = fc.record({
     .tuple(fc.array(change, { maxLength: 5 }), fc.option(fc.record({ do: fc.constant('bump' as const), at })))
     .map(([changes, bump]) => (bump ? [...changes, bump] : changes)),
   read: fc.constantFrom('whole', 'whole', 'short', 'fails'),
+  after: fc.constantFrom(10, 10, 240, 700),
 });
 const world = fc.record({
   size: fc.integer({ min: 0, max: 40 }),
@@ -53,11 +63,13 @@ async function lives({ size, steps }: { size: number; steps: readonly Step[] }):
   let history: History | undefined;
   let unread = 0;
   let puts = 0;
-  for (const [index, { changes, read }] of [{ changes: [], read: 'whole' as const }, ...steps].entries()) {
+  let time = START;
+  for (const { changes, read, after } of [{ changes: [], read: 'whole' as const, after: 0 }, ...steps]) {
+    time += after * 60_000;
     for (const one of changes) {
       const offer = 'at' in one ? site.offers[one.at] : undefined;
       if (one.do === 'put') site.put(...Array.from({ length: one.count }, () => `put${(puts += 1)}`));
-      else if (one.do === 'price' && offer) site.price(offer.id, one.cents * 100);
+      else if (one.do === 'price' && offer) site.price(offer.id, one.cents * 100, one.currency);
       else if (one.do === 'bump' && offer && unread < 4) site.bump(offer.id);
       else if (one.do === 'take' && offer) {
         site.take(offer.id);
@@ -69,7 +81,7 @@ async function lives({ size, steps }: { size: number; steps: readonly Step[] }):
     if (read === 'fails') continue;
     const depth = { atLeast: 2, atMost: read === 'short' ? 3 : 100 };
     const scan = await site.scan(history, depth);
-    const now = new Date(START + index * TEN_MINUTES);
+    const now = new Date(time);
     const before = history;
     const followup = follow({ before, scans: [scan], now });
     history = stored(followup.history);
@@ -80,8 +92,7 @@ async function lives({ size, steps }: { size: number; steps: readonly Step[] }):
 }
 
 function itemsOf({ followup }: Read, since: number) {
-  const { history, present } = followup;
-  return reportSince(new Date(since), { market: 'fr', history: stored(history), present, shown: new Map() });
+  return reportSince(new Date(since), reportedOf(followup));
 }
 
 function newsOf(read: Read): { kind: string; id: string; itemId: string; from?: number | undefined }[] {
@@ -91,6 +102,10 @@ function newsOf(read: Read): { kind: string; id: string; itemId: string; from?: 
     itemId,
     from: previousPrice,
   }));
+}
+
+function rowsOf({ followup }: Pick<Read, 'followup'>, since?: number): string[] {
+  return observed(followup, since).map((row) => JSON.stringify(row));
 }
 
 const always = (holds: (reads: Read[]) => void) =>
@@ -104,7 +119,7 @@ const always = (holds: (reads: Read[]) => void) =>
 describe('whatever happens to listings between reads', () => {
   it('each change of a price that two reads in a row have seen is told once, with the price before', async () => {
     await always((reads) => {
-      const prices = new Map<string, string>();
+      const prices = new Map<string, Money>();
       for (const read of reads) {
         const news = newsOf(read);
         const told = news
@@ -112,10 +127,11 @@ describe('whatever happens to listings between reads', () => {
           .map(({ id, from }) => `${id} ${from}`);
         const moved = read.scan.placed.flatMap(({ id, price }) => {
           const before = prices.get(id);
-          return before !== undefined && before !== price.amount ? [`${id} ${Number(before)}`] : [];
+          const moved = before?.currency === price.currency && before.amount !== price.amount;
+          return moved ? [`${id} ${Number(before.amount)}`] : [];
         });
         expect(told.sort()).toEqual(moved.sort());
-        for (const { id, price } of read.scan.placed) prices.set(id, price.amount);
+        for (const { id, price } of read.scan.placed) prices.set(id, price);
         for (const { id, kind } of news) if (kind === 'delisted') prices.delete(id);
       }
     });
@@ -180,6 +196,48 @@ describe('whatever happens to listings between reads', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it('a watch that is there for some of the reads only, each day, observes the same as one that is there for all', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
+        const reads = await lives(one);
+        const often = new Set<string>();
+        const seldom = new Set<string>();
+        let since = reads[0]?.at ?? 0;
+        reads.slice(1).forEach((read, index) => {
+          for (const row of rowsOf(read, reads[index]?.at)) often.add(row);
+          const next = reads[index + 2]?.at ?? Infinity;
+          if (!takesPart[index] && next - since <= 86_400_000) return;
+          for (const row of rowsOf(read, since)) seldom.add(row);
+          since = read.at;
+        });
+        expect([...seldom].sort()).toEqual([...often].sort());
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('what a watch observes at first is all that is there, once, and the same the next time', async () => {
+    await always((reads) => {
+      reads.forEach(({ followup, at: time }, index) => {
+        const rows = observed(followup);
+        expect(rows.map(({ listingId }) => listingId)).toEqual(followup.present);
+        for (const { event, observedAt = '' } of rows) {
+          expect(event).toBe('seen');
+          expect(observedAt.slice(0, 10)).toBe(new Date(time).toISOString().slice(0, 10));
+        }
+        const next = reads[index + 1];
+        if (!next || rows.length === 0) return;
+        // Unless it is another day, it was not there, or something happened to it.
+        const told = new Set(observed(next.followup, time).map(({ listingId }) => listingId));
+        const before = new Set(rowsOf({ followup }));
+        for (const row of observed(next.followup)) {
+          if (told.has(row.listingId) || !followup.present.includes(row.listingId ?? '')) continue;
+          expect(before.has(JSON.stringify(row))).toBe(true);
+        }
+      });
+    });
   });
 
   it('a read that is repeated, since its state was lost, tells the same items', async () => {

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { catalogItem, listingId } from './invented.js';
+import { news, search, vinted } from './invented-search.js';
+
+describe('an answer without a single listing', () => {
+  const empty = 'vinted answered an empty list where 4 listings were; counted as no answer';
+
+  it('is no answer where there were several, and nothing of it is kept', async () => {
+    const { site, read, paths } = search(4, 3, 2, 1);
+    await read(0);
+    const { state, entries } = site;
+    site.entries = [];
+    paths();
+    await expect(read(10, 0)).rejects.toMatchObject({ kind: 'truncated', message: empty, reach: 'search' });
+    expect(paths()).toEqual(['/api/v2/catalog/items', `/items/${listingId(1)}`, `/items/${listingId(2)}`]);
+    await expect(read(20, 0)).rejects.toThrow(empty);
+    expect(site.state).toEqual(state);
+    site.entries = entries;
+    expect(news(await read(30, 0))).toEqual([]);
+  });
+
+  it('is none where only one of the two listings that are asked for is gone', async () => {
+    const { site, read } = search(4, 3, 2, 1);
+    await read(0);
+    site.entries = [];
+    site.pages = { [listingId(1)]: { status: 404 } };
+    await expect(read(10, 0)).rejects.toThrow(empty);
+  });
+
+  it('is one where the own pages of listings say that they are gone', async () => {
+    const { site, read, paths } = search(4, 3, 2, 1);
+    await read(0);
+    site.entries = [];
+    site.page = { status: 410 };
+    expect(news(await read(10, 0)).length).toBe(2);
+    site.page = { status: 200 };
+    paths();
+    expect(news(await read(20, 10)).sort()).toEqual(
+      [1, 2, 3, 4].map((n) => `listing.delisted ${vinted(n)}:delisted:1`),
+    );
+    expect(paths()).toEqual(['/api/v2/catalog/items']);
+  });
+
+  it('is one where there were only two', async () => {
+    const { site, read } = search(2, 1);
+    await read(0);
+    site.entries = [];
+    expect(news(await read(10, 0))).toEqual([]);
+    expect(news(await read(20, 10)).length).toBe(2);
+  });
+
+  it('is believed after two days', async () => {
+    const { site, read } = search(4, 3, 2, 1);
+    await read(0);
+    site.entries = [];
+    const later = 2 * 1_440;
+    await expect(read(later - 1, 0)).rejects.toThrow(empty);
+    expect(news(await read(later, 0))).toEqual([]);
+    expect(news(await read(later + 10, later)).length).toBe(4);
+  });
+});
+
+describe("a listing's own page", () => {
+  it.each([
+    [429, 'vinted answered 429: too many requests, asked to wait 120 s'],
+    [403, 'vinted answered 403: too many requests, asked to wait 120 s'],
+    [503, 'vinted answered 503: the upstream has a fault of its own; it is asked again later'],
+  ])(
+    'that answers %i and asks for patience is the last request, and the lane waits',
+    async (status, reason) => {
+      const { site, read, paths, heldOff } = search(4, 3, 2, 1);
+      await read(0);
+      site.entries = [catalogItem(4)];
+      site.page = { status, headers: { 'retry-after': '120' } };
+      paths();
+      const fetched = await read(10, 0);
+      expect(news(fetched)).toEqual([]);
+      expect(paths()).toEqual(['/api/v2/catalog/items', `/items/${listingId(1)}`]);
+      expect(heldOff).toEqual([{ waitMs: 120_000, reason }]);
+      expect(fetched.warnings).toEqual([`${reason}; whether listings are gone is told by the next check`]);
+    },
+  );
+
+  it('that answers 429 without a word on how long is the last request as well', async () => {
+    const { site, read, paths, heldOff } = search(4, 3, 2, 1);
+    await read(0);
+    site.entries = [catalogItem(4)];
+    site.page = { status: 429 };
+    paths();
+    expect((await read(10, 0)).warnings.length).toBe(1);
+    expect([paths().length, heldOff]).toEqual([2, []]);
+  });
+
+  it('that cannot be read otherwise is no reason not to ask another', async () => {
+    const { site, read } = search(4, 3, 2, 1);
+    await read(0);
+    site.entries = [catalogItem(4)];
+    site.pages = { [listingId(1)]: { status: 503 }, [listingId(2)]: { status: 404 } };
+    const fetched = await read(10, 0);
+    expect([news(fetched), fetched.warnings]).toEqual([[`listing.delisted ${vinted(2)}:delisted:1`], []]);
+  });
+});
