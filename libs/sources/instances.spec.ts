@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { criteriaOf } from './fake-upstream.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from './fake-upstream.js';
 import { hostOf, hostOfSetting, instanceFaults, instancesOf, readInstances } from './instances.js';
+import { sessionCache } from './session-cache.js';
 import { UpstreamError, type Fetched } from './source.js';
 
 const WANTED = 'must be a list of 1 to 5 servers, for example "lamps.example"';
@@ -56,10 +57,15 @@ describe('reading several servers', () => {
   const nothing: Fetched = { items: [], gap: false, warnings: [] };
   const failing = (host: string, waitMs?: number) =>
     new UpstreamError('server_error', `lemmy answered 500 (${host[0]})`, 500, waitMs);
+  const readOf = (hosts: readonly string[], read: Parameters<typeof readInstances>[1]) => {
+    const { http, heldOff } = fakeUpstream('lemmy', () => ({}));
+    const context = fakeContext(http);
+    return { reading: readInstances({ source: 'lemmy', hosts, own: 'own.example', context }, read), heldOff };
+  };
   const read = (hosts: readonly string[], bad: readonly string[]) =>
-    readInstances('lemmy', hosts, 'own.example', (host) =>
+    readOf(hosts, (host) =>
       bad.includes(host) ? Promise.reject(failing(host, bad.indexOf(host) * 1000)) : Promise.resolve(nothing),
-    );
+    ).reading;
 
   it('one that fails is a warning', async () => {
     expect(await read(['a.example', 'b.example'], ['b.example'])).toEqual({
@@ -87,6 +93,89 @@ describe('reading several servers', () => {
 
   it('what is not the upstream is not hidden', async () => {
     const broken = () => Promise.reject(new TypeError('broken'));
-    await expect(readInstances('lemmy', ['a.example'], 'own.example', broken)).rejects.toThrow(TypeError);
+    await expect(readOf(['a.example'], broken).reading).rejects.toThrow(TypeError);
+  });
+
+  it.each([
+    [new UpstreamError('rate_limited', 'busy', 429, 90_000), [{ waitMs: 90_000, reason: 'busy' }]],
+    [new UpstreamError('server_error', 'busy', 503, 90_000), [{ waitMs: 90_000, reason: 'busy' }]],
+    // Lemmy 0.19 never says for how long.
+    [new UpstreamError('rate_limited', 'busy', 400), [{ waitMs: 30_000, reason: 'busy' }]],
+    [new UpstreamError('server_error', 'down', 503), []],
+  ])('the own one that asks for patience gets it, though another answers: %o', async (fault, waits) => {
+    const hosts = ['own.example', 'a.example'];
+    const { reading, heldOff } = readOf(hosts, (host) =>
+      host === 'own.example' ? Promise.reject(fault) : Promise.resolve(nothing),
+    );
+    expect((await reading).warnings).toEqual([fault.message]);
+    expect(heldOff).toEqual(waits);
+    const all = readOf(hosts, () => Promise.reject(fault));
+    await expect(all.reading).rejects.toMatchObject({ reach: 'search' });
+    expect(all.heldOff).toEqual(waits);
+  });
+});
+
+describe('a server that only searches name', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const session = new Map<string, unknown>();
+  const hosts = ['own.example', 'busy.example', 'a.example'];
+
+  /** Each read asks every server once; this one answers so. */
+  async function read(answer: FakeAnswer) {
+    const foreign: string[] = [];
+    const heldOff: unknown[] = [];
+    const upstream = fakeUpstream('lemmy', ({ at }) => (at.host === 'busy.example' ? answer : {}), {
+      budget: () => ({
+        before: (request) => {
+          if (request.foreign) foreign.push(new URL(request.url).host);
+          return Promise.resolve();
+        },
+        after: () => undefined,
+        holdOff: (wait) => void heldOff.push(wait),
+      }),
+    });
+    const context = fakeContext(upstream.http, { session });
+    const instances = { source: 'lemmy' as const, hosts, own: 'own.example', context };
+    const { warnings } = await readInstances(instances, async (host, { http }) => {
+      await http.request({ url: `https://${host}/` });
+      return { items: [], gap: false, warnings: [] };
+    });
+    return { warnings, asked: upstream.requests.map(({ at }) => at.host), foreign, heldOff };
+  }
+
+  it.each([
+    [{ status: 429, headers: { 'retry-after': '60' } }, 60],
+    [{ status: 503, headers: { 'retry-after': '60' } }, 60],
+    [{ status: 429 }, 30],
+    [{ headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60' } }, 60],
+  ])('is not asked before the patience that %j asks for has passed, by no search', async (busy, seconds) => {
+    session.clear();
+    const first = await read(busy);
+    expect([first.asked, first.heldOff]).toEqual([hosts, []]);
+    expect(first.foreign).toEqual(['busy.example', 'a.example']);
+    vi.advanceTimersByTime((seconds - 1) * 1000);
+    const soon = await read({});
+    expect(soon.asked).toEqual(['own.example', 'a.example']);
+    expect(soon.warnings).toEqual([
+      'lemmy on busy.example: it asked for patience, and is asked again in 1 s',
+    ]);
+    vi.advanceTimersByTime(1000);
+    const later = await read({});
+    expect([later.asked, later.warnings]).toEqual([hosts, []]);
+  });
+
+  it('is asked again at once where it only failed', async () => {
+    session.clear();
+    await read({ status: 503 });
+    expect((await read({})).asked).toEqual(hosts);
+  });
+
+  it('is one of so many that are remembered', () => {
+    const context = { session: new Map<string, unknown>() };
+    const cache = () => sessionCache<number>(context, 'servers', 2);
+    for (const host of ['a', 'b', 'c']) cache().set(host, 1);
+    expect([...cache().keys()].sort()).toEqual(['b', 'c']);
   });
 });

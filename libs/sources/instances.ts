@@ -1,8 +1,9 @@
 import type { Criteria, SourceId } from '#contracts';
 import type { Fault } from '#kernel';
 import { faultsOfTexts, filterTexts } from './filters.js';
+import { ForeignServer, waitOf } from './foreign-server.js';
 import { merged } from './paging.js';
-import { UpstreamError, type Fetched } from './source.js';
+import { UpstreamError, type FetchContext, type Fetched } from './source.js';
 
 // For sources that are a network of many servers (Mastodon, Lemmy).
 
@@ -43,36 +44,62 @@ export function instanceFaults(criteria: Criteria, example: string): Fault[] {
   });
 }
 
+/** Servers that are read as one. */
+export interface Instances {
+  source: SourceId;
+  hosts: readonly string[];
+  /** The host that the settings name. */
+  own: string;
+  context: FetchContext;
+}
+
 /**
- * Reads several servers as one. One that fails is a warning; when all do, that is the fault. A server that only the
- * search names is no reason for the others to wait: its fault is marked so.
+ * Reads several servers as one. One that fails is a warning; when all do, that is the fault. Where the one of the
+ * settings asks for patience, the lane waits, whatever the others answer. One that only the search names is no reason
+ * for others to wait: its fault is marked so, and it alone is left alone for as long as it asks.
  */
 export async function readInstances(
-  source: SourceId,
-  hosts: readonly string[],
-  own: string,
-  read: (host: string) => Promise<Fetched>,
+  { source, hosts, own, context }: Instances,
+  read: (host: string, context: FetchContext) => Promise<Fetched>,
 ): Promise<Fetched> {
-  const outcomes = await Promise.all(hosts.map((host) => outcomeOf(source, host, own, read(host))));
+  const outcomes = await Promise.all(
+    hosts.map((host) =>
+      host === own
+        ? outcomeOf(read(host, context))
+        : outcomeOfForeign(source, host, context, (reading) => read(host, reading)),
+    ),
+  );
   const faults = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [outcome] : []));
   const reads = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
   const [fault] = faults;
-  if (fault && reads.length === 0) throw faults.length === 1 ? fault : allFailed(source, fault, faults);
+  if (fault && outcomes.length === 1) throw fault;
+  // A fault of its own makes the lane wait; as a warning, or as one of several, it would not.
+  const ownFault = faults.find(({ reach }) => reach === 'upstream');
+  const waitMs = ownFault ? waitOf(ownFault) : 0;
+  if (ownFault && waitMs > 0) context.http.holdOff({ waitMs, reason: ownFault.message });
+  if (fault && reads.length === 0) throw allFailed(source, fault, faults);
   return merged([...reads, { items: [], gap: false, warnings: faults.map(({ message }) => message) }]);
 }
 
-function outcomeOf(
+function outcomeOf(reading: Promise<Fetched>): Promise<Fetched | UpstreamError> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  });
+}
+
+async function outcomeOfForeign(
   source: SourceId,
   host: string,
-  own: string,
-  reading: Promise<Fetched>,
+  context: FetchContext,
+  read: (context: FetchContext) => Promise<Fetched>,
 ): Promise<Fetched | UpstreamError> {
-  return reading.catch((error: unknown) => {
-    if (!(error instanceof UpstreamError)) throw error;
-    if (host === own) return error;
-    const { kind, message, statusCode, retryAfterMs } = error;
-    return new UpstreamError(kind, `${source} on ${host}: ${message}`, statusCode, retryAfterMs, 'search');
-  });
+  const server = new ForeignServer(source, host, context);
+  const outcome = await outcomeOf(read(server.reading));
+  if (!(outcome instanceof UpstreamError)) return outcome;
+  server.noteFault(outcome);
+  const { kind, message, statusCode, retryAfterMs } = outcome;
+  return new UpstreamError(kind, `${source} on ${host}: ${message}`, statusCode, retryAfterMs, 'search');
 }
 
 function allFailed(source: SourceId, first: UpstreamError, faults: readonly UpstreamError[]): UpstreamError {

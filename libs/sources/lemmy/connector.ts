@@ -29,6 +29,8 @@ const FEDERATION_LAG_MS = 300_000;
 // A guess at what a large server gets from all others: a million comments a month, and a quarter of that in posts.
 const POSTS_PER_SECOND = 0.1;
 const COMMENTS_PER_SECOND = 0.4;
+// A server is more sparing of its searches than of its lists: beside the feed each counts for two requests.
+const SEARCH_WEIGHT = 2;
 // More pages than one read may take would leave a gap that searches do not have.
 const FEED_PAGES = 10;
 
@@ -42,8 +44,9 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
     // The lists of newest things are read once for all searches that are due together.
     commonGrid: true,
     hasSearch: true,
-    // 180 a minute for lists, and sixty at once for searches, which come back at six a minute.
-    budget: { requestsPerMinute: 30, concurrency: 2, backoff: 'lane' },
+    // Searches come back at six a minute, and sixty may be saved up: so many more last for a quarter of an hour. For
+    // lists it would be 180.
+    budget: { requestsPerMinute: 10, concurrency: 2, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => requestsOf(criteria),
     search: (criteria, context) => search(criteria, context, own),
@@ -78,15 +81,16 @@ interface Reading {
 function requestsOf(criteria: Criteria): number {
   const places = Math.max(1, instancesOf(criteria).length) * Math.max(1, communitiesOf(criteria).length);
   // Without words: the posts and the comments of each community.
-  return places * (queriesOf(criteria, 'word').length || 2);
+  return places * (queriesOf(criteria, 'word').length * SEARCH_WEIGHT || 2);
 }
 
 function search(criteria: Criteria, context: FetchContext, own: Instance): Promise<Fetched> {
   const named = instancesOf(criteria);
-  return readInstances('lemmy', named.length > 0 ? named : [own.host], own.host, async (host) => {
+  const hosts = named.length > 0 ? named : [own.host];
+  return readInstances({ source: 'lemmy', hosts, own: own.host, context }, async (host, reading) => {
     const instance = host === own.host ? own : { host, token: undefined, own: false };
-    const site = await siteOf(context, instance);
-    return readInstance(criteria, { context, instance, site, until: until(context.since) });
+    const site = await siteOf(reading, instance);
+    return readInstance(criteria, { context: reading, instance, site, until: until(reading.since) });
   });
 }
 

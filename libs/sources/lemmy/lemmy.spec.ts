@@ -4,6 +4,7 @@ import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from
 import type { FetchContext } from '../source.js';
 import { createLemmyConnector } from './index.js';
 import { commentUrl, commentView, inV4, postUrl, postView, servePosts, serveSite } from './invented.js';
+import { siteOf } from './site.js';
 
 const create = () => createLemmyConnector({ instance: '', token: '' });
 const connector = create();
@@ -60,7 +61,13 @@ describe('what Lemmy is asked', () => {
       '/api/v3/search?q=desk+light&type_=All&sort=New&listing_type=All&limit=50&page=1',
     ]);
     expect(requests.map(({ at }) => at.host)).toEqual(['lemmy.world', 'lemmy.world', 'lemmy.world']);
-    expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(2);
+    // A search counts for two: servers are more sparing of these than of the lists that the feed is made of.
+    expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(4);
+  });
+
+  it('keeps for a quarter of an hour within what a server allows by default: sixty searches, and six a minute', () => {
+    const { requestsPerMinute } = connector.budget;
+    expect(requestsPerMinute * 15).toBeLessThanOrEqual(60 + 6 * 15);
   });
 
   it('of a query and a term is the longer, since they may stand in any order', async () => {
@@ -108,7 +115,28 @@ describe('what Lemmy is asked', () => {
       kind: 'unknown_shape',
       message: 'lemmy answered in an unknown shape: expected a site with a "version"',
     });
-    expect(session.size).toBe(0);
+    const again = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));
+    await expect(again).rejects.toMatchObject({ kind: 'unknown_shape' });
+    expect(upstream.requests.length).toBe(2);
+  });
+
+  it('remembers of two hundred servers at most, and of each no more languages than there are', async () => {
+    const session = new Map<string, unknown>();
+    const all_languages = Array.from({ length: 2_000 }, (_, id) => ({
+      id,
+      code: id === 3 ? 'x'.repeat(99) : 'en',
+    }));
+    const answer = { body: { version: '0.19.20', all_languages } };
+    const upstream = fakeUpstream('lemmy', () => answer);
+    const context = fakeContext(upstream.http, { session });
+    const siteOn = (n: number) => siteOf(context, { host: `s${n}.example`, token: undefined, own: false });
+    const { languages } = await siteOn(0);
+    expect([languages.size, languages.has(3)]).toEqual([499, false]);
+    for (let n = 1; n <= 200; n += 1) await siteOn(n);
+    await siteOn(200);
+    expect(upstream.requests.length).toBe(201);
+    await siteOn(0);
+    expect(upstream.requests.length).toBe(202);
   });
 
   it('is kept to the communities of the search', async () => {
@@ -123,7 +151,7 @@ describe('what Lemmy is asked', () => {
     ]);
     // A server that does not know a community answers for all of them.
     expect(fetched.items.length).toBe(1);
-    expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(2);
+    expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
   });
 
   it('is everything new in the communities when the search names no words', async () => {
@@ -278,6 +306,34 @@ describe('faults of Lemmy', () => {
     await expect(read({ query: 'lamp' }, { answer }, signedIn)).rejects.toMatchObject({
       message: 'lemmy answered 401: the token was not accepted; check SOURCE_LEMMY_TOKEN',
     });
+  });
+
+  it('that are a plea for patience are heeded, though another server answers', async () => {
+    const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
+    const upstream = fakeUpstream(
+      'lemmy',
+      (request) =>
+        serveSite('0.19.20', request) ?? (request.at.host === 'light.example' ? { body: NOTHING } : busy),
+    );
+    const filters = { instances: ['lemmy.world', 'light.example'] };
+    const reading = connector.search(criteriaOf({ query: 'lamp', filters }), fakeContext(upstream.http));
+    const reason = 'lemmy answered 400: too many requests, asked to wait';
+    expect((await reading).warnings).toEqual([reason]);
+    expect(upstream.heldOff).toEqual([{ waitMs: 30_000, reason }]);
+  });
+
+  it('of a server that only the search names make only that one wait', async () => {
+    const session = new Map<string, unknown>();
+    const filters = { instances: ['lemmy.world', 'light.example'] };
+    const init = { query: 'lamp', filters };
+    const answer = (_: string, host: string): FakeAnswer =>
+      host === 'light.example' ? { status: 400, body: { error: 'rate_limit_error' } } : { body: NOTHING };
+    await read(init, { answer, more: { session } });
+    const { fetched, requests } = await read({ ...init, query: 'light' }, { answer, more: { session } });
+    expect(requests.map(({ at }) => at.host)).toEqual(['lemmy.world']);
+    expect(fetched.warnings).toEqual([
+      'lemmy on light.example: it asked for patience, and is asked again in 30 s',
+    ]);
   });
 
   it('of one server among several are a warning', async () => {

@@ -1,3 +1,4 @@
+import { sessionCache } from '../session-cache.js';
 import { listOf, numberOf, recordOf, textOf, unknownShape } from '../shape.js';
 import type { FetchContext } from '../source.js';
 import { askAccepting, type Instance } from './ask.js';
@@ -17,6 +18,10 @@ interface Kept {
 }
 
 const KEPT_MS = 6 * 3_600_000;
+const SITES_KEPT = 200;
+// Lemmy has some 180. Whoever answers more, or names a language by a story, is not believed all of it.
+const MOST_LANGUAGES = 500;
+const LANGUAGE_CODE = /^[a-z][a-z0-9-]{1,19}$/i;
 
 /**
  * Asks an instance for its version, once in six hours. Lemmy 1.0 still answers v3, and yet not as 0.19 does: it knows
@@ -24,13 +29,13 @@ const KEPT_MS = 6 * 3_600_000;
  * there is one.
  */
 export async function siteOf(context: FetchContext, instance: Instance): Promise<Site> {
-  const key = `lemmy.site:${instance.host}`;
-  const kept = context.session.get(key) as Kept | undefined;
+  const sites = sessionCache<Kept>(context, 'lemmy.sites', SITES_KEPT);
+  const kept = sites.get(instance.host);
   if (kept && kept.until > context.now.getTime()) return kept.site;
   const fresh: Kept = { site: readSite(context, instance), until: context.now.getTime() + KEPT_MS };
-  context.session.set(key, fresh);
+  sites.set(instance.host, fresh);
   fresh.site.catch(() => {
-    if (context.session.get(key) === fresh) context.session.delete(key);
+    if (sites.get(instance.host) === fresh) sites.delete(instance.host);
   });
   return fresh.site;
 }
@@ -45,11 +50,12 @@ async function readSite(context: FetchContext, instance: Instance): Promise<Site
 }
 
 function languagesOf(value: unknown): Map<number, string> {
-  const entries = (listOf(value) ?? []).flatMap((entry) => {
+  const entries = (listOf(value) ?? []).slice(0, MOST_LANGUAGES).flatMap((entry) => {
     const language = recordOf(entry);
     const [id, code] = [numberOf(language?.['id']), textOf(language?.['code'])];
     // "und" is "nobody has said".
-    return id === undefined || code === undefined || code === 'und' ? [] : [[id, code] as const];
+    const isCode = code !== undefined && code !== 'und' && LANGUAGE_CODE.test(code);
+    return id === undefined || !isCode ? [] : [[id, code] as const];
   });
   return new Map(entries);
 }

@@ -92,9 +92,10 @@ function hostsOf(criteria: Criteria, own: Instance): string[] {
 
 function search(criteria: Criteria, context: FetchContext, reader: Reader): Promise<Fetched> {
   const { own } = reader;
-  return readInstances('mastodon', hostsOf(criteria, own), own.host, (host) => {
+  const instances = { source: 'mastodon' as const, hosts: hostsOf(criteria, own), own: own.host, context };
+  return readInstances(instances, (host, reading) => {
     const instance = host === own.host ? own : { host, token: undefined, own: false };
-    return readInstance(criteria, context, instance, reader);
+    return readInstance(criteria, reading, instance, reader);
   });
 }
 
@@ -174,7 +175,7 @@ async function readSearch(q: string, context: FetchContext, instance: Instance):
       ...(offset > 0 && { offset: String(offset) }),
     });
     const { body } = await ask(context, instance, `/api/v2/search?${query}`);
-    const page = parseSearch(body, instance.host);
+    const page = parseSearch(body, { host: instance.host, now: context.now });
     // Posts that are not for us are taken out after the page was cut: only an empty one is the last.
     const next = isLastPage(page, until) ? undefined : () => read(offset + PAGE_SIZE);
     return { items: page.items, warnings: page.warnings, next };

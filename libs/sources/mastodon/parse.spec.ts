@@ -4,8 +4,9 @@ import { parseTimeline } from './index.js';
 import { status, statusId, statusUri } from './invented.js';
 
 describe('posts of Mastodon', () => {
+  const asked = { host: 'light.example', now: SPEC_NOW };
   const one = (more: Record<string, unknown> = {}) =>
-    parseTimeline([status(1, SPEC_NOW, more)], 'light.example').items[0];
+    parseTimeline([status(1, SPEC_NOW, more)], asked).items[0];
   const bodyOf = (more: Record<string, unknown> = {}) =>
     JSON.parse(one(more)?.bodyJson ?? '{}') as Record<string, unknown>;
 
@@ -80,7 +81,7 @@ describe('posts of Mastodon', () => {
   it('that are boosts are the post that is boosted', () => {
     const inner = status(2, new Date('2026-03-04T11:00:00Z'));
     const boost = status(9, SPEC_NOW, { content: '', reblog: inner });
-    const { items } = parseTimeline([boost, inner], 'light.example');
+    const { items } = parseTimeline([boost, inner], asked);
     expect(items.map(({ itemId, text }) => [itemId, text])).toEqual([[statusUri(2), 'Lamp number 2']]);
   });
 
@@ -165,11 +166,17 @@ describe('posts of Mastodon', () => {
 
   it.each([
     ['an old date', '2026-03-01T00:00:00.000Z', undefined, '2026-03-01T00:00:00.000Z'],
-    ['a date in the future', '2031-01-01T00:00:00.000Z', undefined, '2026-03-04T12:00:00.000Z'],
+    ['a clock that is fast', '2026-03-04T12:05:00.000Z', undefined, '2026-03-04T12:00:00.000Z'],
+    ['a date in the future', '2026-03-04T12:05:00.001Z', undefined, undefined],
+    ['an id of the future too', '2031-01-01T00:00:00.000Z', statusId(1, new Date('2031-01-01')), undefined],
+    ['a date in the future and no id', '2031-01-01T00:00:00.000Z', 'AbCdEf', undefined],
     ['another id than Mastodon gives', '2026-03-01T00:00:00.000Z', 'AbCdEf', '2026-03-01T00:00:00.000Z'],
-  ])('with %s were published no later than they arrived', (_, created_at, id, publishedAt) => {
-    expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
-  });
+  ])(
+    'with %s were published no later than they arrived, or nobody knows when',
+    (_, created_at, id, publishedAt) => {
+      expect(one({ created_at, ...(id && { id }) })?.publishedAt).toBe(publishedAt);
+    },
+  );
 
   it('that are not for all, or cannot be read, are counted, and the others kept', () => {
     const { items, warnings } = parseTimeline(
@@ -180,7 +187,7 @@ describe('posts of Mastodon', () => {
         { id: '4' },
         status(5, SPEC_NOW, { created_at: 'soon' }),
       ],
-      'light.example',
+      asked,
     );
     expect(items.map(({ itemId }) => itemId)).toEqual([1, 3].map(statusUri));
     expect(warnings).toEqual([

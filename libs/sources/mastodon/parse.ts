@@ -31,26 +31,33 @@ export interface StatusPage {
 // Milliseconds of the first Mastodon, and of a time that no instance lives to see.
 const FIRST_MS = Date.UTC(2016, 0, 1);
 const LAST_MS = Date.UTC(2100, 0, 1);
+const CLOCK_SKEW_MS = 300_000;
 const SHOWN_TO_ALL = new Set(['public', 'unlisted']);
 
-/** Reads a timeline of the instance `host`. Throws `UpstreamError` `unknown_shape`. */
-export function parseTimeline(body: unknown, host: string): StatusPage {
+/** Who answered, and when. */
+export interface Asked {
+  host: string;
+  now: Date;
+}
+
+/** Reads a timeline. Throws `UpstreamError` `unknown_shape`. */
+export function parseTimeline(body: unknown, asked: Asked): StatusPage {
   const statuses = listOf(body);
   if (!statuses) throw unknownShape('mastodon', 'a list of statuses');
-  return pageOf(statuses, host);
+  return pageOf(statuses, asked);
 }
 
 /** Reads an answer of `/api/v2/search`. Throws `UpstreamError` `unknown_shape`. */
-export function parseSearch(body: unknown, host: string): StatusPage {
+export function parseSearch(body: unknown, asked: Asked): StatusPage {
   const statuses = listOf(recordOf(body)?.['statuses']);
   if (!statuses) throw unknownShape('mastodon', 'an object with a list "statuses"');
-  return pageOf(statuses, host);
+  return pageOf(statuses, asked);
 }
 
-function pageOf(statuses: readonly unknown[], host: string): StatusPage {
+function pageOf(statuses: readonly unknown[], asked: Asked): StatusPage {
   const last = recordOf(statuses.at(-1));
   return {
-    ...readEntries('mastodon', statuses, (entry) => readStatus(entry, host)),
+    ...readEntries('mastodon', statuses, (entry) => readStatus(entry, asked)),
     count: statuses.length,
     oldestMs: arrivalOf(last),
     newestMs: arrivalOf(recordOf(statuses[0])),
@@ -72,7 +79,7 @@ function arrivalOf(status: JsonRecord | undefined): number | undefined {
   return createdAt === undefined ? undefined : Date.parse(createdAt);
 }
 
-function readStatus(entry: unknown, host: string): Reading {
+function readStatus(entry: unknown, { host, now }: Asked): Reading {
   const outer = recordOf(entry);
   // A boost has no content of its own: it is the post that it boosts, seen once more.
   const status = recordOf(outer?.['reblog']) ?? outer;
@@ -85,10 +92,15 @@ function readStatus(entry: unknown, host: string): Reading {
   // A signed-in search finds what was written to our account, or by it, as well.
   const visibility = textOf(status['visibility']) ?? 'public';
   if (!SHOWN_TO_ALL.has(visibility)) return { leftOut: 'not public' };
-  const arrivedMs = arrivalOf(status);
-  const arrivedAt = arrivedMs === undefined ? createdAt : new Date(arrivedMs).toISOString();
-  const publishedAt = createdAt < arrivedAt ? createdAt : arrivedAt;
+  const arrivedMs = Math.min(arrivalOf(status) ?? Infinity, now.getTime());
+  const publishedAt = publishedOf(createdAt, new Date(arrivedMs).toISOString());
   return { item: itemOf({ status, host, uri, visibility, publishedAt }) };
+}
+
+// A clock that is a little fast is no lie; a post that was written long after it arrived has no time of its own.
+function publishedOf(createdAt: string, arrivedAt: string): string | undefined {
+  if (createdAt <= arrivedAt) return createdAt;
+  return Date.parse(createdAt) - Date.parse(arrivedAt) <= CLOCK_SKEW_MS ? arrivedAt : undefined;
 }
 
 interface StatusParts {
@@ -96,7 +108,7 @@ interface StatusParts {
   host: string;
   uri: string;
   visibility: string;
-  publishedAt: string;
+  publishedAt: string | undefined;
 }
 
 function itemOf({ status, host, uri, visibility, publishedAt }: StatusParts): SourceItem {

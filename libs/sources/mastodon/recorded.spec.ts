@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
 import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
 import type { Fetched } from '../source.js';
 import { createMastodonConnector, parseTimeline } from './index.js';
@@ -51,7 +51,10 @@ function read({ file, status, headers, bytes, requestUrl }: Recorded): Promise<F
 it('the recorded poll is read with its options', () => {
   const answer = recordedAnswer('mastodon', 'status-poll-1.json');
   if (!answer) return;
-  const [item] = parseTimeline([JSON.parse(answer.bytes.toString())], 'lamps.example').items;
+  const [item] = parseTimeline([JSON.parse(answer.bytes.toString())], {
+    host: 'lamps.example',
+    now: SPEC_NOW,
+  }).items;
   expect(item?.text).toBe('nice\n\n* four twenty\n* sixty-nine');
 });
 
@@ -60,7 +63,10 @@ it.each(['timelines-tag-1.json', 'timelines-tag-2.json', 'timelines-public-1.jso
   (file) => {
     const answer = recordedAnswer('mastodon', file);
     if (!answer) return;
-    const { items } = parseTimeline(JSON.parse(answer.bytes.toString()), 'mastodon.social');
+    const { items } = parseTimeline(JSON.parse(answer.bytes.toString()), {
+      host: 'mastodon.social',
+      now: SPEC_NOW,
+    });
     for (const { text, author, url } of items) {
       expect(text).not.toMatch(/https?:\/\/\s|https?:\/\/\S*…/);
       expect(author).toMatch(/^[^@]+@[^@]+$/);

@@ -1,5 +1,6 @@
 import type { Criteria, MatchMode } from '#contracts';
 import { merged, readPages, type Page } from '../paging.js';
+import { sessionCache } from '../session-cache.js';
 import type { FetchContext, Fetched } from '../source.js';
 import { alternativesOf } from '../terms.js';
 import { PAGE_SIZE, ask, nextMaxId, type Instance } from './ask.js';
@@ -15,7 +16,7 @@ export interface TagQuery {
 // (app/models/tag_feed.rb, LIMIT_PER_MODE).
 const TAGS_PER_REQUEST = 4;
 const UNUSED_MS = 3_600_000;
-const UNUSED_KEY = 'mastodon.unusedTags';
+const UNUSED_KEPT = 5_000;
 
 /** A phrase as a hashtag: its letters and digits joined. Undefined where nothing is left, or digits alone. */
 export function tagOf(phrase: string): string | undefined {
@@ -73,15 +74,16 @@ async function firstPage(
   context: FetchContext,
   until: number | undefined,
 ): Promise<Page> {
-  const unused = unusedOf(instance, context);
-  const isUnused = (tag: string) => (unused.get(tag) ?? 0) > context.now.getTime();
+  const unused = sessionCache<number>(context, 'mastodon.unusedTags', UNUSED_KEPT);
+  const keyOf = (tag: string) => `${instance.host} ${tag}`;
+  const isUnused = (tag: string) => (unused.get(keyOf(tag)) ?? 0) > context.now.getTime();
   const [used, others] = [tags.filter((tag) => !isUnused(tag)), tags.filter(isUnused)];
   let order = [...used, ...others];
   for (;;) {
     const { page, empty } = await readPage({ tags: order, all }, instance, context, until);
     const [first, second] = order;
     if (!empty || all || first === undefined) return page;
-    unused.set(first, context.now.getTime() + UNUSED_MS);
+    unused.set(keyOf(first), context.now.getTime() + UNUSED_MS);
     if (second === undefined || isUnused(second)) return page;
     order = order.slice(1);
   }
@@ -97,7 +99,7 @@ async function readPage(
   const path = pathOf(query, maxId);
   const { statuses, next } = await context.shared(`${instance.host}${path}`, async () => {
     const { body, response } = await ask(context, instance, path);
-    const statuses = parseTimeline(body, instance.host);
+    const statuses = parseTimeline(body, { host: instance.host, now: context.now });
     return { statuses, next: nextMaxId(response, statuses.lastId) };
   });
   const more = next !== undefined && !isLastPage(statuses, until);
@@ -130,13 +132,4 @@ function groupsOf(tags: readonly string[]): string[][] {
   return Array.from({ length: count }, (_, n) =>
     tags.slice(n * TAGS_PER_REQUEST, (n + 1) * TAGS_PER_REQUEST),
   );
-}
-
-function unusedOf({ host }: Instance, { session }: FetchContext): Map<string, number> {
-  const key = `${UNUSED_KEY}:${host}`;
-  const kept = session.get(key) as Map<string, number> | undefined;
-  if (kept) return kept;
-  const fresh = new Map<string, number>();
-  session.set(key, fresh);
-  return fresh;
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { readPages, type Page } from '../paging.js';
 import { UpstreamError, type FetchContext, type Fetched } from '../source.js';
 import { PAGE_SIZE, askIfOpen, nextMaxId, type Instance } from './ask.js';
@@ -17,13 +18,15 @@ const UNKNOWN_PACE = 15;
 // The busy hour of the day, beside the one that was measured.
 const MARGIN = 2;
 const MEASURED_FOR_MS = 3_600_000;
+// Searches name servers, and of these there is no end.
+const PACES_KEPT = 500;
 
 /**
  * The public timelines of instances. What a small one shows can be read whole; of a large one ten pages are half a
  * minute. So each is measured by its first page, and read only where that is enough.
  */
 export class PublicTimelines {
-  private readonly paces = new Map<string, Pace>();
+  private readonly paces = new LRUCache<string, Pace>({ max: PACES_KEPT });
 
   /** Requests to read so many seconds of it; by a guess while it has not been measured. */
   pagesFor(host: string, windowSeconds: number): number {
@@ -70,7 +73,7 @@ export class PublicTimelines {
     const answer = await context.shared(`${instance.host}${path}`, async () => {
       const answer = await askIfOpen(context, instance, path);
       if (!answer) return undefined;
-      const statuses = parseTimeline(answer.body, instance.host);
+      const statuses = parseTimeline(answer.body, { host: instance.host, now: context.now });
       return { statuses, next: nextMaxId(answer.response, statuses.lastId) };
     });
     if (maxId === undefined) this.measure(instance, answer?.statuses, context.now);

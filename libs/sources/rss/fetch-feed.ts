@@ -1,4 +1,6 @@
+import type { LRUCache } from 'lru-cache';
 import { displayUrl } from '#http-out';
+import { sessionCache } from '../session-cache.js';
 import { recordOf, textOf } from '../shape.js';
 import { UpstreamError, type FetchContext, type UpstreamErrorKind } from '../source.js';
 import { parseFeedAnswer, type FeedAnswer } from './parse.js';
@@ -17,6 +19,7 @@ const ACCEPT =
   'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5';
 // Some servers answer 410 by mistake, and addresses come back.
 const GONE_MS = 24 * 3_600_000;
+const GONE_KEPT = 5_000;
 // With these a new address was a mistake, or is past: the old one is asked again.
 const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
   'not_found',
@@ -91,6 +94,7 @@ async function fetchAt(
     },
     accept: [304],
     redirects: 'follow',
+    foreign: true,
   });
   const movedTo = response.movedTo ?? (address === feedUrl ? undefined : address);
   const moved = movedTo === undefined ? {} : { movedTo };
@@ -116,11 +120,12 @@ function movedOnly({ movedTo }: FeedMemory): FeedMemory {
   return movedTo === undefined ? {} : { movedTo };
 }
 
-function memoryOf(feedUrl: string, { state, session, now }: FetchContext): FeedMemory {
+function memoryOf(feedUrl: string, context: FetchContext): FeedMemory {
+  const { state, now } = context;
   const isRecent = (gone: string | undefined): gone is string =>
     gone !== undefined && now.getTime() - Date.parse(gone) < GONE_MS;
-  const inSession = session.get(goneKey(feedUrl));
-  if (typeof inSession === 'string' && isRecent(inSession)) return { gone: inSession };
+  const inSession = goneIn(context).get(feedUrl);
+  if (isRecent(inSession)) return { gone: inSession };
   const kept = recordOf(recordOf(state['feeds'])?.[feedUrl]);
   const [etag, lastModified, movedTo, gone] = ['etag', 'lastModified', 'movedTo', 'gone'].map((name) =>
     textOf(kept?.[name]),
@@ -133,12 +138,13 @@ function memoryOf(feedUrl: string, { state, session, now }: FetchContext): FeedM
   };
 }
 
-function remember(feedUrl: string, { state, session }: FetchContext, memory: FeedMemory): void {
+function remember(feedUrl: string, context: FetchContext, memory: FeedMemory): void {
+  const { state } = context;
   state['feeds'] = { ...recordOf(state['feeds']), [feedUrl]: memory };
   // The state of a failed check is not kept, and a search of one feed that is gone only fails.
-  if (memory.gone) session.set(goneKey(feedUrl), memory.gone);
+  if (memory.gone) goneIn(context).set(feedUrl, memory.gone);
 }
 
-function goneKey(feedUrl: string): string {
-  return `rss.gone ${feedUrl}`;
+function goneIn(context: FetchContext): LRUCache<string, string> {
+  return sessionCache<string>(context, 'rss.gone', GONE_KEPT);
 }

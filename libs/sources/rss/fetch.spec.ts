@@ -7,7 +7,7 @@ import {
   type FakeAnswer,
   type FakeRequest,
 } from '../fake-upstream.js';
-import type { FetchContext } from '../source.js';
+import type { FetchContext, UpstreamRequest } from '../source.js';
 import { createRssConnector } from './index.js';
 import { FEED_URL, rss, rssItems } from './invented.js';
 
@@ -36,6 +36,17 @@ describe('asking for a feed', () => {
     await check();
     expect(requests[0]).toMatchObject({ method: 'GET', url: FEED_URL, redirects: 'follow' });
     expect(requests[0]?.headers?.['accept']).toContain('application/rss+xml');
+  });
+
+  it('says that the server is none of the lane’s', async () => {
+    const foreign: unknown[] = [];
+    const before = (request: UpstreamRequest) => Promise.resolve(void foreign.push(request.foreign));
+    const upstream = fakeUpstream('rss', () => ({ body: feed }), {
+      budget: () => ({ before, after: () => undefined }),
+    });
+    const criteria = criteriaOf({ filters: { feed_urls: [FEED_URL] } });
+    await connector.search(criteria, fakeContext(upstream.http));
+    expect(foreign).toEqual([true]);
   });
 
   it('asks only for what has changed, with the validators of the last answer', async () => {
