@@ -285,6 +285,34 @@ describe('the price history of a listing', () => {
     expect(some.body.summary).toMatchObject({ first: 15.5, last: 18, changes: 2 });
   });
 
+  it('takes another currency over in silence', async () => {
+    const { accountId, api } = await service.tenant();
+    const see = (hours: number, event: string, price: string, currency: string) =>
+      row(accountId, {
+        listing_id: '79',
+        observed_at: at(hours),
+        event,
+        price,
+        currency,
+        first_seen_at: at(1),
+      });
+    await write([
+      see(1, 'created', '20.00', 'EUR'),
+      see(2, 'seen', '86.00', 'PLN'),
+      see(3, 'price_changed', '80.00', 'PLN'),
+    ]);
+    const { points, currency } = (await api.get('/v1/vinted/items/79/price-history')).body;
+    expect(currency).toBe('PLN');
+    expect(points).toEqual([
+      { at: at(1), price: 20, previousPrice: null, event: 'listing.created' },
+      { at: at(3), price: 80, previousPrice: 86, event: 'listing.price_changed' },
+    ]);
+    const { data } = (
+      await api.get(`/v1/vinted/market-stats?from=2026-09-01&to=2026-09-01&criteria_hash=${HASHES[0]}`)
+    ).body;
+    expect(data).toMatchObject([{ currency: 'PLN', n: 1, priceChanges: 1 }]);
+  });
+
   it('does not end while one search still sees it, and begins anew only when it is listed anew', async () => {
     const { accountId, api } = await service.tenant();
     const see = (hours: number, event: string, price: string, n: number) =>

@@ -85,9 +85,10 @@ FROM (
     countIf(event = 'created') > 0 AND toDate(min(first_seen_at)) = {date: Date} AS created,
     countIf(event = 'delisted') > 0 AS delisted,
     -- Two searches tell of the same change at different times: a step of the price is one change.
-    arraySort(groupArrayIf((observed_at, toInt64(price * 10000), event = 'price_changed'), event != 'delisted')) AS steps,
+    arraySort(groupArrayIf((observed_at, toInt64(price * 10000), event = 'price_changed', listing_observations.currency),
+      event != 'delisted')) AS steps,
     if(empty(steps), 0, steps[1].3 +
-      arrayCount((a, b) -> a.2 != b.2, arrayPopFront(steps), arrayPopBack(steps))) AS changes,
+      arrayCount((a, b) -> a.2 != b.2 AND a.4 = b.4, arrayPopFront(steps), arrayPopBack(steps))) AS changes,
     dateDiff('second', min(first_seen_at), maxIf(observed_at, event = 'delisted')) AS seconds
   FROM listing_observations
   WHERE account_id = {accountId: UUID} AND market = {market: String} AND toDate(observed_at) = {date: Date}

@@ -30,7 +30,9 @@ export function priceWay(observations: readonly Observed[]): PriceWay {
   const points: PricePoint[] = [];
   const seenBy = new Set<string>();
   let isGone = false;
-  for (const { observed_at, event, price: text, criteria_hash: search } of observations) {
+  // What the seller asks in another currency is no other price: it is taken over in silence.
+  let known: { price: number; currency: string } | undefined;
+  for (const { observed_at, event, price: text, currency, criteria_hash: search } of observations) {
     const at = isoFromClickHouse(observed_at);
     const last = points.at(-1);
     if (event === 'delisted') {
@@ -45,8 +47,9 @@ export function priceWay(observations: readonly Observed[]): PriceWay {
     const isNew = event === 'created' && (!last || isGone);
     if (isNew || !last)
       points.push({ at, price, previousPrice: null, event: isNew ? 'listing.created' : null });
-    else if (price !== last.price)
-      points.push({ at, price, previousPrice: last.price, event: 'listing.price_changed' });
+    else if (known && price !== known.price && currency === known.currency)
+      points.push({ at, price, previousPrice: known.price, event: 'listing.price_changed' });
+    known = { price, currency };
     isGone = false;
   }
   return { points, isGone };
