@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SourceId } from '#contracts';
@@ -19,12 +20,30 @@ export interface Recorded {
 
 /** What reading one recorded answer must give. */
 export type Outcome = (
-  | { items: number; first?: string; last?: string; warnings?: string[]; gap?: true }
+  | ((Nothing | All | Many) & { warnings?: string[]; gap?: true })
   | { error: string; reason?: string; retryAfterMs?: number }
 ) & {
   /** Why the service never asks for such an answer; it is read all the same. */
   notPolled?: string;
 };
+
+interface Nothing {
+  items: 0;
+}
+
+/** Of few items all ids, in their order. */
+interface All {
+  items: number;
+  ids: readonly string[];
+}
+
+/** Of many the first and the last, and a digest of them all: see `digestOf`. */
+interface Many {
+  items: number;
+  first: string;
+  last: string;
+  digest: string;
+}
 
 /** What a connector found, or its parser alone. */
 export type Reading = Pick<Fetched, 'items' | 'warnings'> & Partial<Fetched>;
@@ -32,11 +51,13 @@ export type Reading = Pick<Fetched, 'items' | 'warnings'> & Partial<Fetched>;
 /**
  * Reads every recorded answer of a source and compares the outcome exactly; a file that the table does not name
  * fails. `read` may return or throw what a connector would.
+ * @param shownId how the table spells an id, where it is better not shown whole; digests are of the ids themselves
  */
 export function describeRecorded(
   source: SourceId,
   table: Readonly<Record<string, Outcome>>,
   read: (recorded: Recorded) => Promise<Reading>,
+  shownId: (itemId: string) => string = (itemId) => itemId,
 ): void {
   const folder = new URL(`${source}/`, RECORDED);
   if (!existsSync(folder)) {
@@ -51,7 +72,7 @@ export function describeRecorded(
       expect(Object.keys(table).sort()).toEqual(files.sort());
     });
     it.each(Object.entries(table))('%s', async (file, expected) => {
-      expect(await outcomeOf(read(recordedOf(folder, file)), expected)).toEqual(expected);
+      expect(await outcomeOf(read(recordedOf(folder, file)), expected, shownId)).toEqual(expected);
     });
   });
 }
@@ -62,15 +83,23 @@ export function recordedAnswer(source: SourceId, file: string): Recorded | undef
   return existsSync(new URL(file, folder)) ? recordedOf(folder, file) : undefined;
 }
 
-async function outcomeOf(reading: Promise<Reading>, expected: Outcome): Promise<Outcome> {
+/** The first twelve hex digits of the SHA-256 of the ids, in their order, each on a line. */
+function digestOf(itemIds: readonly string[]): string {
+  return createHash('sha256').update(itemIds.join('\n')).digest('hex').slice(0, 12);
+}
+
+async function outcomeOf(
+  reading: Promise<Reading>,
+  expected: Outcome,
+  shownId: (itemId: string) => string,
+): Promise<Outcome> {
   const notPolled = expected.notPolled === undefined ? {} : { notPolled: expected.notPolled };
   try {
     const { items, warnings, gap } = await reading;
+    const itemIds = items.map(({ itemId }) => itemId);
     return {
       ...notPolled,
-      items: items.length,
-      ...('first' in expected && { first: items[0]?.itemId ?? 'none' }),
-      ...('last' in expected && { last: items.at(-1)?.itemId ?? 'none' }),
+      ...foundOf(itemIds, 'ids' in expected, shownId),
       ...(gap && { gap }),
       ...(('warnings' in expected || warnings.length > 0) && { warnings }),
     };
@@ -83,6 +112,14 @@ async function outcomeOf(reading: Promise<Reading>, expected: Outcome): Promise<
       ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
     };
   }
+}
+
+function foundOf(itemIds: readonly string[], each: boolean, shownId: (itemId: string) => string) {
+  const [first, last] = [itemIds[0], itemIds.at(-1)];
+  if (first === undefined || last === undefined) return { items: 0 } satisfies Nothing;
+  const items = itemIds.length;
+  if (each) return { items, ids: itemIds.map(shownId) };
+  return { items, first: shownId(first), last: shownId(last), digest: digestOf(itemIds) };
 }
 
 function recordedOf(folder: URL, file: string): Recorded {

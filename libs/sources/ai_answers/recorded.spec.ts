@@ -6,7 +6,7 @@ import { aiAnswersSettings, createAiAnswersConnector } from './index.js';
 const settings = aiAnswersSettings(
   Object.fromEntries(ENGINES.map((one) => [`AI_${one.toUpperCase()}_TOKEN`, 'k'])),
 );
-const answer = (engine: string): Outcome => ({ items: 1, first: `${engine}:answer.created` });
+const answer = (engine: string): Outcome => ({ items: 1, ids: [`${engine}:answer.created`] });
 const unread = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });
 
 const badKey = (status: number, engine: string) =>
@@ -67,7 +67,7 @@ describeRecorded(
     'openrouter-chat-1.json': unread('an engine that is not asked'),
     'xai-responses-1.json': {
       items: 1,
-      first: 'openai:answer.created',
+      ids: ['openai:answer.created'],
       notPolled: 'an engine that is not asked, in the shape of OpenAI',
     },
   },

@@ -10,12 +10,42 @@ const byRepository = 'discussions of one repository, with few of their fields';
 describeRecorded(
   'github',
   {
-    'search-issues-1.json': { items: 30 },
-    'search-issues-2.json': { items: 30 },
-    'search-issues-3.json': { items: 6 },
-    'search-issues-4.json': { items: 30 },
-    'search-repositories-1.json': { items: 30 },
-    'search-repositories-2.json': { items: 30 },
+    'search-issues-1.json': {
+      items: 30,
+      first: 'I_kwDOAAlq-s7QXRpc',
+      last: 'I_kwDOAAlq-s6LvRYs',
+      digest: 'd9b28c7b7917',
+    },
+    'search-issues-2.json': {
+      items: 30,
+      first: 'pull_request:27697165',
+      last: 'issue:2042576',
+      digest: '404c70b42f16',
+    },
+    'search-issues-3.json': {
+      items: 6,
+      first: 'pull_request:29138794',
+      last: 'issue:11388256',
+      digest: 'c0726c6c8270',
+    },
+    'search-issues-4.json': {
+      items: 30,
+      first: 'PR_kwDOAAlq-s7ApqDL',
+      last: 'PR_kwDOAAlq-s6nEJSs',
+      digest: 'f9649b31fe0e',
+    },
+    'search-repositories-1.json': {
+      items: 30,
+      first: 'repository:14057030',
+      last: 'repository:8338',
+      digest: 'b8588a653c45',
+    },
+    'search-repositories-2.json': {
+      items: 30,
+      first: 'repository:15288509',
+      last: 'repository:3081286',
+      digest: 'da12f0781100',
+    },
     'search-repositories-empty-1.json': { items: 0 },
     'search-code-1.json': notPolled('code has neither author nor date'),
     'search-code-2.json': notPolled('code has neither author nor date'),

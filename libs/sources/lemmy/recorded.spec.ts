@@ -13,26 +13,26 @@ describeRecorded(
   {
     'search-v3-1.json': {
       items: 2,
-      first: 'https://test1.lemmy.ddenis.info/comment/501',
-      last: 'https://test1.lemmy.ddenis.info/post/180',
+      ids: ['https://test1.lemmy.ddenis.info/comment/501', 'https://test1.lemmy.ddenis.info/post/180'],
     },
     'search-v4-1.json': {
       items: 2,
-      first: 'https://test1.lemmy.ddenis.info/comment/501',
-      last: 'https://test1.lemmy.ddenis.info/post/180',
+      ids: ['https://test1.lemmy.ddenis.info/comment/501', 'https://test1.lemmy.ddenis.info/post/180'],
     },
     'post-list-v3-1.json': {
       items: 3,
-      first: 'https://test1.lemmy.ddenis.info/post/180',
-      last: 'https://test2.lemmy.ddenis.info/post/102',
+      ids: [
+        'https://test1.lemmy.ddenis.info/post/180',
+        'https://test1.lemmy.ddenis.info/post/179',
+        'https://test2.lemmy.ddenis.info/post/102',
+      ],
     },
-    'post-list-v3-2.json': { items: 1, first: 'https://lemmy.world/post/50908658' },
+    'post-list-v3-2.json': { items: 1, ids: ['https://lemmy.world/post/50908658'] },
     'post-list-v4-1.json': {
       items: 2,
-      first: 'https://test1.lemmy.ddenis.info/post/180',
-      last: 'https://test1.lemmy.ddenis.info/post/179',
+      ids: ['https://test1.lemmy.ddenis.info/post/180', 'https://test1.lemmy.ddenis.info/post/179'],
     },
-    'comment-list-v3-1.json': { items: 1, first: 'https://test1.lemmy.ddenis.info/comment/501' },
+    'comment-list-v3-1.json': { items: 1, ids: ['https://test1.lemmy.ddenis.info/comment/501'] },
     'post-view-v3-018-1.json': notPolled('a lookup of one post; it is read below'),
     'http-404-1.json': { error: 'not_found' },
     'http-400-rate-limit-1.json': {

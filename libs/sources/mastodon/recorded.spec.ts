@@ -6,19 +6,52 @@ import { createMastodonConnector, parseTimeline } from './index.js';
 
 const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });
 
-// Addresses of statuses hold handles: how many is all that is said of them here.
+// Addresses of statuses hold handles; these are not repeated here.
+const withoutHandle = (uri: string) => uri.replace(/^(https:\/\/[^/]+\/).*(\/[^/]+)$/, '$1…$2');
+
 describeRecorded(
   'mastodon',
   {
-    'timelines-tag-1.json': { items: 40 },
-    'timelines-tag-2.json': { items: 40 },
-    'timelines-tag-3.json': { items: 5 },
-    'timelines-public-1.json': { items: 20 },
+    'timelines-tag-1.json': {
+      items: 40,
+      first: 'https://mstdn.science/…/114856169522394793',
+      last: 'https://bsky.brid.gy/…/3lqu2pje46s2h',
+      digest: 'eb22e4dfaa9d',
+    },
+    'timelines-tag-2.json': {
+      items: 40,
+      first: 'https://digitalcourage.social/…/114626725755121763',
+      last: 'https://fedifreu.de/…/114347271626363508',
+      digest: 'e681acc3de28',
+    },
+    'timelines-tag-3.json': {
+      items: 5,
+      first: 'https://rstats.me/…/114870142137562212',
+      last: 'https://bsky.brid.gy/…/3lu66quubp22m',
+      digest: '353b4eff86f2',
+    },
+    'timelines-public-1.json': {
+      items: 20,
+      first: 'https://sunny.garden/…/114870362529738550',
+      last: 'https://flipboard.com/…/9W-hmlVxQkiqPJ7DaiceYA:a:2034191127',
+      digest: '41375992517c',
+    },
     'timelines-empty-1.json': { items: 0 },
-    'search-v2-1.json': { items: 2 },
+    'search-v2-1.json': {
+      items: 2,
+      first: 'https://icosahedron.website/…/116388148912635764',
+      last: 'https://social.sublingual.xyz/…/116388107097123650',
+      digest: 'b4aa425ca458',
+    },
     'search-v2-2.json': { items: 0 },
     'search-v2-empty-1.json': { items: 0 },
-    'accounts-statuses-1.json': { items: 20, notPolled: 'what one account posts' },
+    'accounts-statuses-1.json': {
+      items: 20,
+      first: 'https://fosstodon.org/…/114739545367952761',
+      last: 'https://fosstodon.org/…/113191408914362368',
+      digest: 'b58dc13e1737',
+      notPolled: 'what one account posts',
+    },
     'status-context-1.json': notPolled('a thread'),
     'status-1.json': notPolled('a lookup of one status'),
     'status-poll-1.json': notPolled('a lookup of one status; it is read below'),
@@ -32,6 +65,7 @@ describeRecorded(
     'http-429-1.json': { error: 'rate_limited' },
   },
   read,
+  withoutHandle,
 );
 
 // Search and timelines alike, signed in.

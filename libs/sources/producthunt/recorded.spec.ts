@@ -13,11 +13,17 @@ const atom: Outcome = {
 describeRecorded(
   'producthunt',
   {
-    'posts-edges-1.json': { items: 20, first: 'producthunt:blankly-3', last: 'producthunt:datatrain' },
+    'posts-edges-1.json': {
+      items: 20,
+      first: 'producthunt:blankly-3',
+      last: 'producthunt:datatrain',
+      digest: '02ef42d5a75d',
+    },
     'post-by-slug-1.json': {
       items: 20,
       first: 'producthunt:datatrain',
       last: 'producthunt:giftsy',
+      digest: '881b193196b6',
       notPolled: 'lookups of single posts; they are read as if they stood on a page',
     },
     'user-redacted-1.json': { error: 'unknown_shape', notPolled: 'a lookup of one account' },

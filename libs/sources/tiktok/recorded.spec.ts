@@ -9,10 +9,20 @@ const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPol
 describeRecorded(
   'tiktok',
   {
-    'research-video-query-1.json': { items: 27 },
-    'research-video-query-2.json': { items: 27 },
-    'research-video-query-3.json': { items: 1, first: '7435406205763226897' },
-    'research-video-query-4.json': { items: 1, first: '702874395068494965' },
+    'research-video-query-1.json': {
+      items: 27,
+      first: '7320768111068728607',
+      last: '7320768004067691818',
+      digest: '1f51e4c0a078',
+    },
+    'research-video-query-2.json': {
+      items: 27,
+      first: '7320768111068728607',
+      last: '7320768004067691818',
+      digest: '660afa0fcec2',
+    },
+    'research-video-query-3.json': { items: 1, ids: ['7435406205763226897'] },
+    'research-video-query-4.json': { items: 1, ids: ['702874395068494965'] },
     'research-video-comments-1.json': notPolled('the comments of one video'),
     'research-user-info-1.json': notPolled('a lookup of one account'),
     'oembed-1.json': notPolled('a lookup of one address, without a date'),

@@ -14,11 +14,11 @@ const web = notPolled('the web page’s own interface, which YouTube does not of
 describeRecorded(
   'youtube',
   {
-    'search-list-1.json': { items: 25, first: 'ddYARvl4PgE', last: 'nkhpGC10OVw' },
-    'search-list-2.json': { items: 25, first: 'fjxHTtZOAgQ', last: 'XxJKnDLYZz4' },
-    'search-list-3.json': { items: 5, first: 'LrQWzOkC0XQ', last: 'lVQ1EKR1v1I' },
-    'search-list-4.json': { items: 50, first: 'yc844Z_Hsnk', last: 'rPJBLKBFXQs' },
-    'search-list-5.json': { items: 25, first: 'yK7NYVPWHdM', last: 'qGH2yvVGgmk' },
+    'search-list-1.json': { items: 25, first: 'ddYARvl4PgE', last: 'nkhpGC10OVw', digest: 'e8e078ea1d35' },
+    'search-list-2.json': { items: 25, first: 'fjxHTtZOAgQ', last: 'XxJKnDLYZz4', digest: '007b6e34938d' },
+    'search-list-3.json': { items: 5, first: 'LrQWzOkC0XQ', last: 'lVQ1EKR1v1I', digest: 'a39cac45e980' },
+    'search-list-4.json': { items: 50, first: 'yc844Z_Hsnk', last: 'rPJBLKBFXQs', digest: '306972b9e868' },
+    'search-list-5.json': { items: 25, first: 'yK7NYVPWHdM', last: 'qGH2yvVGgmk', digest: 'afe6541f570e' },
     'videos-list-1.json': beside,
     'videos-list-2.json': beside,
     'commentthreads-list-1.json': lookedUp,
