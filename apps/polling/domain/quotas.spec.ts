@@ -35,6 +35,7 @@ describe('daily quotas', () => {
   it('are used up when the upstream says so, until it says', () => {
     const quotas = new Quotas(QUOTAS, 1);
     quotas.exhaust('search', new Date(5_000));
+    quotas.exhaust('search', new Date(3_000));
     expect(quotas.take('search', 1, new Date(4_999))).toEqual(new Date(5_000));
     expect(quotas.take('search', 1, new Date(5_000))).toBeUndefined();
   });

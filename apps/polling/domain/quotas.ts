@@ -51,7 +51,12 @@ export class Quotas {
   /** The upstream says that nothing is left. */
   exhaust(name: string, until: Date): void {
     const quota = this.quotas[name];
-    if (quota) this.spent.set(name, { points: quota.points, resetsAt: until.getTime() });
+    if (!quota) return;
+    const spent = this.spent.get(name);
+    // Two answers may have been under way together: the longer wait holds.
+    const isSpent = spent !== undefined && spent.points >= quota.points;
+    const resetsAt = Math.max(until.getTime(), isSpent ? spent.resetsAt : 0);
+    this.spent.set(name, { points: quota.points, resetsAt });
   }
 
   private current(name: string, quota: Quota, now: Date): Spent {
