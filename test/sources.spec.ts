@@ -140,8 +140,11 @@ describe('what is followed over time', () => {
       ['listing.price_changed', 15.5],
       ['listing.delisted', 15.5],
     ]);
-    const stats = await customer.api.get(`/v1/vinted/market-stats?keyword_id=${keyword.id}`);
-    expect(stats.body.data).toMatchObject([{ newListings: 2, delisted: 1, priceChanges: 1 }]);
+    const stats = await until('the day is counted', async () => {
+      const { body } = await customer.api.get(`/v1/vinted/market-stats?keyword_id=${keyword.id}`);
+      return body.data[0]?.delisted > 0 && body.data;
+    });
+    expect(stats).toMatchObject([{ newListings: 2, delisted: 1, priceChanges: 1 }]);
     const { body } = await customer.api.get(`/v1/keywords/${keyword.id}/results`);
     const prices = body.data.map(({ listing }: { listing: { price: number } }) => listing.price);
     expect(prices).toContain(15.5);
