@@ -16,6 +16,8 @@ import { seenItemsOf, seenByAll } from './seen-items.js';
 
 /** Searches that a feed can serve are claimed together, so that one read serves all. */
 const FEED_CLAIM = 2000;
+/** The first claim of a lane is smaller: after a restart much is due, and the first answer should not wait for all of it. */
+const FIRST_CLAIM = 100;
 /** Reads of their own that may wait for the lane, as the budget of so many minutes: a claim holds for three. */
 const BACKLOG_MINUTES = 1;
 /** Whoever has waited longer since the claim is given back: it could run out in the middle of the read. */
@@ -34,6 +36,7 @@ export class LaneWorker {
   /** Claimed, and not begun. */
   private readonly waiting = new Set<PlannedRead>();
   private finished: Promise<void> = Promise.resolve();
+  private hasClaimed = false;
 
   constructor(
     readonly lane: Lane,
@@ -116,11 +119,13 @@ export class LaneWorker {
   }
 
   private async claim(): Promise<number> {
+    const limit = this.hasClaimed ? FEED_CLAIM : FIRST_CLAIM;
     const claimed = await claimDue(
       this.database,
       this.lane.name,
-      this.together ? FEED_CLAIM : this.lane.concurrency,
+      this.together ? limit : this.lane.concurrency,
     );
+    this.hasClaimed ||= claimed.length > 0;
     const idle = claimed.filter((search) => search.watches.length === 0);
     await settleIdle(
       this.database,
