@@ -96,11 +96,11 @@ async function createKeyword(
       // As often as what these allow lets three keywords ask.
       source('mastodon', undefined, 15),
       source('x', undefined, 20),
-      source('vinted', { market: 'fr' }, 120),
+      source('vinted', { market: 'fr' }, 90),
       source(
         'ai_answers',
         { filters: { prompt: `Is ${brand.name} any good?`, brands: BRANDS.map(({ name }) => name) } },
-        30,
+        120,
       ),
     ],
     webhookUrl: `${url}/hooks/demo`,

@@ -6,6 +6,10 @@ import { BRANDS, DEMO_SOURCES, demoAccount, knownAccount, type DemoAccount } fro
 import { readInstallationSettings, startInstallation, type Installation } from './installation.js';
 
 const SIMULATOR_PORT = 8090;
+/** How often a listing of the simulated market becomes cheaper, and another one is sold. */
+const MARKET_MS = 45_000;
+/** Of the newest listings: those that watches follow. */
+const LISTINGS_IN_SIGHT = 30;
 
 /**
  * Earshot in a world of its own: simulated upstreams, an account, three keywords and a webhook receiver that checks
@@ -19,7 +23,9 @@ export async function startDemo(
   const dataDir = resolve(readInstallationSettings(env).DATA_DIR, 'demo');
   const simulator = await startWorld(knownAccount(dataDir)?.port ?? SIMULATOR_PORT, say);
   let installation: Installation | undefined;
+  const market = setInterval(() => moveMarket(simulator), MARKET_MS);
   const stop = async () => {
+    clearInterval(market);
     await installation?.stop();
     await simulator.stop();
   };
@@ -43,6 +49,17 @@ async function startWorld(port: number, say: (line: string) => void): Promise<Si
     say(`Port ${port} is taken: the simulated sources and the webhook receiver use another one.`);
     return startSimulator(options);
   });
+}
+
+/** A market on which nothing happens shows nothing. */
+function moveMarket({ world }: Simulator): void {
+  const listings = world
+    .posts('vinted')
+    .filter(({ text, title }) => BRANDS.some(({ name }) => `${title} ${text}`.includes(name)))
+    .slice(-LISTINGS_IN_SIGHT);
+  const [sold, reduced] = [listings[0], listings.at(-2)];
+  if (reduced) world.change('vinted', reduced.id, { priceCents: Math.ceil(reduced.priceCents * 0.9) });
+  if (sold && listings.length > LISTINGS_IN_SIGHT / 2) world.remove('vinted', sold.id);
 }
 
 async function accountOn({ env }: Installation, dataDir: string, { url }: Simulator): Promise<DemoAccount> {

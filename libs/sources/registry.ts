@@ -152,8 +152,8 @@ function setUp(id: SourceId, env: SourceEnv): SourceSetup {
   const connector = line.create(env);
   const missingSettings = connector.requiredSettings
     .map((names) => [names].flat())
-    .filter((names) => !names.some((name) => env[name]))
-    .map((names) => names.join(' or '));
+    .filter((names) => !names.some((name) => name.split(' and ').every((one) => env[one])))
+    .map((names) => names.join(names.some((name) => name.includes(' and ')) ? ', or ' : ' or '));
   const baseUrl = baseUrlOf(id, env);
   return {
     connector,

@@ -14,8 +14,8 @@ export type SourceItemInit = MessageInitShape<typeof ItemSchema>;
 export interface SourceConnector {
   readonly id: SourceId;
   /**
-   * Settings without which the source is unconfigured, for example `SOURCE_REDDIT_CLIENT_ID`; of an inner list one
-   * is enough.
+   * Settings without which the source is unconfigured, for example `SOURCE_REDDIT_CLIENT_ID`. Of an inner list one is
+   * enough; settings in it that belong together are joined by ` and `.
    */
   readonly requiredSettings: readonly (string | readonly string[])[];
   /** Faults of criteria that this source cannot serve (paths relative to the criteria: `filters.feed_urls`). */

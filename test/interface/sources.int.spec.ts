@@ -100,7 +100,10 @@ describe('a search on a source that cannot be watched here', () => {
   it.each([
     ['reddit', 'SOURCE_REDDIT_CLIENT_ID'],
     ['tiktok', 'SOURCE_TIKTOK_CLIENT_ID'],
-    ['producthunt', 'SOURCE_PRODUCTHUNT_TOKEN'],
+    [
+      'producthunt',
+      'SOURCE_PRODUCTHUNT_TOKEN, or SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET',
+    ],
     ['github', 'SOURCE_GITHUB_ENABLED'],
   ])('on %s is a 400 that names %s', async (source, setting) => {
     const { api } = await service.tenant();
@@ -129,6 +132,9 @@ describe('what a source cannot serve', () => {
     expect([made.status, made.body.code]).toEqual([400, 'MARKET_DISABLED']);
     expect(made.body.error).toContain('its markets are');
     expect((await api.post('/v1/vinted/watches', { ...body, market: 'fr' })).status).toBe(201);
+    const both = { ...body, market: 'fr', criteria: { query: 'lamp', market: 'de' } };
+    const refused = await api.post('/v1/vinted/watches', both);
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, 'market']);
   });
 
   it.each([

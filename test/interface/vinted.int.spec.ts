@@ -8,7 +8,7 @@ import { keywordBody, startInterface, type InterfaceUnderTest } from './interfac
 let service: InterfaceUnderTest;
 
 beforeAll(async () => {
-  service = await startInterface();
+  service = await startInterface({ SOURCE_VINTED_ENABLED: 'true' });
 });
 afterAll(() => service?.stop());
 
@@ -271,8 +271,7 @@ describe('the price history of a listing', () => {
         { at: at(1), price: 20, previousPrice: null, event: 'listing.created' },
         { at: at(10), price: 15.5, previousPrice: 20, event: 'listing.price_changed' },
         { at: at(50), price: 18, previousPrice: 15.5, event: 'listing.price_changed' },
-        // When the last of the searches had lost it.
-        { at: at(61), price: 18, previousPrice: null, event: 'listing.delisted' },
+        { at: at(60), price: 18, previousPrice: null, event: 'listing.delisted' },
       ],
       summary: { first: 20, last: 18, min: 15.5, minAt: at(10), max: 20, maxAt: at(1), changes: 2 },
     });
@@ -315,13 +314,22 @@ describe('the price history of a listing', () => {
 
   it('does not end while one search still sees it, and begins anew only when it is listed anew', async () => {
     const { accountId, api } = await service.tenant();
+    const watch = async (query: string): Promise<{ id: string; criteriaHash: string }> =>
+      (
+        await api.post('/v1/vinted/watches', {
+          market: 'fr',
+          criteria: { query },
+          refresh_interval_seconds: 600,
+        })
+      ).body;
+    const watches = [await watch('lamp'), await watch('old lamp')];
     const see = (hours: number, event: string, price: string, n: number) =>
       row(accountId, {
         listing_id: '78',
         observed_at: at(hours),
         event,
         price,
-        criteria_hash: HASHES[n] ?? '',
+        criteria_hash: watches[n]?.criteriaHash ?? '',
         first_seen_at: at(1),
       });
     await write([
@@ -345,6 +353,10 @@ describe('the price history of a listing', () => {
       'listed',
       [null, 'listing.delisted', 'listing.created'],
     ]);
+    // What has ended cannot lose it any more.
+    await api.delete(`/v1/vinted/watches/${watches[1]?.id}`);
+    await write([see(40, 'delisted', '20.00', 0)]);
+    expect((await history()).status).toBe('delisted');
   });
 
   it('is that of the market where it was seen last, unless one is named', async () => {

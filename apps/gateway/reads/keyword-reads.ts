@@ -84,6 +84,16 @@ export class KeywordReads {
     return this.withSchedule(await query.getMany());
   }
 
+  /** The searches (criteria hashes) of a source that the account's watches look at. */
+  async searchesOf(accountId: string, source: string): Promise<ReadonlySet<string>> {
+    const rows: { criteria_hash: string }[] = await this.database.query(
+      `SELECT DISTINCT criteria_hash FROM watches
+       WHERE account_id = $1 AND source = $2 AND is_active AND retired_at IS NULL`,
+      [accountId, source],
+    );
+    return new Set(rows.map((row) => row.criteria_hash));
+  }
+
   private async withSchedule(watches: readonly WatchEntity[]): Promise<WatchRead[]> {
     const rows: { watch_id: string; last_checked_at: Date | null; last_status: string | null }[] =
       await this.database.query(

@@ -23,8 +23,7 @@ export function createProducthuntConnector(settings: ProducthuntSettings): Sourc
     id: 'producthunt',
     // Together: the token, or both of the others.
     requiredSettings: [
-      ['SOURCE_PRODUCTHUNT_TOKEN', 'SOURCE_PRODUCTHUNT_CLIENT_ID'],
-      ['SOURCE_PRODUCTHUNT_TOKEN', 'SOURCE_PRODUCTHUNT_CLIENT_SECRET'],
+      ['SOURCE_PRODUCTHUNT_TOKEN', 'SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET'],
     ],
     commonGrid: true,
     hasSearch: false,

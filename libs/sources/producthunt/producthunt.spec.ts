@@ -268,11 +268,11 @@ describe('criteria and settings of Product Hunt', () => {
     expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
   });
 
-  const id = 'SOURCE_PRODUCTHUNT_TOKEN or SOURCE_PRODUCTHUNT_CLIENT_ID';
-  const secret = 'SOURCE_PRODUCTHUNT_TOKEN or SOURCE_PRODUCTHUNT_CLIENT_SECRET';
+  const missing =
+    'SOURCE_PRODUCTHUNT_TOKEN, or SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET';
   it.each([
-    [{}, [id, secret]],
-    [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a' }, [secret]],
+    [{}, [missing]],
+    [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a' }, [missing]],
     [{ SOURCE_PRODUCTHUNT_CLIENT_ID: 'a', SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'b' }, []],
     [{ SOURCE_PRODUCTHUNT_TOKEN: 'c' }, []],
   ])('with %j what is missing is %j', (env, missingSettings) => {

@@ -43,7 +43,7 @@ class CriteriaFieldsDto {
   @Optional() @IsIn(MATCH_MODES) match?: MatchMode;
   @Optional()
   @IsArray()
-  @ArrayMinSize(2)
+  @ArrayMinSize(2, { message: 'must hold at least 2 terms; a single one goes into query' })
   @ArrayMaxSize(MOST_TERMS)
   @IsString({ each: true })
   @Length(1, 60, { each: true })

@@ -21,12 +21,15 @@ export interface PriceWay {
   isGone: boolean;
 }
 
+/** True for a search that is still looked at: what no other has lost, one that has ended cannot lose any more. */
+export type IsLive = (criteriaHash: string) => boolean;
+
 /**
  * Two searches that watch the same listing see the same change at different times: it is a step once. And it is gone when
- * it has left every search that saw it: one may have lost it to its price alone.
+ * it has left every live search that saw it: one may have lost it to its price alone.
  * @param observations of one listing on one market, oldest first
  */
-export function priceWay(observations: readonly Observed[]): PriceWay {
+export function priceWay(observations: readonly Observed[], isLive: IsLive): PriceWay {
   const points: PricePoint[] = [];
   const seenBy = new Set<string>();
   let isGone = false;
@@ -42,7 +45,7 @@ export function priceWay(observations: readonly Observed[]): PriceWay {
       points.push({ at, price: last.price, previousPrice: null, event: 'listing.delisted' });
       continue;
     }
-    seenBy.add(search);
+    if (isLive(search)) seenBy.add(search);
     const price = Number(text);
     const isNew = event === 'created' && (!last || isGone);
     if (isNew || !last)

@@ -43,7 +43,8 @@ export class VintedController {
     const last = found.at(-1)?.market;
     const observations = found.filter((one) => one.market === last);
     if (observations.length === 0) throw Refusal.notFound('item');
-    const way = priceWay(observations);
+    const live = await this.keywords.searchesOf(accountId, 'vinted');
+    const way = priceWay(observations, (search) => live.has(search));
     const points = way.points.filter(
       ({ at }) => (!from || Date.parse(at) >= from.getTime()) && (!to || Date.parse(at) < to.getTime()),
     );

@@ -20,7 +20,7 @@ import {
   RetireWatchSchema,
   type SourceId,
 } from '#contracts';
-import { isoOf, newId, Refusal } from '#kernel';
+import { isoOf, newId, Refusal, type Fault } from '#kernel';
 import { COMMANDS, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
@@ -47,6 +47,12 @@ function withMarket({ market, criteria }: WatchBodyDto) {
   return { ...criteria, market: market ?? criteria.market ?? DEFAULT_MARKET };
 }
 
+function marketFaults({ market, criteria }: WatchBodyDto): Fault[] {
+  const inside = criteria.market;
+  if (market === undefined || inside === undefined || market === inside) return [];
+  return [{ path: 'market', message: `is not the market of criteria ("${inside}"); one of them is enough` }];
+}
+
 /** The market of a watch that names none. */
 const DEFAULT_MARKET = 'global';
 
@@ -68,6 +74,7 @@ export class WatchesController {
     if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
     const body = readBody(WatchBodyDto, raw, 'any', (one) => [
       ...termFaults(one.criteria, 'criteria'),
+      ...marketFaults(one),
       ...searchFaults(source, criteriaOf(withMarket(one)), 'criteria', this.sources).map((fault) =>
         fault.path === 'criteria.market' && one.market !== undefined ? { ...fault, path: 'market' } : fault,
       ),
