@@ -1,16 +1,12 @@
 import type { FeedState } from '../domain/feed-watch.js';
+import type { HealthState } from '../domain/health.js';
 import type { Spent } from '../domain/quotas.js';
 
 /** What a lane has learned about its upstream: kept in Postgres, so that it holds after a move or a restart. */
-export interface LaneMemory {
+export interface LaneMemory extends HealthState {
   blockedUntil: Date;
   /** What the lane waits for, for people. */
   blockedReason: string;
-  /** Outages in a row. */
-  failures: number;
-  /** Why the upstream is not well, for people; empty while it is. */
-  trouble: string;
-  lastSuccessAt: Date | undefined;
   feed: FeedState | undefined;
   quotas: Record<string, Spent>;
 }

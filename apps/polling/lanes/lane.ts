@@ -13,8 +13,9 @@ import {
 } from '#sources';
 import type { OutboundHttp } from '#http-out';
 import { metrics } from '#telemetry';
-import { blocksLane, isSuspicious, waitAfter } from '../domain/backoff.js';
+import { waitAfter } from '../domain/backoff.js';
 import { FeedWatch } from '../domain/feed-watch.js';
+import { Health } from '../domain/health.js';
 import { Quotas } from '../domain/quotas.js';
 import { TokenBucket } from '../domain/token-bucket.js';
 import type { LaneMemory } from './lane-memory.js';
@@ -42,13 +43,6 @@ export interface LaneParts {
 const PATIENCE_MS = 60_000;
 /** What is learned from reads that go well is written down this seldom. */
 const REMEMBER_MS = 2_000;
-/** So many searches have to fail, where one of them says little, before the source counts as unwell. */
-const FAILING_SEARCHES = 3;
-/** Kinds of failure that are about the search alone. */
-const OF_ONE_SEARCH = new Set(['not_found', 'gone', 'blocked']);
-/** Kinds that may be about the search alone. */
-const OF_ONE_OR_ALL = new Set(['forbidden', 'unexpected_status', 'too_large']);
-
 /** One part of a source's upstream budget: requests go out only as the lane allows. */
 export class Lane {
   readonly name: string;
@@ -61,16 +55,12 @@ export class Lane {
   private readonly clock: Clock;
   private readonly quotas: Quotas;
   private readonly feed: FeedWatch;
+  private readonly health: Health;
   private blockedUntilMs: number;
   private blockedReason: string;
   /** The upstream asked for a moment of patience, in an answer that was fine. */
   private heldUntilMs = 0;
-  private failures: number;
-  private trouble: string;
-  private lastSuccessAt: Date | undefined;
   private rememberedAt = 0;
-  /** Searches that have failed, since one went well, in a way that may be about them only. */
-  private readonly suspects = new Set<string>();
   private readonly abort = new AbortController();
 
   constructor(private readonly parts: LaneParts) {
@@ -81,9 +71,8 @@ export class Lane {
     this.clock = parts.clock ?? systemClock;
     this.blockedUntilMs = memory.blockedUntil.getTime();
     this.blockedReason = memory.blockedReason;
-    this.failures = memory.failures;
-    this.trouble = memory.trouble;
-    this.lastSuccessAt = memory.lastSuccessAt;
+    const { failures, trouble, lastSuccessAt } = memory;
+    this.health = new Health(connector.budget.backoff, { failures, trouble, lastSuccessAt });
     this.quotas = new Quotas(connector.budget.quotas ?? {}, parts.lanes, memory.quotas);
     this.feed = new FeedWatch((connector.feed?.quietSeconds ?? Infinity) * 1000, memory.feed);
     const perMinute = this.requestsPerMinute;
@@ -100,7 +89,7 @@ export class Lane {
 
   /** True while the upstream has just failed and is being tried again. */
   get isProbing(): boolean {
-    return this.failures > 0;
+    return this.health.state.failures > 0;
   }
 
   /** This lane's part of what the upstream allows. */
@@ -157,12 +146,7 @@ export class Lane {
 
   /** A read went well: the upstream is fine. */
   async succeeded(): Promise<void> {
-    this.suspects.clear();
-    const recovered = this.failures > 0 || this.trouble !== '';
-    this.failures = 0;
-    this.trouble = '';
-    this.lastSuccessAt = this.clock.now();
-    await this.remember(recovered);
+    await this.remember(this.health.succeeded(this.clock.now()));
   }
 
   /**
@@ -179,9 +163,10 @@ export class Lane {
       return;
     }
     const hours = Math.floor(frozenForMs / 360_000) / 10;
-    this.trouble = `${this.source} answers, but has shown nothing new for ${hours} h: it must be frozen; nothing is charged until it moves again`;
+    const trouble = `${this.source} answers, but has shown nothing new for ${hours} h: it must be frozen; nothing is charged until it moves again`;
+    this.health.unwell(trouble);
     await this.remember(true);
-    throw new UpstreamError('frozen', this.trouble, 200);
+    throw new UpstreamError('frozen', trouble, 200);
   }
 
   /**
@@ -190,33 +175,14 @@ export class Lane {
    */
   async failed(error: UpstreamError, searchKey: string): Promise<Date | undefined> {
     if (error.reach === 'search') return undefined;
-    if (isSuspicious(error.kind)) this.suspects.add(searchKey);
-    const { backoff } = this.connector.budget;
-    if (!blocksLane(error.kind, backoff, this.suspects.size)) {
-      this.trouble = this.troubleOf(error, searchKey) ?? this.trouble;
+    if (!this.health.failed(error, searchKey)) {
       await this.remember(false);
       return undefined;
     }
-    this.failures += 1;
-    this.trouble = error.message;
-    this.block(waitAfter(error.kind, this.failures, error.retryAfterMs, Math.random()), error.message);
+    const { failures } = this.health.state;
+    this.block(waitAfter(error.kind, failures, error.retryAfterMs, Math.random()), error.message);
     await this.remember(true);
     return this.blockedUntil;
-  }
-
-  /**
-   * What a failure says about the source as a whole. One search that is not there, or that was not understood, says
-   * nothing; several in a row do. Where each has an upstream of its own nobody else is told whose failed.
-   */
-  private troubleOf({ kind, message }: UpstreamError, searchKey: string): string | undefined {
-    const { backoff } = this.connector.budget;
-    if (OF_ONE_SEARCH.has(kind)) return undefined;
-    if (backoff === 'lane' && !OF_ONE_OR_ALL.has(kind)) return message;
-    const several = this.suspects.add(searchKey).size >= FAILING_SEARCHES;
-    if (!several) return undefined;
-    return backoff === 'lane'
-      ? message
-      : `${this.suspects.size} searches in a row could not be read (${kind}); their activity says why`;
   }
 
   /** What every request of the lane is subject to. */
@@ -306,9 +272,7 @@ export class Lane {
     await this.parts.remember({
       blockedUntil: this.blockedUntil,
       blockedReason: this.blockedReason,
-      failures: this.failures,
-      trouble: this.trouble,
-      lastSuccessAt: this.lastSuccessAt,
+      ...this.health.state,
       feed: this.feed.state,
       quotas: this.quotas.state,
     });
@@ -321,6 +285,6 @@ export class Lane {
   private publish(): void {
     const labels = { source: this.source, lane: this.name };
     metrics.laneBlockedUntil.set(labels, this.blockedForMs > 0 ? this.blockedUntilMs / 1000 : 0);
-    metrics.sourceHealthy.set(labels, this.trouble === '' ? 1 : 0);
+    metrics.sourceHealthy.set(labels, this.health.state.trouble === '' ? 1 : 0);
   }
 }
