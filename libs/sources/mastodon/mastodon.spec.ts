@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { describeConnector } from '../connector-contract.js';
 import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
-import type { FetchContext } from '../source.js';
 import { createMastodonConnector } from './index.js';
 import { servePosts, status, statusUri } from './invented.js';
+import { NOTHING, quiet, read, withToken, withoutToken } from './mastodon-under-test.js';
 
 const TAGS_ONLY = 'mastodon: without SOURCE_MASTODON_TOKEN only hashtags are searched';
-const withToken = () => createMastodonConnector({ instance: '', token: 'token-1' });
-const withoutToken = () => createMastodonConnector({ instance: '', token: '' });
-const NOTHING = { accounts: [], statuses: [], hashtags: [] };
 
 describeConnector('mastodon, with a token', {
   create: withToken,
@@ -27,22 +24,6 @@ describeConnector('mastodon, with a token', {
     { statuses: [{ ...status(1, SPEC_NOW), content: undefined, text: 'Lamp' }] },
   ],
 });
-
-type Criteria = Parameters<typeof criteriaOf>[0];
-
-async function read(
-  connector: ReturnType<typeof withToken>,
-  init: Criteria,
-  answer: (path: string, host: string) => FakeAnswer,
-  more: Partial<FetchContext> = {},
-) {
-  const upstream = fakeUpstream('mastodon', ({ at }) => answer(at.pathname, at.host));
-  const fetched = await connector.search(criteriaOf(init), fakeContext(upstream.http, more));
-  const asked = upstream.requests.map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`));
-  return { fetched, asked, requests: upstream.requests };
-}
-
-const quiet = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : [] });
 
 describe('what Mastodon is asked with a token', () => {
   it('is the full text for each term, and their hashtags together', async () => {
@@ -245,94 +226,6 @@ describe('the public timeline of an instance', () => {
       ),
     );
     expect(upstream.requests.length).toBe(2);
-  });
-});
-
-describe('the instances of a search on Mastodon', () => {
-  const filters = { instances: ['light.example', 'mastodon.social'] };
-
-  it('are each read, and only the own one is told the token', async () => {
-    const { fetched, requests } = await read(withToken(), { query: 'lamp', filters }, quiet);
-    const seen = requests.map(({ at, headers }) => [at.host, headers?.['authorization'] !== undefined]);
-    expect(seen).toContainEqual(['light.example', false]);
-    expect(seen).toContainEqual(['mastodon.social', true]);
-    expect(seen).not.toContainEqual(['light.example', true]);
-    expect(fetched.warnings).toEqual(['mastodon: on light.example only hashtags are searched']);
-    expect(withToken().requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(3);
-  });
-
-  it('that show the same post give it once', async () => {
-    const both = { instances: ['light.example', 'lamps.example'] };
-    const { fetched } = await read(withToken(), { query: 'lamp', filters: both }, (_, host) => ({
-      body: [status(1, SPEC_NOW, { id: host === 'light.example' ? '7' : '9' })],
-    }));
-    expect(fetched.items.map(({ itemId }) => itemId)).toEqual([statusUri(1)]);
-  });
-
-  it('one that does not answer is a warning', async () => {
-    const { fetched } = await read(withToken(), { query: 'lamp', filters }, (path, host) =>
-      host === 'light.example' ? { status: 503 } : quiet(path),
-    );
-    expect(fetched.warnings).toEqual([
-      'mastodon on light.example: mastodon answered 503: the upstream has a fault of its own; it is asked again later',
-    ]);
-  });
-
-  it('the own one that asks for patience gets it, and another is only left alone itself', async () => {
-    const busy: FakeAnswer = { status: 429, headers: { 'retry-after': '90' } };
-    const session = new Map<string, unknown>();
-    const searched = async (busyHost: string, query: string) => {
-      const upstream = fakeUpstream('mastodon', ({ at }) =>
-        at.host === busyHost ? busy : quiet(at.pathname),
-      );
-      const { warnings } = await withoutToken().search(
-        criteriaOf({ query, filters }),
-        fakeContext(upstream.http, { session }),
-      );
-      return { warnings, heldOff: upstream.heldOff, hosts: upstream.requests.map(({ at }) => at.host) };
-    };
-    const own = await searched('mastodon.social', 'lamp');
-    const reason = 'mastodon answered 429: too many requests, asked to wait 90 s';
-    expect(own.heldOff).toEqual([{ waitMs: 90_000, reason }]);
-    expect(own.warnings).toContain(reason);
-    expect((await searched('light.example', 'lamp')).heldOff).toEqual([]);
-    const again = await searched('none', 'desk');
-    expect(new Set(again.hosts)).toEqual(new Set(['mastodon.social']));
-    expect(again.warnings).toContain(
-      'mastodon on light.example: it asked for patience, and is asked again in 90 s',
-    );
-  });
-
-  it('are remembered in bounds, however many there are and however many hashtags nobody uses', async () => {
-    const session = new Map<string, unknown>();
-    const connector = withoutToken();
-    const since = new Date(SPEC_NOW.getTime() - 600_000);
-    const upstream = fakeUpstream('mastodon', ({ at }) =>
-      at.pathname.endsWith('/public') ? { status: 422 } : { body: [] },
-    );
-    const look = (n: number) =>
-      connector.search(
-        criteriaOf({ query: 'lamp', filters: { instances: `s${n}.example` } }),
-        fakeContext(upstream.http, { session, since }),
-      );
-    for (let n = 0; n <= 500; n += 1) await look(n);
-    const measured = () => upstream.requests.filter(({ at }) => at.pathname.endsWith('/public')).length;
-    expect([measured(), session.size <= 2]).toEqual([501, true]);
-    await look(500);
-    expect(measured()).toBe(501);
-    await look(0);
-    expect(measured()).toBe(502);
-  });
-
-  it('one that is closed to strangers should be taken out, and makes nobody else wait', async () => {
-    const reading = read(withToken(), { query: 'lamp', filters: { instances: 'light.example' } }, () => ({
-      status: 422,
-    }));
-    await expect(reading).rejects.toMatchObject({
-      message:
-        'mastodon on light.example: mastodon answered 422: it shows its posts to its own accounts only; take it out of filters.instances',
-      reach: 'search',
-    });
   });
 });
 

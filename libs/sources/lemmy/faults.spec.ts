@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { createLemmyConnector } from './index.js';
+import { serveSite } from './invented.js';
+import { NOTHING, connector, read } from './lemmy-under-test.js';
+
+describe('faults of Lemmy', () => {
+  it.each([
+    [400, 'rate_limit_error', 'rate_limited', 'lemmy answered 400: too many requests, asked to wait'],
+    [
+      400,
+      'couldnt_find_community',
+      'not_found',
+      'lemmy answered 400: lemmy.world knows no such community; check filters.community',
+    ],
+    [
+      400,
+      'instance_is_private',
+      'unauthorized',
+      'lemmy answered 400: it shows its posts to its own accounts only; set SOURCE_LEMMY_TOKEN',
+    ],
+    [
+      400,
+      'invalid_query',
+      'unexpected_status',
+      'lemmy answered 400 (invalid_query): the request was not understood',
+    ],
+    [400, '<b>', 'unexpected_status', 'lemmy answered 400: the request was not understood'],
+    [
+      404,
+      'couldnt_find_post',
+      'not_found',
+      'lemmy answered 404: there is nothing at this address; check what the search names',
+    ],
+  ])('%i %s is "%s"', async (status, error, kind, message) => {
+    const reading = read({ query: 'lamp' }, { answer: () => ({ status, body: { error } }) });
+    await expect(reading).rejects.toMatchObject({ kind, message, statusCode: status });
+  });
+
+  it('a token that is refused is told, with the setting at fault', async () => {
+    const signedIn = createLemmyConnector({ instance: '', token: 'jwt-1' });
+    const answer = () => ({ status: 401, body: { error: 'not_logged_in' } });
+    await expect(read({ query: 'lamp' }, { answer }, signedIn)).rejects.toMatchObject({
+      message: 'lemmy answered 401: the token was not accepted; check SOURCE_LEMMY_TOKEN',
+    });
+  });
+
+  it('that are a plea for patience are heeded, though another server answers', async () => {
+    const busy: FakeAnswer = { status: 400, body: { error: 'rate_limit_error' } };
+    const upstream = fakeUpstream(
+      'lemmy',
+      (request) =>
+        serveSite('0.19.20', request) ?? (request.at.host === 'light.example' ? { body: NOTHING } : busy),
+    );
+    const filters = { instances: ['lemmy.world', 'light.example'] };
+    const reading = connector.search(criteriaOf({ query: 'lamp', filters }), fakeContext(upstream.http));
+    const reason = 'lemmy answered 400: too many requests, asked to wait';
+    expect((await reading).warnings).toEqual([reason]);
+    expect(upstream.heldOff).toEqual([{ waitMs: 30_000, reason }]);
+  });
+
+  it('of a server that only the search names make only that one wait', async () => {
+    const session = new Map<string, unknown>();
+    const filters = { instances: ['lemmy.world', 'light.example'] };
+    const init = { query: 'lamp', filters };
+    const answer = (_: string, host: string): FakeAnswer =>
+      host === 'light.example' ? { status: 400, body: { error: 'rate_limit_error' } } : { body: NOTHING };
+    await read(init, { answer, more: { session } });
+    const { fetched, requests } = await read({ ...init, query: 'light' }, { answer, more: { session } });
+    expect(requests.map(({ at }) => at.host)).toEqual(['lemmy.world']);
+    expect(fetched.warnings).toEqual([
+      'lemmy on light.example: it asked for patience, and is asked again in 30 s',
+    ]);
+  });
+
+  it('of one server among several are a warning', async () => {
+    const filters = { instances: ['light.example', 'lamps.example'] };
+    const { fetched } = await read(
+      { query: 'lamp', filters },
+      { answer: (_, host) => (host === 'light.example' ? { status: 500 } : { body: NOTHING }) },
+    );
+    expect(fetched.warnings).toEqual([
+      'lemmy on light.example: lemmy answered 500: the upstream has a fault of its own; it is asked again later',
+    ]);
+  });
+});
+
+describe('criteria on Lemmy', () => {
+  const wanted = 'must be a community such as "technology@lemmy.world", or a list of them';
+  it.each([
+    [{}, 'query', 'a search on lemmy needs a query, terms or filters.community'],
+    [{ query: 'lamp', filters: { community: 7 } }, 'filters.community', wanted],
+    [
+      { query: 'lamp', filters: { community: ['lamps', 'a b'] } },
+      'filters.community',
+      `${wanted}; "a b" is not`,
+    ],
+    [
+      { query: 'lamp', filters: { instances: ['localhost'] } },
+      'filters.instances',
+      'must be a list of 1 to 5 servers, for example "lemmy.world"; "localhost" is not',
+    ],
+    [{ query: 'lamp', sort: 'Hot' }, 'sort', 'lemmy sorts by newest, not by "Hot"'],
+  ])('cannot be %j', (init, path, message) => {
+    expect(connector.checkCriteria(criteriaOf(init))).toEqual([{ path, message }]);
+  });
+
+  it('may be a community alone', () => {
+    expect(connector.checkCriteria(criteriaOf({ filters: { community: 'lamps' } }))).toEqual([]);
+  });
+});
