@@ -1,3 +1,4 @@
+import { keepInSession, sessionToken } from '../session-token.js';
 import { recordOf, textOf, unknownShape } from '../shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 
@@ -52,10 +53,10 @@ async function ask({ http }: FetchContext, { accessJwt }: Session, url: string):
   );
 }
 
-// The promise is what is kept, so that reads that start together sign in once: sign-ins are few a day.
+// Sign-ins are few a day.
 function sessionOf(context: FetchContext, settings: BlueskySettings): Promise<Session> {
-  const kept = context.session.get(SESSION_KEY) as Promise<Session> | undefined;
-  return kept ?? keep(context, createSession(context, settings));
+  const make = () => createSession(context, settings);
+  return sessionToken({ session: context.session, key: SESSION_KEY, make });
 }
 
 async function renewed(context: FetchContext, settings: BlueskySettings, ended: Session): Promise<Session> {
@@ -63,15 +64,7 @@ async function renewed(context: FetchContext, settings: BlueskySettings, ended: 
   // Another read may have renewed it meanwhile.
   if (kept && (await kept) !== ended) return kept;
   if (context.session.get(SESSION_KEY) !== kept) return sessionOf(context, settings);
-  return keep(context, renew(context, settings, ended));
-}
-
-function keep(context: FetchContext, signingIn: Promise<Session>): Promise<Session> {
-  context.session.set(SESSION_KEY, signingIn);
-  signingIn.catch(() => {
-    if (context.session.get(SESSION_KEY) === signingIn) context.session.delete(SESSION_KEY);
-  });
-  return signingIn;
+  return keepInSession(context.session, SESSION_KEY, renew(context, settings, ended));
 }
 
 async function renew(context: FetchContext, settings: BlueskySettings, ended: Session): Promise<Session> {

@@ -1,4 +1,5 @@
 import { parseJson } from '../json-answer.js';
+import { askWithToken } from '../session-token.js';
 import { recordOf, textOf, unknownShape } from '../shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 
@@ -27,27 +28,9 @@ export async function withToken<T>(
   ask: (token: string) => Promise<T>,
 ): Promise<T> {
   if (settings.token !== '') return ask(settings.token);
-  const token = await tokenOf(context, settings);
-  try {
-    return await ask(token);
-  } catch (error) {
-    if (!(error instanceof UpstreamError) || error.kind !== 'unauthorized') throw error;
-    // Another read may have renewed it meanwhile: only the token that was refused is thrown away.
-    if ((await context.session.get(SESSION_KEY)) === token) context.session.delete(SESSION_KEY);
-    return ask(await tokenOf(context, settings));
-  }
-}
-
-// The promise is what is kept, so that reads that start together sign in once. It says nothing of when it ends.
-function tokenOf(context: FetchContext, settings: ProducthuntSettings): Promise<string> {
-  const kept = context.session.get(SESSION_KEY) as Promise<string> | undefined;
-  if (kept) return kept;
-  const signingIn = signIn(context, settings);
-  context.session.set(SESSION_KEY, signingIn);
-  signingIn.catch(() => {
-    if (context.session.get(SESSION_KEY) === signingIn) context.session.delete(SESSION_KEY);
-  });
-  return signingIn;
+  // It says nothing of when it ends.
+  const make = () => signIn(context, settings);
+  return askWithToken({ session: context.session, key: SESSION_KEY, make }, ask);
 }
 
 async function signIn({ http }: FetchContext, settings: ProducthuntSettings): Promise<string> {

@@ -1,4 +1,5 @@
 import { recordOf, numberOf, textOf, unknownShape } from '../shape.js';
+import { askWithToken } from '../session-token.js';
 import { UpstreamError, type UpstreamHttp, type UpstreamResponse } from '../source.js';
 
 /** The credentials of a reddit application. */
@@ -31,15 +32,10 @@ export async function askSignedIn(
   settings: RedditSettings,
   url: string,
 ): Promise<{ body: unknown; response: UpstreamResponse }> {
-  const token = await tokenOf(context, settings);
-  try {
-    return await ask(context.http, settings, token.value, url);
-  } catch (error) {
-    if (!(error instanceof UpstreamError) || error.kind !== 'unauthorized') throw error;
-    // Another read may have renewed it meanwhile: only the token that was refused is thrown away.
-    if ((await context.session.get(SESSION_KEY)) === token) context.session.delete(SESSION_KEY);
-    return ask(context.http, settings, (await tokenOf(context, settings)).value, url);
-  }
+  const isGood = (token: Token) => token.expiresAt - RENEW_BEFORE_MS > context.now.getTime();
+  const make = () => signIn(context, settings);
+  const token = { session: context.session, key: SESSION_KEY, make, isGood };
+  return askWithToken(token, ({ value }) => ask(context.http, settings, value, url));
 }
 
 function ask(
@@ -52,20 +48,6 @@ function ask(
     url,
     headers: { authorization: `bearer ${token}`, 'user-agent': userAgentOf(settings) },
   });
-}
-
-// The promise is what is kept, so that reads that start together sign in once.
-async function tokenOf(context: SignedInContext, settings: RedditSettings): Promise<Token> {
-  const kept = context.session.get(SESSION_KEY) as Promise<Token> | undefined;
-  const token = await kept;
-  if (token && token.expiresAt - RENEW_BEFORE_MS > context.now.getTime()) return token;
-  if (context.session.get(SESSION_KEY) !== kept) return tokenOf(context, settings);
-  const signingIn = signIn(context, settings);
-  context.session.set(SESSION_KEY, signingIn);
-  signingIn.catch(() => {
-    if (context.session.get(SESSION_KEY) === signingIn) context.session.delete(SESSION_KEY);
-  });
-  return signingIn;
 }
 
 async function signIn({ http, now }: SignedInContext, settings: RedditSettings): Promise<Token> {

@@ -1,3 +1,4 @@
+import { sessionToken } from '../session-token.js';
 import { listOf, recordOf, textOf, unknownShape } from '../shape.js';
 import type { FetchContext } from '../source.js';
 import { ask } from './ask.js';
@@ -10,14 +11,8 @@ const SESSION_KEY = 'stackoverflow.answerFilter';
  * `/questions/{ids}` would cost one for every page.
  */
 export function answerFilter(context: FetchContext, key: string): Promise<string> {
-  const kept = context.session.get(SESSION_KEY) as Promise<string> | undefined;
-  if (kept) return kept;
-  const making = makeFilter(context, key);
-  context.session.set(SESSION_KEY, making);
-  making.catch(() => {
-    if (context.session.get(SESSION_KEY) === making) context.session.delete(SESSION_KEY);
-  });
-  return making;
+  const make = () => makeFilter(context, key);
+  return sessionToken({ session: context.session, key: SESSION_KEY, make });
 }
 
 async function makeFilter(context: FetchContext, key: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { numberOf, recordOf, textOf, unknownShape } from '../shape.js';
+import { askWithToken } from '../session-token.js';
 import { UpstreamError, type UpstreamHttp } from '../source.js';
 
 /** The credentials of a project that TikTok has approved for research. */
@@ -37,29 +38,10 @@ export async function withToken<T>(
   ask: (token: string) => Promise<T>,
   isEnded: (error: unknown) => boolean,
 ): Promise<T> {
-  const token = await tokenOf(context, settings);
-  try {
-    return await ask(token.value);
-  } catch (error) {
-    if (!isEnded(error)) throw error;
-    // Another read may have renewed it meanwhile: only the token that was refused is thrown away.
-    if ((await context.session.get(SESSION_KEY)) === token) context.session.delete(SESSION_KEY);
-    return ask((await tokenOf(context, settings)).value);
-  }
-}
-
-// The promise is what is kept, so that reads that start together sign in once.
-async function tokenOf(context: SignedInContext, settings: TiktokSettings): Promise<Token> {
-  const kept = context.session.get(SESSION_KEY) as Promise<Token> | undefined;
-  const token = await kept;
-  if (token && token.expiresAt - RENEW_BEFORE_MS > context.now.getTime()) return token;
-  if (context.session.get(SESSION_KEY) !== kept) return tokenOf(context, settings);
-  const signingIn = signIn(context, settings);
-  context.session.set(SESSION_KEY, signingIn);
-  signingIn.catch(() => {
-    if (context.session.get(SESSION_KEY) === signingIn) context.session.delete(SESSION_KEY);
-  });
-  return signingIn;
+  const isGood = (token: Token) => token.expiresAt - RENEW_BEFORE_MS > context.now.getTime();
+  const make = () => signIn(context, settings);
+  const token = { session: context.session, key: SESSION_KEY, make, isGood };
+  return askWithToken(token, ({ value }) => ask(value), isEnded);
 }
 
 async function signIn({ http, now }: SignedInContext, settings: TiktokSettings): Promise<Token> {

@@ -2,6 +2,7 @@ import { numberOf, recordOf, textOf } from '../shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 import type { Market } from './markets.js';
 import { listingUrl } from './request.js';
+import { askWithToken, sessionToken, type SessionToken } from '../session-token.js';
 
 /** What asking needs of a read's context. */
 export type SessionContext = Pick<FetchContext, 'http' | 'session' | 'shared'>;
@@ -17,19 +18,15 @@ const GONE = [404, 410];
  * `UpstreamError`, also where an answer of 200 holds a `code` that says no.
  */
 export async function askCatalog(context: SessionContext, market: Market, url: string): Promise<unknown> {
-  const cookie = await cookieOf(context, market);
+  let visits = 0;
+  const askIn = (cookie: string) => {
+    visits += 1;
+    return ask(context, cookie, url);
+  };
   try {
-    return await ask(context, cookie, url);
+    return await askWithToken(visitOf(context, market), askIn, isEnded);
   } catch (error) {
-    if (!isEnded(error)) throw error;
-    // Another read may have begun a new visit meanwhile: only the one that was refused is thrown away.
-    const kept = context.session.get(keyOf(market)) as Promise<string> | undefined;
-    if (kept && (await kept) === cookie) context.session.delete(keyOf(market));
-  }
-  try {
-    return await ask(context, await cookieOf(context, market), url);
-  } catch (error) {
-    if (!isEnded(error)) throw error;
+    if (visits < 2 || !isEnded(error)) throw error;
     throw new UpstreamError(
       'unauthorized',
       `${error.message}, in a new visit too; vinted may not want visitors from this address`,
@@ -42,7 +39,7 @@ export async function askCatalog(context: SessionContext, market: Market, url: s
 export async function isGone(context: SessionContext, market: Market, id: string): Promise<boolean> {
   const { status } = await context.http.request({
     url: listingUrl(market, id),
-    headers: { accept: 'text/html', cookie: await cookieOf(context, market) },
+    headers: { accept: 'text/html', cookie: await sessionToken(visitOf(context, market)) },
     accept: [...GONE, ...MOVED],
   });
   return GONE.includes(status);
@@ -77,16 +74,8 @@ function isEnded(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.kind === 'unauthorized';
 }
 
-// The promise is what is kept, so that reads that start together visit once.
-function cookieOf(context: SessionContext, market: Market): Promise<string> {
-  const kept = context.session.get(keyOf(market)) as Promise<string> | undefined;
-  if (kept) return kept;
-  const visiting = visit(context, market);
-  context.session.set(keyOf(market), visiting);
-  visiting.catch(() => {
-    if (context.session.get(keyOf(market)) === visiting) context.session.delete(keyOf(market));
-  });
-  return visiting;
+function visitOf(context: SessionContext, market: Market): SessionToken<string> {
+  return { session: context.session, key: keyOf(market), make: () => visit(context, market) };
 }
 
 async function visit({ http }: SessionContext, market: Market): Promise<string> {
