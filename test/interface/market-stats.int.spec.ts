@@ -1,48 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertRows, NO_ID, type ListingObservationRow } from '#clickhouse';
-import { newId } from '#kernel';
-import { countMarketDay, touchedDays } from '../../apps/analysis/sinks/market-days.js';
+import { NO_ID, type ListingObservationRow } from '#clickhouse';
 import { seededRandom } from '../../apps/simulator/world/random.js';
 import { keywordBody, startInterface, type InterfaceUnderTest } from './interface-under-test.js';
+import { HASHES, MONTH_START, observation, observe } from './observed-listings.js';
 
 let service: InterfaceUnderTest;
 
 beforeAll(async () => {
-  service = await startInterface({ SOURCE_VINTED_ENABLED: 'true' });
+  service = await startInterface();
 });
 afterAll(() => service?.stop());
 
 const DAY = 86_400_000;
-const MONTH_START = Date.parse('2026-09-01T00:00:00.000Z');
-const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)];
-
-function row(accountId: string, more: Partial<ListingObservationRow>): ListingObservationRow {
-  return {
-    account_id: accountId,
-    keyword_id: NO_ID,
-    watch_id: newId(),
-    criteria_hash: HASHES[0] ?? '',
-    market: 'fr',
-    listing_id: '1',
-    observed_at: new Date(MONTH_START).toISOString(),
-    event: 'seen',
-    price: '10.00',
-    previous_price: null,
-    currency: 'EUR',
-    title: 'A lamp',
-    url: 'https://www.vinted.fr/items/1',
-    brand: 'Acme',
-    brand_ids: [],
-    catalog_ids: [],
-    first_seen_at: new Date(MONTH_START).toISOString(),
-    ...more,
-  };
-}
-
-async function write(rows: readonly ListingObservationRow[]): Promise<void> {
-  await insertRows(service.clickhouse, 'listing_observations', rows);
-  for (const day of touchedDays(rows)) await countMarketDay(service.clickhouse, day);
-}
 
 /** A month of listings that come, change their price and go, seen by searches that overlap. */
 function month(accountId: string, keywordId: string): ListingObservationRow[] {
@@ -61,7 +30,7 @@ function month(accountId: string, keywordId: string): ListingObservationRow[] {
     const see = (at: number, event: string, previous: string | null = null) => {
       for (const [n, criteria_hash] of first.entries())
         rows.push(
-          row(accountId, {
+          observation(accountId, {
             ...common,
             keyword_id: criteria_hash === HASHES[1] ? keywordId : NO_ID,
             watch_id: `00000000-0000-7000-8000-${String(id * 10 + n).padStart(12, '0')}`,
@@ -172,8 +141,8 @@ describe('the statistics of a market', () => {
       const shuffled = rows.toSorted((a, b) => a.watch_id.localeCompare(b.watch_id));
       // In two deliveries that overlap.
       const half = Math.ceil(shuffled.length / 2);
-      await write(shuffled.slice(half - 200));
-      await write(shuffled.slice(0, half + 200));
+      await observe(service.clickhouse, shuffled.slice(half - 200));
+      await observe(service.clickhouse, shuffled.slice(0, half + 200));
       const stats = async (query: string) => {
         const answer = await api.get(`/v1/vinted/market-stats?${WINDOW}&${query}`);
         expect(answer.status).toBe(200);
@@ -198,8 +167,11 @@ describe('the statistics of a market', () => {
 
   it('says nothing of quantiles under five listings', async () => {
     const { accountId, api } = await service.tenant();
-    await write(
-      ['3', '1', '4', '2'].map((price, n) => row(accountId, { listing_id: String(n), price: `${price}.50` })),
+    await observe(
+      service.clickhouse,
+      ['3', '1', '4', '2'].map((price, n) =>
+        observation(accountId, { listing_id: String(n), price: `${price}.50` }),
+      ),
     );
     const { data } = (await api.get(`/v1/vinted/market-stats?${WINDOW}&criteria_hash=${HASHES[0]}`)).body;
     expect(data).toMatchObject([
@@ -211,7 +183,7 @@ describe('the statistics of a market', () => {
     const one = await service.tenant();
     const other = await service.tenant();
     const keyword = await one.api.post('/v1/keywords', keywordBody());
-    await write([row(one.accountId, { keyword_id: keyword.body.id })]);
+    await observe(service.clickhouse, [observation(one.accountId, { keyword_id: keyword.body.id })]);
     const path = `/v1/vinted/market-stats?${WINDOW}&criteria_hash=${HASHES[0]}`;
     expect((await one.api.get(path)).body.data.length).toBe(1);
     expect((await other.api.get(path)).body.data).toEqual([]);
@@ -231,153 +203,5 @@ describe('the statistics of a market', () => {
     const { api } = await service.tenant();
     const answer = await api.get(`/v1/vinted/market-stats?${query}`);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', path]);
-  });
-});
-
-describe('the price history of a listing', () => {
-  const at = (hours: number) => new Date(MONTH_START + hours * 3_600_000).toISOString();
-
-  it('tells each step once, whichever searches saw it, with what came of it', async () => {
-    const { accountId, api } = await service.tenant();
-    const see = (hours: number, event: string, price: string, criteria_hash = HASHES[0]) =>
-      row(accountId, {
-        listing_id: '77',
-        observed_at: at(hours),
-        event,
-        price,
-        first_seen_at: at(1),
-        ...(criteria_hash && { criteria_hash }),
-      });
-    await write([
-      see(1, 'created', '20.00'),
-      see(2, 'seen', '20.00', HASHES[1]),
-      see(10, 'price_changed', '15.50'),
-      see(11, 'price_changed', '15.50', HASHES[1]),
-      see(40, 'seen', '15.50'),
-      see(50, 'price_changed', '18.00'),
-      see(60, 'delisted', '18.00'),
-      see(61, 'delisted', '18.00', HASHES[1]),
-    ]);
-    const { status, body } = await api.get('/v1/vinted/items/77/price-history');
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      itemId: '77',
-      market: 'fr',
-      currency: 'EUR',
-      firstSeenAt: at(1),
-      lastSeenAt: at(50),
-      status: 'delisted',
-      points: [
-        { at: at(1), price: 20, previousPrice: null, event: 'listing.created' },
-        { at: at(10), price: 15.5, previousPrice: 20, event: 'listing.price_changed' },
-        { at: at(50), price: 18, previousPrice: 15.5, event: 'listing.price_changed' },
-        { at: at(60), price: 18, previousPrice: null, event: 'listing.delisted' },
-      ],
-      summary: { first: 20, last: 18, min: 15.5, minAt: at(10), max: 20, maxAt: at(1), changes: 2 },
-    });
-    const some = await api.get(
-      `/v1/vinted/items/77/price-history?from=${at(5)}&to=${at(55)}&limit=1&market=fr`,
-    );
-    expect(some.body.points).toEqual([
-      { at: at(50), price: 18, previousPrice: 15.5, event: 'listing.price_changed' },
-    ]);
-    expect(some.body.summary).toMatchObject({ first: 15.5, last: 18, changes: 2 });
-  });
-
-  it('takes another currency over in silence', async () => {
-    const { accountId, api } = await service.tenant();
-    const see = (hours: number, event: string, price: string, currency: string) =>
-      row(accountId, {
-        listing_id: '79',
-        observed_at: at(hours),
-        event,
-        price,
-        currency,
-        first_seen_at: at(1),
-      });
-    await write([
-      see(1, 'created', '20.00', 'EUR'),
-      see(2, 'seen', '86.00', 'PLN'),
-      see(3, 'price_changed', '80.00', 'PLN'),
-    ]);
-    const { points, currency } = (await api.get('/v1/vinted/items/79/price-history')).body;
-    expect(currency).toBe('PLN');
-    expect(points).toEqual([
-      { at: at(1), price: 20, previousPrice: null, event: 'listing.created' },
-      { at: at(3), price: 80, previousPrice: 86, event: 'listing.price_changed' },
-    ]);
-    const { data } = (
-      await api.get(`/v1/vinted/market-stats?from=2026-09-01&to=2026-09-01&criteria_hash=${HASHES[0]}`)
-    ).body;
-    expect(data).toMatchObject([{ currency: 'PLN', n: 1, priceChanges: 1 }]);
-  });
-
-  it('does not end while one search still sees it, and begins anew only when it is listed anew', async () => {
-    const { accountId, api } = await service.tenant();
-    const watch = async (query: string): Promise<{ id: string; criteriaHash: string }> =>
-      (
-        await api.post('/v1/vinted/watches', {
-          market: 'fr',
-          criteria: { query },
-          refresh_interval_seconds: 600,
-        })
-      ).body;
-    const watches = [await watch('lamp'), await watch('old lamp')];
-    const see = (hours: number, event: string, price: string, n: number) =>
-      row(accountId, {
-        listing_id: '78',
-        observed_at: at(hours),
-        event,
-        price,
-        criteria_hash: watches[n]?.criteriaHash ?? '',
-        first_seen_at: at(1),
-      });
-    await write([
-      see(1, 'seen', '20.00', 0),
-      see(2, 'seen', '20.00', 1),
-      see(3, 'delisted', '20.00', 0),
-      see(24, 'seen', '20.00', 1),
-    ]);
-    const history = async () => (await api.get('/v1/vinted/items/78/price-history')).body;
-    expect(await history()).toMatchObject({
-      status: 'listed',
-      points: [{ at: at(1), price: 20, previousPrice: null, event: null }],
-    });
-    await write([
-      see(25, 'delisted', '20.00', 1),
-      see(30, 'created', '20.00', 0),
-      see(31, 'created', '20.00', 1),
-    ]);
-    const { points, status } = await history();
-    expect([status, points.map(({ event }: { event: string }) => event)]).toEqual([
-      'listed',
-      [null, 'listing.delisted', 'listing.created'],
-    ]);
-    // What has ended cannot lose it any more.
-    await api.delete(`/v1/vinted/watches/${watches[1]?.id}`);
-    await write([see(40, 'delisted', '20.00', 0)]);
-    expect((await history()).status).toBe('delisted');
-  });
-
-  it('is that of the market where it was seen last, unless one is named', async () => {
-    const { accountId, api } = await service.tenant();
-    await write([
-      row(accountId, { listing_id: '5', observed_at: at(1), price: '10.00' }),
-      row(accountId, { listing_id: '5', market: 'pl', currency: 'PLN', observed_at: at(2), price: '43.10' }),
-    ]);
-    const history = async (query = '') => (await api.get(`/v1/vinted/items/5/price-history${query}`)).body;
-    expect(await history()).toMatchObject({ market: 'pl', currency: 'PLN', status: 'listed' });
-    expect((await history('?market=fr')).points).toEqual([
-      { at: at(1), price: 10, previousPrice: null, event: null },
-    ]);
-  });
-
-  it('is a 404 for what the account has not observed', async () => {
-    const one = await service.tenant();
-    const other = await service.tenant();
-    await write([row(one.accountId, { listing_id: '9' })]);
-    expect((await one.api.get('/v1/vinted/items/9/price-history')).status).toBe(200);
-    for (const id of ['9', 'nine', '10'])
-      expect((await other.api.get(`/v1/vinted/items/${id}/price-history`)).status).toBe(404);
   });
 });
