@@ -73,6 +73,29 @@ describe('the connectors, set on the simulator', () => {
     expect(item?.url).toMatch(/^https?:\/\//);
   });
 
+  // An engine's answer is no thing that is edited: each run is an item of its own.
+  it.each(SIMULATED_SOURCES.filter((source) => source !== 'ai_answers'))(
+    '%s: an edit is no new item, and what is gone is found no more',
+    async (source) => {
+      const { community } = searchOf(source, client.simulator.url);
+      const input = {
+        title: 'A zephyr kettle',
+        text: 'The zephyr kettle, as written',
+        author: 'ada',
+        community,
+      };
+      const post = client.simulator.world.publish(source, input);
+      const found = async () => (await search(source, contextFor(source))).map(({ itemId }) => itemId);
+      const before = await found();
+      client.simulator.world.change(source, post.id, { text: 'The zephyr kettle, as edited' });
+      expect(await found()).toEqual(before);
+      client.simulator.world.remove(source, post.id);
+      const after = await found();
+      // Where a page was full, an older post has moved up.
+      expect(before.filter((itemId) => !after.includes(itemId))).toHaveLength(1);
+    },
+  );
+
   it.each(SIMULATED_SOURCES)('%s: says what is wrong when the upstream is', async (source) => {
     const told = { '429': 'rate_limited', '500': 'server_error', '404': 'not_found' } as const;
     for (const kind of ['429', '500', '404'] as const) {
