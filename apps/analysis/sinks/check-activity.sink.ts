@@ -4,7 +4,7 @@ import type { EventStore } from '#event-store';
 import { derivedId } from '#kernel';
 import type { Durable } from '#messaging';
 import type { Database } from '#postgres';
-import { checkSink } from './known-watches.js';
+import { checkSink } from './check-sink.js';
 
 /** Writes CHECKS into the activity: one record for each check, failed ones with their reason. */
 export function checkActivitySink(

@@ -3,7 +3,7 @@ import { EventSchema, type Event } from '#contracts';
 import { insertRows, NO_ID, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
 import { done, type Durable } from '#messaging';
 import type { Database } from '#postgres';
-import { knownWatches } from './known-watches.js';
+import { knownWatches } from './check-sink.js';
 
 /** Writes EVENTS into ClickHouse: the mention for reading, the envelope's bytes for replay. */
 export function mentionsSink(clickhouse: ClickHouseClient, database: Database): Durable {

@@ -9,7 +9,7 @@ import {
 import type { EventStore } from '#event-store';
 import type { Durable } from '#messaging';
 import type { Database } from '#postgres';
-import { checkSink } from './known-watches.js';
+import { checkSink } from './check-sink.js';
 import { countMarketDay, touchedDays } from './market-days.js';
 
 /**
