@@ -55,6 +55,10 @@ export const SETTINGS = {
     default: 1,
     desc: 'Copies that a NATS cluster keeps of each stream; read when the streams are first made',
   }),
+  INTERVAL_FLOOR_SECONDS: positiveInteger({
+    default: undefined,
+    desc: 'Replaces the interval floor of every plan and source, in seconds; for tests',
+  }),
   SHUTDOWN_GRACE_MS: positiveInteger({
     default: 5000,
     desc: 'How long work under way may take at a stop, in ms; the embedded stores are stopped after it, within 4 s',

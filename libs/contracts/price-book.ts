@@ -8,10 +8,34 @@ export type Plan = (typeof PLANS)[number];
 /** The version of the price book: stands in every charge. */
 export const PRICE_BOOK_VERSION: string = book.version;
 
-/** What a completed check of the source costs, in credits, for each priced part (engine); a failed one costs nothing. */
-export function creditsPerCheck(source: SourceId): number {
+/** What a plan allows; null: no limit. */
+export interface PlanLimits {
+  requestsPerMinute: number;
+  keywords: number | null;
+  searchSlots: number | null;
+  termsPerSearch: number;
+  monthlyCredits: number;
+}
+
+/** @throws Error for what is no plan of the price book */
+export function limitsOf(plan: string): PlanLimits {
+  if (!isPlan(plan)) throw new Error(`the price book has no plan ${plan}`);
+  return book.plans[plan];
+}
+
+/** Whether the price book has such a plan. */
+export function isPlan(name: string): name is Plan {
+  return (PLANS as readonly string[]).includes(name);
+}
+
+/**
+ * What a completed check of the source costs, in credits, for each priced part (engine); a failed one costs nothing.
+ * @param coBrands each part is read for brands named beside the own one as well, which only ai_answers does
+ */
+export function creditsPerCheck(source: SourceId, coBrands = false): number {
   const rates: Record<string, number> = book.creditsPerCheck;
-  return rates[source] ?? book.creditsPerCheck.open;
+  const more = coBrands ? ((book.coBrandsPerUnit as Record<string, number>)[source] ?? 0) : 0;
+  return (rates[source] ?? book.creditsPerCheck.open) + more;
 }
 
 /** What each item of a backfilled first scan costs instead of the check, in credits; undefined: the check's rate. */
@@ -22,8 +46,13 @@ export function creditsPerFirstScanItem(source: SourceId): number | undefined {
 /** The interval floors' groups: what a source's checks may not be faster than, by plan. */
 export type FloorGroup = 'open' | 'social' | 'vinted' | 'ai_answers';
 
-/** The shortest interval that the plan allows on the source, in seconds. */
-export function floorSeconds(plan: Plan, source: SourceId): number {
+/**
+ * The shortest interval that the plan allows on the source, in seconds.
+ * @param override `INTERVAL_FLOOR_SECONDS`, where the installation has one: it stands for every floor
+ */
+export function floorSeconds(plan: string, source: SourceId, override?: number): number {
+  if (override) return override;
+  if (!isPlan(plan)) throw new Error(`the price book has no plan ${plan}`);
   return book.plans[plan].floorSeconds[floorGroupOf(source)];
 }
 

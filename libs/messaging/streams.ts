@@ -12,6 +12,7 @@ export const STREAMS = {
   EVENTS: { subjects: ['events.>'], maxAgeDays: 90 },
   ATTEMPTS: { subjects: ['attempts.>'], maxAgeDays: 90 },
   LOOKUPS: { subjects: ['lookups.>'], maxAgeDays: 90 },
+  CREDITS: { subjects: ['credits.>'], maxAgeDays: 0 },
   ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
   PURGES: { subjects: ['purges.>'], maxAgeDays: 7 },
   PARKED: { subjects: ['parked.>'], maxAgeDays: 90 },

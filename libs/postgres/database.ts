@@ -4,6 +4,9 @@ import { AccountEntity, ApiKeyEntity } from './entities/account.entity.js';
 import { KeywordEntity, WatchEntity } from './entities/keyword.entity.js';
 import { First1763600000000 } from './migrations/1763600000000-first.js';
 import { UpstreamHealth1763700000000 } from './migrations/1763700000000-upstream-health.js';
+import { KeywordLife1763800000000 } from './migrations/1763800000000-keyword-life.js';
+import { Credits1763810000000 } from './migrations/1763810000000-credits.js';
+import { Requests1763820000000 } from './migrations/1763820000000-requests.js';
 
 /** A service's connections to Postgres. */
 export type Database = DataSource;
@@ -24,7 +27,13 @@ export async function openDatabase(url: string, name: string, poolSize = 8): Pro
     url,
     applicationName: `earshot-${name}`,
     entities: [AccountEntity, ApiKeyEntity, KeywordEntity, WatchEntity],
-    migrations: [First1763600000000, UpstreamHealth1763700000000],
+    migrations: [
+      First1763600000000,
+      UpstreamHealth1763700000000,
+      KeywordLife1763800000000,
+      Credits1763810000000,
+      Requests1763820000000,
+    ],
     migrationsTransactionMode: 'each',
     // Numbers that Postgres hands out as text stay text unless a query casts them: a sequence fits a double.
     parseInt8: true,

@@ -36,6 +36,8 @@ export interface SourceConnector {
   };
   /** Priced parts of one check (engines asked); 1 where absent. */
   unitsPerCheck?(criteria: Criteria): number;
+  /** Items that a first read returns at the most, where the price counts them. */
+  itemsPerFirstScan?(criteria: Criteria): number;
   /** Questions about one thing, asked at once and never polled, by operation: `tweets`, `videoComments`. */
   readonly lookups?: Readonly<Record<string, Lookup>>;
   /** The upstream counts lookups in windows of their own: a used up one holds back neither searches nor other kinds. */

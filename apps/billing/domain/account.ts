@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { AccountEventSchema, PLANS, type AccountEvent } from '#contracts';
-import { isoOf, Refusal } from '#kernel';
+import { AccountEventSchema, isPlan, PLANS, type AccountEvent } from '#contracts';
+import { isoOf, Refusal, type Fault } from '#kernel';
 
 /** An account as its decisions see it. */
 export type AccountState =
@@ -12,7 +12,8 @@ export const noAccount: AccountState = { status: 'none' };
 export type AccountCommand =
   | { kind: 'open'; email: string; plan: string; signingSecretEncrypted: Uint8Array; key: NewKey }
   | { kind: 'create-key'; key: NewKey; now: string }
-  | { kind: 'revoke-key'; keyId: string };
+  | { kind: 'revoke-key'; keyId: string }
+  | { kind: 'change-plan'; plan: string };
 
 export interface NewKey {
   keyId: string;
@@ -41,6 +42,12 @@ export function decide(command: AccountCommand, state: AccountState): AccountEve
       if (key === 'revoked') return [];
       return [event({ case: 'apiKeyRevoked', value: { keyId: command.keyId } })];
     }
+    case 'change-plan': {
+      const { plan } = requireOpen(state);
+      const faults = planFaults(command.plan);
+      if (faults.length > 0) throw Refusal.validation(faults);
+      return plan === command.plan ? [] : [event({ case: 'planChanged', value: { plan: command.plan } })];
+    }
   }
 }
 
@@ -53,6 +60,8 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
       return withKey(state, event.value.keyId, 'active');
     case 'apiKeyRevoked':
       return withKey(state, event.value.keyId, 'revoked');
+    case 'planChanged':
+      return state.status === 'none' ? state : { ...state, plan: event.value.plan };
     case undefined:
       return state;
   }
@@ -85,14 +94,16 @@ function checked(key: NewKey): NewKey {
 }
 
 function opened(command: Extract<AccountCommand, { kind: 'open' }>): AccountEvent {
-  const faults = [];
-  if (!(PLANS as readonly string[]).includes(command.plan))
-    faults.push({ path: 'plan', message: `must be one of ${PLANS.join(', ')}` });
+  const faults = planFaults(command.plan);
   if (!/^[^\s@]+@[^\s@]+$/.test(command.email))
     faults.push({ path: 'email', message: 'must be an e-mail address' });
   if (faults.length > 0) throw Refusal.validation(faults);
   const { email, plan, signingSecretEncrypted } = command;
   return event({ case: 'accountOpened', value: { email, plan, signingSecretEncrypted } });
+}
+
+function planFaults(plan: string): Fault[] {
+  return isPlan(plan) ? [] : [{ path: 'plan', message: `must be one of ${PLANS.join(', ')}` }];
 }
 
 function keyCreated(key: NewKey): AccountEvent {

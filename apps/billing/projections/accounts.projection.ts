@@ -50,6 +50,9 @@ async function applyEvent(
     case 'apiKeyRevoked':
       await tx.query('UPDATE api_keys SET revoked_at = $2 WHERE key_id = $1', [event.value.keyId, decidedAt]);
       return;
+    case 'planChanged':
+      await tx.query('UPDATE accounts SET plan = $2 WHERE account_id = $1', [accountId, event.value.plan]);
+      return;
     case undefined:
       return;
   }

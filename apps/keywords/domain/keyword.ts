@@ -104,6 +104,11 @@ export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordSta
     }
     case 'watchRetired':
       return { status: 'watch-retired' };
+    case 'keywordChanged':
+    case 'keywordPaused':
+    case 'keywordResumed':
+    case 'watchPaused':
+    case 'watchResumed':
     case undefined:
       return state;
   }

@@ -1,4 +1,5 @@
 import type { Criteria } from '#contracts';
+import { matchModeOf } from '#criteria';
 import { merged, readPages, type Page } from '../paging.js';
 import { recordOf, textOf } from '../shape.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
@@ -6,7 +7,7 @@ import { TOKEN_SETTING, ask, type XSettings } from './ask.js';
 import { createLookups } from './lookups.js';
 import { parseSearchAnswer } from './parse.js';
 import { faultsOf, isByRelevancy, queriesOf } from './query.js';
-import { searchUrl, type SearchStart } from './request.js';
+import { PAGE_SIZE, searchUrl, type SearchStart } from './request.js';
 import { newerThan, startOf } from './search-start.js';
 
 /** What the connector remembers for a search: the newest tweet that each of its queries has found. */
@@ -18,6 +19,7 @@ export function createXConnector(settings: XSettings): SourceConnector {
     id: 'x',
     requiredSettings: [TOKEN_SETTING],
     commonGrid: false,
+    itemsPerFirstScan: (criteria) => PAGE_SIZE * queriesOf(criteria, matchModeOf(criteria)).length,
     hasSearch: true,
     // 450 searches in 15 minutes.
     budget: { requestsPerMinute: 30, concurrency: 2, backoff: 'lane' },

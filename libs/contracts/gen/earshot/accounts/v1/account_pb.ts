@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/accounts/v1/account.proto.
  */
 export const file_earshot_accounts_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCLTAQoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSABCBwoFZXZlbnQiTgoNQWNjb3VudE9wZW5lZBINCgVlbWFpbBgBIAEoCRIMCgRwbGFuGAIgASgJEiAKGHNpZ25pbmdfc2VjcmV0X2VuY3J5cHRlZBgDIAEoDCJiCg1BcGlLZXlDcmVhdGVkEg4KBmtleV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCGtleV9oYXNoGAMgASgMEg0KBXNjb3BlGAQgASgJEhIKCmV4cGlyZXNfYXQYBSABKAkiHwoNQXBpS2V5UmV2b2tlZBIOCgZrZXlfaWQYASABKAliBnByb3RvMw");
+  fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCKNAgoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSAASOAoMcGxhbl9jaGFuZ2VkGAQgASgLMiAuZWFyc2hvdC5hY2NvdW50cy52MS5QbGFuQ2hhbmdlZEgAQgcKBWV2ZW50Ik4KDUFjY291bnRPcGVuZWQSDQoFZW1haWwYASABKAkSDAoEcGxhbhgCIAEoCRIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYAyABKAwiYgoNQXBpS2V5Q3JlYXRlZBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghrZXlfaGFzaBgDIAEoDBINCgVzY29wZRgEIAEoCRISCgpleHBpcmVzX2F0GAUgASgJIh8KDUFwaUtleVJldm9rZWQSDgoGa2V5X2lkGAEgASgJIhsKC1BsYW5DaGFuZ2VkEgwKBHBsYW4YASABKAliBnByb3RvMw");
 
 /**
  * One decision about one account. Stream ACCOUNTS, subject accounts.<account>, kept for ever.
@@ -73,6 +73,12 @@ export type AccountEvent = Message<"earshot.accounts.v1.AccountEvent"> & {
      */
     value: ApiKeyRevoked;
     case: "apiKeyRevoked";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.PlanChanged plan_changed = 4;
+     */
+    value: PlanChanged;
+    case: "planChanged";
   } | { case: undefined; value?: undefined };
 };
 
@@ -173,4 +179,21 @@ export type ApiKeyRevoked = Message<"earshot.accounts.v1.ApiKeyRevoked"> & {
  */
 export const ApiKeyRevokedSchema: GenMessage<ApiKeyRevoked> = /*@__PURE__*/
   messageDesc(file_earshot_accounts_v1_account, 4);
+
+/**
+ * @generated from message earshot.accounts.v1.PlanChanged
+ */
+export type PlanChanged = Message<"earshot.accounts.v1.PlanChanged"> & {
+  /**
+   * @generated from field: string plan = 1;
+   */
+  plan: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.PlanChanged.
+ * Use `create(PlanChangedSchema)` to create a new message.
+ */
+export const PlanChangedSchema: GenMessage<PlanChanged> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 5);
 

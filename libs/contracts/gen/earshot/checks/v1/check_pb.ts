@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/checks/v1/check.proto.
  */
 export const file_earshot_checks_v1_check: GenFile = /*@__PURE__*/
-  fileDesc("Ch1lYXJzaG90L2NoZWNrcy92MS9jaGVjay5wcm90bxIRZWFyc2hvdC5jaGVja3MudjEijgQKBUNoZWNrEhAKCGNoZWNrX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHRpY2sYByABKAkSEwoLZmluaXNoZWRfYXQYCCABKAkSDAoEcGFydBgJIAEoBRINCgVwYXJ0cxgKIAEoBRIQCghiYXNlbGluZRgLIAEoCBItCgVpdGVtcxgMIAMoCzIeLmVhcnNob3QuY2hlY2tzLnYxLk1hdGNoZWRJdGVtEhsKE3JlbWVtYmVyZWRfaXRlbV9pZHMYDSADKAkSKwoHZmFpbHVyZRgOIAEoCzIaLmVhcnNob3QuY2hlY2tzLnYxLkZhaWx1cmUSFAoMY29zdF9jcmVkaXRzGA8gASgFEhMKC3dpbmRvd19mcm9tGBAgASgJEhEKCXdpbmRvd190bxgRIAEoCRILCgNnYXAYEiABKAgSEAoId2FybmluZ3MYEyADKAkSEgoKaXRlbXNfc2VlbhgUIAEoBRI0CgxvYnNlcnZhdGlvbnMYFSADKAsyHi5lYXJzaG90LmNoZWNrcy52MS5PYnNlcnZhdGlvbhINCgV1bml0cxgWIAEoBRIVCg1jcml0ZXJpYV9oYXNoGBcgASgJIocBCgtPYnNlcnZhdGlvbhI4CgdsaXN0aW5nGAEgASgLMiUuZWFyc2hvdC5jaGVja3MudjEuTGlzdGluZ09ic2VydmF0aW9uSAASNgoGYW5zd2VyGAIgASgLMiQuZWFyc2hvdC5jaGVja3MudjEuQW5zd2VyT2JzZXJ2YXRpb25IAEIGCgRraW5kIv8BChJMaXN0aW5nT2JzZXJ2YXRpb24SEgoKbGlzdGluZ19pZBgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEwoLb2JzZXJ2ZWRfYXQYAyABKAkSDQoFZXZlbnQYBCABKAkSDQoFcHJpY2UYBSABKAkSEAoIY3VycmVuY3kYBiABKAkSFgoOcHJldmlvdXNfcHJpY2UYByABKAkSDQoFdGl0bGUYCCABKAkSCwoDdXJsGAkgASgJEg0KBWJyYW5kGAogASgJEhEKCWJyYW5kX2lkcxgLIAMoCRITCgtjYXRhbG9nX2lkcxgMIAMoCRIVCg1maXJzdF9zZWVuX2F0GA0gASgJIrYBChFBbnN3ZXJPYnNlcnZhdGlvbhIOCgZlbmdpbmUYASABKAkSDgoGcHJvbXB0GAIgASgJEg4KBm1hcmtldBgDIAEoCRINCgVtb2RlbBgEIAEoCRITCgthbnN3ZXJlZF9hdBgFIAEoCRIMCgR0ZXh0GAYgASgJEi4KCWNpdGF0aW9ucxgHIAMoCzIbLmVhcnNob3QuY2hlY2tzLnYxLkNpdGF0aW9uEg8KB3F1ZXJpZXMYCCADKAkiJgoIQ2l0YXRpb24SCwoDdXJsGAEgASgJEg0KBXRpdGxlGAIgASgJIk4KB0ZhaWx1cmUSDAoEa2luZBgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLc3RhdHVzX2NvZGUYAyABKAUSEAoIcmV0cnlfYXQYBCABKAkiYwoLTWF0Y2hlZEl0ZW0SJQoEaXRlbRgBIAEoCzIXLmVhcnNob3QuY2hlY2tzLnYxLkl0ZW0SLQoHbWF0Y2hlcxgCIAMoCzIcLmVhcnNob3QuY2hlY2tzLnYxLlRlcm1NYXRjaCJECglUZXJtTWF0Y2gSDAoEdGVybRgBIAEoCRINCgVmaWVsZBgCIAEoCRINCgVzdGFydBgDIAEoBRILCgNlbmQYBCABKAUinAQKBEl0ZW0SDwoHaXRlbV9pZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSEgoKZXZlbnRfdHlwZRgDIAEoCRIMCgRraW5kGAQgASgJEgsKA3VybBgFIAEoCRINCgV0aXRsZRgGIAEoCRIMCgR0ZXh0GAcgASgJEhMKBmF1dGhvchgIIAEoCUgAiAEBEhgKC2F1dGhvcl9uYW1lGAkgASgJSAGIAQESFwoKYXV0aG9yX3VybBgKIAEoCUgCiAEBEhYKCWNvbW11bml0eRgLIAEoCUgDiAEBEhEKBGxhbmcYDCABKAlIBIgBARIZCgxwdWJsaXNoZWRfYXQYDSABKAlIBYgBARIxCgplbmdhZ2VtZW50GA4gASgLMh0uZWFyc2hvdC5jaGVja3MudjEuRW5nYWdlbWVudBInCgVtZWRpYRgPIAMoCzIYLmVhcnNob3QuY2hlY2tzLnYxLk1lZGlhEhEKCWJvZHlfanNvbhgQIAEoCRIYCgtoYXBwZW5lZF9hdBgRIAEoCUgGiAEBEhsKDnByZXZpb3VzX3ByaWNlGBIgASgBSAeIAQFCCQoHX2F1dGhvckIOCgxfYXV0aG9yX25hbWVCDQoLX2F1dGhvcl91cmxCDAoKX2NvbW11bml0eUIHCgVfbGFuZ0IPCg1fcHVibGlzaGVkX2F0Qg4KDF9oYXBwZW5lZF9hdEIRCg9fcHJldmlvdXNfcHJpY2UiqAEKCkVuZ2FnZW1lbnQSEgoFbGlrZXMYASABKAVIAIgBARIUCgdyZXBsaWVzGAIgASgFSAGIAQESEwoGc2hhcmVzGAMgASgFSAKIAQESEgoFdmlld3MYBCABKAVIA4gBARISCgVzY29yZRgFIAEoBUgEiAEBQggKBl9saWtlc0IKCghfcmVwbGllc0IJCgdfc2hhcmVzQggKBl92aWV3c0IICgZfc2NvcmUiIgoFTWVkaWESCwoDdXJsGAEgASgJEgwKBHR5cGUYAiABKAliBnByb3RvMw");
+  fileDesc("Ch1lYXJzaG90L2NoZWNrcy92MS9jaGVjay5wcm90bxIRZWFyc2hvdC5jaGVja3MudjEi1AQKBUNoZWNrEhAKCGNoZWNrX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHRpY2sYByABKAkSEwoLZmluaXNoZWRfYXQYCCABKAkSDAoEcGFydBgJIAEoBRINCgVwYXJ0cxgKIAEoBRIQCghiYXNlbGluZRgLIAEoCBItCgVpdGVtcxgMIAMoCzIeLmVhcnNob3QuY2hlY2tzLnYxLk1hdGNoZWRJdGVtEhsKE3JlbWVtYmVyZWRfaXRlbV9pZHMYDSADKAkSKwoHZmFpbHVyZRgOIAEoCzIaLmVhcnNob3QuY2hlY2tzLnYxLkZhaWx1cmUSFAoMY29zdF9jcmVkaXRzGA8gASgFEhMKC3dpbmRvd19mcm9tGBAgASgJEhEKCXdpbmRvd190bxgRIAEoCRILCgNnYXAYEiABKAgSEAoId2FybmluZ3MYEyADKAkSEgoKaXRlbXNfc2VlbhgUIAEoBRI0CgxvYnNlcnZhdGlvbnMYFSADKAsyHi5lYXJzaG90LmNoZWNrcy52MS5PYnNlcnZhdGlvbhINCgV1bml0cxgWIAEoBRIVCg1jcml0ZXJpYV9oYXNoGBcgASgJEhQKDHJhdGVfY3JlZGl0cxgYIAEoARIaChJwcmljZV9ib29rX3ZlcnNpb24YGSABKAkSEgoKZmlyc3Rfc2NhbhgaIAEoCCKiAgoJQ2hlY2tDb3N0EhAKCGNoZWNrX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIOCgZzb3VyY2UYBiABKAkSEwoLZmluaXNoZWRfYXQYCCABKAkSDAoEcGFydBgJIAEoBRIrCgdmYWlsdXJlGA4gASgLMhouZWFyc2hvdC5jaGVja3MudjEuRmFpbHVyZRIUCgxjb3N0X2NyZWRpdHMYDyABKAUSDQoFdW5pdHMYFiABKAUSFAoMcmF0ZV9jcmVkaXRzGBggASgBEhoKEnByaWNlX2Jvb2tfdmVyc2lvbhgZIAEoCRISCgpmaXJzdF9zY2FuGBogASgIIocBCgtPYnNlcnZhdGlvbhI4CgdsaXN0aW5nGAEgASgLMiUuZWFyc2hvdC5jaGVja3MudjEuTGlzdGluZ09ic2VydmF0aW9uSAASNgoGYW5zd2VyGAIgASgLMiQuZWFyc2hvdC5jaGVja3MudjEuQW5zd2VyT2JzZXJ2YXRpb25IAEIGCgRraW5kIv8BChJMaXN0aW5nT2JzZXJ2YXRpb24SEgoKbGlzdGluZ19pZBgBIAEoCRIOCgZtYXJrZXQYAiABKAkSEwoLb2JzZXJ2ZWRfYXQYAyABKAkSDQoFZXZlbnQYBCABKAkSDQoFcHJpY2UYBSABKAkSEAoIY3VycmVuY3kYBiABKAkSFgoOcHJldmlvdXNfcHJpY2UYByABKAkSDQoFdGl0bGUYCCABKAkSCwoDdXJsGAkgASgJEg0KBWJyYW5kGAogASgJEhEKCWJyYW5kX2lkcxgLIAMoCRITCgtjYXRhbG9nX2lkcxgMIAMoCRIVCg1maXJzdF9zZWVuX2F0GA0gASgJIrYBChFBbnN3ZXJPYnNlcnZhdGlvbhIOCgZlbmdpbmUYASABKAkSDgoGcHJvbXB0GAIgASgJEg4KBm1hcmtldBgDIAEoCRINCgVtb2RlbBgEIAEoCRITCgthbnN3ZXJlZF9hdBgFIAEoCRIMCgR0ZXh0GAYgASgJEi4KCWNpdGF0aW9ucxgHIAMoCzIbLmVhcnNob3QuY2hlY2tzLnYxLkNpdGF0aW9uEg8KB3F1ZXJpZXMYCCADKAkiJgoIQ2l0YXRpb24SCwoDdXJsGAEgASgJEg0KBXRpdGxlGAIgASgJIk4KB0ZhaWx1cmUSDAoEa2luZBgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLc3RhdHVzX2NvZGUYAyABKAUSEAoIcmV0cnlfYXQYBCABKAkiYwoLTWF0Y2hlZEl0ZW0SJQoEaXRlbRgBIAEoCzIXLmVhcnNob3QuY2hlY2tzLnYxLkl0ZW0SLQoHbWF0Y2hlcxgCIAMoCzIcLmVhcnNob3QuY2hlY2tzLnYxLlRlcm1NYXRjaCJECglUZXJtTWF0Y2gSDAoEdGVybRgBIAEoCRINCgVmaWVsZBgCIAEoCRINCgVzdGFydBgDIAEoBRILCgNlbmQYBCABKAUinAQKBEl0ZW0SDwoHaXRlbV9pZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSEgoKZXZlbnRfdHlwZRgDIAEoCRIMCgRraW5kGAQgASgJEgsKA3VybBgFIAEoCRINCgV0aXRsZRgGIAEoCRIMCgR0ZXh0GAcgASgJEhMKBmF1dGhvchgIIAEoCUgAiAEBEhgKC2F1dGhvcl9uYW1lGAkgASgJSAGIAQESFwoKYXV0aG9yX3VybBgKIAEoCUgCiAEBEhYKCWNvbW11bml0eRgLIAEoCUgDiAEBEhEKBGxhbmcYDCABKAlIBIgBARIZCgxwdWJsaXNoZWRfYXQYDSABKAlIBYgBARIxCgplbmdhZ2VtZW50GA4gASgLMh0uZWFyc2hvdC5jaGVja3MudjEuRW5nYWdlbWVudBInCgVtZWRpYRgPIAMoCzIYLmVhcnNob3QuY2hlY2tzLnYxLk1lZGlhEhEKCWJvZHlfanNvbhgQIAEoCRIYCgtoYXBwZW5lZF9hdBgRIAEoCUgGiAEBEhsKDnByZXZpb3VzX3ByaWNlGBIgASgBSAeIAQFCCQoHX2F1dGhvckIOCgxfYXV0aG9yX25hbWVCDQoLX2F1dGhvcl91cmxCDAoKX2NvbW11bml0eUIHCgVfbGFuZ0IPCg1fcHVibGlzaGVkX2F0Qg4KDF9oYXBwZW5lZF9hdEIRCg9fcHJldmlvdXNfcHJpY2UiqAEKCkVuZ2FnZW1lbnQSEgoFbGlrZXMYASABKAVIAIgBARIUCgdyZXBsaWVzGAIgASgFSAGIAQESEwoGc2hhcmVzGAMgASgFSAKIAQESEgoFdmlld3MYBCABKAVIA4gBARISCgVzY29yZRgFIAEoBUgEiAEBQggKBl9saWtlc0IKCghfcmVwbGllc0IJCgdfc2hhcmVzQggKBl92aWV3c0IICgZfc2NvcmUiIgoFTWVkaWESCwoDdXJsGAEgASgJEgwKBHR5cGUYAiABKAliBnByb3RvMw");
 
 /**
  * One check, one fact: one watch was looked at for one tick. Items found, the activity record and the charge
@@ -167,6 +167,23 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
    * @generated from field: string criteria_hash = 23;
    */
   criteriaHash: string;
+
+  /**
+   * Credits for one unit, and the price book they stand in. With `first_scan` a unit is an item that was returned.
+   *
+   * @generated from field: double rate_credits = 24;
+   */
+  rateCredits: number;
+
+  /**
+   * @generated from field: string price_book_version = 25;
+   */
+  priceBookVersion: string;
+
+  /**
+   * @generated from field: bool first_scan = 26;
+   */
+  firstScan: boolean;
 };
 
 /**
@@ -175,6 +192,86 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
  */
 export const CheckSchema: GenMessage<Check> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 0);
+
+/**
+ * What charges are derived from: a Check's fields under the same numbers. Reading the items takes longer than
+ * everything else that is done with a check.
+ *
+ * @generated from message earshot.checks.v1.CheckCost
+ */
+export type CheckCost = Message<"earshot.checks.v1.CheckCost"> & {
+  /**
+   * @generated from field: string check_id = 1;
+   */
+  checkId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string watch_id = 3;
+   */
+  watchId: string;
+
+  /**
+   * @generated from field: string keyword_id = 4;
+   */
+  keywordId: string;
+
+  /**
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * @generated from field: string finished_at = 8;
+   */
+  finishedAt: string;
+
+  /**
+   * @generated from field: int32 part = 9;
+   */
+  part: number;
+
+  /**
+   * @generated from field: earshot.checks.v1.Failure failure = 14;
+   */
+  failure?: Failure | undefined;
+
+  /**
+   * @generated from field: int32 cost_credits = 15;
+   */
+  costCredits: number;
+
+  /**
+   * @generated from field: int32 units = 22;
+   */
+  units: number;
+
+  /**
+   * @generated from field: double rate_credits = 24;
+   */
+  rateCredits: number;
+
+  /**
+   * @generated from field: string price_book_version = 25;
+   */
+  priceBookVersion: string;
+
+  /**
+   * @generated from field: bool first_scan = 26;
+   */
+  firstScan: boolean;
+};
+
+/**
+ * Describes the message earshot.checks.v1.CheckCost.
+ * Use `create(CheckCostSchema)` to create a new message.
+ */
+export const CheckCostSchema: GenMessage<CheckCost> = /*@__PURE__*/
+  messageDesc(file_earshot_checks_v1_check, 1);
 
 /**
  * @generated from message earshot.checks.v1.Observation
@@ -203,7 +300,7 @@ export type Observation = Message<"earshot.checks.v1.Observation"> & {
  * Use `create(ObservationSchema)` to create a new message.
  */
 export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 1);
+  messageDesc(file_earshot_checks_v1_check, 2);
 
 /**
  * One look at a listing of a marketplace: when it was first seen, when its price moved, when it was gone, and
@@ -299,7 +396,7 @@ export type ListingObservation = Message<"earshot.checks.v1.ListingObservation">
  * Use `create(ListingObservationSchema)` to create a new message.
  */
 export const ListingObservationSchema: GenMessage<ListingObservation> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 2);
+  messageDesc(file_earshot_checks_v1_check, 3);
 
 /**
  * What one engine answered to a prompt, kept whole so that a brand named later can be read from it.
@@ -359,7 +456,7 @@ export type AnswerObservation = Message<"earshot.checks.v1.AnswerObservation"> &
  * Use `create(AnswerObservationSchema)` to create a new message.
  */
 export const AnswerObservationSchema: GenMessage<AnswerObservation> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 3);
+  messageDesc(file_earshot_checks_v1_check, 4);
 
 /**
  * @generated from message earshot.checks.v1.Citation
@@ -381,7 +478,7 @@ export type Citation = Message<"earshot.checks.v1.Citation"> & {
  * Use `create(CitationSchema)` to create a new message.
  */
 export const CitationSchema: GenMessage<Citation> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 4);
+  messageDesc(file_earshot_checks_v1_check, 5);
 
 /**
  * @generated from message earshot.checks.v1.Failure
@@ -389,7 +486,7 @@ export const CitationSchema: GenMessage<Citation> = /*@__PURE__*/
 export type Failure = Message<"earshot.checks.v1.Failure"> & {
   /**
    * unauthorized, forbidden, not_found, gone, rate_limited, quota_spent, server_error, timeout, network, blocked,
-   * not_parsable, truncated, unknown_shape, frozen, too_large, unexpected_status
+   * not_parsable, truncated, unknown_shape, frozen, too_large, unexpected_status, insufficient_credits
    *
    * @generated from field: string kind = 1;
    */
@@ -420,7 +517,7 @@ export type Failure = Message<"earshot.checks.v1.Failure"> & {
  * Use `create(FailureSchema)` to create a new message.
  */
 export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 5);
+  messageDesc(file_earshot_checks_v1_check, 6);
 
 /**
  * @generated from message earshot.checks.v1.MatchedItem
@@ -442,7 +539,7 @@ export type MatchedItem = Message<"earshot.checks.v1.MatchedItem"> & {
  * Use `create(MatchedItemSchema)` to create a new message.
  */
 export const MatchedItemSchema: GenMessage<MatchedItem> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 6);
+  messageDesc(file_earshot_checks_v1_check, 7);
 
 /**
  * Where a term was found. Offsets are UTF-16 code units into the named field.
@@ -478,7 +575,7 @@ export type TermMatch = Message<"earshot.checks.v1.TermMatch"> & {
  * Use `create(TermMatchSchema)` to create a new message.
  */
 export const TermMatchSchema: GenMessage<TermMatch> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 7);
+  messageDesc(file_earshot_checks_v1_check, 8);
 
 /**
  * One thing that a source published, in the shape that all sources share.
@@ -604,7 +701,7 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
  * Use `create(ItemSchema)` to create a new message.
  */
 export const ItemSchema: GenMessage<Item> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 8);
+  messageDesc(file_earshot_checks_v1_check, 9);
 
 /**
  * @generated from message earshot.checks.v1.Engagement
@@ -641,7 +738,7 @@ export type Engagement = Message<"earshot.checks.v1.Engagement"> & {
  * Use `create(EngagementSchema)` to create a new message.
  */
 export const EngagementSchema: GenMessage<Engagement> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 9);
+  messageDesc(file_earshot_checks_v1_check, 10);
 
 /**
  * @generated from message earshot.checks.v1.Media
@@ -665,5 +762,5 @@ export type Media = Message<"earshot.checks.v1.Media"> & {
  * Use `create(MediaSchema)` to create a new message.
  */
 export const MediaSchema: GenMessage<Media> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 10);
+  messageDesc(file_earshot_checks_v1_check, 11);
 

@@ -6,13 +6,15 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { AgentStep, Criteria, KeywordDefinition } from "../../keywords/v1/definition_pb.js";
 import { file_earshot_keywords_v1_definition } from "../../keywords/v1/definition_pb.js";
+import type { SearchReset } from "../../keywords/v1/keyword_pb.js";
+import { file_earshot_keywords_v1_keyword } from "../../keywords/v1/keyword_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iEgoETWFkZRIKCgJpZBgBIAEoCSJaCg1SZXRpcmVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEg0KBXB1cmdlGAQgASgIIooCCgtDcmVhdGVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEi8KCGNyaXRlcmlhGAQgASgLMh0uZWFyc2hvdC5rZXl3b3Jkcy52MS5Dcml0ZXJpYRIYChBpbnRlcnZhbF9zZWNvbmRzGAUgASgFEhgKC3dlYmhvb2tfdXJsGAYgASgJSACIAQESKgoCYWkYByABKAsyHi5lYXJzaG90LmtleXdvcmRzLnYxLkFnZW50U3RlcBIQCghhbmFseXNpcxgIIAEoCBIQCghiYWNrZmlsbBgJIAEoCEIOCgxfd2ViaG9va191cmwiywEKC0NoYW5nZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRIdChBpbnRlcnZhbF9zZWNvbmRzGAQgASgFSACIAQESGAoLd2ViaG9va191cmwYBSABKAlIAYgBARIWCglpc19hY3RpdmUYBiABKAhIAogBAUITChFfaW50ZXJ2YWxfc2Vjb25kc0IOCgxfd2ViaG9va191cmxCDAoKX2lzX2FjdGl2ZSJHCgtSZXRpcmVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkifAoGTG9va1VwEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEhUKDXF1ZXN0aW9uX2pzb24YBSABKAkSEAoIZGVhZGxpbmUYBiABKAkiQgoITG9va2VkVXASEQoJYm9keV9qc29uGAEgASgJEg0KBWZvdW5kGAIgASgFEhQKDGNvc3RfY3JlZGl0cxgDIAEoBWIGcHJvdG8z", [file_earshot_keywords_v1_definition]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iEgoETWFkZRIKCgJpZBgBIAEoCSJaCg1SZXRpcmVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEg0KBXB1cmdlGAQgASgIIooCCgtDcmVhdGVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEi8KCGNyaXRlcmlhGAQgASgLMh0uZWFyc2hvdC5rZXl3b3Jkcy52MS5Dcml0ZXJpYRIYChBpbnRlcnZhbF9zZWNvbmRzGAUgASgFEhgKC3dlYmhvb2tfdXJsGAYgASgJSACIAQESKgoCYWkYByABKAsyHi5lYXJzaG90LmtleXdvcmRzLnYxLkFnZW50U3RlcBIQCghhbmFseXNpcxgIIAEoCBIQCghiYWNrZmlsbBgJIAEoCEIOCgxfd2ViaG9va191cmwiywEKC0NoYW5nZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRIdChBpbnRlcnZhbF9zZWNvbmRzGAQgASgFSACIAQESGAoLd2ViaG9va191cmwYBSABKAlIAYgBARIWCglpc19hY3RpdmUYBiABKAhIAogBAUITChFfaW50ZXJ2YWxfc2Vjb25kc0IOCgxfd2ViaG9va191cmxCDAoKX2lzX2FjdGl2ZSJHCgtSZXRpcmVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkifAoGTG9va1VwEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEhUKDXF1ZXN0aW9uX2pzb24YBSABKAkSEAoIZGVhZGxpbmUYBiABKAkiQgoITG9va2VkVXASEQoJYm9keV9qc29uGAEgASgJEg0KBWZvdW5kGAIgASgFEhQKDGNvc3RfY3JlZGl0cxgDIAEoBSJCCgpDaGFuZ2VQbGFuEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRwbGFuGAMgASgJImgKDEdyYW50Q3JlZGl0cxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGYW1vdW50GAMgASgBEhIKCmV4cGlyZXNfYXQYBCABKAkSDAoEbm90ZRgFIAEoCSI1CgdHcmFudGVkEg8KB3BhY2tfaWQYASABKAkSGQoRY3JlZGl0c19yZW1haW5pbmcYAiABKAEiYQoPRXN0aW1hdGVLZXl3b3JkEhIKCmFjY291bnRfaWQYASABKAkSOgoKZGVmaW5pdGlvbhgCIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iIgoJRXN0aW1hdGVkEhUKDWVzdGltYXRlX2pzb24YASABKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAliBnByb3RvMw", [file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -548,4 +550,259 @@ export type LookedUp = Message<"earshot.commands.v1.LookedUp"> & {
  */
 export const LookedUpSchema: GenMessage<LookedUp> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 16);
+
+/**
+ * commands.billing.change-plan → Done
+ *
+ * @generated from message earshot.commands.v1.ChangePlan
+ */
+export type ChangePlan = Message<"earshot.commands.v1.ChangePlan"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string plan = 3;
+   */
+  plan: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ChangePlan.
+ * Use `create(ChangePlanSchema)` to create a new message.
+ */
+export const ChangePlanSchema: GenMessage<ChangePlan> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 17);
+
+/**
+ * commands.billing.grant-credits → Granted
+ *
+ * @generated from message earshot.commands.v1.GrantCredits
+ */
+export type GrantCredits = Message<"earshot.commands.v1.GrantCredits"> & {
+  /**
+   * Becomes the pack's id.
+   *
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: double amount = 3;
+   */
+  amount: number;
+
+  /**
+   * ISO 8601; empty = never.
+   *
+   * @generated from field: string expires_at = 4;
+   */
+  expiresAt: string;
+
+  /**
+   * @generated from field: string note = 5;
+   */
+  note: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.GrantCredits.
+ * Use `create(GrantCreditsSchema)` to create a new message.
+ */
+export const GrantCreditsSchema: GenMessage<GrantCredits> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 18);
+
+/**
+ * @generated from message earshot.commands.v1.Granted
+ */
+export type Granted = Message<"earshot.commands.v1.Granted"> & {
+  /**
+   * @generated from field: string pack_id = 1;
+   */
+  packId: string;
+
+  /**
+   * @generated from field: double credits_remaining = 2;
+   */
+  creditsRemaining: number;
+};
+
+/**
+ * Describes the message earshot.commands.v1.Granted.
+ * Use `create(GrantedSchema)` to create a new message.
+ */
+export const GrantedSchema: GenMessage<Granted> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 19);
+
+/**
+ * commands.keywords.estimate-keyword → Estimated: what create-keyword would decide, and nothing is created.
+ *
+ * @generated from message earshot.commands.v1.EstimateKeyword
+ */
+export type EstimateKeyword = Message<"earshot.commands.v1.EstimateKeyword"> & {
+  /**
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: earshot.keywords.v1.KeywordDefinition definition = 2;
+   */
+  definition?: KeywordDefinition | undefined;
+};
+
+/**
+ * Describes the message earshot.commands.v1.EstimateKeyword.
+ * Use `create(EstimateKeywordSchema)` to create a new message.
+ */
+export const EstimateKeywordSchema: GenMessage<EstimateKeyword> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 20);
+
+/**
+ * The estimate of the interface, as JSON.
+ *
+ * @generated from message earshot.commands.v1.Estimated
+ */
+export type Estimated = Message<"earshot.commands.v1.Estimated"> & {
+  /**
+   * @generated from field: string estimate_json = 1;
+   */
+  estimateJson: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.Estimated.
+ * Use `create(EstimatedSchema)` to create a new message.
+ */
+export const EstimatedSchema: GenMessage<Estimated> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 21);
+
+/**
+ * commands.keywords.change-keyword → Changed
+ *
+ * @generated from message earshot.commands.v1.ChangeKeyword
+ */
+export type ChangeKeyword = Message<"earshot.commands.v1.ChangeKeyword"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string keyword_id = 3;
+   */
+  keywordId: string;
+
+  /**
+   * The whole keyword as it is to be.
+   *
+   * @generated from field: earshot.keywords.v1.KeywordDefinition definition = 4;
+   */
+  definition?: KeywordDefinition | undefined;
+
+  /**
+   * The version that it was made from; 409 CONFLICT when there is a newer one.
+   *
+   * @generated from field: int32 expected_version = 5;
+   */
+  expectedVersion: number;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ChangeKeyword.
+ * Use `create(ChangeKeywordSchema)` to create a new message.
+ */
+export const ChangeKeywordSchema: GenMessage<ChangeKeyword> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 22);
+
+/**
+ * @generated from message earshot.commands.v1.Changed
+ */
+export type Changed = Message<"earshot.commands.v1.Changed"> & {
+  /**
+   * @generated from field: repeated earshot.keywords.v1.SearchReset resets = 1;
+   */
+  resets: SearchReset[];
+};
+
+/**
+ * Describes the message earshot.commands.v1.Changed.
+ * Use `create(ChangedSchema)` to create a new message.
+ */
+export const ChangedSchema: GenMessage<Changed> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 23);
+
+/**
+ * commands.keywords.pause-keyword → Done: a reason of the user's
+ *
+ * @generated from message earshot.commands.v1.PauseKeyword
+ */
+export type PauseKeyword = Message<"earshot.commands.v1.PauseKeyword"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string keyword_id = 3;
+   */
+  keywordId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.PauseKeyword.
+ * Use `create(PauseKeywordSchema)` to create a new message.
+ */
+export const PauseKeywordSchema: GenMessage<PauseKeyword> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 24);
+
+/**
+ * commands.keywords.resume-keyword → Done
+ *
+ * @generated from message earshot.commands.v1.ResumeKeyword
+ */
+export type ResumeKeyword = Message<"earshot.commands.v1.ResumeKeyword"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string keyword_id = 3;
+   */
+  keywordId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ResumeKeyword.
+ * Use `create(ResumeKeywordSchema)` to create a new message.
+ */
+export const ResumeKeywordSchema: GenMessage<ResumeKeyword> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 25);
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/events/v1/event.proto.
  */
 export const file_earshot_events_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Ch1lYXJzaG90L2V2ZW50cy92MS9ldmVudC5wcm90bxIRZWFyc2hvdC5ldmVudHMudjEijAMKBUV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCBISCgpiYWNrZmlsbGVkGAsgASgIEhAKCGNoZWNrX2lkGAwgASgJEi8KB21hdGNoZWQYDSABKAsyHi5lYXJzaG90LmNoZWNrcy52MS5NYXRjaGVkSXRlbRISCgptYXRjaF9tb2RlGA4gASgJEgsKA3ZpcBgPIAEoCBIrCgdkcm9wcGVkGBAgASgLMhouZWFyc2hvdC5ldmVudHMudjEuRHJvcHBlZBIsCgh2ZXJkaWN0cxgRIAMoCzIaLmVhcnNob3QuZXZlbnRzLnYxLlZlcmRpY3QiiQEKC1B1c2hlZEV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIOCgZzb3VyY2UYBiABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCCInCgdEcm9wcGVkEg4KBnJlYXNvbhgBIAEoCRIMCgRydWxlGAIgASgJIkMKB1ZlcmRpY3QSDAoEc3RlcBgBIAEoCRINCgV2YWx1ZRgCIAEoCRILCgNoaXQYAyABKAgSDgoGZGV0YWlsGAQgASgJYgZwcm90bzM", [file_earshot_checks_v1_check]);
+  fileDesc("Ch1lYXJzaG90L2V2ZW50cy92MS9ldmVudC5wcm90bxIRZWFyc2hvdC5ldmVudHMudjEivQMKBUV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCBISCgpiYWNrZmlsbGVkGAsgASgIEhAKCGNoZWNrX2lkGAwgASgJEi8KB21hdGNoZWQYDSABKAsyHi5lYXJzaG90LmNoZWNrcy52MS5NYXRjaGVkSXRlbRISCgptYXRjaF9tb2RlGA4gASgJEgsKA3ZpcBgPIAEoCBIrCgdkcm9wcGVkGBAgASgLMhouZWFyc2hvdC5ldmVudHMudjEuRHJvcHBlZBIsCgh2ZXJkaWN0cxgRIAMoCzIaLmVhcnNob3QuZXZlbnRzLnYxLlZlcmRpY3QSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlIlIKC0V2ZW50Q2hhcmdlEhEKCW9wZXJhdGlvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAMgASgJIr8BCglFdmVudENvc3QSEAoIZXZlbnRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRISCgprZXl3b3JkX2lkGAQgASgJEg4KBnNvdXJjZRgGIAEoCRITCgtvY2N1cnJlZF9hdBgIIAEoCRIQCghjaGVja19pZBgMIAEoCRIvCgdjaGFyZ2VzGBIgAygLMh4uZWFyc2hvdC5ldmVudHMudjEuRXZlbnRDaGFyZ2UiiQEKC1B1c2hlZEV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIOCgZzb3VyY2UYBiABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCCInCgdEcm9wcGVkEg4KBnJlYXNvbhgBIAEoCRIMCgRydWxlGAIgASgJIkMKB1ZlcmRpY3QSDAoEc3RlcBgBIAEoCRINCgV2YWx1ZRgCIAEoCRILCgNoaXQYAyABKAgSDgoGZGV0YWlsGAQgASgJYgZwcm90bzM", [file_earshot_checks_v1_check]);
 
 /**
  * One final event. Stream EVENTS, subject events.<account>.<watch>, Nats-Msg-Id = event_id.
@@ -120,6 +120,13 @@ export type Event = Message<"earshot.events.v1.Event"> & {
    * @generated from field: repeated earshot.events.v1.Verdict verdicts = 17;
    */
   verdicts: Verdict[];
+
+  /**
+   * What was read of the item for credits: none where nothing was.
+   *
+   * @generated from field: repeated earshot.events.v1.EventCharge charges = 18;
+   */
+  charges: EventCharge[];
 };
 
 /**
@@ -128,6 +135,89 @@ export type Event = Message<"earshot.events.v1.Event"> & {
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 0);
+
+/**
+ * @generated from message earshot.events.v1.EventCharge
+ */
+export type EventCharge = Message<"earshot.events.v1.EventCharge"> & {
+  /**
+   * analysis, bucket, agent_step
+   *
+   * @generated from field: string operation = 1;
+   */
+  operation: string;
+
+  /**
+   * @generated from field: int32 cost_credits = 2;
+   */
+  costCredits: number;
+
+  /**
+   * @generated from field: string price_book_version = 3;
+   */
+  priceBookVersion: string;
+};
+
+/**
+ * Describes the message earshot.events.v1.EventCharge.
+ * Use `create(EventChargeSchema)` to create a new message.
+ */
+export const EventChargeSchema: GenMessage<EventCharge> = /*@__PURE__*/
+  messageDesc(file_earshot_events_v1_event, 1);
+
+/**
+ * What charges are derived from: an Event's fields under the same numbers.
+ *
+ * @generated from message earshot.events.v1.EventCost
+ */
+export type EventCost = Message<"earshot.events.v1.EventCost"> & {
+  /**
+   * @generated from field: string event_id = 1;
+   */
+  eventId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string watch_id = 3;
+   */
+  watchId: string;
+
+  /**
+   * @generated from field: string keyword_id = 4;
+   */
+  keywordId: string;
+
+  /**
+   * @generated from field: string source = 6;
+   */
+  source: string;
+
+  /**
+   * @generated from field: string occurred_at = 8;
+   */
+  occurredAt: string;
+
+  /**
+   * @generated from field: string check_id = 12;
+   */
+  checkId: string;
+
+  /**
+   * @generated from field: repeated earshot.events.v1.EventCharge charges = 18;
+   */
+  charges: EventCharge[];
+};
+
+/**
+ * Describes the message earshot.events.v1.EventCost.
+ * Use `create(EventCostSchema)` to create a new message.
+ */
+export const EventCostSchema: GenMessage<EventCost> = /*@__PURE__*/
+  messageDesc(file_earshot_events_v1_event, 2);
 
 /**
  * What delivery reads of an Event: the same fields under the same numbers. Reading the rest takes longer than
@@ -177,7 +267,7 @@ export type PushedEvent = Message<"earshot.events.v1.PushedEvent"> & {
  * Use `create(PushedEventSchema)` to create a new message.
  */
 export const PushedEventSchema: GenMessage<PushedEvent> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 1);
+  messageDesc(file_earshot_events_v1_event, 3);
 
 /**
  * @generated from message earshot.events.v1.Dropped
@@ -203,7 +293,7 @@ export type Dropped = Message<"earshot.events.v1.Dropped"> & {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 2);
+  messageDesc(file_earshot_events_v1_event, 4);
 
 /**
  * @generated from message earshot.events.v1.Verdict
@@ -239,5 +329,5 @@ export type Verdict = Message<"earshot.events.v1.Verdict"> & {
  * Use `create(VerdictSchema)` to create a new message.
  */
 export const VerdictSchema: GenMessage<Verdict> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 3);
+  messageDesc(file_earshot_events_v1_event, 5);
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/keywords/v1/keyword.proto.
  */
 export const file_earshot_keywords_v1_keyword: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2tleXdvcmRzL3YxL2tleXdvcmQucHJvdG8SE2VhcnNob3Qua2V5d29yZHMudjEilAEKD0tleXdvcmREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKc3ViamVjdF9pZBgDIAEoCRISCgpkZWNpZGVkX2F0GAQgASgJEjEKBmV2ZW50cxgFIAMoCzIhLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZEV2ZW50IssCCgxLZXl3b3JkRXZlbnQSPgoPa2V5d29yZF9jcmVhdGVkGAEgASgLMiMuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkQ3JlYXRlZEgAEj4KD2tleXdvcmRfcmV0aXJlZBgCIAEoCzIjLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZFJldGlyZWRIABI6Cg13YXRjaF9jcmVhdGVkGAMgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENyZWF0ZWRIABI6Cg13YXRjaF9jaGFuZ2VkGAQgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENoYW5nZWRIABI6Cg13YXRjaF9yZXRpcmVkGAUgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaFJldGlyZWRIAEIHCgVldmVudCJ5Cg5LZXl3b3JkQ3JlYXRlZBI6CgpkZWZpbml0aW9uGAEgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbhIrCgd3YXRjaGVzGAIgAygLMhouZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaCIQCg5LZXl3b3JkUmV0aXJlZCKhAQoMV2F0Y2hDcmVhdGVkEikKBXdhdGNoGAEgASgLMhouZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaBIYCgt3ZWJob29rX3VybBgCIAEoCUgAiAEBEioKAmFpGAMgASgLMh4uZWFyc2hvdC5rZXl3b3Jkcy52MS5BZ2VudFN0ZXASEAoIYW5hbHlzaXMYBCABKAhCDgoMX3dlYmhvb2tfdXJsIrABCgVXYXRjaBIQCgh3YXRjaF9pZBgBIAEoCRIOCgZzb3VyY2UYAiABKAkSEQoJc2VhcmNoX2lkGAMgASgJEi8KCGNyaXRlcmlhGAQgASgLMh0uZWFyc2hvdC5rZXl3b3Jkcy52MS5Dcml0ZXJpYRIVCg1jcml0ZXJpYV9oYXNoGAUgASgJEhgKEGludGVydmFsX3NlY29uZHMYBiABKAUSEAoIYmFja2ZpbGwYByABKAgikgEKDFdhdGNoQ2hhbmdlZBIdChBpbnRlcnZhbF9zZWNvbmRzGAEgASgFSACIAQESGAoLd2ViaG9va191cmwYAiABKAlIAYgBARIWCglpc19hY3RpdmUYAyABKAhIAogBAUITChFfaW50ZXJ2YWxfc2Vjb25kc0IOCgxfd2ViaG9va191cmxCDAoKX2lzX2FjdGl2ZSIOCgxXYXRjaFJldGlyZWRiBnByb3RvMw", [file_earshot_keywords_v1_definition]);
+  fileDesc("CiFlYXJzaG90L2tleXdvcmRzL3YxL2tleXdvcmQucHJvdG8SE2VhcnNob3Qua2V5d29yZHMudjEilAEKD0tleXdvcmREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKc3ViamVjdF9pZBgDIAEoCRISCgpkZWNpZGVkX2F0GAQgASgJEjEKBmV2ZW50cxgFIAMoCzIhLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZEV2ZW50IucECgxLZXl3b3JkRXZlbnQSPgoPa2V5d29yZF9jcmVhdGVkGAEgASgLMiMuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkQ3JlYXRlZEgAEj4KD2tleXdvcmRfcmV0aXJlZBgCIAEoCzIjLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZFJldGlyZWRIABI6Cg13YXRjaF9jcmVhdGVkGAMgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENyZWF0ZWRIABI6Cg13YXRjaF9jaGFuZ2VkGAQgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENoYW5nZWRIABI6Cg13YXRjaF9yZXRpcmVkGAUgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaFJldGlyZWRIABI+Cg9rZXl3b3JkX2NoYW5nZWQYBiABKAsyIy5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmRDaGFuZ2VkSAASNQoOa2V5d29yZF9wYXVzZWQYByABKAsyGy5lYXJzaG90LmtleXdvcmRzLnYxLlBhdXNlZEgAEjcKD2tleXdvcmRfcmVzdW1lZBgIIAEoCzIcLmVhcnNob3Qua2V5d29yZHMudjEuUmVzdW1lZEgAEjMKDHdhdGNoX3BhdXNlZBgJIAEoCzIbLmVhcnNob3Qua2V5d29yZHMudjEuUGF1c2VkSAASNQoNd2F0Y2hfcmVzdW1lZBgKIAEoCzIcLmVhcnNob3Qua2V5d29yZHMudjEuUmVzdW1lZEgAQgcKBWV2ZW50InkKDktleXdvcmRDcmVhdGVkEjoKCmRlZmluaXRpb24YASABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEisKB3dhdGNoZXMYAiADKAsyGi5lYXJzaG90LmtleXdvcmRzLnYxLldhdGNoIsYBCg5LZXl3b3JkQ2hhbmdlZBI6CgpkZWZpbml0aW9uGAEgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbhIrCgd3YXRjaGVzGAIgAygLMhouZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaBIZChFyZXRpcmVkX3dhdGNoX2lkcxgDIAMoCRIwCgZyZXNldHMYBCADKAsyIC5lYXJzaG90LmtleXdvcmRzLnYxLlNlYXJjaFJlc2V0Il0KC1NlYXJjaFJlc2V0Eg4KBnNvdXJjZRgBIAEoCRIRCglzZWFyY2hfaWQYAiABKAkSGQoRcHJldmlvdXNfd2F0Y2hfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkiRAoGUGF1c2VkEg4KBnJlYXNvbhgBIAEoCRIPCgdzdG9wcGVkGAIgASgIEhkKEWNyZWRpdHNfcmVtYWluaW5nGAMgASgBIkUKB1Jlc3VtZWQSDgoGcmVhc29uGAEgASgJEg8KB3J1bm5pbmcYAiABKAgSGQoRY3JlZGl0c19yZW1haW5pbmcYAyABKAEiEAoOS2V5d29yZFJldGlyZWQioQEKDFdhdGNoQ3JlYXRlZBIpCgV3YXRjaBgBIAEoCzIaLmVhcnNob3Qua2V5d29yZHMudjEuV2F0Y2gSGAoLd2ViaG9va191cmwYAiABKAlIAIgBARIqCgJhaRgDIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAQgASgIQg4KDF93ZWJob29rX3VybCKoAgoFV2F0Y2gSEAoId2F0Y2hfaWQYASABKAkSDgoGc291cmNlGAIgASgJEhEKCXNlYXJjaF9pZBgDIAEoCRIvCghjcml0ZXJpYRgEIAEoCzIdLmVhcnNob3Qua2V5d29yZHMudjEuQ3JpdGVyaWESFQoNY3JpdGVyaWFfaGFzaBgFIAEoCRIYChBpbnRlcnZhbF9zZWNvbmRzGAYgASgFEhAKCGJhY2tmaWxsGAcgASgIEhAKCGRpc2FibGVkGAggASgIEhEKCWNvX2JyYW5kcxgJIAEoCBIZChFjcmVkaXRzX3Blcl9jaGVjaxgKIAEoBRIaChJmaXJzdF9zY2FuX2NyZWRpdHMYCyABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAwgASgJIpIBCgxXYXRjaENoYW5nZWQSHQoQaW50ZXJ2YWxfc2Vjb25kcxgBIAEoBUgAiAEBEhgKC3dlYmhvb2tfdXJsGAIgASgJSAGIAQESFgoJaXNfYWN0aXZlGAMgASgISAKIAQFCEwoRX2ludGVydmFsX3NlY29uZHNCDgoMX3dlYmhvb2tfdXJsQgwKCl9pc19hY3RpdmUiDgoMV2F0Y2hSZXRpcmVkYgZwcm90bzM", [file_earshot_keywords_v1_definition]);
 
 /**
  * One decision about one keyword, or about one watch that no keyword owns.
@@ -95,6 +95,36 @@ export type KeywordEvent = Message<"earshot.keywords.v1.KeywordEvent"> & {
      */
     value: WatchRetired;
     case: "watchRetired";
+  } | {
+    /**
+     * @generated from field: earshot.keywords.v1.KeywordChanged keyword_changed = 6;
+     */
+    value: KeywordChanged;
+    case: "keywordChanged";
+  } | {
+    /**
+     * @generated from field: earshot.keywords.v1.Paused keyword_paused = 7;
+     */
+    value: Paused;
+    case: "keywordPaused";
+  } | {
+    /**
+     * @generated from field: earshot.keywords.v1.Resumed keyword_resumed = 8;
+     */
+    value: Resumed;
+    case: "keywordResumed";
+  } | {
+    /**
+     * @generated from field: earshot.keywords.v1.Paused watch_paused = 9;
+     */
+    value: Paused;
+    case: "watchPaused";
+  } | {
+    /**
+     * @generated from field: earshot.keywords.v1.Resumed watch_resumed = 10;
+     */
+    value: Resumed;
+    case: "watchResumed";
   } | { case: undefined; value?: undefined };
 };
 
@@ -130,6 +160,148 @@ export const KeywordCreatedSchema: GenMessage<KeywordCreated> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 2);
 
 /**
+ * The whole keyword as it is from now on.
+ *
+ * @generated from message earshot.keywords.v1.KeywordChanged
+ */
+export type KeywordChanged = Message<"earshot.keywords.v1.KeywordChanged"> & {
+  /**
+   * @generated from field: earshot.keywords.v1.KeywordDefinition definition = 1;
+   */
+  definition?: KeywordDefinition | undefined;
+
+  /**
+   * Those that go on (with the interval that they have now) and those that begin.
+   *
+   * @generated from field: repeated earshot.keywords.v1.Watch watches = 2;
+   */
+  watches: Watch[];
+
+  /**
+   * Ended: their search was changed, or is no longer there.
+   *
+   * @generated from field: repeated string retired_watch_ids = 3;
+   */
+  retiredWatchIds: string[];
+
+  /**
+   * @generated from field: repeated earshot.keywords.v1.SearchReset resets = 4;
+   */
+  resets: SearchReset[];
+};
+
+/**
+ * Describes the message earshot.keywords.v1.KeywordChanged.
+ * Use `create(KeywordChangedSchema)` to create a new message.
+ */
+export const KeywordChangedSchema: GenMessage<KeywordChanged> = /*@__PURE__*/
+  messageDesc(file_earshot_keywords_v1_keyword, 3);
+
+/**
+ * A search that starts over on a new watch, since what makes it the same search has changed.
+ *
+ * @generated from message earshot.keywords.v1.SearchReset
+ */
+export type SearchReset = Message<"earshot.keywords.v1.SearchReset"> & {
+  /**
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * Empty where the source has no searches of its own.
+   *
+   * @generated from field: string search_id = 2;
+   */
+  searchId: string;
+
+  /**
+   * @generated from field: string previous_watch_id = 3;
+   */
+  previousWatchId: string;
+
+  /**
+   * @generated from field: string watch_id = 4;
+   */
+  watchId: string;
+};
+
+/**
+ * Describes the message earshot.keywords.v1.SearchReset.
+ * Use `create(SearchResetSchema)` to create a new message.
+ */
+export const SearchResetSchema: GenMessage<SearchReset> = /*@__PURE__*/
+  messageDesc(file_earshot_keywords_v1_keyword, 4);
+
+/**
+ * A reason to rest was added. A keyword, or a lone watch, runs while there is none.
+ *
+ * @generated from message earshot.keywords.v1.Paused
+ */
+export type Paused = Message<"earshot.keywords.v1.Paused"> & {
+  /**
+   * user, plan, schedule, insufficient_credits
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * True when it ran until now.
+   *
+   * @generated from field: bool stopped = 2;
+   */
+  stopped: boolean;
+
+  /**
+   * The account's, at that moment.
+   *
+   * @generated from field: double credits_remaining = 3;
+   */
+  creditsRemaining: number;
+};
+
+/**
+ * Describes the message earshot.keywords.v1.Paused.
+ * Use `create(PausedSchema)` to create a new message.
+ */
+export const PausedSchema: GenMessage<Paused> = /*@__PURE__*/
+  messageDesc(file_earshot_keywords_v1_keyword, 5);
+
+/**
+ * A reason to rest is gone.
+ *
+ * @generated from message earshot.keywords.v1.Resumed
+ */
+export type Resumed = Message<"earshot.keywords.v1.Resumed"> & {
+  /**
+   * The reason.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * True when it was the last one.
+   *
+   * @generated from field: bool running = 2;
+   */
+  running: boolean;
+
+  /**
+   * @generated from field: double credits_remaining = 3;
+   */
+  creditsRemaining: number;
+};
+
+/**
+ * Describes the message earshot.keywords.v1.Resumed.
+ * Use `create(ResumedSchema)` to create a new message.
+ */
+export const ResumedSchema: GenMessage<Resumed> = /*@__PURE__*/
+  messageDesc(file_earshot_keywords_v1_keyword, 6);
+
+/**
  * @generated from message earshot.keywords.v1.KeywordRetired
  */
 export type KeywordRetired = Message<"earshot.keywords.v1.KeywordRetired"> & {
@@ -140,7 +312,7 @@ export type KeywordRetired = Message<"earshot.keywords.v1.KeywordRetired"> & {
  * Use `create(KeywordRetiredSchema)` to create a new message.
  */
 export const KeywordRetiredSchema: GenMessage<KeywordRetired> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 3);
+  messageDesc(file_earshot_keywords_v1_keyword, 7);
 
 /**
  * @generated from message earshot.keywords.v1.WatchCreated
@@ -172,7 +344,7 @@ export type WatchCreated = Message<"earshot.keywords.v1.WatchCreated"> & {
  * Use `create(WatchCreatedSchema)` to create a new message.
  */
 export const WatchCreatedSchema: GenMessage<WatchCreated> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 4);
+  messageDesc(file_earshot_keywords_v1_keyword, 8);
 
 /**
  * A per-source polling subscription.
@@ -220,6 +392,38 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
    * @generated from field: bool backfill = 7;
    */
   backfill: boolean;
+
+  /**
+   * The keyword's source is switched off: the watch rests until it is switched on again.
+   *
+   * @generated from field: bool disabled = 8;
+   */
+  disabled: boolean;
+
+  /**
+   * ai_answers: each engine's answer is read for brands named beside the own one, and priced so.
+   *
+   * @generated from field: bool co_brands = 9;
+   */
+  coBrands: boolean;
+
+  /**
+   * What the price was when the watch began, or last changed: of one check, and of the first scan at the most
+   * (0 without backfill).
+   *
+   * @generated from field: int32 credits_per_check = 10;
+   */
+  creditsPerCheck: number;
+
+  /**
+   * @generated from field: int32 first_scan_credits = 11;
+   */
+  firstScanCredits: number;
+
+  /**
+   * @generated from field: string price_book_version = 12;
+   */
+  priceBookVersion: string;
 };
 
 /**
@@ -227,7 +431,7 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
  * Use `create(WatchSchema)` to create a new message.
  */
 export const WatchSchema: GenMessage<Watch> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 5);
+  messageDesc(file_earshot_keywords_v1_keyword, 9);
 
 /**
  * @generated from message earshot.keywords.v1.WatchChanged
@@ -256,7 +460,7 @@ export type WatchChanged = Message<"earshot.keywords.v1.WatchChanged"> & {
  * Use `create(WatchChangedSchema)` to create a new message.
  */
 export const WatchChangedSchema: GenMessage<WatchChanged> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 6);
+  messageDesc(file_earshot_keywords_v1_keyword, 10);
 
 /**
  * @generated from message earshot.keywords.v1.WatchRetired
@@ -269,5 +473,5 @@ export type WatchRetired = Message<"earshot.keywords.v1.WatchRetired"> & {
  * Use `create(WatchRetiredSchema)` to create a new message.
  */
 export const WatchRetiredSchema: GenMessage<WatchRetired> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 7);
+  messageDesc(file_earshot_keywords_v1_keyword, 11);
 

@@ -1,0 +1,59 @@
+import type { Database, Tx } from '#postgres';
+
+/** A pack of credits beside the allowance. */
+export interface Pack {
+  id: string;
+  granted: number;
+  remaining: number;
+  /** ISO 8601; null: never. */
+  expiresAt: string | null;
+}
+
+/** What an account has, in credits, as the projection of its ledger says. */
+export interface Balance {
+  plan: string;
+  periodStart: Date;
+  periodEnd: Date;
+  monthlyAllowance: number;
+  allowanceRemaining: number;
+  /** The one that expires first before the others; used up ones are left out. */
+  packs: Pack[];
+  /** Of allowance and packs together. */
+  remaining: number;
+  /** Of it: reserved for work under way. */
+  held: number;
+}
+
+interface Row {
+  plan: string;
+  period_start: Date;
+  period_end: Date;
+  allowance: number;
+  allowance_used: number;
+  packs: Pack[];
+  balance: number;
+  held: number;
+}
+
+/** Undefined until the account's ledger has been opened. */
+export async function balanceOf(tx: Tx | Database, accountId: string): Promise<Balance | undefined> {
+  const rows: Row[] = await tx.query(
+    `SELECT b.*, COALESCE((SELECT sum(h.amount) FROM credit_holds h
+       WHERE h.account_id = b.account_id AND h.expires_at > now()), 0)::bigint AS held
+     FROM credit_balances b WHERE b.account_id = $1`,
+    [accountId],
+  );
+  const row = rows[0];
+  return (
+    row && {
+      plan: row.plan,
+      periodStart: row.period_start,
+      periodEnd: row.period_end,
+      monthlyAllowance: row.allowance,
+      allowanceRemaining: Math.max(0, row.allowance - row.allowance_used),
+      packs: row.packs,
+      remaining: row.balance,
+      held: row.held,
+    }
+  );
+}

@@ -1,0 +1,2 @@
+export * from './balance.js';
+export * from './holds.js';

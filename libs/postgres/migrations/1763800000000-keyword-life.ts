@@ -1,0 +1,49 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What a keyword's life needs: reasons to rest, schedules, and what was quoted for which time. */
+export class KeywordLife1763800000000 implements MigrationInterface {
+  readonly name = 'KeywordLife1763800000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE keywords
+        -- Why it rests: it runs while there is none.
+        ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
+        -- When its schedule next begins or ends; null where it never does again.
+        ADD COLUMN schedule_turns_at timestamptz(3);
+      CREATE INDEX keywords_schedule ON keywords (schedule_turns_at) WHERE schedule_turns_at IS NOT NULL;
+      ALTER TABLE watches
+        ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
+        -- Its source is switched off in the keyword.
+        ADD COLUMN disabled boolean NOT NULL DEFAULT false;
+      ALTER TABLE watch_schedule ADD COLUMN co_brands boolean NOT NULL DEFAULT false;
+      UPDATE watches SET pauses = ARRAY['user'] WHERE paused_reason = 'user' AND keyword_id IS NULL;
+    `);
+    await runner.query(`
+      -- For how long a watch ran under which quote: what an account was told that it would pay.
+      CREATE TABLE quoted_periods (
+        watch_id uuid NOT NULL,
+        account_id uuid NOT NULL,
+        keyword_id uuid,
+        source text NOT NULL,
+        from_at timestamptz(3) NOT NULL,
+        -- Null while it goes on.
+        to_at timestamptz(3),
+        interval_seconds integer NOT NULL,
+        credits_per_check integer NOT NULL,
+        -- 0 but in a watch's first period.
+        first_scan_credits integer NOT NULL,
+        price_book_version text NOT NULL,
+        PRIMARY KEY (watch_id, from_at)
+      );
+      CREATE INDEX quoted_periods_account ON quoted_periods (account_id, keyword_id);
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE quoted_periods');
+    await runner.query('ALTER TABLE watch_schedule DROP COLUMN co_brands');
+    await runner.query('ALTER TABLE watches DROP COLUMN pauses, DROP COLUMN disabled');
+    await runner.query('ALTER TABLE keywords DROP COLUMN pauses, DROP COLUMN schedule_turns_at');
+  }
+}

@@ -1,0 +1,72 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The credit ledger as it is read: balances, movements, and what is reserved for work under way. */
+export class Credits1763810000000 implements MigrationInterface {
+  readonly name = 'Credits1763810000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE credit_balances (
+        account_id uuid PRIMARY KEY,
+        plan text NOT NULL,
+        period_start timestamptz(3) NOT NULL,
+        period_end timestamptz(3) NOT NULL,
+        -- The plan's, for this period, and what the period has used of it.
+        allowance bigint NOT NULL,
+        allowance_used bigint NOT NULL,
+        -- [{id, granted, remaining, expiresAt}]
+        packs jsonb NOT NULL DEFAULT '[]',
+        -- What is left of the allowance and of all packs.
+        balance bigint NOT NULL CHECK (balance >= 0),
+        -- When the next pack expires or the period ends: what the renewal loop looks for.
+        turns_at timestamptz(3) NOT NULL
+      );
+      CREATE INDEX credit_balances_turns ON credit_balances (turns_at);
+    `);
+    await runner.query(`
+      CREATE TABLE credit_movements (
+        movement_id uuid PRIMARY KEY,
+        account_id uuid NOT NULL,
+        -- Its place in the account's ledger: the message in the stream, and the place in the message.
+        seq bigint NOT NULL,
+        place integer NOT NULL,
+        at timestamptz(3) NOT NULL,
+        -- When the fact happened that it is derived from.
+        fact_at timestamptz(3) NOT NULL,
+        -- charge, grant, pack_expiry, renewal, allowance_change
+        kind text NOT NULL,
+        amount bigint NOT NULL,
+        balance_after bigint NOT NULL,
+        operation text,
+        source text,
+        keyword_id uuid,
+        watch_id uuid,
+        check_id uuid,
+        rate bigint,
+        units integer,
+        price_book_version text,
+        reference text NOT NULL
+      );
+      CREATE INDEX credit_movements_ledger ON credit_movements (account_id, seq DESC, place DESC);
+      CREATE INDEX credit_movements_keyword ON credit_movements (keyword_id, fact_at) WHERE keyword_id IS NOT NULL;
+    `);
+    await runner.query(`
+      CREATE TABLE credit_holds (
+        -- The id of the fact that the work will leave: a check's, a lookup's.
+        hold_id uuid PRIMARY KEY,
+        account_id uuid NOT NULL,
+        amount bigint NOT NULL,
+        -- After it whoever held it is taken for dead.
+        expires_at timestamptz(3) NOT NULL
+      );
+      CREATE INDEX credit_holds_account ON credit_holds (account_id);
+      CREATE INDEX credit_holds_expiry ON credit_holds (expires_at);
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE credit_holds');
+    await runner.query('DROP TABLE credit_movements');
+    await runner.query('DROP TABLE credit_balances');
+  }
+}
