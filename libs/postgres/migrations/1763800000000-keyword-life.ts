@@ -9,13 +9,18 @@ export class KeywordLife1763800000000 implements MigrationInterface {
       ALTER TABLE keywords
         -- Why it rests: it runs while there is none.
         ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
+        -- While it rests for want of credits: what the check needed that could not be paid.
+        ADD COLUMN credits_needed bigint NOT NULL DEFAULT 0,
         -- When its schedule next begins or ends; null where it never does again.
         ADD COLUMN schedule_turns_at timestamptz(3);
       CREATE INDEX keywords_schedule ON keywords (schedule_turns_at) WHERE schedule_turns_at IS NOT NULL;
+      CREATE INDEX keywords_broke ON keywords (account_id) WHERE 'insufficient_credits' = ANY (pauses);
       ALTER TABLE watches
         ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
+        ADD COLUMN credits_needed bigint NOT NULL DEFAULT 0,
         -- Its source is switched off in the keyword.
         ADD COLUMN disabled boolean NOT NULL DEFAULT false;
+      CREATE INDEX watches_broke ON watches (account_id) WHERE 'insufficient_credits' = ANY (pauses);
       ALTER TABLE watch_schedule ADD COLUMN co_brands boolean NOT NULL DEFAULT false;
       UPDATE watches SET pauses = ARRAY['user'] WHERE paused_reason = 'user' AND keyword_id IS NULL;
     `);
@@ -43,7 +48,11 @@ export class KeywordLife1763800000000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE quoted_periods');
     await runner.query('ALTER TABLE watch_schedule DROP COLUMN co_brands');
-    await runner.query('ALTER TABLE watches DROP COLUMN pauses, DROP COLUMN disabled');
-    await runner.query('ALTER TABLE keywords DROP COLUMN pauses, DROP COLUMN schedule_turns_at');
+    await runner.query(
+      'ALTER TABLE watches DROP COLUMN pauses, DROP COLUMN credits_needed, DROP COLUMN disabled',
+    );
+    await runner.query(
+      'ALTER TABLE keywords DROP COLUMN pauses, DROP COLUMN credits_needed, DROP COLUMN schedule_turns_at',
+    );
   }
 }
