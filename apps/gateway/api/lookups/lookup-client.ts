@@ -29,12 +29,21 @@ export class LookupClient {
     @Inject(SOURCES) private readonly sources: Sources,
   ) {}
 
-  /** @throws Refusal 400 where the source is not configured, 404 for a definitive no, 503 where it does not answer */
-  async ask(accountId: string, source: SourceId, operation: string, question: JsonObject): Promise<Found> {
+  /**
+   * @param commandId names the question; the same one is charged once
+   * @throws Refusal 400 where the source is not configured, 404 for a definitive no, 503 where it does not answer
+   */
+  async ask(
+    accountId: string,
+    source: SourceId,
+    operation: string,
+    question: JsonObject,
+    commandId = newId(),
+  ): Promise<Found> {
     const unavailable = unavailability(source, this.sources);
     if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
     const input = create(LookUpSchema, {
-      commandId: newId(),
+      commandId,
       accountId,
       source,
       operation,

@@ -5,6 +5,7 @@ import { Refusal } from '#kernel';
 import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { readBody } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
 import { Cursors } from '../../http/cursor.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { LookupClient } from './lookup-client.js';
@@ -31,9 +32,9 @@ export class LookupsController {
 
   @Post('v1/x/tweets/lookup')
   @HttpCode(200)
-  postedTweets(@From() { accountId }: Caller, @Body() raw: unknown) {
+  postedTweets(@From() { accountId }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
     const { ids } = readBody(TweetIdsDto, raw);
-    return this.lookUpTweets(accountId, tweetIdsOf(ids));
+    return this.lookUpTweets(accountId, tweetIdsOf(ids), commandId);
   }
 
   @Get('v1/x/users/:ref')
@@ -75,8 +76,8 @@ export class LookupsController {
     return { ...body, meta: { credits_used: cost } };
   }
 
-  private async lookUpTweets(accountId: string, ids: string[]) {
-    const { body, cost } = await this.client.ask(accountId, 'x', 'tweets', { ids });
+  private async lookUpTweets(accountId: string, ids: string[], commandId?: string) {
+    const { body, cost } = await this.client.ask(accountId, 'x', 'tweets', { ids }, commandId);
     const data = body['data'] as JsonObject[];
     return {
       meta: { requested: ids.length, found: data.length, credits_used: cost },

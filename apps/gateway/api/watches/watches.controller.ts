@@ -27,6 +27,7 @@ import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
 import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
@@ -68,7 +69,12 @@ export class WatchesController {
   ) {}
 
   @Post()
-  async create(@From() { accountId }: Caller, @Param('source') name: string, @Body() raw: unknown) {
+  async create(
+    @From() { accountId }: Caller,
+    @CommandId() commandId: string,
+    @Param('source') name: string,
+    @Body() raw: unknown,
+  ) {
     const source = sourceOf(name);
     const unavailable = unavailability(source, this.sources);
     if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
@@ -83,7 +89,7 @@ export class WatchesController {
       this.bus,
       COMMANDS.createWatch,
       create(CreateWatchSchema, {
-        commandId: newId(),
+        commandId,
         accountId,
         source,
         criteria: criteriaOf(withMarket(body)),
