@@ -11,12 +11,14 @@ import { MentionsController } from './api/mentions/mentions.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
 import { VintedController } from './api/vinted/vinted.controller.js';
 import { WatchesController } from './api/watches/watches.controller.js';
+import { Admission } from './auth/admission.js';
 import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { ApiKeys } from './auth/api-keys.js';
 import { SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
+import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
 import { ActivityReads } from './reads/activity-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
@@ -49,6 +51,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
           ApiKeys,
           ApiKeyGuard,
+          RequestQuota,
+          Admission,
           KeywordReads,
           MentionReads,
           ActivityReads,
@@ -58,12 +62,17 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           SourceReads,
         ],
       },
-      { inject: [], list: () => ({ durables: [], commands: [], loops: [] }) },
+      {
+        inject: [RequestQuota],
+        list: (quota: RequestQuota) => ({ durables: [], commands: [], loops: [quota] }),
+      },
     ),
     http(app: NestFastifyApplication) {
       const log = app.get<Logger>(LOG, { strict: false });
       app.useGlobalFilters(new ErrorFilter(log));
-      trackRequests(app.getHttpAdapter().getInstance(), log);
+      const fastify = app.getHttpAdapter().getInstance();
+      trackRequests(fastify, log);
+      app.get(Admission).guard(fastify);
     },
   };
 }

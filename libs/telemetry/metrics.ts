@@ -71,6 +71,24 @@ export const metrics = {
     name: 'earshot_oldest_undelivered_event_seconds',
     help: 'Age of the oldest event that waits for its webhook, in seconds',
   }),
+  quotaOutages: new Counter({
+    name: 'earshot_quota_outages_total',
+    help: 'Times that the request quota could not be counted, and requests were let through',
+  }),
+  creditMovements: new Counter({
+    name: 'earshot_credit_movements_total',
+    help: 'Movements of credits by kind (charge, grant, packExpiry, renewal, allowanceChange)',
+    labelNames: ['kind'] as const,
+  }),
+  creditsCharged: new Counter({
+    name: 'earshot_charged_credits_total',
+    help: 'Credits charged by source and operation',
+    labelNames: ['source', 'operation'] as const,
+  }),
+  creditsUncovered: new Counter({
+    name: 'earshot_uncovered_credits_total',
+    help: 'Credits that work cost and the balance did not cover: work whose reservation had run out',
+  }),
   httpRequests: new Histogram({
     name: 'earshot_http_request_duration_seconds',
     help: 'Requests to the gateway by method, route and status',

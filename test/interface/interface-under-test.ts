@@ -23,6 +23,8 @@ export interface InterfaceUnderTest {
   stores: IsolatedStores;
   clickhouse: ClickHouseClient;
   tenant(plan?: string): Promise<Tenant>;
+  /** Starts one more gateway beside the first. @returns its address */
+  anotherGateway(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -36,7 +38,7 @@ export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<Inte
   const keywords = readKeywordsConfig(env);
   const gateway = readGatewayConfig(env);
   services.push(await startService(billingService(billing), billing, false));
-  services.push(await startService(keywordsService(), keywords, false));
+  services.push(await startService(keywordsService(keywords), keywords, false));
   services.push(await startService(gatewayService(gateway), gateway));
   const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   const url = `http://127.0.0.1:${port}`;
@@ -47,6 +49,11 @@ export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<Inte
     async tenant(plan) {
       const { accountId, apiKey } = await openAccount(stores.natsUrl, plan);
       return { accountId, api: new ApiClient(url, apiKey) };
+    },
+    async anotherGateway() {
+      const config = readGatewayConfig({ ...env, PORT: String(await freePort()) });
+      services.push(await startService(gatewayService(config), config));
+      return `http://127.0.0.1:${config.PORT}`;
     },
     async stop() {
       for (const service of services.reverse()) await service.stop();

@@ -35,7 +35,12 @@ const CACHE_MS = 5000;
 /** Checks API keys: by hash, in constant time, from a cache of a few seconds. */
 @Injectable()
 export class ApiKeys {
-  private readonly cache = new LRUCache<string, Known>({ max: 50_000, ttl: CACHE_MS });
+  /** Requests that ask for the same key at once share one look into the table. */
+  private readonly cache = new LRUCache<string, Known, Buffer>({
+    max: 50_000,
+    ttl: CACHE_MS,
+    fetchMethod: (_, __, { context }) => this.load(context),
+  });
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
@@ -43,11 +48,9 @@ export class ApiKeys {
   async callerOf(key: string): Promise<Caller | undefined> {
     if (!looksLikeApiKey(key)) return undefined;
     const hash = hashApiKey(key);
-    const index = hash.toString('base64');
-    const known = this.cache.get(index) ?? (await this.load(hash));
+    const known = await this.cache.fetch(hash.toString('base64'), { context: hash });
     if (!known || !sameHash(known.hash, hash)) return undefined;
     if (known.expiresAt !== undefined && known.expiresAt <= Date.now()) return undefined;
-    this.cache.set(index, known, { noUpdateTTL: true });
     return known.caller;
   }
 

@@ -10,8 +10,11 @@ export class Requests1763820000000 implements MigrationInterface {
       CREATE UNLOGGED TABLE request_quotas (
         account_id uuid PRIMARY KEY,
         window_start timestamptz(3) NOT NULL,
-        used integer NOT NULL
-      );
+        -- Requests of the minute that are spent, or leased to a gateway; never above the limit.
+        used integer NOT NULL,
+        -- What the latest lease came to: how the statement that takes one tells it.
+        last_lease integer NOT NULL
+      ) WITH (fillfactor = 50);
     `);
     await runner.query(`
       CREATE TABLE idempotency_records (
@@ -21,7 +24,9 @@ export class Requests1763820000000 implements MigrationInterface {
         request_hash bytea NOT NULL,
         -- The id of the command that the request becomes: whoever takes the request up again sends the same one.
         command_id uuid NOT NULL,
-        -- While the first request runs: until when its gateway is taken to be alive.
+        -- Who runs it: one that was taken for dead and is not leaves its successor's outcome alone.
+        runner uuid NOT NULL,
+        -- While the request runs: until when its gateway is taken to be alive.
         running_until timestamptz(3),
         -- Null until there is an outcome that stands.
         status integer,

@@ -1,12 +1,12 @@
 import { fromJson } from '@bufbuild/protobuf';
-import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { isoFromClickHouse, type AnswerRow } from '#clickhouse';
 import { CriteriaSchema } from '#contracts';
 import { derivedId, isoOf, Refusal } from '#kernel';
 import type { WatchEntity } from '#postgres';
 import { brandDomainsOf, brandsOf, readBrands } from '#sources';
-import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -20,7 +20,6 @@ const MOST_BRANDS = 20;
 
 /** What AI engines answered, word for word, read for the search's brands or for any others. Free. */
 @Controller()
-@UseGuards(ApiKeyGuard)
 export class AnswersController {
   constructor(
     private readonly answers: AnswerReads,

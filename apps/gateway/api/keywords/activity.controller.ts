@@ -1,8 +1,8 @@
-import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { SOURCE_IDS } from '#contracts';
 import { Refusal } from '#kernel';
-import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -14,7 +14,6 @@ const WINDOW_MS = 7 * 24 * 3_600_000;
 
 /** What a keyword did. Free. */
 @Controller()
-@UseGuards(ApiKeyGuard)
 export class ActivityController {
   constructor(
     private readonly activity: ActivityReads,

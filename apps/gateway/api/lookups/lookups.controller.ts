@@ -1,9 +1,9 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { Body, Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import type { SourceId } from '#contracts';
 import { Refusal } from '#kernel';
-import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { Cursors } from '../../http/cursor.js';
@@ -15,7 +15,6 @@ const LONGEST_REF = 64;
 
 /** Direct questions to the upstreams. Each costs credits, a definitive 404 too; a 503 costs nothing. */
 @Controller()
-@UseGuards(ApiKeyGuard)
 export class LookupsController {
   constructor(
     private readonly client: LookupClient,

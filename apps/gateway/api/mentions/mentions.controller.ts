@@ -1,7 +1,7 @@
-import { Controller, Get, Header, Param, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { isoOf, Refusal } from '#kernel';
-import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -25,7 +25,6 @@ interface ListCursor {
 
 /** Reads of mentions and events. All are free. */
 @Controller()
-@UseGuards(ApiKeyGuard)
 export class MentionsController {
   constructor(
     private readonly mentions: MentionReads,

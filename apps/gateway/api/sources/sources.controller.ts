@@ -1,8 +1,8 @@
-import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { creditsPerCheck, floorSeconds, type Plan } from '#contracts';
 import { isoOf } from '#kernel';
-import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
 import { SOURCES } from '../../config.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { SourceReads } from '../../reads/source-reads.js';
@@ -10,7 +10,6 @@ import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
 /** What this installation can watch, how its upstreams are, and what a check costs. Free. */
 @Controller('v1/sources')
-@UseGuards(ApiKeyGuard)
 export class SourcesController {
   constructor(
     @Inject(SOURCES) private readonly sources: Sources,

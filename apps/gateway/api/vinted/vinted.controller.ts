@@ -1,8 +1,8 @@
-import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { isId, Refusal } from '#kernel';
 import { vintedMarketOf } from '#sources';
-import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
 import { MarketReads, type MarketScope } from '../../reads/market-reads.js';
@@ -22,7 +22,6 @@ const SCOPES = [
 
 /** What was observed of Vinted's listings: their prices over time, and the market day by day. Free. */
 @Controller('v1/vinted')
-@UseGuards(ApiKeyGuard)
 export class VintedController {
   constructor(
     private readonly market: MarketReads,

@@ -1,17 +1,5 @@
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Patch,
-  Post,
-  Query,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query } from '@nestjs/common';
 import {
   AgentStepSchema,
   ChangeWatchSchema,
@@ -23,8 +11,8 @@ import {
 import { isoOf, newId, Refusal, type Fault } from '#kernel';
 import { COMMANDS, type Bus } from '#messaging';
 import { BUS } from '#platform';
-import { ApiKeyGuard, From } from '../../auth/api-key.guard.js';
 import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
 import { SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
@@ -59,7 +47,6 @@ const DEFAULT_MARKET = 'global';
 
 /** Watches: polling subscriptions of one source each. Those of a keyword are shown too, and change with it only. */
 @Controller('v1/:source/watches')
-@UseGuards(ApiKeyGuard)
 export class WatchesController {
   constructor(
     @Inject(BUS) private readonly bus: Bus,

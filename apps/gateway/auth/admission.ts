@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { limitsOf } from '#contracts';
+import { Refusal } from '#kernel';
+import { rateLimitHeaders } from '../quota/rate-limit-headers.js';
+import { RequestQuota } from '../quota/request-quota.js';
+import { ApiKeys, type Caller } from './api-keys.js';
+import { setCaller } from './caller.js';
+
+/** What is read without a key. */
+const OPEN: ReadonlySet<string> = new Set(['/v1/openapi.json']);
+
+/** Lets requests under `/v1` in: with a good `x-api-key`, as long as the account's minute has requests left. */
+@Injectable()
+export class Admission {
+  constructor(
+    private readonly keys: ApiKeys,
+    private readonly quota: RequestQuota,
+  ) {}
+
+  /** Stands before everything that a request costs, the reading of its body among it: a flood is cheap. */
+  guard(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, reply, done) => {
+      if (!isGuarded(request)) return done();
+      this.admit(request, reply).then(() => done(), done);
+    });
+  }
+
+  private async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const caller = await this.callerOf(request);
+    const verdict = await this.quota.take(caller.accountId, limitsOf(caller.plan).requestsPerMinute);
+    reply.headers(rateLimitHeaders(verdict));
+    if (!verdict.admitted) {
+      reply.header('retry-after', verdict.resetSeconds);
+      throw new Refusal(
+        429,
+        'TOO_MANY_REQUESTS',
+        `the account's ${verdict.limit} requests of this minute are used up; the next begins in ${verdict.resetSeconds} s`,
+      );
+    }
+    if (caller.scope !== 'write' && request.method !== 'GET' && request.method !== 'HEAD')
+      throw new Refusal(403, 'FORBIDDEN', 'this API key may only read');
+    setCaller(request, caller);
+  }
+
+  private async callerOf(request: FastifyRequest): Promise<Caller> {
+    const key = request.headers['x-api-key'];
+    const caller = typeof key === 'string' ? await this.keys.callerOf(key) : undefined;
+    if (caller) return caller;
+    const message = key === undefined ? 'the header x-api-key is missing' : 'the API key is not valid';
+    throw new Refusal(401, 'UNAUTHORIZED', message);
+  }
+}
+
+/** A path that no route has is guarded as well; the router has decoded the path of one that has. */
+function isGuarded(request: FastifyRequest): boolean {
+  const path = request.routeOptions.url ?? request.url.split('?', 1)[0] ?? '';
+  return (path === '/v1' || path.startsWith('/v1/')) && !OPEN.has(path);
+}

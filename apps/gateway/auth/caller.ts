@@ -1,0 +1,21 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from './api-keys.js';
+
+type CallerRequest = FastifyRequest & { caller?: Caller };
+
+/** The caller of the request, as a controller's parameter. */
+export const From = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const caller = callerOf(context.switchToHttp().getRequest<FastifyRequest>());
+  if (!caller) throw new Error('a route that is open to everybody asks for its caller');
+  return caller;
+});
+
+/** Who calls; undefined before the request is admitted, and on open routes. */
+export function callerOf(request: FastifyRequest): Caller | undefined {
+  return (request as CallerRequest).caller;
+}
+
+export function setCaller(request: FastifyRequest, caller: Caller): void {
+  (request as CallerRequest).caller = caller;
+}

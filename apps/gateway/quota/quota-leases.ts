@@ -1,0 +1,53 @@
+import type { Database } from '#postgres';
+
+/** What a gateway got of an account's minute. */
+export interface Lease {
+  /** The minute that it is good for, in ms. */
+  windowStart: number;
+  /** Requests; fewer than wanted, or none, when the minute's are used up. */
+  granted: number;
+  /** Requests of the minute that are spent or leased, at all gateways together. */
+  used: number;
+}
+
+interface Row {
+  window_start: Date;
+  used: number;
+  last_lease: number;
+}
+
+/** The table of the minute's requests, which all gateways share. */
+export class QuotaLeases {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Leases up to `wanted` requests of the minute, in one statement that never lets the minute's sum pass the limit.
+   * Where another gateway's clock has begun the next minute already, the lease is of that one.
+   * @param windowStart the minute's beginning by the caller's clock, in ms
+   */
+  async take(accountId: string, windowStart: number, wanted: number, limit: number): Promise<Lease> {
+    const joins = `q.window_start BETWEEN excluded.window_start AND excluded.window_start + interval '1 minute'`;
+    const before = `CASE WHEN ${joins} THEN q.used ELSE 0 END`;
+    const leased = `LEAST($3::integer, GREATEST(0, $4::integer - ${before}))`;
+    const rows: Row[] = await this.database.query(
+      `INSERT INTO request_quotas AS q (account_id, window_start, used, last_lease)
+       VALUES ($1, $2, LEAST($3::integer, $4::integer), LEAST($3::integer, $4::integer))
+       ON CONFLICT (account_id) DO UPDATE SET
+         window_start = CASE WHEN ${joins} THEN q.window_start ELSE excluded.window_start END,
+         used = ${before} + ${leased},
+         last_lease = ${leased}
+       RETURNING window_start, used, last_lease`,
+      [accountId, new Date(windowStart), wanted, limit],
+    );
+    const row = rows[0] as Row;
+    return { windowStart: row.window_start.getTime(), granted: row.last_lease, used: row.used };
+  }
+
+  /** Gives requests back that were leased and not spent. Those of a minute that is over are nobody's any more. */
+  async giveBack(accountId: string, windowStart: number, unspent: number): Promise<void> {
+    await this.database.query(
+      `UPDATE request_quotas SET used = GREATEST(0, used - $3) WHERE account_id = $1 AND window_start = $2`,
+      [accountId, new Date(windowStart), unspent],
+    );
+  }
+}

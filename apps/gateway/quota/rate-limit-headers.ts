@@ -1,0 +1,17 @@
+import type { Verdict } from './request-quota.js';
+
+const WINDOW_SECONDS = 60;
+
+/**
+ * What an answer tells of the quota: in the form of the IETF draft
+ * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/), and in the older one beside it.
+ */
+export function rateLimitHeaders({ limit, remaining, resetSeconds }: Verdict): Record<string, string> {
+  return {
+    'ratelimit-policy': `"default";q=${limit};w=${WINDOW_SECONDS}`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': String(resetSeconds),
+  };
+}

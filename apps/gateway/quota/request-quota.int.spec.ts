@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Clock } from '#kernel';
+import { newId } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { isolateStores, until, type IsolatedStores } from '#testing';
+import { RequestQuota, type Verdict } from './request-quota.js';
+
+const log = createLogger('spec', 'silent');
+let stores: IsolatedStores;
+let database: Database;
+const started: RequestQuota[] = [];
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  database = await openDatabase(stores.databaseUrl, 'spec');
+});
+afterEach(async () => {
+  for (const quota of started.splice(0)) await quota.stop();
+});
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+/** A clock that stands still in the middle of a minute, until a spec moves it. */
+function stoppedClock(): Clock & { at: number } {
+  return {
+    at: Date.parse('2026-03-01T12:00:10.000Z'),
+    now() {
+      return new Date(this.at);
+    },
+  };
+}
+
+/** A gateway's part of the quota. */
+function gateway(clock?: Clock, on: Database = database): RequestQuota {
+  const quota = new RequestQuota(on, log, clock);
+  started.push(quota);
+  return quota;
+}
+
+function times<T>(count: number, ask: (n: number) => T): Promise<Awaited<T>[]> {
+  return Promise.all(Array.from({ length: count }, (_, n) => ask(n)));
+}
+
+const admitted = (verdicts: readonly Verdict[]) => verdicts.filter((verdict) => verdict.admitted).length;
+
+async function usedOf(accountId: string): Promise<number | undefined> {
+  const rows: { used: number }[] = await database.query(
+    'SELECT used FROM request_quotas WHERE account_id = $1',
+    [accountId],
+  );
+  return rows[0]?.used;
+}
+
+describe('the requests of a minute', () => {
+  it.each([
+    [60, 200],
+    [350, 800],
+    [1200, 3000],
+    [12_000, 13_000],
+  ])(
+    '%i: of %i at once, at two gateways, that many are admitted to within a hundredth',
+    async (limit, asked) => {
+      const clock = stoppedClock();
+      const [one, other] = [gateway(clock), gateway(clock)];
+      const accountId = newId();
+      const verdicts = await times(asked, (n) => (n % 2 ? one : other).take(accountId, limit));
+      expect(admitted(verdicts)).toBeLessThanOrEqual(limit);
+      expect(admitted(verdicts)).toBeGreaterThanOrEqual(Math.ceil(limit * 0.99));
+      expect(await usedOf(accountId)).toBeLessThanOrEqual(limit);
+    },
+  );
+
+  it('are exact, one after another, in turns at two gateways that give back what lies idle', async () => {
+    const clock = stoppedClock();
+    const [one, other] = [gateway(clock), gateway(clock)];
+    [one, other].forEach((quota) => quota.start());
+    const accountId = newId();
+    let count = 0;
+    for (let n = 0; n < 100; n += 1) {
+      const { admitted: isIn } = await (n % 2 ? one : other).take(accountId, 60);
+      if (isIn) count += 1;
+    }
+    clock.at += 2500;
+    await until('everything is spent', async () => {
+      clock.at += 300;
+      if ((await one.take(accountId, 60)).admitted) count += 1;
+      return count === 60;
+    });
+    expect((await one.take(accountId, 60)).admitted).toBe(false);
+  });
+
+  it('count down, and tell when the minute ends', async () => {
+    const clock = stoppedClock();
+    const quota = gateway(clock);
+    const accountId = newId();
+    const first = await quota.take(accountId, 60);
+    expect(first).toEqual({ admitted: true, limit: 60, remaining: 59, resetSeconds: 50 });
+    clock.at += 1500;
+    expect(await quota.take(accountId, 60)).toMatchObject({ remaining: 58, resetSeconds: 49 });
+  });
+
+  it('begin anew with the next minute', async () => {
+    const clock = stoppedClock();
+    const quota = gateway(clock);
+    const accountId = newId();
+    expect(admitted(await times(70, () => quota.take(accountId, 60)))).toBe(60);
+    clock.at = Date.parse('2026-03-01T12:00:59.999Z');
+    const refused = await quota.take(accountId, 60);
+    expect(refused).toEqual({ admitted: false, limit: 60, remaining: 0, resetSeconds: 1 });
+    clock.at = Date.parse('2026-03-01T12:01:00.000Z');
+    expect(admitted(await times(70, () => quota.take(accountId, 60)))).toBe(60);
+  });
+
+  it('are those of the later minute where two gateways’ clocks differ', async () => {
+    const ahead = stoppedClock();
+    ahead.at += 50_000;
+    const behind = stoppedClock();
+    const accountId = newId();
+    const early = gateway(ahead);
+    expect(admitted(await times(40, () => early.take(accountId, 60)))).toBe(40);
+    await early.stop();
+    const late = gateway(behind);
+    expect(admitted(await times(40, () => late.take(accountId, 60)))).toBe(20);
+  });
+
+  it('are an account’s own: a flood by one leaves the other’s alone', async () => {
+    const clock = stoppedClock();
+    const quota = gateway(clock);
+    const [flood, other] = [newId(), newId()];
+    const floods = times(2000, () => quota.take(flood, 60));
+    const verdicts = await times(60, () => quota.take(other, 60));
+    expect(admitted(verdicts)).toBe(60);
+    expect(admitted(await floods)).toBe(60);
+  });
+});
+
+describe('a lease', () => {
+  it('that lies idle at one gateway comes back to the others', async () => {
+    const clock = stoppedClock();
+    const [idle, busy] = [gateway(clock), gateway(clock)];
+    idle.start();
+    const accountId = newId();
+    await idle.take(accountId, 1200);
+    expect(await usedOf(accountId)).toBeGreaterThan(1);
+    clock.at += 300;
+    await until('it is given back', async () => (await usedOf(accountId)) === 1);
+    expect(admitted(await times(1300, () => busy.take(accountId, 1200)))).toBe(1199);
+  });
+
+  it('comes back from a gateway that stops', async () => {
+    const quota = gateway(stoppedClock());
+    const accountId = newId();
+    await times(3, () => quota.take(accountId, 12_000));
+    expect(await usedOf(accountId)).toBeGreaterThan(3);
+    await quota.stop();
+    expect(await usedOf(accountId)).toBe(3);
+  });
+
+  it('that was given back admits again, where the minute was used up', async () => {
+    const clock = stoppedClock();
+    const [one, other] = [gateway(clock), gateway(clock)];
+    const accountId = newId();
+    await one.take(accountId, 1200);
+    expect(admitted(await times(1300, () => other.take(accountId, 1200)))).toBeLessThan(1199);
+    await one.stop();
+    expect((await other.take(accountId, 1200)).admitted).toBe(false);
+    clock.at += 260;
+    expect((await other.take(accountId, 1200)).admitted).toBe(true);
+  });
+
+  it('is spent from memory: a minute’s requests take a small part of them in statements', async () => {
+    let statements = 0;
+    const counting = {
+      query: (sql: string, parameters: unknown[]) => {
+        statements += 1;
+        return database.query(sql, parameters);
+      },
+    } as unknown as Database;
+    const quota = gateway(stoppedClock(), counting);
+    const accountId = newId();
+    for (let n = 0; n < 5000; n += 1) await quota.take(accountId, 12_000);
+    expect(statements).toBeLessThan(200);
+  });
+});
+
+describe('while the table cannot be asked', () => {
+  const broken = { query: () => Promise.reject(new Error('connect ECONNREFUSED')) } as unknown as Database;
+
+  it('every request is let through', async () => {
+    const quota = gateway(stoppedClock(), broken);
+    const accountId = newId();
+    expect(admitted(await times(100, () => quota.take(accountId, 60)))).toBe(100);
+  });
+
+  it('a table that does not answer keeps no request waiting for long', async () => {
+    const silent = { query: () => new Promise(() => undefined) } as unknown as Database;
+    expect((await gateway(stoppedClock(), silent).take(newId(), 60)).admitted).toBe(true);
+  });
+
+  it('and counted again as soon as it answers', async () => {
+    const clock = stoppedClock();
+    let isBroken = true;
+    const mended = {
+      query: (sql: string, parameters: unknown[]) =>
+        isBroken ? Promise.reject(new Error('connect ECONNREFUSED')) : database.query(sql, parameters),
+    } as unknown as Database;
+    const quota = gateway(clock, mended);
+    const accountId = newId();
+    expect(admitted(await times(100, () => quota.take(accountId, 60)))).toBe(100);
+    isBroken = false;
+    clock.at += 1100;
+    expect(admitted(await times(100, () => quota.take(accountId, 60)))).toBe(60);
+  });
+});

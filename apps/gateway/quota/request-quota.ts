@@ -1,0 +1,171 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { systemClock, within, type Clock } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import { metrics, type Logger } from '#telemetry';
+import { AccountWindow, WINDOW_MS } from './account-window.js';
+import { QuotaLeases } from './quota-leases.js';
+
+/** Injection token of the clock that the minutes are read from; tests bring their own. */
+export const QUOTA_CLOCK = Symbol('quota clock');
+
+/** What becomes of a request. */
+export interface Verdict {
+  admitted: boolean;
+  /** Requests per minute. */
+  limit: number;
+  /** Requests that are left of the minute, as far as this gateway knows. */
+  remaining: number;
+  /** Until the minute ends; whole, rounded up. */
+  resetSeconds: number;
+}
+
+const SWEEP_MS = 50;
+/** A request does not wait longer than this for the table. */
+const PATIENCE_MS = 300;
+/** A table that cannot be asked is not asked again for so long. */
+const OUTAGE_MS = 1000;
+
+/**
+ * The requests that an account has per UTC minute, shared by all its keys and all gateways. A gateway spends leases of
+ * the minute from memory, takes the next one in the background, and gives back what lies idle (ADR 0014). While
+ * Postgres cannot be reached, every request is let through.
+ */
+@Injectable()
+export class RequestQuota implements Loop {
+  readonly name = 'request-quota';
+  private readonly windows = new Map<string, AccountWindow>();
+  private readonly leases: QuotaLeases;
+  private timer?: NodeJS.Timeout;
+  private isOut = false;
+
+  constructor(
+    @Inject(DATABASE) database: Database,
+    @Inject(LOG) private readonly log: Logger,
+    @Optional() @Inject(QUOTA_CLOCK) private readonly clock: Clock = systemClock,
+  ) {
+    this.leases = new QuotaLeases(database);
+  }
+
+  start(): void {
+    this.timer = setInterval(() => void this.giveBackIdle(), SWEEP_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all(
+      [...this.windows].map(async ([accountId, window]) => {
+        await window.fetching;
+        await this.giveBack(accountId, window);
+      }),
+    );
+  }
+
+  /** Spends a request of the account's minute. At once, unless a lease has to be waited for. */
+  take(accountId: string, limit: number): Verdict | Promise<Verdict> {
+    const now = this.now();
+    const window = this.windowOf(accountId, limit, now);
+    window.takenAt = now;
+    if (window.held > 0) {
+      window.held -= 1;
+      if (!window.fetching && window.wantsMore && !window.isUsedUp(now))
+        void this.fetch(accountId, limit, window);
+      return verdict(true, limit, window, now);
+    }
+    if (window.openUntil > now) return verdict(true, limit, window, now);
+    if (!window.fetching && window.isUsedUp(now)) return verdict(false, limit, window, now);
+    return this.wait(accountId, limit, window);
+  }
+
+  /** Those who wait share one statement; who gets nothing of it waits for the next, until the minute is used up. */
+  private async wait(accountId: string, limit: number, window: AccountWindow): Promise<Verdict> {
+    window.waiting += 1;
+    try {
+      await (window.fetching ?? this.fetch(accountId, limit, window));
+    } finally {
+      window.waiting -= 1;
+    }
+    return this.take(accountId, limit);
+  }
+
+  private fetch(accountId: string, limit: number, window: AccountWindow): Promise<void> {
+    window.fetching = this.lease(accountId, limit, window).finally(() => {
+      window.fetching = undefined;
+    });
+    return window.fetching;
+  }
+
+  private async lease(accountId: string, limit: number, window: AccountWindow): Promise<void> {
+    const wanted = Math.max(window.chunk, window.waiting);
+    const leased = this.leases.take(accountId, window.start, wanted, limit).then((lease) => {
+      const owner = this.ownerOf(accountId, limit, lease.windowStart, window);
+      owner.receive(lease.granted, lease.used, wanted, this.now());
+      this.isOut = false;
+    });
+    try {
+      if (await within(PATIENCE_MS, leased)) return;
+      leased.catch(() => undefined);
+      this.letThrough(window, new Error(`no answer within ${PATIENCE_MS} ms`));
+    } catch (error) {
+      this.letThrough(window, error);
+    }
+  }
+
+  /** The window that a lease belongs to: the table may be a minute ahead of this gateway's clock. */
+  private ownerOf(accountId: string, limit: number, start: number, asked: AccountWindow): AccountWindow {
+    const owner = [asked, this.windows.get(accountId)].find((window) => window?.start === start);
+    if (owner) return owner;
+    const ahead = new AccountWindow(start, limit);
+    this.windows.set(accountId, ahead);
+    return ahead;
+  }
+
+  private letThrough(window: AccountWindow, error: unknown): void {
+    window.openUntil = this.now() + OUTAGE_MS;
+    metrics.quotaOutages.inc();
+    if (!this.isOut)
+      this.log.error({ err: error }, 'request quotas cannot be counted; requests are let through');
+    this.isOut = true;
+  }
+
+  private windowOf(accountId: string, limit: number, now: number): AccountWindow {
+    const known = this.windows.get(accountId);
+    if (known && now < known.end) return known.underLimit(limit);
+    const window = new AccountWindow(now - (now % WINDOW_MS), limit);
+    this.windows.set(accountId, window);
+    return window;
+  }
+
+  private async giveBackIdle(): Promise<void> {
+    const now = this.now();
+    const idle = [...this.windows].filter(([accountId, window]) => {
+      if (window.end <= now && !window.fetching) this.windows.delete(accountId);
+      return window.end > now && window.isIdle(now);
+    });
+    await Promise.all(idle.map(([accountId, window]) => this.giveBack(accountId, window)));
+  }
+
+  private async giveBack(accountId: string, window: AccountWindow): Promise<void> {
+    const unspent = window.letGo();
+    if (unspent === 0) return;
+    // What cannot be given back is lost until the minute ends.
+    await this.leases
+      .giveBack(accountId, window.start, unspent)
+      .catch((error: unknown) =>
+        this.log.warn({ err: error, unspent }, 'a lease of requests could not be given back'),
+      );
+  }
+
+  private now(): number {
+    return this.clock.now().getTime();
+  }
+}
+
+function verdict(admitted: boolean, limit: number, window: AccountWindow, now: number): Verdict {
+  return {
+    admitted,
+    limit,
+    remaining: admitted ? window.remaining : 0,
+    resetSeconds: Math.max(1, Math.ceil((window.end - now) / 1000)),
+  };
+}
