@@ -2,3 +2,4 @@ export * from './stores.js';
 export * from './until.js';
 export * from './programs.js';
 export * from './api-client.js';
+export * from './fund-account.js';

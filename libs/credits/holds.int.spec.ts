@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { newId } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { fundAccount, isolateStores, type IsolatedStores } from '#testing';
+import { balanceOf } from './balance.js';
+import { dropExpired, release, reserve, type Hold } from './holds.js';
+
+let stores: IsolatedStores;
+let database: Database;
+let accountId: string;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  database = await openDatabase(stores.databaseUrl, 'spec', 8);
+});
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+beforeEach(async () => {
+  accountId = newId();
+  await fundAccount(database, accountId, 10);
+});
+
+const hold = (credits: number, more: Partial<Hold> = {}): Hold => ({
+  holdId: newId(),
+  accountId,
+  credits,
+  lifetimeSeconds: 60,
+  ...more,
+});
+
+async function held(account = accountId): Promise<number> {
+  return (await balanceOf(database, account))?.held ?? -1;
+}
+
+/** As billing charges a fact: the balance's row is locked, and what was held for the fact is used up. */
+async function charge(account: string, holdId: string, credits: number): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.query('UPDATE credit_balances SET balance = balance - $2 WHERE account_id = $1', [
+      account,
+      credits,
+    ]);
+    await release(tx, [holdId]);
+  });
+}
+
+describe('reserving credits', () => {
+  it('holds what the balance covers, and says of the rest what was missing', async () => {
+    const [first, second, third] = [hold(6), hold(5), hold(4)];
+    const shortages = await reserve(database, [first, second, third]);
+    expect([...shortages]).toEqual([[second.holdId, { needed: 5, available: 4 }]]);
+    expect(await held()).toBe(10);
+    expect([...(await reserve(database, [hold(1)])).values()]).toEqual([{ needed: 1, available: 0 }]);
+  });
+
+  it('twice for the same fact holds once, with the amount and the lifetime of the last', async () => {
+    const one = hold(6, { lifetimeSeconds: 1 });
+    await reserve(database, [one]);
+    expect((await reserve(database, [{ ...one, credits: 10, lifetimeSeconds: 600 }])).size).toBe(0);
+    expect(await held()).toBe(10);
+    const rows: { seconds: number }[] = await database.query(
+      'SELECT extract(epoch FROM expires_at - now())::int AS seconds FROM credit_holds WHERE hold_id = $1',
+      [one.holdId],
+    );
+    expect(rows[0]?.seconds).toBeGreaterThan(500);
+  });
+
+  it('for nothing asks nobody, and an account without a ledger has nothing', async () => {
+    const stranger = newId();
+    expect((await reserve(database, [hold(0, { accountId: stranger })])).size).toBe(0);
+    const wanted = hold(1, { accountId: stranger });
+    expect([...(await reserve(database, [wanted]))]).toEqual([[wanted.holdId, { needed: 1, available: 0 }]]);
+  });
+
+  it('leaves what was released, and what a dead holder had, to others', async () => {
+    const given = hold(10);
+    await reserve(database, [given]);
+    await release(database, [given.holdId]);
+    const dead = hold(10, { lifetimeSeconds: 60 });
+    expect((await reserve(database, [dead])).size).toBe(0);
+    await database.query(`UPDATE credit_holds SET expires_at = now() - interval '1 second'`);
+    expect((await reserve(database, [hold(10)])).size).toBe(0);
+    await dropExpired(database);
+    const rows: unknown[] = await database.query('SELECT 1 FROM credit_holds WHERE hold_id = $1', [
+      dead.holdId,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it('of one account takes nothing from another', async () => {
+    const other = newId();
+    await fundAccount(database, other, 3);
+    const shortages = await reserve(database, [hold(10), hold(3, { accountId: other })]);
+    expect([shortages.size, await held(), await held(other)]).toEqual([0, 10, 3]);
+  });
+
+  it('never holds more than the balance, whoever else reserves, charges or gives back at once', async () => {
+    const step = fc.record({
+      account: fc.nat(1),
+      credits: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
+      // What becomes of each that was held: charged (for at most so much), given back, or left to its lifetime.
+      then: fc.constantFrom('charge', 'release', 'die'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10 }), async (steps) => {
+        const accounts = [newId(), newId()];
+        for (const id of accounts) await fundAccount(database, id, 12);
+        const spent = [0, 0];
+        const run = async ({ account, credits, then }: (typeof steps)[number]) => {
+          const id = accounts[account] ?? '';
+          const holds = credits.map((amount) => hold(amount, { accountId: id }));
+          const shortages = await reserve(database, holds);
+          for (const { holdId, credits: amount } of holds.filter(({ holdId }) => !shortages.has(holdId)))
+            if (then === 'release') await release(database, [holdId]);
+            else if (then === 'charge') {
+              // The statement fails where the balance would fall below zero.
+              await charge(id, holdId, amount);
+              spent[account] = (spent[account] ?? 0) + amount;
+            }
+        };
+        let racing = true;
+        const watching = (async () => {
+          while (racing)
+            for (const id of accounts) {
+              const balance = await balanceOf(database, id);
+              expect(balance?.held).toBeLessThanOrEqual(balance?.remaining ?? -1);
+            }
+        })();
+        await Promise.all(steps.map(run)).finally(() => (racing = false));
+        await watching;
+        for (const [n, id] of accounts.entries())
+          expect((await balanceOf(database, id))?.remaining).toBe(12 - (spent[n] ?? 0));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
