@@ -1,31 +1,68 @@
 import { Module } from '@nestjs/common';
-import { DATABASE, serviceModule, type ServiceDefinition } from '#platform';
+import type { EventStore } from '#event-store';
+import { systemClock, type Clock } from '#kernel';
+import { DATABASE, LOG, serviceModule, STORE, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { durableOf } from '#projections';
 import { SecretBox } from '#secrets';
+import type { Logger } from '#telemetry';
 import type { BillingConfig } from './config.js';
 import { AccountsHandler } from './handlers/accounts.handler.js';
+import { ChargesHandler } from './handlers/charges.handler.js';
+import { LedgersHandler } from './handlers/ledgers.handler.js';
+import { creditsDurable } from './ledger/credits.durable.js';
+import { LedgerWriter } from './ledger/ledger-writer.js';
+import { TurnLoop } from './ledger/turn.loop.js';
 import { accountsProjection } from './projections/accounts.projection.js';
 
 @Module({})
 class BillingModule {}
 
 /**
- * Billing: who the customers are (accounts, plans, keys, secrets). The credit ledger takes its place here: a
- * durable on CHECKS and EVENTS that appends to CREDITS.
+ * Billing: who the customers are (accounts, plans, keys, secrets), and the ledger of their credits.
+ * @param clock by which periods end and packs expire
  */
-export function billingService(config: BillingConfig): ServiceDefinition {
+export function billingService(config: BillingConfig, clock: Clock = systemClock): ServiceDefinition {
   return {
     name: 'billing',
     module: serviceModule(
       BillingModule,
-      { providers: [{ provide: SecretBox, useValue: new SecretBox(config.MASTER_KEY) }, AccountsHandler] },
       {
-        inject: [DATABASE, AccountsHandler],
-        list: (database: Database, accounts: AccountsHandler) => ({
-          durables: [durableOf(accountsProjection, database)],
-          commands: accounts.commands(),
-          loops: [],
+        providers: [
+          { provide: SecretBox, useValue: new SecretBox(config.MASTER_KEY) },
+          {
+            provide: LedgerWriter,
+            inject: [DATABASE, STORE],
+            useFactory: (database: Database, store: EventStore) => new LedgerWriter(database, store, clock),
+          },
+          {
+            provide: TurnLoop,
+            inject: [DATABASE, LedgerWriter, LOG],
+            useFactory: (database: Database, writer: LedgerWriter, log: Logger) =>
+              new TurnLoop(database, writer, clock, log),
+          },
+          AccountsHandler,
+          ChargesHandler,
+          LedgersHandler,
+        ],
+      },
+      {
+        inject: [DATABASE, AccountsHandler, ChargesHandler, LedgersHandler, TurnLoop],
+        list: (
+          database: Database,
+          accounts: AccountsHandler,
+          charges: ChargesHandler,
+          ledgers: LedgersHandler,
+          turns: TurnLoop,
+        ) => ({
+          durables: [
+            durableOf(accountsProjection, database),
+            ledgers.durable(),
+            ...charges.durables(),
+            creditsDurable(database),
+          ],
+          commands: [...accounts.commands(), ...ledgers.commands()],
+          loops: [turns],
         }),
       },
     ),

@@ -7,6 +7,7 @@ import {
   OpenedAccountSchema,
   type AccountDecision,
   type AccountEvent,
+  type ChangePlan,
   type CreateKey,
   type OpenAccount,
   type RevokeKey,
@@ -26,6 +27,7 @@ import {
   type AccountState,
   type NewKey,
 } from '../domain/account.js';
+import { LedgersHandler } from './ledgers.handler.js';
 import { accountsProjection } from '../projections/accounts.projection.js';
 
 const accounts: Aggregate<AccountState, AccountEvent, AccountDecision> = {
@@ -43,6 +45,7 @@ export class AccountsHandler {
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
     private readonly box: SecretBox,
+    private readonly ledgers: LedgersHandler,
   ) {}
 
   commands(): CommandHandler[] {
@@ -50,6 +53,7 @@ export class AccountsHandler {
       commandHandler(COMMANDS.openAccount, (command) => this.open(command)),
       commandHandler(COMMANDS.createKey, (command) => this.createKey(command)),
       commandHandler(COMMANDS.revokeKey, (command) => this.revokeKey(command)),
+      commandHandler(COMMANDS.changePlan, (command) => this.changePlan(command)),
     ];
   }
 
@@ -61,6 +65,8 @@ export class AccountsHandler {
     await this.run(accountId, commandId, { kind: 'open', email, plan, signingSecretEncrypted, key }, (tx) =>
       requireFreeEmail(tx, email),
     );
+    // Whoever is told of the account finds its credits there.
+    await this.ledgers.follow([accountId]);
     return create(OpenedAccountSchema, { accountId, apiKey, signingSecret });
   }
 
@@ -72,6 +78,12 @@ export class AccountsHandler {
 
   private async revokeKey({ commandId, accountId, keyId }: RevokeKey) {
     await this.run(accountId, commandId, { kind: 'revoke-key', keyId });
+    return create(DoneSchema);
+  }
+
+  private async changePlan({ commandId, accountId, plan }: ChangePlan) {
+    await this.run(accountId, commandId, { kind: 'change-plan', plan });
+    await this.ledgers.follow([accountId]);
     return create(DoneSchema);
   }
 

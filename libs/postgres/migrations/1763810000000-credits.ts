@@ -9,6 +9,8 @@ export class Credits1763810000000 implements MigrationInterface {
       CREATE TABLE credit_balances (
         account_id uuid PRIMARY KEY,
         plan text NOT NULL,
+        -- Its day of the month begins every period.
+        opened_at timestamptz(3) NOT NULL,
         period_start timestamptz(3) NOT NULL,
         period_end timestamptz(3) NOT NULL,
         -- The plan's, for this period, and what the period has used of it.
@@ -19,7 +21,9 @@ export class Credits1763810000000 implements MigrationInterface {
         -- What is left of the allowance and of all packs.
         balance bigint NOT NULL CHECK (balance >= 0),
         -- When the next pack expires or the period ends: what the renewal loop looks for.
-        turns_at timestamptz(3) NOT NULL
+        turns_at timestamptz(3) NOT NULL,
+        -- The last message of the account's subject in CREDITS that is in here: the condition of the next append.
+        seq bigint NOT NULL
       );
       CREATE INDEX credit_balances_turns ON credit_balances (turns_at);
     `);

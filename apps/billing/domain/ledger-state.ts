@@ -1,0 +1,92 @@
+import type { CreditMovement } from '#contracts';
+
+/** A pack of credits beside the allowance. */
+export interface Pack {
+  id: string;
+  granted: number;
+  remaining: number;
+  /** ISO 8601; null: never. */
+  expiresAt: string | null;
+}
+
+/** The credits of one account. */
+export type LedgerState = { status: 'none' } | OpenLedger;
+
+export interface OpenLedger {
+  status: 'open';
+  plan: string;
+  /** ISO 8601, as every time here. Its day of the month begins every period. */
+  openedAt: string;
+  periodStart: string;
+  /** The first instant that is no longer in the period. */
+  periodEnd: string;
+  /** The plan's, in credits for one period. */
+  allowance: number;
+  /** What the period has used of it: more than the allowance after a change to a smaller plan. */
+  allowanceUsed: number;
+  /** In the order in which they are drawn on; used up ones are gone. */
+  packs: readonly Pack[];
+}
+
+export const noLedger: LedgerState = { status: 'none' };
+
+/** What can be spent, in credits. */
+export function creditsOf(ledger: OpenLedger): number {
+  return ledger.packs.reduce((sum, { remaining }) => sum + remaining, allowanceLeft(ledger));
+}
+
+/** When time next changes the ledger by itself: the period ends, or a pack expires. */
+export function turnsAt({ periodEnd, packs }: OpenLedger): string {
+  const expiresAt = packs[0]?.expiresAt ?? null;
+  return expiresAt !== null && isOver(expiresAt, periodEnd) ? expiresAt : periodEnd;
+}
+
+/** The ledger after the movement. */
+export function evolve(state: LedgerState, { amount, cause }: CreditMovement): LedgerState {
+  if (cause.case === 'renewal') {
+    const { plan, periodStart, periodEnd, allowanceCredits } = cause.value;
+    const { openedAt, packs } = state.status === 'open' ? state : { openedAt: periodStart, packs: [] };
+    const allowance = allowanceCredits;
+    return { status: 'open', plan, openedAt, periodStart, periodEnd, allowance, allowanceUsed: 0, packs };
+  }
+  if (state.status === 'none') return state;
+  switch (cause.case) {
+    case 'charge':
+      return cause.value.draws.reduce(drawn, state);
+    case 'grant': {
+      const { packId: id, expiresAt } = cause.value;
+      const pack = { id, granted: amount, remaining: amount, expiresAt: expiresAt || null };
+      return { ...state, packs: [...state.packs, pack].sort(inOrderOfDraw) };
+    }
+    case 'packExpiry':
+      return { ...state, packs: state.packs.filter(({ id }) => id !== cause.value.packId) };
+    case 'allowanceChange':
+      return { ...state, plan: cause.value.plan, allowance: cause.value.allowanceCredits };
+    case undefined:
+      return state;
+  }
+}
+
+/** What is left of the period's allowance, in credits. */
+export function allowanceLeft({ allowance, allowanceUsed }: OpenLedger): number {
+  return Math.max(0, allowance - allowanceUsed);
+}
+
+function drawn(ledger: OpenLedger, { packId, credits }: { packId: string; credits: number }): OpenLedger {
+  if (packId === '') return { ...ledger, allowanceUsed: ledger.allowanceUsed + credits };
+  const packs = ledger.packs
+    .map((pack) => (pack.id === packId ? { ...pack, remaining: pack.remaining - credits } : pack))
+    .filter(({ remaining }) => remaining > 0);
+  return { ...ledger, packs };
+}
+
+function inOrderOfDraw(a: Pack, b: Pack): number {
+  const first = (pack: Pack) => (pack.expiresAt === null ? Infinity : Date.parse(pack.expiresAt));
+  if (first(a) !== first(b)) return first(a) < first(b) ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
+
+/** Whether the instant has come. Times have one spelling: their order is that of their characters. */
+export function isOver(instant: string, now: string): boolean {
+  return instant <= now;
+}

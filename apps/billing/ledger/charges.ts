@@ -1,0 +1,93 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { CheckCostSchema, EventCostSchema, LookupSchema } from '#contracts';
+import type { ChargeCause } from '../domain/ledger.js';
+
+/** What is to be paid for a fact, and by whom. */
+export interface Charges {
+  accountId: string;
+  causes: ChargeCause[];
+}
+
+/** The streams whose facts cost credits. */
+export const CHARGED_STREAMS = ['CHECKS', 'EVENTS', 'LOOKUPS'] as const;
+export type ChargedStream = (typeof CHARGED_STREAMS)[number];
+
+/** What the fact costs, as it stands in its stream; no causes where it is free. */
+export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
+  switch (stream) {
+    case 'CHECKS':
+      return ofCheck(data);
+    case 'EVENTS':
+      return ofEvent(data);
+    case 'LOOKUPS':
+      return ofLookup(data);
+  }
+}
+
+/** Items, envelopes and labels are passed over unread. */
+const slim = { readUnknownFields: false };
+
+/** A check that failed is free; of one in parts the first carries the charge. */
+function ofCheck(data: Uint8Array): Charges {
+  const check = fromBinary(CheckCostSchema, data, slim);
+  const { accountId, checkId, watchId, keywordId, source, finishedAt, costCredits, priceBookVersion } = check;
+  if (check.failure || check.part > 1 || costCredits <= 0) return { accountId, causes: [] };
+  const cause: ChargeCause = {
+    operation: check.firstScan ? 'first_scan' : 'check',
+    source,
+    keywordId,
+    watchId,
+    checkId,
+    reference: checkId,
+    at: finishedAt,
+    costCredits,
+    // Checks of the first versions do not name their rate.
+    rateCredits: check.rateCredits || costCredits,
+    units: check.rateCredits ? check.units : 1,
+    priceBookVersion,
+  };
+  return { accountId, causes: [cause] };
+}
+
+function ofEvent(data: Uint8Array): Charges {
+  const event = fromBinary(EventCostSchema, data, slim);
+  const { accountId, eventId, watchId, keywordId, checkId, source, occurredAt } = event;
+  const causes = event.charges
+    .filter(({ costCredits }) => costCredits > 0)
+    .map(({ operation, costCredits, priceBookVersion }): ChargeCause => ({
+      operation,
+      source,
+      keywordId,
+      watchId,
+      checkId,
+      reference: eventId,
+      part: operation,
+      at: occurredAt,
+      costCredits,
+      rateCredits: costCredits,
+      units: 1,
+      priceBookVersion,
+    }));
+  return { accountId, causes };
+}
+
+/** Priced as a whole: a base, and where the price counts them the things that were found. */
+function ofLookup(data: Uint8Array): Charges {
+  const lookup = fromBinary(LookupSchema, data, slim);
+  const { accountId, lookupId, source, operation, at, costCredits, priceBookVersion } = lookup;
+  if (costCredits <= 0) return { accountId, causes: [] };
+  const cause: ChargeCause = {
+    operation: `${source}.${operation}`,
+    source,
+    keywordId: '',
+    watchId: '',
+    checkId: '',
+    reference: lookupId,
+    at,
+    costCredits,
+    rateCredits: costCredits,
+    units: 1,
+    priceBookVersion,
+  };
+  return { accountId, causes: [cause] };
+}

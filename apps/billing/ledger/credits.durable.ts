@@ -1,0 +1,65 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import { CreditDecisionSchema } from '#contracts';
+import { predecessorOf } from '#event-store';
+import { done, retry, type Durable, type Outcome } from '#messaging';
+import type { Database, Tx } from '#postgres';
+import { evolve, noLedger } from '../domain/ledger-state.js';
+import { lockLedgers, positionsOf, writeLedgers, type Ledger, type LedgerChange } from './ledger-tables.js';
+
+const PREDECESSOR_MISSING_MS = 200;
+
+/**
+ * Keeps `credit_balances`, `credit_movements` and `credit_holds` up to date with CREDITS. The writer has nearly always
+ * done it in the transaction of its decision: what is left to do here is what a crash left between the two.
+ */
+export function creditsDurable(database: Database): Durable {
+  return {
+    stream: 'CREDITS',
+    name: 'projection-credits-v1',
+    batchSize: 500,
+    // The writer's transaction ends soon after its message is there; to wait for it takes no lock.
+    lingerMs: 1000,
+    inOrder: true,
+    async handle(batch) {
+      const positions = await positionsOf(database.manager, accountsOf(batch));
+      const missing = batch.filter(({ subject, seq }) => seq > (positions.get(accountOf(subject)) ?? 0));
+      const early = missing.length === 0 ? new Set() : await database.transaction((tx) => apply(tx, missing));
+      return batch.map((message): Outcome => (early.has(message) ? retry(PREDECESSOR_MISSING_MS) : done));
+    },
+  };
+}
+
+/** @returns messages whose predecessor on the subject has not come yet */
+async function apply(tx: Tx, batch: readonly JsMsg[]): Promise<Set<JsMsg>> {
+  const accountIds = accountsOf(batch);
+  const ledgers = await lockLedgers(tx, accountIds, accountIds);
+  const early = new Set<JsMsg>();
+  const changes = new Map<string, LedgerChange & { decisions: LedgerChange['decisions'][number][] }>();
+  for (const message of [...batch].sort((a, b) => a.seq - b.seq)) {
+    const accountId = accountOf(message.subject);
+    const ledger = ledgers.get(accountId) ?? { state: noLedger, seq: 0 };
+    if (message.seq <= ledger.seq) continue;
+    if ((predecessorOf(message.headers) ?? 0) > ledger.seq) {
+      early.add(message);
+      continue;
+    }
+    const decision = fromBinary(CreditDecisionSchema, message.data);
+    const after: Ledger = { state: decision.movements.reduce(evolve, ledger.state), seq: message.seq };
+    ledgers.set(accountId, after);
+    const decisions = changes.get(accountId)?.decisions ?? [];
+    decisions.push({ seq: message.seq, decision });
+    changes.set(accountId, { accountId, after, decisions });
+  }
+  await writeLedgers(tx, [...changes.values()]);
+  return early;
+}
+
+function accountsOf(batch: readonly JsMsg[]): string[] {
+  return [...new Set(batch.map(({ subject }) => accountOf(subject)))];
+}
+
+/** `credits.<account>` */
+function accountOf(subject: string): string {
+  return subject.slice('credits.'.length);
+}

@@ -1,0 +1,150 @@
+import { isoOf } from '#kernel';
+import type { CreditDecision } from '#contracts';
+import type { Tx } from '#postgres';
+import { creditsOf, turnsAt, type LedgerState, type Pack } from '../domain/ledger-state.js';
+import { movementRow } from './movement-row.js';
+
+/** An account's ledger as the tables have it. */
+export interface Ledger {
+  state: LedgerState;
+  /** The last message of its subject that is in it; 0: none. */
+  seq: number;
+}
+
+/** What is to be written of an account's ledger. */
+export interface LedgerChange {
+  accountId: string;
+  /** The ledger after the decisions. */
+  after: Ledger;
+  decisions: readonly { seq: number; decision: CreditDecision }[];
+}
+
+interface Row {
+  account_id: string;
+  plan: string;
+  opened_at: Date;
+  period_start: Date;
+  period_end: Date;
+  allowance: number;
+  allowance_used: number;
+  packs: Pack[];
+  seq: number;
+}
+
+/** Another class of advisory locks than that of commands on an account (0) and of addresses (1). */
+const OPENING_LOCK = 2;
+
+/**
+ * The ledgers of the accounts, locked until the transaction ends: nobody else reserves, charges or opens meanwhile.
+ * @param opening accounts among them whose ledger may have no row to lock yet
+ */
+export async function lockLedgers(
+  tx: Tx,
+  accountIds: readonly string[],
+  opening: readonly string[],
+): Promise<Map<string, Ledger>> {
+  // Always in the order of the accounts, so that nobody waits in a circle.
+  for (const accountId of [...opening].sort())
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [accountId, OPENING_LOCK]);
+  const rows: Row[] = await tx.query(
+    'SELECT * FROM credit_balances WHERE account_id = ANY($1) ORDER BY account_id FOR UPDATE',
+    [accountIds],
+  );
+  return new Map(rows.map((row) => [row.account_id, { state: stateOf(row), seq: row.seq }]));
+}
+
+function stateOf(row: Row): LedgerState {
+  return {
+    status: 'open',
+    plan: row.plan,
+    openedAt: isoOf(row.opened_at),
+    periodStart: isoOf(row.period_start),
+    periodEnd: isoOf(row.period_end),
+    allowance: row.allowance,
+    allowanceUsed: row.allowance_used,
+    packs: row.packs,
+  };
+}
+
+/** How far the ledgers have followed their subjects. */
+export async function positionsOf(tx: Tx, accountIds: readonly string[]): Promise<Map<string, number>> {
+  const rows: { account_id: string; seq: number }[] = await tx.query(
+    'SELECT account_id, seq FROM credit_balances WHERE account_id = ANY($1)',
+    [accountIds],
+  );
+  return new Map(rows.map((row) => [row.account_id, row.seq]));
+}
+
+/** Those of the movements that were made already. */
+export async function knownMovements(tx: Tx, movementIds: readonly string[]): Promise<Set<string>> {
+  if (movementIds.length === 0) return new Set();
+  const rows: { movement_id: string }[] = await tx.query(
+    'SELECT movement_id FROM credit_movements WHERE movement_id = ANY($1)',
+    [movementIds],
+  );
+  return new Set(rows.map((row) => row.movement_id));
+}
+
+/** Writes the changes; the accounts are locked. Few statements, however many accounts. */
+export async function writeLedgers(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  await writeBalances(tx, changes);
+  await writeMovements(tx, changes);
+  await captureHolds(tx, changes);
+}
+
+async function writeBalances(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
+  const rows = changes.flatMap(({ accountId, after: { state, seq } }) =>
+    state.status === 'open' ? [{ accountId, state, seq }] : [],
+  );
+  const column = <T>(read: (row: (typeof rows)[number]) => T) => rows.map(read);
+  await tx.query(
+    `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
+       packs, balance, turns_at, seq)
+     SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::bigint[],
+       $7::bigint[], $8::jsonb[], $9::bigint[], $10::timestamptz[], $11::bigint[])
+     ON CONFLICT (account_id) DO UPDATE SET plan = excluded.plan, period_start = excluded.period_start,
+       period_end = excluded.period_end, allowance = excluded.allowance, allowance_used = excluded.allowance_used,
+       packs = excluded.packs, balance = excluded.balance, turns_at = excluded.turns_at, seq = excluded.seq`,
+    [
+      column(({ accountId }) => accountId),
+      column(({ state }) => state.plan),
+      column(({ state }) => state.openedAt),
+      column(({ state }) => state.periodStart),
+      column(({ state }) => state.periodEnd),
+      column(({ state }) => state.allowance),
+      column(({ state }) => state.allowanceUsed),
+      column(({ state }) => JSON.stringify(state.packs)),
+      column(({ state }) => creditsOf(state)),
+      column(({ state }) => turnsAt(state)),
+      column(({ seq }) => seq),
+    ],
+  );
+}
+
+async function writeMovements(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
+  const rows = changes.flatMap(({ accountId, decisions }) =>
+    decisions.flatMap(({ seq, decision }) =>
+      decision.movements.map((movement, place) =>
+        movementRow(movement, { accountId, seq, place, decidedAt: decision.decidedAt }),
+      ),
+    ),
+  );
+  // As one JSON document: twenty arrays of a thousand take several times as long to write and to read.
+  await tx.query(
+    `INSERT INTO credit_movements
+     SELECT * FROM jsonb_populate_recordset(NULL::credit_movements, $1::jsonb) ON CONFLICT DO NOTHING`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** What was reserved for work is used up by its charge. */
+async function captureHolds(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
+  const references = changes.flatMap(({ decisions }) =>
+    decisions.flatMap(({ decision }) =>
+      decision.movements.flatMap(({ cause }) => (cause.case === 'charge' ? [cause.value.reference] : [])),
+    ),
+  );
+  if (references.length === 0) return;
+  await tx.query('DELETE FROM credit_holds WHERE hold_id = ANY($1)', [references]);
+}

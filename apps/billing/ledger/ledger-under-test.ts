@@ -1,0 +1,121 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { inject } from 'vitest';
+import { CreditDecisionSchema, type CreditDecision } from '#contracts';
+import { balanceOf } from '#credits';
+import { EventStore } from '#event-store';
+import { newId, type Clock } from '#kernel';
+import { connectBus, subjectOf, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { isolateStores } from '#testing';
+import type { ChargeCause } from '../domain/ledger.js';
+import type { OpenLedger } from '../domain/ledger-state.js';
+import { LedgerWriter, type AccountCommand } from './ledger-writer.js';
+
+// For specs only: ledgers in real stores, and a clock that a spec moves.
+
+/** Stores with ledgers in them. */
+export interface LedgerStores {
+  database: Database;
+  bus: Bus;
+  store: EventStore;
+  writer: LedgerWriter;
+  clock: Clock & { at: string };
+  /** A further writer, as of another replica; its appends can be made to fail. */
+  anotherWriter(store?: EventStore): LedgerWriter;
+  /** Opens a ledger on the free plan, which has 3,000 credits a month. */
+  open(): Promise<string>;
+  /** What the tables say is left. */
+  creditsOf(accountId: string): Promise<number | undefined>;
+  decisionsOf(accountId: string): Promise<CreditDecision[]>;
+  /** The movements in the tables, oldest first. */
+  movementsOf(accountId: string): Promise<MovementRow[]>;
+  drop(): Promise<void>;
+}
+
+export interface MovementRow {
+  kind: string;
+  amount: number;
+  balance_after: number;
+  reference: string;
+}
+
+export const OPENED_AT = '2026-01-31T12:00:00.000Z';
+
+export async function openLedgerStores(): Promise<LedgerStores> {
+  const stores = await isolateStores(inject('stores'));
+  const database = await openDatabase(stores.databaseUrl, 'spec');
+  const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  const store = new EventStore(bus);
+  const clock = { at: OPENED_AT, now: () => new Date(clock.at) };
+  const anotherWriter = (of = store) => new LedgerWriter(database, of, clock);
+  const writer = anotherWriter();
+  return {
+    database,
+    bus,
+    store,
+    writer,
+    clock,
+    anotherWriter,
+    async open() {
+      const accountId = newId();
+      await writer.write([{ accountId, command: { kind: 'open', plan: 'free', at: clock.at } }]);
+      return accountId;
+    },
+    creditsOf: async (accountId) => (await balanceOf(database, accountId))?.remaining,
+    async decisionsOf(accountId) {
+      const stored = await store.read('CREDITS', subjectOf('CREDITS', accountId));
+      return stored.map(({ data }) => fromBinary(CreditDecisionSchema, data));
+    },
+    movementsOf: (accountId) =>
+      database.query(
+        `SELECT kind, amount, balance_after, reference FROM credit_movements
+         WHERE account_id = $1 ORDER BY seq, place`,
+        [accountId],
+      ),
+    async drop() {
+      await bus.close();
+      await database.destroy();
+      await stores.drop();
+    },
+  };
+}
+
+/** The charge of a check. */
+export function chargeOf(accountId: string, more: Partial<ChargeCause> = {}): AccountCommand {
+  const reference = more.reference ?? newId();
+  return {
+    accountId,
+    command: {
+      kind: 'charge',
+      operation: 'check',
+      source: 'hackernews',
+      keywordId: '',
+      watchId: newId(),
+      checkId: reference,
+      reference,
+      at: OPENED_AT,
+      costCredits: 1,
+      rateCredits: 1,
+      units: 1,
+      priceBookVersion: '2026-11-20',
+      ...more,
+    },
+  };
+}
+
+/** A grant of credits that never expire, unless told otherwise. */
+export function grantOf(
+  accountId: string,
+  credits: number,
+  expiresAt = '',
+  packId = newId(),
+): AccountCommand {
+  return { accountId, command: { kind: 'grant', packId, credits, expiresAt, note: '' } };
+}
+
+/** @throws Error where the ledger is not open */
+export function opened(ledger: OpenLedger | undefined): OpenLedger {
+  if (!ledger) throw new Error('the ledger is not open');
+  return ledger;
+}

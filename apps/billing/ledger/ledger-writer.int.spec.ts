@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { balanceOf, reserve } from '#credits';
+import { AppendConflict, EventStore } from '#event-store';
+import { newId } from '#kernel';
+import { runDurable } from '#messaging';
+import { createLogger } from '#telemetry';
+import { until } from '#testing';
+import { creditsDurable } from './credits.durable.js';
+import { chargeOf, grantOf, OPENED_AT, openLedgerStores, type LedgerStores } from './ledger-under-test.js';
+
+let stores: LedgerStores;
+beforeAll(async () => {
+  stores = await openLedgerStores();
+});
+afterAll(() => stores?.drop());
+beforeEach(() => {
+  stores.clock.at = OPENED_AT;
+});
+
+/** Appends, and then its process dies: the tables are never told. */
+class DyingStore extends EventStore {
+  override async append(...given: Parameters<EventStore['append']>): Promise<number> {
+    await super.append(...given);
+    throw new Error('killed');
+  }
+}
+
+const died = async (work: Promise<unknown>) => expect(work).rejects.toThrow('killed');
+
+describe('a ledger', () => {
+  it('opens with the allowance of the plan, once', async () => {
+    const accountId = await stores.open();
+    await stores.writer.write([{ accountId, command: { kind: 'open', plan: 'pro', at: OPENED_AT } }]);
+    expect(await balanceOf(stores.database, accountId)).toEqual({
+      plan: 'free',
+      periodStart: new Date(OPENED_AT),
+      periodEnd: new Date('2026-02-28T12:00:00.000Z'),
+      monthlyAllowance: 3000,
+      allowanceRemaining: 3000,
+      packs: [],
+      remaining: 3000,
+      held: 0,
+    });
+  });
+
+  it('that two replicas open at once is opened once', async () => {
+    const accountId = newId();
+    const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
+    await Promise.all([stores.writer.write([open]), stores.anotherWriter().write([open])]);
+    expect((await stores.decisionsOf(accountId)).length).toBe(1);
+    expect(await stores.creditsOf(accountId)).toBe(3000);
+  });
+
+  it('that is not open is charged nothing, and nobody else waits for it', async () => {
+    const [accountId, nobody] = [await stores.open(), newId()];
+    const ledgers = await stores.writer.write([chargeOf(nobody), chargeOf(accountId)]);
+    expect([...ledgers.keys()]).toEqual([accountId]);
+    expect(await stores.decisionsOf(nobody)).toEqual([]);
+    expect(await stores.creditsOf(accountId)).toBe(2999);
+  });
+
+  it('gets one message for all that is charged at once', async () => {
+    const accountId = await stores.open();
+    await stores.writer.write(Array.from({ length: 1000 }, () => chargeOf(accountId, { costCredits: 2 })));
+    expect((await stores.decisionsOf(accountId)).map(({ movements }) => movements.length)).toEqual([1, 1000]);
+    expect(await stores.creditsOf(accountId)).toBe(1000);
+  });
+
+  it('is charged once for each cause, within a batch, over batches and by two writers at once', async () => {
+    const accountId = await stores.open();
+    const charges = Array.from({ length: 20 }, () => chargeOf(accountId));
+    const another = stores.anotherWriter();
+    await Promise.all([
+      stores.writer.write([...charges, ...charges]),
+      another.write([...charges].reverse()),
+      another.write(charges.slice(5)),
+    ]);
+    await stores.writer.write(charges);
+    expect(await stores.creditsOf(accountId)).toBe(2980);
+    expect((await stores.movementsOf(accountId)).length).toBe(21);
+  });
+
+  it('goes on where two writers charge different things at the same time', async () => {
+    const accountId = await stores.open();
+    const writers = [stores.writer, stores.anotherWriter()];
+    await Promise.all(Array.from({ length: 40 }, (_, n) => writers[n % 2]?.write([chargeOf(accountId)])));
+    expect(await stores.creditsOf(accountId)).toBe(2960);
+    const balances = (await stores.movementsOf(accountId)).map((row) => row.balance_after);
+    expect(balances).toEqual(Array.from({ length: 41 }, (_, n) => 3000 - n));
+  });
+
+  it('never goes below zero: of the last charge what is there is taken, and the one behind it takes nothing', async () => {
+    const [poor, rich] = [await stores.open(), await stores.open()];
+    await stores.writer.write([
+      chargeOf(poor, { costCredits: 2_990 }),
+      chargeOf(poor, { costCredits: 15 }),
+      chargeOf(rich, { costCredits: 15 }),
+      chargeOf(poor, { costCredits: 5 }),
+    ]);
+    const movements = await stores.movementsOf(poor);
+    expect(movements.map((row) => [row.amount, row.balance_after])).toEqual([
+      [3000, 3000],
+      [-2990, 10],
+      [-10, 0],
+      [0, 0],
+    ]);
+    expect(await stores.creditsOf(rich)).toBe(2985);
+  });
+
+  it('uses up what was reserved for the work that it charges, and nothing else', async () => {
+    const accountId = await stores.open();
+    const [done, underWay] = [newId(), newId()];
+    const hold = (holdId: string) => ({ holdId, accountId, credits: 5, lifetimeSeconds: 60 });
+    await reserve(stores.database, [hold(done), hold(underWay)]);
+    await stores.writer.write([chargeOf(accountId, { reference: done, costCredits: 3 })]);
+    expect(await balanceOf(stores.database, accountId)).toMatchObject({ remaining: 2997, held: 5 });
+  });
+
+  it('keeps its packs over a restart, in the order in which they are drawn on', async () => {
+    const accountId = await stores.open();
+    const [late, soon, never] = [newId(), newId(), newId()];
+    await stores.writer.write([
+      grantOf(accountId, 10, '', never),
+      grantOf(accountId, 20, '2026-02-10T00:00:00.000Z', late),
+      grantOf(accountId, 30, '2026-02-05T00:00:00.000Z', soon),
+    ]);
+    await stores.anotherWriter().write([chargeOf(accountId, { costCredits: 3035 })]);
+    expect((await balanceOf(stores.database, accountId))?.packs).toEqual([
+      { id: late, granted: 20, remaining: 15, expiresAt: '2026-02-10T00:00:00.000Z' },
+      { id: never, granted: 10, remaining: 10, expiresAt: null },
+    ]);
+  });
+});
+
+describe('after a crash between stream and tables', () => {
+  it('the next charge catches up first, and the repeated one is charged no second time', async () => {
+    const accountId = await stores.open();
+    const [lost, next] = [chargeOf(accountId), chargeOf(accountId)];
+    await died(stores.anotherWriter(new DyingStore(stores.bus)).write([lost]));
+    expect(await stores.creditsOf(accountId)).toBe(3000);
+    await stores.writer.write([next, lost]);
+    expect(await stores.creditsOf(accountId)).toBe(2998);
+    expect((await stores.movementsOf(accountId)).length).toBe(3);
+    expect((await stores.decisionsOf(accountId)).length).toBe(3);
+  });
+
+  it('a repetition alone finds what was appended and adds nothing', async () => {
+    const accountId = await stores.open();
+    const lost = chargeOf(accountId);
+    await died(stores.anotherWriter(new DyingStore(stores.bus)).write([lost]));
+    await stores.writer.write([lost]);
+    expect([await stores.creditsOf(accountId), (await stores.decisionsOf(accountId)).length]).toEqual([
+      2999, 2,
+    ]);
+  });
+
+  it('an opening is found by the next one', async () => {
+    const accountId = newId();
+    const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
+    await died(stores.anotherWriter(new DyingStore(stores.bus)).write([open]));
+    expect(await stores.creditsOf(accountId)).toBeUndefined();
+    await stores.writer.write([open]);
+    expect([await stores.creditsOf(accountId), (await stores.decisionsOf(accountId)).length]).toEqual([
+      3000, 1,
+    ]);
+  });
+
+  it('the consumer of the stream brings the tables up to it', async () => {
+    const [accountId, nobody] = [await stores.open(), newId()];
+    const dying = stores.anotherWriter(new DyingStore(stores.bus));
+    await died(dying.write([{ accountId: nobody, command: { kind: 'open', plan: 'solo', at: OPENED_AT } }]));
+    await died(dying.write([chargeOf(accountId, { costCredits: 7 })]));
+    const consumer = await runDurable(
+      stores.bus,
+      creditsDurable(stores.database),
+      createLogger('spec', 'silent'),
+    );
+    try {
+      await until('the tables have caught up', async () => (await stores.creditsOf(nobody)) === 60_000);
+      await until('the charge is there', async () => (await stores.creditsOf(accountId)) === 2993);
+    } finally {
+      await consumer.stop();
+    }
+    await stores.writer.write([chargeOf(accountId)]);
+    expect(await stores.creditsOf(accountId)).toBe(2992);
+  });
+
+  it('a stream that has lost what the tables know is told, not papered over', async () => {
+    const accountId = await stores.open();
+    await stores.bus.jsm.streams.purge('CREDITS', { filter: `credits.${accountId}` });
+    await expect(stores.writer.write([chargeOf(accountId)])).rejects.toThrow(/not where the tables say/);
+    await expect(stores.writer.write([chargeOf(accountId)])).rejects.not.toThrow(AppendConflict);
+  });
+});

@@ -1,0 +1,157 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { CreditDecisionSchema, type CreditDecision, type CreditMovement } from '#contracts';
+import { AppendConflict, type EventStore } from '#event-store';
+import { failpoint, isoOf, newId, type Clock } from '#kernel';
+import { subjectOf } from '#messaging';
+import type { Database, Tx } from '#postgres';
+import { metrics } from '#telemetry';
+import { decideAll, movementIdOf, type LedgerCommand } from '../domain/ledger.js';
+import { evolve, noLedger, type OpenLedger } from '../domain/ledger-state.js';
+import {
+  knownMovements,
+  lockLedgers,
+  writeLedgers,
+  type Ledger,
+  type LedgerChange,
+} from './ledger-tables.js';
+
+/** A command and the account whose ledger it is for. */
+export interface AccountCommand {
+  accountId: string;
+  command: LedgerCommand;
+}
+
+/** A message of NATS holds 1 MiB, and a movement takes some 350 bytes. */
+const COMMANDS_AT_ONCE = 1000;
+const APPEND_ATTEMPTS = 5;
+
+type Decisions = { seq: number; decision: CreditDecision }[];
+
+/**
+ * The only way into CREDITS. What is asked of one account at once is decided together and becomes one message, on the
+ * condition that nobody else has appended; the tables follow in the transaction that holds the accounts' rows.
+ */
+export class LedgerWriter {
+  constructor(
+    private readonly database: Database,
+    private readonly store: EventStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Carries out what has not been carried out before, each account's commands in their order. After a crash between
+   * the stream and the tables the next append meets a condition that does not hold, and the tables catch up first.
+   * @returns the accounts' ledgers afterwards; those that are not open are left out, and nothing was done for them
+   * @throws Refusal as `decide` does; nothing of the batch is done then
+   */
+  async write(commands: readonly AccountCommand[]): Promise<Map<string, OpenLedger>> {
+    const ledgers = new Map<string, OpenLedger>();
+    for (let from = 0; from < commands.length; from += COMMANDS_AT_ONCE) {
+      const some = commands.slice(from, from + COMMANDS_AT_ONCE);
+      const written = await this.database.transaction((tx) => this.writeIn(tx, some));
+      for (const [accountId, ledger] of written) ledgers.set(accountId, ledger);
+    }
+    return ledgers;
+  }
+
+  private async writeIn(tx: Tx, commands: readonly AccountCommand[]): Promise<Map<string, OpenLedger>> {
+    const byAccount = new Map<string, Map<string, LedgerCommand>>();
+    const opening = new Set<string>();
+    for (const { accountId, command } of commands) {
+      const own = byAccount.get(accountId) ?? new Map<string, LedgerCommand>();
+      const id = movementIdOf(command, accountId) ?? command.kind;
+      if (!own.has(id)) own.set(id, command);
+      byAccount.set(accountId, own);
+      if (command.kind === 'open') opening.add(accountId);
+    }
+    const ledgers = await lockLedgers(tx, [...byAccount.keys()], [...opening]);
+    // In a statement of its own, after the lock: it has to see what was written meanwhile.
+    const known = await knownMovements(
+      tx,
+      [...byAccount.values()].flatMap((own) =>
+        [...own].filter(([, { kind }]) => kind !== 'turn').map(([id]) => id),
+      ),
+    );
+    const moment = isoOf(this.clock.now());
+    const changes = await Promise.all(
+      [...byAccount].map(async ([accountId, own]) => {
+        const ledger = ledgers.get(accountId) ?? { state: noLedger, seq: 0 };
+        if (ledger.state.status === 'none' && !opening.has(accountId)) return undefined;
+        return this.append(accountId, ledger, own, known, moment);
+      }),
+    );
+    failpoint('billing-after-append-before-projection');
+    const done = changes.filter((change) => change !== undefined);
+    await writeLedgers(
+      tx,
+      done.filter(({ decisions }) => decisions.length > 0),
+    );
+    return new Map(
+      done.flatMap(({ accountId, after: { state } }) =>
+        state.status === 'open' ? [[accountId, state]] : [],
+      ),
+    );
+  }
+
+  private async append(
+    accountId: string,
+    before: Ledger,
+    commands: ReadonlyMap<string, LedgerCommand>,
+    known: ReadonlySet<string>,
+    now: string,
+  ): Promise<LedgerChange> {
+    const subject = subjectOf('CREDITS', accountId);
+    const decisions: Decisions = [];
+    const made = new Set<string>();
+    let ledger = before;
+    for (let attempt = 1; attempt <= APPEND_ATTEMPTS; attempt += 1) {
+      const open = [...commands]
+        .filter(([id]) => !known.has(id) && !made.has(id))
+        .map(([, command]) => command);
+      const { movements, state } = decideAll(open, ledger.state, { accountId, now });
+      if (movements.length === 0) return { accountId, after: ledger, decisions };
+      const decision = create(CreditDecisionSchema, {
+        decisionId: newId(),
+        accountId,
+        decidedAt: now,
+        movements,
+      });
+      try {
+        const data = toBinary(CreditDecisionSchema, decision);
+        const seq = await this.store.append(subject, data, ledger.seq, decision.decisionId);
+        count(movements);
+        return { accountId, after: { state, seq }, decisions: [...decisions, { seq, decision }] };
+      } catch (error) {
+        if (!(error instanceof AppendConflict)) throw error;
+        ledger = await this.catchUp(subject, ledger, decisions);
+        for (const {
+          decision: { movements: missed },
+        } of decisions)
+          for (const { movementId } of missed) made.add(movementId);
+      }
+    }
+    throw new Error(`timeout: ${subject} is not where the tables say, and shows nothing newer`);
+  }
+
+  /** Somebody, an earlier life of ours too, has appended what the tables lack. */
+  private async catchUp(subject: string, ledger: Ledger, decisions: Decisions): Promise<Ledger> {
+    let { state, seq } = ledger;
+    for (const stored of await this.store.read('CREDITS', subject, seq)) {
+      const decision = fromBinary(CreditDecisionSchema, stored.data);
+      state = decision.movements.reduce(evolve, state);
+      seq = stored.seq;
+      decisions.push({ seq, decision });
+    }
+    return { state, seq };
+  }
+}
+
+function count(movements: readonly CreditMovement[]): void {
+  for (const { amount, cause } of movements) {
+    metrics.creditMovements.inc({ kind: cause.case ?? 'unknown' });
+    if (cause.case !== 'charge') continue;
+    const { source, operation, costCredits } = cause.value;
+    metrics.creditsCharged.inc({ source, operation }, 0 - amount);
+    metrics.creditsUncovered.inc(costCredits + amount);
+  }
+}

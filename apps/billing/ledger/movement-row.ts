@@ -1,0 +1,73 @@
+import type { CreditMovement } from '#contracts';
+
+/** Where a movement stands in its account's ledger. */
+export interface Place {
+  accountId: string;
+  /** Of the message in CREDITS. */
+  seq: number;
+  /** In the message, from 0. */
+  place: number;
+  decidedAt: string;
+}
+
+/** What a movement's cause says, in columns of `credit_movements`. */
+interface CauseColumns {
+  kind: string;
+  reference: string;
+  fact_at?: string;
+  operation?: string;
+  source?: string;
+  keyword_id?: string | null;
+  watch_id?: string | null;
+  check_id?: string | null;
+  rate?: number;
+  units?: number;
+  price_book_version?: string | null;
+}
+
+/** A row of `credit_movements`; `fact_at` is the time of the decision where nothing else happened. */
+export function movementRow(movement: CreditMovement, { accountId, seq, place, decidedAt }: Place) {
+  return {
+    movement_id: movement.movementId,
+    account_id: accountId,
+    seq,
+    place,
+    at: decidedAt,
+    fact_at: decidedAt,
+    amount: movement.amount,
+    balance_after: movement.balanceAfter,
+    ...causeColumns(movement),
+  };
+}
+
+function causeColumns({ movementId, cause }: CreditMovement): CauseColumns {
+  switch (cause.case) {
+    case 'charge': {
+      const { value } = cause;
+      return {
+        kind: 'charge',
+        reference: value.reference,
+        fact_at: value.at,
+        operation: value.operation,
+        source: value.source,
+        keyword_id: value.keywordId || null,
+        watch_id: value.watchId || null,
+        check_id: value.checkId || null,
+        rate: value.rateCredits,
+        units: value.units,
+        price_book_version: value.priceBookVersion || null,
+      };
+    }
+    case 'grant':
+      return { kind: 'grant', reference: cause.value.packId };
+    case 'packExpiry':
+      return { kind: 'pack_expiry', reference: cause.value.packId };
+    case 'renewal':
+      return { kind: 'renewal', reference: cause.value.periodStart };
+    case 'allowanceChange':
+      return { kind: 'allowance_change', reference: cause.value.plan };
+    case undefined:
+      // Of a newer version: its amount is told, its cause is not.
+      return { kind: 'unknown', reference: movementId };
+  }
+}
