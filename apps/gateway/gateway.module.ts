@@ -18,6 +18,7 @@ import { SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
+import { Idempotency } from './idempotency/idempotency.js';
 import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
 import { ActivityReads } from './reads/activity-reads.js';
@@ -53,6 +54,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           ApiKeyGuard,
           RequestQuota,
           Admission,
+          Idempotency,
           KeywordReads,
           MentionReads,
           ActivityReads,
@@ -63,8 +65,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [RequestQuota],
-        list: (quota: RequestQuota) => ({ durables: [], commands: [], loops: [quota] }),
+        inject: [RequestQuota, Idempotency],
+        list: (...loops: [RequestQuota, Idempotency]) => ({ durables: [], commands: [], loops }),
       },
     ),
     http(app: NestFastifyApplication) {
@@ -73,6 +75,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       const fastify = app.getHttpAdapter().getInstance();
       trackRequests(fastify, log);
       app.get(Admission).guard(fastify);
+      app.get(Idempotency).guard(fastify);
     },
   };
 }

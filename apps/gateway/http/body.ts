@@ -12,6 +12,7 @@ export type Spelling = 'any' | 'camel';
 /**
  * Reads a request body into its DTO.
  * @param more further faults that the DTO's decorators cannot see; asked even when there are others
+ * @param complete fills in, in camelCase, what a partial body leaves as it is
  * @throws Refusal 400 `VALIDATION` with every fault and its path, in the sender's own spelling
  */
 export function readBody<T extends object>(
@@ -19,16 +20,16 @@ export function readBody<T extends object>(
   raw: unknown,
   spelling: Spelling = 'any',
   more: (body: T) => Fault[] = () => [],
+  complete: (given: Record<string, unknown>) => Record<string, unknown> = (given) => given,
 ): T {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw Refusal.validation([{ path: '', message: 'a JSON object is wanted' }]);
-  if (depthOf(raw) > MAX_DEPTH)
-    throw Refusal.validation([{ path: '', message: `is nested deeper than ${MAX_DEPTH} levels` }]);
+  refuseDepth(raw);
   const unfit = rawFaults(raw);
   if (unfit.length > 0) throw Refusal.validation(unfit);
   const cased =
     spelling === 'any' ? toCamelCase(raw) : { body: raw, spelling: new Map<string, string>(), faults: [] };
-  const body = plainToInstance(dto, cased.body, { exposeDefaultValues: true });
+  const body = plainToInstance(dto, complete(cased.body as Record<string, unknown>), { exposeDefaultValues: true });
   const errors = validateSync(body, {
     whitelist: true,
     forbidNonWhitelisted: true,
@@ -41,6 +42,12 @@ export function readBody<T extends object>(
   const faults = [...cased.faults, ...shape, ...meaning];
   if (faults.length > 0) throw Refusal.validation(faults);
   return body;
+}
+
+/** @throws Refusal 400 for a body that nests deeper than 32 levels */
+export function refuseDepth(raw: unknown): void {
+  if (depthOf(raw) > MAX_DEPTH)
+    throw Refusal.validation([{ path: '', message: `is nested deeper than ${MAX_DEPTH} levels` }]);
 }
 
 /** A body of the wrong shape can make the questions about its meaning fail: the faults of its shape are told then. */

@@ -1,0 +1,300 @@
+import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { newId, type Clock } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { isolateStores, until, type IsolatedStores } from '#testing';
+import { setCaller } from '../auth/caller.js';
+import { commandIdOf } from '../http/command-id.js';
+import { ErrorFilter } from '../http/error.filter.js';
+import { Idempotency } from './idempotency.js';
+
+const HOUR_MS = 3_600_000;
+const log = createLogger('spec', 'silent');
+let stores: IsolatedStores;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  database = await openDatabase(stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
+const clock: Clock & { at: number } = {
+  at: 0,
+  now() {
+    return new Date(this.at);
+  },
+};
+let accountId: string;
+let handle: Handler;
+/** The commands that were carried out. */
+let commands: string[];
+const open: { close(): Promise<unknown> }[] = [];
+
+beforeEach(() => {
+  clock.at = Date.parse('2026-03-01T12:00:00Z');
+  accountId = newId();
+  commands = [];
+  handle = () => ({ ok: true });
+});
+afterEach(async () => {
+  for (const gateway of open.splice(0)) await gateway.close();
+});
+
+/** A gateway whose every POST does what `handle` says at the time. */
+function gateway(on: Database = database) {
+  const app = fastify();
+  const idempotency = new Idempotency(on, log, clock);
+  const filter = new ErrorFilter(log);
+  app.addHook('onRequest', (request, _, done) => {
+    setCaller(request, { accountId, keyId: newId(), plan: 'free', scope: 'write' });
+    done();
+  });
+  idempotency.guard(app);
+  app.setErrorHandler((error, _, reply) =>
+    filter.catch(error, { switchToHttp: () => ({ getResponse: () => reply }) } as never),
+  );
+  app.post('/v1/*', (request, reply) => {
+    commands.push(commandIdOf(request));
+    return handle(request, reply);
+  });
+  open.push(app);
+  return {
+    sweep: () => idempotency.sweep(),
+    async post(key: string | undefined, body: unknown = { a: 1 }, url = '/v1/things') {
+      const answer = await app.inject({
+        method: 'POST',
+        url,
+        payload: body as object,
+        headers: {
+          'content-type': 'application/json',
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+      });
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        text: answer.body,
+        code: answer.body.startsWith('{') ? (answer.json() as { code?: string }).code : undefined,
+      };
+    },
+  };
+}
+
+const answering =
+  (status: number, body: unknown = { code: 'X' }): Handler =>
+  (_, reply) =>
+    reply.status(status).send(body);
+
+describe('a POST with an Idempotency-Key', () => {
+  it('runs once; its answer is repeated byte for byte, with a header that says so', async () => {
+    handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
+    const { post } = gateway();
+    const [first, again] = [await post('k'), await post('k')];
+    expect(commands.length).toBe(1);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers['content-type']).toBe(first.headers['content-type']);
+  });
+
+  it('runs once of a hundred at once at two gateways, and the others are told to wait or get its answer', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    handle = async () => {
+      await released;
+      return { made: newId() };
+    };
+    const gateways = [gateway(), gateway()] as const;
+    const answers = Array.from({ length: 100 }, (_, n) => gateways[n % 2 === 0 ? 0 : 1].post('k'));
+    const waiting = await Promise.any(
+      answers.map(async (answer) => {
+        const told = await answer;
+        if (told.status !== 409) throw new Error('it ran');
+        return told;
+      }),
+    );
+    expect([waiting.code, waiting.headers['retry-after']]).toEqual(['IDEMPOTENCY_IN_PROGRESS', '1']);
+    release();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.every((status) => status === 200 || status === 409)).toBe(true);
+    expect(commands.length).toBe(1);
+    const replays = await Promise.all(gateways.map(({ post }) => post('k')));
+    expect(replays.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
+      [200, 'true'],
+      [200, 'true'],
+    ]);
+  });
+
+  it('is the same request however its keys are ordered; with another body or address it is refused', async () => {
+    const { post } = gateway();
+    await post('k', { a: 1, b: 2 });
+    expect((await post('k', { b: 2, a: 1 })).headers['idempotency-replayed']).toBe('true');
+    for (const other of [
+      await post('k', { a: 1, b: 3 }),
+      await post('k', { a: 1, b: 2 }, '/v1/others'),
+      await post('k', { a: 1, b: 2 }, '/v1/things?x=1'),
+    ])
+      expect([other.status, other.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(commands.length).toBe(1);
+  });
+
+  it('is refused as another request while the first still runs, too', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    handle = async () => {
+      await released;
+      return {};
+    };
+    const { post } = gateway();
+    const first = post('k');
+    await until('it runs', () => commands.length === 1);
+    expect((await post('k', { other: 1 })).status).toBe(422);
+    release();
+    expect((await first).status).toBe(200);
+  });
+
+  it('belongs to the account: another may use the same key', async () => {
+    const { post } = gateway();
+    await post('k');
+    accountId = newId();
+    const other = await post('k', { quite: 'another' });
+    expect([other.status, other.headers['idempotency-replayed']]).toEqual([200, undefined]);
+  });
+
+  it.each([200, 201, 202, 204, 400, 403, 404, 413, 422])(
+    'is answered again as it was with %i',
+    async (status) => {
+      handle = answering(status, status === 204 ? undefined : { code: 'X' });
+      const { post } = gateway();
+      const first = await post('k');
+      handle = answering(500);
+      const again = await post('k');
+      expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([
+        status,
+        first.text,
+        'true',
+      ]);
+      expect(again.headers['content-type']).toBe(first.headers['content-type']);
+    },
+  );
+
+  it.each([401, 402, 409, 429])(
+    'is forgotten where the answer was %i: the next one is a new request',
+    async (status) => {
+      handle = answering(status);
+      const { post } = gateway();
+      expect((await post('k')).status).toBe(status);
+      handle = answering(201);
+      const next = await post('k', { quite: 'another' });
+      expect([next.status, next.headers['idempotency-replayed']]).toEqual([201, undefined]);
+      expect(new Set(commands).size).toBe(2);
+    },
+  );
+
+  it.each([500, 503])('runs again after %i as the same command, and takes no other body', async (status) => {
+    handle = answering(status);
+    const { post } = gateway();
+    expect((await post('k')).status).toBe(status);
+    handle = answering(201);
+    expect((await post('k', { another: 'body' })).status).toBe(422);
+    const again = await post('k');
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([201, undefined]);
+    expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
+    expect((await post('k')).headers['idempotency-replayed']).toBe('true');
+  });
+
+  it('is taken up by another gateway when the first dies in the middle of it, as the same command', async () => {
+    handle = () => new Promise(() => undefined);
+    const dying = gateway();
+    void dying.post('k').catch(() => undefined);
+    await until('it runs', () => commands.length === 1);
+    handle = answering(201);
+    const { post } = gateway();
+    clock.at += 14_900;
+    expect((await post('k')).code).toBe('IDEMPOTENCY_IN_PROGRESS');
+    clock.at += 200;
+    expect((await post('k')).status).toBe(201);
+    expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
+  });
+
+  it('keeps its successor’s outcome when it was taken for dead and comes back', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    handle = async (_, reply) => {
+      await released;
+      return reply.status(402).send({ code: 'late' });
+    };
+    const slow = gateway().post('k');
+    await until('it runs', () => commands.length === 1);
+    clock.at += 15_001;
+    handle = answering(201, { code: 'in time' });
+    const { post } = gateway();
+    await post('k');
+    release();
+    expect((await slow).status).toBe(402);
+    expect([(await post('k')).status, (await post('k')).code]).toEqual([201, 'in time']);
+  });
+
+  it('is known for 24 hours; then its key is free, and the sweep deletes it', async () => {
+    const { post, sweep } = gateway();
+    await post('k');
+    clock.at += 24 * HOUR_MS - 1;
+    await sweep();
+    expect((await post('k')).headers['idempotency-replayed']).toBe('true');
+    clock.at += 1;
+    expect((await post('k', { quite: 'another' })).status).toBe(200);
+    expect(new Set(commands).size).toBe(2);
+    clock.at += 24 * HOUR_MS;
+    await sweep();
+    const left: unknown[] = await database.query('SELECT 1 FROM idempotency_records WHERE account_id = $1', [
+      accountId,
+    ]);
+    expect(left).toEqual([]);
+  });
+
+  it.each(['', 'x'.repeat(256)])('is refused with the key %j', async (key) => {
+    const answer = await gateway().post(key);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      400,
+      {
+        error: 'Idempotency-Key: must have 1 to 255 characters',
+        code: 'VALIDATION',
+        details: [{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }],
+      },
+    ]);
+    expect(commands).toEqual([]);
+  });
+
+  it('may have a key of 255 characters', async () => {
+    expect((await gateway().post('x'.repeat(255))).status).toBe(200);
+  });
+
+  it('is refused when it nests a hundred thousand levels deep, before anything looks into it', async () => {
+    const answer = await gateway().post('k', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+    expect([answer.status, answer.code, commands]).toEqual([400, 'VALIDATION', []]);
+  });
+
+  it('answers even where the outcome cannot be kept', async () => {
+    const failing = {
+      query: (sql: string, parameters: unknown[]) =>
+        sql.includes('SET status') ? Promise.reject(new Error('gone')) : database.query(sql, parameters),
+    } as unknown as Database;
+    expect((await gateway(failing).post('k')).status).toBe(200);
+  });
+});
+
+describe('a POST without an Idempotency-Key', () => {
+  it('runs each time, as a command of its own', async () => {
+    const { post } = gateway();
+    await post(undefined);
+    await post(undefined);
+    expect(new Set(commands).size).toBe(2);
+  });
+});

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { canonicalize } from 'json-canonicalize';
+import { newId, Refusal, systemClock, type Clock } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { callerOf } from '../auth/caller.js';
+import { refuseDepth } from '../http/body.js';
+import { commandIdOf, setCommandId } from '../http/command-id.js';
+import { IdempotencyRecords, type KeyedRequest } from './idempotency-records.js';
+
+/** Injection token of the clock by which records expire; tests bring their own. */
+export const IDEMPOTENCY_CLOCK = Symbol('idempotency clock');
+
+const RENEW_MS = 5000;
+/** Longer than any request may take: one that hangs is given up, so that it can be repeated. */
+const LONGEST_MS = 120_000;
+const SWEEP_MS = 60_000;
+/** Outcomes without an effect that another attempt may well change. */
+const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
+
+interface Running {
+  request: KeyedRequest;
+  renewal: NodeJS.Timeout;
+}
+
+/**
+ * Makes every POST under `/v1` with an `Idempotency-Key` safe to repeat: the first runs, the others are answered as it
+ * was. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`), which has one effect.
+ */
+@Injectable()
+export class Idempotency implements Loop {
+  readonly name = 'idempotency-records';
+  private readonly records: IdempotencyRecords;
+  private readonly running = new WeakMap<FastifyRequest, Running>();
+  private timer?: NodeJS.Timeout;
+  private sweeping: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(DATABASE) database: Database,
+    @Inject(LOG) private readonly log: Logger,
+    @Optional() @Inject(IDEMPOTENCY_CLOCK) private readonly clock: Clock = systemClock,
+  ) {
+    this.records = new IdempotencyRecords(database);
+  }
+
+  start(): void {
+    this.timer = setInterval(() => {
+      this.sweeping = this.sweep();
+    }, SWEEP_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.sweeping;
+  }
+
+  /** Takes its place between the reading of a body and the route, and before an answer leaves. */
+  guard(fastify: FastifyInstance): void {
+    fastify.addHook('preHandler', async (request, reply) => {
+      const key = request.headers['idempotency-key'];
+      const caller = callerOf(request);
+      if (typeof key !== 'string' || request.method !== 'POST' || !caller || request.is404) return;
+      await this.begin(request, reply, caller.accountId, key);
+    });
+    fastify.addHook('onSend', async (request, reply, payload) => {
+      await this.end(request, reply.statusCode, payload);
+      return payload;
+    });
+  }
+
+  /** Deletes what has expired. */
+  async sweep(): Promise<void> {
+    try {
+      while (await this.records.sweep(this.now()));
+    } catch (error) {
+      this.log.warn({ err: error }, 'expired idempotency records could not be deleted');
+    }
+  }
+
+  private async begin(request: FastifyRequest, reply: FastifyReply, accountId: string, key: string) {
+    if (key.length < 1 || key.length > 255)
+      throw Refusal.validation([{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }]);
+    refuseDepth(request.body);
+    const keyed = { accountId, key, hash: hashOf(request), runner: newId() };
+    const claim = await this.records.claim(keyed, commandIdOf(request), this.now());
+    switch (claim.kind) {
+      case 'run':
+        setCommandId(request, claim.commandId);
+        this.running.set(request, { request: keyed, renewal: this.renewing(keyed) });
+        return;
+      case 'replay':
+        reply.header('idempotency-replayed', 'true').status(claim.outcome.status);
+        if (claim.outcome.body === '') return reply.send();
+        return reply.type('application/json; charset=utf-8').send(claim.outcome.body);
+      case 'in-progress':
+        reply.header('retry-after', '1');
+        throw Refusal.conflict(
+          'the first request with this Idempotency-Key is still running',
+          'IDEMPOTENCY_IN_PROGRESS',
+        );
+      case 'reused':
+        throw new Refusal(
+          422,
+          'IDEMPOTENCY_KEY_REUSED',
+          'this Idempotency-Key was used with another request; a new request needs a key of its own',
+        );
+    }
+  }
+
+  /** A failure to note the outcome changes no answer: the record runs out, and a repetition is the same command. */
+  private async end(request: FastifyRequest, status: number, payload: unknown): Promise<void> {
+    const running = this.running.get(request);
+    if (!running) return;
+    this.running.delete(request);
+    clearInterval(running.renewal);
+    try {
+      if (status >= 500) await this.records.leave(running.request);
+      else if (FORGOTTEN.has(status)) await this.records.forget(running.request);
+      else await this.records.keep(running.request, { status, body: textOf(payload) });
+    } catch (error) {
+      this.log.error({ err: error }, 'the outcome of a request with an Idempotency-Key could not be noted');
+    }
+  }
+
+  private renewing(request: KeyedRequest): NodeJS.Timeout {
+    const end = Date.now() + LONGEST_MS;
+    const renewal = setInterval(() => {
+      if (Date.now() > end) return clearInterval(renewal);
+      this.records
+        .renew(request, this.now())
+        .catch((error: unknown) => this.log.warn({ err: error }, 'a running request could not be renewed'));
+    }, RENEW_MS).unref();
+    return renewal;
+  }
+
+  private now(): number {
+    return this.clock.now().getTime();
+  }
+}
+
+function hashOf({ method, url, body }: FastifyRequest): Buffer {
+  return createHash('sha256')
+    .update(`${method} ${url}\0`)
+    .update(body === undefined ? '' : canonicalize(body))
+    .digest();
+}
+
+function textOf(payload: unknown): string {
+  if (payload === undefined || payload === null) return '';
+  if (typeof payload === 'string' || Buffer.isBuffer(payload)) return payload.toString();
+  throw new Error('a streamed answer to a POST cannot be kept');
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { request } from 'undici';
+import { newId } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let secondUrl: string;
+let ada: Tenant;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startInterface();
+  secondUrl = await service.anotherGateway();
+  ada = await service.tenant();
+  database = await openDatabase(service.stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await service?.stop();
+});
+
+async function post(path: string, key: string, body: unknown, url = service.url) {
+  const answer = await request(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': ada.api.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.body.text();
+  return {
+    status: answer.statusCode,
+    text,
+    id: (JSON.parse(text) as { id?: string }).id,
+    isReplay: answer.headers['idempotency-replayed'] === 'true',
+  };
+}
+
+const watchBody = (query: string) => ({ criteria: { query }, refresh_interval_seconds: 600 });
+
+/** As a gateway leaves the request that died, or answered 503, after its command had its effect. */
+const loseOutcomeOf = (key: string) =>
+  database.query(
+    'UPDATE idempotency_records SET status = NULL, body = NULL, running_until = NULL WHERE key = $1',
+    [key],
+  );
+
+describe('a POST with an Idempotency-Key', () => {
+  it('a hundred times at once at two gateways makes one keyword', async () => {
+    const key = newId();
+    const body = keywordBody({ name: key });
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => post('/v1/keywords', key, body, n % 2 ? service.url : secondUrl)),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    const told = answers.filter(({ status }) => status === 409);
+    expect([made.length + told.length, made.filter(({ isReplay }) => !isReplay).length]).toEqual([100, 1]);
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+    expect((await ada.api.get(`/v1/keywords?q=${key}`)).body.data.length).toBe(1);
+    const replay = await post('/v1/keywords', key, body, secondUrl);
+    expect(replay).toEqual({ status: 201, text: made[0]?.text, id: made[0]?.id, isReplay: true });
+  });
+
+  it('whose answer was lost after its effect has one effect when it is repeated', async () => {
+    const key = newId();
+    const first = await post('/v1/hackernews/watches', key, watchBody(key));
+    await loseOutcomeOf(key);
+    const again = await post('/v1/hackernews/watches', key, watchBody(key), secondUrl);
+    expect([again.status, again.id, again.isReplay]).toEqual([201, first.id, false]);
+    expect((await post('/v1/hackernews/watches', key, watchBody(key))).isReplay).toBe(true);
+    const watches = (await ada.api.get('/v1/hackernews/watches')).body.watches as { criteria: object }[];
+    expect(watches.filter(({ criteria }) => JSON.stringify(criteria).includes(key)).length).toBe(1);
+  });
+
+  it('whose answer was a refusal of its body is refused again', async () => {
+    const key = newId();
+    const first = await post('/v1/keywords', key, { name: '' });
+    const again = await post('/v1/keywords', key, { name: '' });
+    expect([first.status, again]).toEqual([400, { ...first, isReplay: true }]);
+  });
+
+  it('whose answer was a conflict may be sent again when the conflict is gone', async () => {
+    const body = watchBody('conflicting');
+    const watch = (await ada.api.post('/v1/hackernews/watches', body)).body.id as string;
+    const key = newId();
+    expect((await post('/v1/hackernews/watches', key, body)).status).toBe(409);
+    await ada.api.delete(`/v1/hackernews/watches/${watch}`);
+    expect((await post('/v1/hackernews/watches', key, body)).status).toBe(201);
+  });
+
+  it('belongs to its account, and to its endpoint', async () => {
+    const key = newId();
+    const body = keywordBody({ name: key });
+    const first = await post('/v1/keywords', key, body);
+    expect((await post('/v1/queries', key, body)).status).toBe(422);
+    const bob = await service.tenant();
+    const answer = await request(`${service.url}/v1/keywords`, {
+      method: 'POST',
+      headers: { 'x-api-key': bob.api.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(body),
+    });
+    const made = (await answer.body.json()) as { id: string };
+    expect(answer.statusCode).toBe(201);
+    expect(made.id).not.toBe(first.id);
+  });
+});
