@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serviceModule, LOG, type ServiceDefinition } from '#platform';
 import type { Logger } from '#telemetry';
 import { AnswersController } from './api/answers/answers.controller.js';
+import { CreditsController } from './api/credits/credits.controller.js';
 import { ActivityController } from './api/keywords/activity.controller.js';
 import { KeywordsController } from './api/keywords/keywords.controller.js';
 import { LookupClient } from './api/lookups/lookup-client.js';
@@ -22,6 +23,7 @@ import { Idempotency } from './idempotency/idempotency.js';
 import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
 import { ActivityReads } from './reads/activity-reads.js';
+import { CreditReads } from './reads/credit-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
 import { MarketReads } from './reads/market-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
@@ -46,6 +48,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           VintedController,
           AnswersController,
           WatchesController,
+          CreditsController,
         ],
         providers: [
           { provide: SOURCES, useValue: config.sources },
@@ -62,6 +65,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           MarketReads,
           AnswerReads,
           SourceReads,
+          CreditReads,
         ],
       },
       {

@@ -97,7 +97,7 @@ export function decideAll(
   commands: readonly LedgerCommand[],
   before: LedgerState,
   moment: Moment,
-): { movements: CreditMovement[]; state: LedgerState } {
+): CreditMovement[] {
   const movements: CreditMovement[] = [];
   let state = before;
   for (const command of commands)
@@ -105,7 +105,7 @@ export function decideAll(
       movements.push(movement);
       state = evolve(state, movement);
     }
-  return { movements, state };
+  return movements;
 }
 
 /** What time has brought since the ledger was last looked at: packs that expired, and the present period. */

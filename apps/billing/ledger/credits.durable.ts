@@ -4,8 +4,15 @@ import { CreditDecisionSchema } from '#contracts';
 import { predecessorOf } from '#event-store';
 import { done, retry, type Durable, type Outcome } from '#messaging';
 import type { Database, Tx } from '#postgres';
-import { evolve, noLedger } from '../domain/ledger-state.js';
-import { lockLedgers, positionsOf, writeLedgers, type Ledger, type LedgerChange } from './ledger-tables.js';
+import { noLedger } from '../domain/ledger-state.js';
+import {
+  follow,
+  lockLedgers,
+  positionsOf,
+  writeLedgers,
+  type LedgerChange,
+  type StoredDecision,
+} from './ledger-tables.js';
 
 const PREDECESSOR_MISSING_MS = 200;
 
@@ -35,7 +42,7 @@ async function apply(tx: Tx, batch: readonly JsMsg[]): Promise<Set<JsMsg>> {
   const accountIds = accountsOf(batch);
   const ledgers = await lockLedgers(tx, accountIds, accountIds);
   const early = new Set<JsMsg>();
-  const changes = new Map<string, LedgerChange & { decisions: LedgerChange['decisions'][number][] }>();
+  const changes = new Map<string, LedgerChange & { decisions: StoredDecision[] }>();
   for (const message of [...batch].sort((a, b) => a.seq - b.seq)) {
     const accountId = accountOf(message.subject);
     const ledger = ledgers.get(accountId) ?? { state: noLedger, seq: 0 };
@@ -45,10 +52,10 @@ async function apply(tx: Tx, batch: readonly JsMsg[]): Promise<Set<JsMsg>> {
       continue;
     }
     const decision = fromBinary(CreditDecisionSchema, message.data);
-    const after: Ledger = { state: decision.movements.reduce(evolve, ledger.state), seq: message.seq };
+    const { after, stored } = follow(ledger, message.seq, decision);
     ledgers.set(accountId, after);
     const decisions = changes.get(accountId)?.decisions ?? [];
-    decisions.push({ seq: message.seq, decision });
+    decisions.push(stored);
     changes.set(accountId, { accountId, after, decisions });
   }
   await writeLedgers(tx, [...changes.values()]);

@@ -1,7 +1,7 @@
 import { isoOf } from '#kernel';
 import type { CreditDecision } from '#contracts';
 import type { Tx } from '#postgres';
-import { creditsOf, turnsAt, type LedgerState, type Pack } from '../domain/ledger-state.js';
+import { creditsOf, evolve, turnsAt, type LedgerState, type Pack } from '../domain/ledger-state.js';
 import { movementRow } from './movement-row.js';
 
 /** An account's ledger as the tables have it. */
@@ -11,12 +11,30 @@ export interface Ledger {
   seq: number;
 }
 
+/** A decision as it was stored, and the period that it belongs to: time passes before anything else is decided. */
+export interface StoredDecision {
+  seq: number;
+  decision: CreditDecision;
+  periodStart: string;
+}
+
 /** What is to be written of an account's ledger. */
 export interface LedgerChange {
   accountId: string;
   /** The ledger after the decisions. */
   after: Ledger;
-  decisions: readonly { seq: number; decision: CreditDecision }[];
+  decisions: readonly StoredDecision[];
+}
+
+/** The ledger after the decision that was stored as `seq`, and what is to be written of it. */
+export function follow(
+  { state: before }: Ledger,
+  seq: number,
+  decision: CreditDecision,
+): { after: Ledger; stored: StoredDecision } {
+  const state = decision.movements.reduce(evolve, before);
+  const periodStart = state.status === 'open' ? state.periodStart : decision.decidedAt;
+  return { after: { state, seq }, stored: { seq, decision, periodStart } };
 }
 
 interface Row {
@@ -90,6 +108,7 @@ export async function writeLedgers(tx: Tx, changes: readonly LedgerChange[]): Pr
   if (changes.length === 0) return;
   await writeBalances(tx, changes);
   await writeMovements(tx, changes);
+  await writeUsage(tx, changes);
   await captureHolds(tx, changes);
 }
 
@@ -136,6 +155,36 @@ async function writeMovements(tx: Tx, changes: readonly LedgerChange[]): Promise
      SELECT * FROM jsonb_populate_recordset(NULL::credit_movements, $1::jsonb) ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows)],
   );
+}
+
+async function writeUsage(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
+  const sums = new Map<string, UsageRow>();
+  for (const { accountId, decisions } of changes)
+    for (const { decision, periodStart } of decisions)
+      for (const { amount, cause } of decision.movements) {
+        if (cause.case !== 'charge') continue;
+        const { source, operation } = cause.value;
+        const key = [accountId, periodStart, source, operation].join(' ');
+        const row = { account_id: accountId, period_start: periodStart, source, operation, credits: 0 };
+        const sum = sums.get(key) ?? row;
+        sum.credits -= amount;
+        sums.set(key, sum);
+      }
+  if (sums.size === 0) return;
+  await tx.query(
+    `INSERT INTO credit_usage AS u
+     SELECT * FROM jsonb_populate_recordset(NULL::credit_usage, $1::jsonb)
+     ON CONFLICT (account_id, period_start, source, operation) DO UPDATE SET credits = u.credits + excluded.credits`,
+    [JSON.stringify([...sums.values()])],
+  );
+}
+
+interface UsageRow {
+  account_id: string;
+  period_start: string;
+  source: string;
+  operation: string;
+  credits: number;
 }
 
 /** What was reserved for work is used up by its charge. */

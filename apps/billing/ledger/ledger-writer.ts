@@ -1,18 +1,20 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { CreditDecisionSchema, type CreditDecision, type CreditMovement } from '#contracts';
+import { CreditDecisionSchema, type CreditMovement } from '#contracts';
 import { AppendConflict, type EventStore } from '#event-store';
 import { failpoint, isoOf, newId, type Clock } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
 import { decideAll, movementIdOf, type LedgerCommand } from '../domain/ledger.js';
-import { evolve, noLedger, type OpenLedger } from '../domain/ledger-state.js';
+import { noLedger, type OpenLedger } from '../domain/ledger-state.js';
 import {
+  follow,
   knownMovements,
   lockLedgers,
   writeLedgers,
   type Ledger,
   type LedgerChange,
+  type StoredDecision,
 } from './ledger-tables.js';
 
 /** A command and the account whose ledger it is for. */
@@ -24,8 +26,6 @@ export interface AccountCommand {
 /** A message of NATS holds 1 MiB, and a movement takes some 350 bytes. */
 const COMMANDS_AT_ONCE = 1000;
 const APPEND_ATTEMPTS = 5;
-
-type Decisions = { seq: number; decision: CreditDecision }[];
 
 /**
  * The only way into CREDITS. What is asked of one account at once is decided together and becomes one message, on the
@@ -101,14 +101,14 @@ export class LedgerWriter {
     now: string,
   ): Promise<LedgerChange> {
     const subject = subjectOf('CREDITS', accountId);
-    const decisions: Decisions = [];
+    const decisions: StoredDecision[] = [];
     const made = new Set<string>();
     let ledger = before;
     for (let attempt = 1; attempt <= APPEND_ATTEMPTS; attempt += 1) {
       const open = [...commands]
         .filter(([id]) => !known.has(id) && !made.has(id))
         .map(([, command]) => command);
-      const { movements, state } = decideAll(open, ledger.state, { accountId, now });
+      const movements = decideAll(open, ledger.state, { accountId, now });
       if (movements.length === 0) return { accountId, after: ledger, decisions };
       const decision = create(CreditDecisionSchema, {
         decisionId: newId(),
@@ -120,29 +120,27 @@ export class LedgerWriter {
         const data = toBinary(CreditDecisionSchema, decision);
         const seq = await this.store.append(subject, data, ledger.seq, decision.decisionId);
         count(movements);
-        return { accountId, after: { state, seq }, decisions: [...decisions, { seq, decision }] };
+        const { after, stored } = follow(ledger, seq, decision);
+        return { accountId, after, decisions: [...decisions, stored] };
       } catch (error) {
         if (!(error instanceof AppendConflict)) throw error;
         ledger = await this.catchUp(subject, ledger, decisions);
-        for (const {
-          decision: { movements: missed },
-        } of decisions)
-          for (const { movementId } of missed) made.add(movementId);
+        for (const { decision: found } of decisions)
+          for (const { movementId } of found.movements) made.add(movementId);
       }
     }
     throw new Error(`timeout: ${subject} is not where the tables say, and shows nothing newer`);
   }
 
   /** Somebody, an earlier life of ours too, has appended what the tables lack. */
-  private async catchUp(subject: string, ledger: Ledger, decisions: Decisions): Promise<Ledger> {
-    let { state, seq } = ledger;
-    for (const stored of await this.store.read('CREDITS', subject, seq)) {
-      const decision = fromBinary(CreditDecisionSchema, stored.data);
-      state = decision.movements.reduce(evolve, state);
-      seq = stored.seq;
-      decisions.push({ seq, decision });
+  private async catchUp(subject: string, ledger: Ledger, decisions: StoredDecision[]): Promise<Ledger> {
+    let present = ledger;
+    for (const { seq, data } of await this.store.read('CREDITS', subject, ledger.seq)) {
+      const { after, stored } = follow(present, seq, fromBinary(CreditDecisionSchema, data));
+      present = after;
+      decisions.push(stored);
     }
-    return { state, seq };
+    return present;
   }
 }
 

@@ -55,6 +55,17 @@ export class Credits1763810000000 implements MigrationInterface {
       CREATE INDEX credit_movements_keyword ON credit_movements (keyword_id, fact_at) WHERE keyword_id IS NOT NULL;
     `);
     await runner.query(`
+      -- What a period's charges come to: an account may have a million of them.
+      CREATE TABLE credit_usage (
+        account_id uuid NOT NULL,
+        period_start timestamptz(3) NOT NULL,
+        source text NOT NULL,
+        operation text NOT NULL,
+        credits bigint NOT NULL,
+        PRIMARY KEY (account_id, period_start, source, operation)
+      );
+    `);
+    await runner.query(`
       CREATE TABLE credit_holds (
         -- The id of the fact that the work will leave: a check's, a lookup's.
         hold_id uuid PRIMARY KEY,
@@ -70,6 +81,7 @@ export class Credits1763810000000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE credit_holds');
+    await runner.query('DROP TABLE credit_usage');
     await runner.query('DROP TABLE credit_movements');
     await runner.query('DROP TABLE credit_balances');
   }

@@ -1,0 +1,291 @@
+import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ChangePlanSchema, CheckSchema, EventSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
+import { EventStore } from '#event-store';
+import { derivedId, newId } from '#kernel';
+import { COMMANDS, connectBus, sendCommand, subjectOf, type Bus } from '#messaging';
+import { createLogger } from '#telemetry';
+import { until, type Json } from '#testing';
+import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let bus: Bus;
+let store: EventStore;
+
+beforeAll(async () => {
+  service = await startInterface();
+  bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  store = new EventStore(bus);
+});
+afterAll(async () => {
+  await bus?.close();
+  await service?.stop();
+});
+
+const AT = '2026-03-04T05:06:07.089Z';
+
+async function checked(accountId: string, more: MessageInitShape<typeof CheckSchema> = {}) {
+  const check = create(CheckSchema, {
+    checkId: newId(),
+    accountId,
+    watchId: newId(),
+    source: 'reddit',
+    finishedAt: AT,
+    part: 1,
+    parts: 1,
+    costCredits: 2,
+    rateCredits: 2,
+    units: 1,
+    priceBookVersion: '2026-11-20',
+    ...more,
+  });
+  const subject = subjectOf('CHECKS', accountId, check.watchId);
+  await store.publish(subject, toBinary(CheckSchema, check), newId());
+  return check;
+}
+
+function grant(accountId: string, amount: number, more: MessageInitShape<typeof GrantCreditsSchema> = {}) {
+  const command = create(GrantCreditsSchema, { commandId: newId(), accountId, amount, ...more });
+  return sendCommand(bus, COMMANDS.grantCredits, command);
+}
+
+async function used(tenant: Tenant, credits: number): Promise<Json> {
+  return until(`${credits} credits are used`, async () => {
+    const { body } = await tenant.api.get('/v1/credits');
+    return body.usedThisPeriod === credits ? body : undefined;
+  });
+}
+
+describe('GET /v1/credits', () => {
+  it('of a new account tells the allowance of its plan and a period of a month', async () => {
+    const { api } = await service.tenant('solo');
+    const { status, body } = await api.get('/v1/credits');
+    expect([status, body]).toEqual([
+      200,
+      {
+        plan: 'solo',
+        periodStart: expect.stringMatching(/Z$/),
+        periodEnd: expect.stringMatching(/Z$/),
+        monthlyAllowance: 60_000,
+        allowanceRemaining: 60_000,
+        packs: [],
+        creditsRemaining: 60_000,
+        usedThisPeriod: 0,
+        bySource: {},
+        byOperation: {},
+      },
+    ]);
+    const days = (Date.parse(body.periodEnd) - Date.parse(body.periodStart)) / 86_400_000;
+    expect([28, 29, 30, 31]).toContain(days);
+  });
+
+  it('tells what checks, readings of events and lookups have cost, by source and by operation', async () => {
+    const tenant = await service.tenant('free');
+    const { accountId } = tenant;
+    await checked(accountId);
+    await checked(accountId, { source: 'x', firstScan: true, costCredits: 7, rateCredits: 1, units: 7 });
+    const lookup = create(LookupSchema, {
+      lookupId: newId(),
+      accountId,
+      source: 'x',
+      operation: 'tweets',
+      at: AT,
+      costCredits: 3,
+    });
+    await store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, lookup), lookup.lookupId);
+    const event = create(EventSchema, {
+      eventId: newId(),
+      accountId,
+      watchId: newId(),
+      source: 'reddit',
+      occurredAt: AT,
+      charges: [
+        { operation: 'analysis', costCredits: 1, priceBookVersion: '2026-11-20' },
+        { operation: 'agent_step', costCredits: 2, priceBookVersion: '2026-11-20' },
+      ],
+    });
+    await store.publish(
+      subjectOf('EVENTS', accountId, event.watchId),
+      toBinary(EventSchema, event),
+      event.eventId,
+    );
+    expect(await used(tenant, 15)).toMatchObject({
+      allowanceRemaining: 2985,
+      creditsRemaining: 2985,
+      bySource: { x: 10, reddit: 5 },
+      byOperation: { first_scan: 7, 'x.tweets': 3, check: 2, agent_step: 2, analysis: 1 },
+    });
+  });
+
+  it('a check that failed and the further parts of a large one cost nothing', async () => {
+    const tenant = await service.tenant('free');
+    await checked(tenant.accountId, { failure: { kind: 'timeout', reason: 'too late' } });
+    await checked(tenant.accountId, { part: 2, parts: 2 });
+    await checked(tenant.accountId);
+    await used(tenant, 2);
+    const { body } = await tenant.api.get('/v1/credits/ledger?kind=charge');
+    expect(body.data.length).toBe(1);
+  });
+
+  it('takes no parameters, and no other method', async () => {
+    const { api } = await service.tenant();
+    expect((await api.get('/v1/credits?x=1')).status).toBe(400);
+    expect((await api.post('/v1/credits', {})).status).toBe(404);
+  });
+});
+
+describe('grants', () => {
+  it('are there when the command is answered, once however often it comes', async () => {
+    const { accountId, api } = await service.tenant('free');
+    const commandId = newId();
+    const expiresAt = '2999-01-01T01:00:00+01:00';
+    for (let n = 0; n < 2; n += 1)
+      expect(await grant(accountId, 500, { commandId, expiresAt })).toMatchObject({
+        packId: commandId,
+        creditsRemaining: 3500,
+      });
+    const { body } = await api.get('/v1/credits');
+    expect([body.creditsRemaining, body.allowanceRemaining, body.packs]).toEqual([
+      3500,
+      3000,
+      [{ id: commandId, granted: 500, remaining: 500, expiresAt: '2999-01-01T00:00:00.000Z' }],
+    ]);
+  });
+
+  it.each([
+    [0, ''],
+    [1.5, ''],
+    [-1, ''],
+    [1e12 + 1, ''],
+    [1, '2020-01-01T00:00:00.000Z'],
+    [1, 'soon'],
+    [1, '+010000-01-01T00:00:00.000Z'],
+  ])('of %d until "%s" are refused', async (amount, expiresAt) => {
+    const { accountId } = await service.tenant('free');
+    await expect(grant(accountId, amount, { expiresAt })).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('to nobody are not found', async () => {
+    await expect(grant(newId(), 1)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('a change of plan', () => {
+  it('gives the new allowance at once, less what the period has used', async () => {
+    const tenant = await service.tenant('solo');
+    const { accountId, api } = tenant;
+    await checked(accountId, { costCredits: 5_000 });
+    await used(tenant, 5_000);
+    const change = async (plan: string) => {
+      await sendCommand(
+        bus,
+        COMMANDS.changePlan,
+        create(ChangePlanSchema, { commandId: newId(), accountId, plan }),
+      );
+      const { body } = await api.get('/v1/credits');
+      return [body.plan, body.monthlyAllowance, body.creditsRemaining];
+    };
+    expect(await change('free')).toEqual(['free', 3000, 0]);
+    expect(await change('growth')).toEqual(['growth', 250_000, 245_000]);
+    const { body } = await api.get('/v1/credits/ledger?kind=allowance_change');
+    expect(body.data.map((one: Json) => [one.amount, one.balanceAfter])).toEqual([
+      [245_000, 245_000],
+      [-55_000, 0],
+    ]);
+  });
+});
+
+describe('GET /v1/credits/ledger', () => {
+  it('tells every movement, newest first, with what it was derived from', async () => {
+    const tenant = await service.tenant('free');
+    const { accountId, api } = tenant;
+    const keywordId = newId();
+    const check = await checked(accountId, { keywordId });
+    await used(tenant, 2);
+    const { packId } = await grant(accountId, 10);
+    const { body } = await api.get('/v1/credits/ledger');
+    const nothing = {
+      operation: null,
+      source: null,
+      keywordId: null,
+      watchId: null,
+      checkId: null,
+      rate: null,
+      units: null,
+      priceBookVersion: null,
+    };
+    const opening = body.data[2];
+    expect(body).toEqual({
+      data: [
+        {
+          ...nothing,
+          id: derivedId('grant', packId),
+          at: expect.any(String),
+          kind: 'grant',
+          amount: 10,
+          balanceAfter: 3008,
+          reference: packId,
+        },
+        {
+          id: derivedId('charge', check.checkId),
+          at: expect.any(String),
+          kind: 'charge',
+          amount: -2,
+          balanceAfter: 2998,
+          operation: 'check',
+          source: 'reddit',
+          keywordId,
+          watchId: check.watchId,
+          checkId: check.checkId,
+          rate: 2,
+          units: 1,
+          priceBookVersion: '2026-11-20',
+          reference: check.checkId,
+        },
+        {
+          ...nothing,
+          id: derivedId('renewal', accountId, opening.reference),
+          at: expect.any(String),
+          kind: 'renewal',
+          amount: 3000,
+          balanceAfter: 3000,
+          reference: (await api.get('/v1/credits')).body.periodStart,
+        },
+      ],
+    });
+  });
+
+  it('pages, and narrows to kinds, sources, keywords and times', async () => {
+    const tenant = await service.tenant('free');
+    const { accountId, api } = tenant;
+    const keywordId = newId();
+    for (let n = 0; n < 5; n += 1) await checked(accountId, { costCredits: n + 1, keywordId });
+    await checked(accountId, { source: 'x', costCredits: 100 });
+    await used(tenant, 115);
+    const all = (query: string) => api.all(`/v1/credits/ledger?limit=2${query}`);
+    const balances = (await all('')).map((one) => one.balanceAfter);
+    expect(balances.length).toBe(7);
+    expect(balances).toEqual([...balances].sort((a, b) => a - b));
+    expect((await all(`&keyword=${keywordId.toUpperCase()}`)).length).toBe(5);
+    expect((await all('&source=x')).map((one) => one.amount)).toEqual([-100]);
+    expect((await all('&source=x&source=reddit')).length).toBe(6);
+    expect((await all('&kind=renewal')).length).toBe(1);
+    expect(await all('&until=2026-01-01')).toEqual([]);
+    expect((await all('&since=2026-01-01')).length).toBe(7);
+  });
+
+  it('has cursors that are good for one account and filter only, and refuses what it does not know', async () => {
+    const [{ api, accountId }, other] = [await service.tenant('free'), await service.tenant('free')];
+    await grant(accountId, 1);
+    await grant(other.accountId, 1);
+    const { nextCursor } = (await api.get('/v1/credits/ledger?limit=1')).body;
+    const cursor = encodeURIComponent(nextCursor);
+    const status = async (client: typeof api, query: string) =>
+      (await client.get(`/v1/credits/ledger?${query}`)).status;
+    expect(await status(api, `limit=1&cursor=${cursor}`)).toBe(200);
+    expect(await status(other.api, `limit=1&cursor=${cursor}`)).toBe(400);
+    expect(await status(api, `limit=1&kind=grant&cursor=${cursor}`)).toBe(400);
+    for (const query of ['kind=gift', 'source=usenet', 'keyword=acme', 'since=yesterday', 'limit=201', 'q=1'])
+      expect([query, await status(api, query)]).toEqual([query, 400]);
+  });
+});
