@@ -24,7 +24,8 @@ beforeAll(async () => {
   const env = programEnv(stores);
   const billing = readBillingConfig(env);
   services.push(await startService(billingService(billing), billing, false));
-  services.push(await startService(keywordsService(), readKeywordsConfig(env), false));
+  const keywords = readKeywordsConfig(env);
+  services.push(await startService(keywordsService(keywords), keywords, false));
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   database = await openDatabase(stores.databaseUrl, 'spec');
 });

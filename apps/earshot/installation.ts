@@ -34,6 +34,7 @@ export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSe
     MASTER_KEY: settings.MASTER_KEY || '0'.repeat(64),
   };
   readGatewayConfig(checked);
+  readKeywordsConfig(checked);
   readPollingConfig(checked);
   readDeliveryConfig(checked);
   return settings;
@@ -117,7 +118,7 @@ function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
   const gateway = readGatewayConfig(env);
   return [
     () => startService(billingService(billing), billing, false),
-    () => startService(keywordsService(), keywords, false),
+    () => startService(keywordsService(keywords), keywords, false),
     () => startService(analysisService(), analysis, false),
     () => startService(deliveryService(delivery), delivery, false),
     () => startService(pollingService(polling), polling, false),

@@ -1,6 +1,22 @@
+import { SettingsError } from '#config';
 import { readServiceSettings } from '#platform';
+import { createSources } from '#sources';
 
-/** What keywords reads from the environment. @throws SettingsError */
+/** Injection token of the sources of this installation. */
+export const SOURCES = Symbol('sources');
+/** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined where the plans' own floors hold. */
+export const FLOOR_SECONDS = Symbol('interval floor');
+
+/** What keywords reads from the environment: the sources too, since what is configured decides prices. @throws SettingsError */
 export function readKeywordsConfig(env: NodeJS.ProcessEnv = process.env) {
-  return readServiceSettings([], env);
+  const settings = readServiceSettings(['INTERVAL_FLOOR_SECONDS'], env);
+  try {
+    return { ...settings, sources: createSources(env) };
+  } catch (error) {
+    throw new SettingsError(
+      `Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
 }
+
+export type KeywordsConfig = ReturnType<typeof readKeywordsConfig>;

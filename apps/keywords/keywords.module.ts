@@ -2,29 +2,67 @@ import { Module } from '@nestjs/common';
 import { DATABASE, serviceModule, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { durableOf } from '#projections';
+import { FLOOR_SECONDS, SOURCES, type KeywordsConfig } from './config.js';
+import { KeywordDecisions } from './handlers/keyword-decisions.js';
 import { KeywordsHandler } from './handlers/keywords.handler.js';
+import { PausesHandler } from './handlers/pauses.handler.js';
+import { PlanHandler } from './handlers/plan.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
+import { WatchesHandler } from './handlers/watches.handler.js';
+import { Admission } from './planning/admission.js';
 import { keywordsProjection } from './projections/keywords.projection.js';
+import { RestsLoop } from './rests.loop.js';
 
 @Module({})
 class KeywordsModule {}
 
-/**
- * Keywords: decides what is watched. Plan limits and estimates take their place in `KeywordsHandler`, before
- * `decide`.
- */
-export function keywordsService(): ServiceDefinition {
+/** Keywords: decides what is watched, within an account's plan and credits. */
+export function keywordsService(config: KeywordsConfig): ServiceDefinition {
   return {
     name: 'keywords',
     module: serviceModule(
       KeywordsModule,
-      { providers: [KeywordsHandler, PurgeHandler] },
       {
-        inject: [DATABASE, KeywordsHandler, PurgeHandler],
-        list: (database: Database, keywords: KeywordsHandler, purge: PurgeHandler) => ({
-          durables: [durableOf(keywordsProjection, database), purge.durable()],
-          commands: keywords.commands(),
-          loops: [],
+        providers: [
+          { provide: SOURCES, useValue: config.sources },
+          { provide: FLOOR_SECONDS, useValue: config.INTERVAL_FLOOR_SECONDS },
+          KeywordDecisions,
+          Admission,
+          KeywordsHandler,
+          WatchesHandler,
+          PausesHandler,
+          PlanHandler,
+          PurgeHandler,
+          RestsLoop,
+        ],
+      },
+      {
+        inject: [
+          DATABASE,
+          KeywordsHandler,
+          WatchesHandler,
+          PausesHandler,
+          PlanHandler,
+          PurgeHandler,
+          RestsLoop,
+        ],
+        list: (
+          database: Database,
+          keywords: KeywordsHandler,
+          watches: WatchesHandler,
+          pauses: PausesHandler,
+          plan: PlanHandler,
+          purge: PurgeHandler,
+          rests: RestsLoop,
+        ) => ({
+          durables: [
+            durableOf(keywordsProjection, database),
+            pauses.shortages(),
+            plan.durable(),
+            purge.durable(),
+          ],
+          commands: [...keywords.commands(), ...watches.commands(), ...pauses.commands()],
+          loops: [rests],
         }),
       },
     ),

@@ -10,10 +10,12 @@ const definition = create(KeywordDefinitionSchema, { name: 'Acme' });
 const watch = (criteriaHash: string, source = 'rss') =>
   create(WatchSchema, { watchId: `w-${criteriaHash}`, source, criteriaHash, intervalSeconds: 600 });
 
-const createKeyword: KeywordCommand = {
+const createKeyword: Extract<KeywordCommand, { kind: 'create-keyword' }> = {
   kind: 'create-keyword',
   definition,
   watches: [watch('1'), watch('2')],
+  scheduled: true,
+  creditsRemaining: 100,
 };
 const keywordCreated = event({
   case: 'keywordCreated',

@@ -1,26 +1,63 @@
-import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { create, equals, type MessageInitShape } from '@bufbuild/protobuf';
 import {
+  KeywordDefinitionSchema,
   KeywordEventSchema,
+  STALE_VERSION,
+  WatchSchema,
   type AgentStep,
   type KeywordDefinition,
   type KeywordEvent,
   type Watch,
 } from '#contracts';
 import { Refusal } from '#kernel';
+import { changeWatch, pause, resume, type PauseCommand, type ResumeCommand } from './lifecycle.js';
+import { running, withoutReason, withReason, type Pauses } from './pauses.js';
+import { reconcile } from './reconcile.js';
 
 /** One subject of KEYWORDS: nothing yet, a keyword, or a watch that no keyword owns. */
 export type KeywordState =
   | { status: 'none' }
-  | { status: 'keyword-active'; definition: KeywordDefinition; watches: readonly Watch[] }
-  | { status: 'keyword-retired'; watches: readonly Watch[] }
-  | { status: 'watch'; watch: Watch; isActive: boolean; webhookUrl: string }
+  | KeywordAlive
+  | { status: 'keyword-retired'; everyWatchId: readonly string[] }
+  | { status: 'watch'; watch: Watch; webhookUrl: string; pauses: Pauses }
   | { status: 'watch-retired' };
+
+/** A keyword that has not been retired; it runs while nothing makes it rest. */
+export interface KeywordAlive {
+  status: 'keyword';
+  definition: KeywordDefinition;
+  watches: readonly Watch[];
+  /** Those that were replaced too: a purge has to find their events. */
+  everyWatchId: readonly string[];
+  pauses: Pauses;
+  /** Changes so far. */
+  version: number;
+}
 
 export const nothingYet: KeywordState = { status: 'none' };
 
-/** What can be asked. Ids and planned watches come with the command. */
+/** What can be asked. Ids, planned watches and everything that depends on the time come with the command. */
 export type KeywordCommand =
-  | { kind: 'create-keyword'; definition: KeywordDefinition; watches: readonly Watch[] }
+  | {
+      kind: 'create-keyword';
+      definition: KeywordDefinition;
+      watches: readonly Watch[];
+      /** False: it is to rest until its schedule begins. */
+      scheduled: boolean;
+      creditsRemaining: number;
+    }
+  | {
+      kind: 'change-keyword';
+      definition: KeywordDefinition;
+      /** One for each search, with the id that it has if it begins. */
+      planned: readonly Watch[];
+      /** The version that the definition was made from. */
+      expectedVersion: number;
+      scheduled: boolean;
+      creditsRemaining: number;
+    }
+  | PauseCommand
+  | ResumeCommand
   | { kind: 'retire-keyword' }
   | {
       kind: 'create-watch';
@@ -41,21 +78,20 @@ export type KeywordCommand =
     }
   | { kind: 'retire-watch' };
 
-/** @throws Refusal: 404 for what is not there, 409 for what is there twice */
+/** @throws Refusal: 404 for what is not there, 409 for what is there twice, retired, or newer than was thought */
 export function decide(command: KeywordCommand, state: KeywordState): KeywordEvent[] {
   switch (command.kind) {
     case 'create-keyword':
-      if (state.status !== 'none') throw Refusal.conflict('the keyword exists already');
-      refuseTwins(command.watches);
-      return [
-        event({
-          case: 'keywordCreated',
-          value: { definition: command.definition, watches: [...command.watches] },
-        }),
-      ];
+      return createKeyword(command, state);
+    case 'change-keyword':
+      return changeKeyword(command, state);
+    case 'pause':
+      return pause(command, state);
+    case 'resume':
+      return resume(command, state);
     case 'retire-keyword':
       if (state.status === 'keyword-retired') return [];
-      if (state.status !== 'keyword-active') throw Refusal.notFound('keyword');
+      if (state.status !== 'keyword') throw Refusal.notFound('keyword');
       return [event({ case: 'keywordRetired', value: {} })];
     case 'create-watch': {
       if (state.status !== 'none') throw Refusal.conflict('the watch exists already');
@@ -64,7 +100,7 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       return [event({ case: 'watchCreated', value: { watch, webhookUrl, ai, analysis } })];
     }
     case 'change-watch':
-      return changeWatch(command, state);
+      return changeWatch(command, state, sameSearch);
     case 'retire-watch':
       if (state.status === 'watch-retired') return [];
       if (state.status !== 'watch') throw Refusal.notFound('watch');
@@ -75,74 +111,135 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
 /** The subject after the event. */
 export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordState {
   switch (event.case) {
-    case 'keywordCreated':
-      return event.value.definition
-        ? { status: 'keyword-active', definition: event.value.definition, watches: event.value.watches }
-        : state;
+    case 'keywordCreated': {
+      const { definition, watches } = event.value;
+      if (!definition) return state;
+      const everyWatchId = watches.map(({ watchId }) => watchId);
+      return { status: 'keyword', definition, watches, everyWatchId, pauses: running, version: 1 };
+    }
+    case 'keywordChanged': {
+      const { definition, watches } = event.value;
+      if (state.status !== 'keyword' || !definition) return state;
+      const everyWatchId = [...new Set([...state.everyWatchId, ...watches.map(({ watchId }) => watchId)])];
+      return { ...state, definition, watches, everyWatchId, version: state.version + 1 };
+    }
+    case 'keywordPaused': {
+      if (state.status !== 'keyword') return state;
+      const { reason, creditsNeeded } = event.value;
+      return {
+        ...state,
+        pauses: withReason(state.pauses, reason, creditsNeeded),
+        version: state.version + 1,
+      };
+    }
+    case 'keywordResumed':
+      if (state.status !== 'keyword') return state;
+      return {
+        ...state,
+        pauses: withoutReason(state.pauses, event.value.reason),
+        version: state.version + 1,
+      };
     case 'keywordRetired':
-      return state.status === 'keyword-active'
-        ? { status: 'keyword-retired', watches: state.watches }
+      return state.status === 'keyword'
+        ? { status: 'keyword-retired', everyWatchId: state.everyWatchId }
         : state;
-    case 'watchCreated':
-      return event.value.watch
-        ? {
-            status: 'watch',
-            watch: event.value.watch,
-            isActive: true,
-            webhookUrl: event.value.webhookUrl ?? '',
-          }
-        : state;
+    case 'watchCreated': {
+      const { watch, webhookUrl = '' } = event.value;
+      return watch ? { status: 'watch', watch, webhookUrl, pauses: running } : state;
+    }
     case 'watchChanged': {
       if (state.status !== 'watch') return state;
       const { intervalSeconds = state.watch.intervalSeconds, webhookUrl, isActive } = event.value;
+      const { pauses } = state;
       return {
         ...state,
         watch: { ...state.watch, intervalSeconds },
         webhookUrl: webhookUrl ?? state.webhookUrl,
-        isActive: isActive ?? state.isActive,
+        pauses:
+          isActive === undefined
+            ? pauses
+            : isActive
+              ? withoutReason(pauses, 'user')
+              : withReason(pauses, 'user', 0),
       };
     }
+    case 'watchPaused': {
+      if (state.status !== 'watch') return state;
+      const { reason, creditsNeeded } = event.value;
+      return { ...state, pauses: withReason(state.pauses, reason, creditsNeeded) };
+    }
+    case 'watchResumed':
+      if (state.status !== 'watch') return state;
+      return { ...state, pauses: withoutReason(state.pauses, event.value.reason) };
     case 'watchRetired':
       return { status: 'watch-retired' };
-    case 'keywordChanged':
-    case 'keywordPaused':
-    case 'keywordResumed':
-    case 'watchPaused':
-    case 'watchResumed':
     case undefined:
       return state;
   }
 }
 
-function changeWatch(
-  { intervalSeconds, webhookUrl, isActive, collides }: Extract<KeywordCommand, { kind: 'change-watch' }>,
+function createKeyword(
+  command: Extract<KeywordCommand, { kind: 'create-keyword' }>,
   state: KeywordState,
 ): KeywordEvent[] {
-  if (state.status !== 'watch') throw Refusal.notFound('watch');
-  const changes = {
-    ...(intervalSeconds !== undefined && intervalSeconds !== state.watch.intervalSeconds
-      ? { intervalSeconds }
-      : {}),
-    ...(webhookUrl !== undefined && webhookUrl !== state.webhookUrl ? { webhookUrl } : {}),
-    ...(isActive !== undefined && isActive !== state.isActive ? { isActive } : {}),
-  };
-  if (Object.keys(changes).length === 0) return [];
-  if (changes.isActive && collides) throw sameSearch();
-  return [event({ case: 'watchChanged', value: changes })];
+  if (state.status !== 'none') throw Refusal.conflict('the keyword exists already');
+  const { definition, watches, scheduled, creditsRemaining } = command;
+  refuseTwins(watches);
+  const created = event({ case: 'keywordCreated', value: { definition, watches: [...watches] } });
+  if (scheduled) return [created];
+  const rests: PauseCommand = { kind: 'pause', reason: 'schedule', creditsRemaining, creditsNeeded: 0 };
+  return [created, ...pause(rests, evolve(state, created))];
+}
+
+function changeKeyword(
+  command: Extract<KeywordCommand, { kind: 'change-keyword' }>,
+  state: KeywordState,
+): KeywordEvent[] {
+  if (state.status === 'keyword-retired') throw Refusal.conflict('the keyword is retired');
+  if (state.status !== 'keyword') throw Refusal.notFound('keyword');
+  if (command.expectedVersion !== state.version)
+    throw Refusal.conflict('the keyword was changed by somebody else at the same time', STALE_VERSION);
+  const { definition, planned, scheduled, creditsRemaining } = command;
+  refuseTwins(planned);
+  const { watches, retiredWatchIds, resets } = reconcile(planned, state.watches);
+  const unchanged =
+    equals(KeywordDefinitionSchema, definition, state.definition) && sameWatches(watches, state.watches);
+  const resting = state.pauses.reasons.length > 0;
+  const changed = unchanged
+    ? []
+    : [event({ case: 'keywordChanged', value: { definition, watches, retiredWatchIds, resets, resting } })];
+  const after = changed.reduce(evolve, state);
+  const reason = 'schedule';
+  return [
+    ...changed,
+    ...(scheduled
+      ? resume({ kind: 'resume', reasons: [reason], creditsRemaining }, after)
+      : pause({ kind: 'pause', reason, creditsRemaining, creditsNeeded: 0 }, after)),
+  ];
+}
+
+/** What a watch once cost to begin is no change of it. */
+function sameWatches(now: readonly Watch[], before: readonly Watch[]): boolean {
+  const byId = new Map(before.map((watch) => [watch.watchId, watch]));
+  return (
+    now.length === before.length &&
+    now.every((watch) => {
+      const same = byId.get(watch.watchId);
+      if (!same) return false;
+      const { creditsPerCheck, firstScanCredits, priceBookVersion } = same;
+      return equals(WatchSchema, { ...watch, creditsPerCheck, firstScanCredits, priceBookVersion }, same);
+    })
+  );
 }
 
 function refuseTwins(watches: readonly Watch[]): void {
-  const seen = new Map<string, Watch>();
-  for (const watch of watches) {
-    const twin = seen.get(watch.criteriaHash);
-    if (twin)
-      throw new Refusal(
-        409,
-        'DUPLICATE_SEARCH',
-        `the keyword holds the same search on ${watch.source} twice`,
-        [{ path: 'sources', message: `two searches on ${watch.source} have the same criteria` }],
-      );
-    seen.set(watch.criteriaHash, watch);
+  const seen = new Set<string>();
+  for (const { source, criteriaHash } of watches) {
+    if (seen.has(criteriaHash))
+      throw new Refusal(409, 'DUPLICATE_SEARCH', `the keyword holds the same search on ${source} twice`, [
+        { path: 'sources', message: `two searches on ${source} have the same criteria` },
+      ]);
+    seen.add(criteriaHash);
   }
 }
 

@@ -1,159 +1,125 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  ChangedSchema,
   DoneSchema,
-  KeywordDecisionSchema,
+  EstimatedSchema,
   MadeSchema,
   PurgeSchema,
-  WatchSchema,
-  type ChangeWatch,
+  SearchResetSchema,
+  type ChangeKeyword,
   type CreateKeyword,
-  type CreateWatch,
-  type KeywordDecision,
-  type KeywordEvent,
+  type EstimateKeyword,
+  type KeywordDefinition,
   type RetireKeyword,
-  type RetireWatch,
-  type SourceId,
+  type SearchReset,
 } from '#contracts';
-import { criteriaHash } from '#criteria';
-import { execute, type Aggregate } from '#decisions';
 import type { EventStore } from '#event-store';
 import { isoOf, Refusal, systemClock } from '#kernel';
 import { COMMANDS, commandHandler, subjectOf, type CommandHandler } from '#messaging';
-import { DATABASE, STORE } from '#platform';
-import type { Database, Tx } from '#postgres';
-import { decide, evolve, nothingYet, type KeywordCommand, type KeywordState } from '../domain/keyword.js';
-import { keywordsProjection } from '../projections/keywords.projection.js';
-import { planWatches, withIds } from './plan-watches.js';
+import { STORE } from '#platform';
+import type { Tx } from '#postgres';
+import { decide, nothingYet, type KeywordCommand } from '../domain/keyword.js';
+import { reconcile } from '../domain/reconcile.js';
+import { isScheduled } from '../domain/schedule.js';
+import { Admission, type Admitted } from '../planning/admission.js';
+import { withIds } from '../planning/planned-searches.js';
+import { KeywordDecisions } from './keyword-decisions.js';
 
-const keywords: Aggregate<KeywordState, KeywordEvent, KeywordDecision> = {
-  stream: 'KEYWORDS',
-  initial: nothingYet,
-  evolve,
-  decode: (data) => fromBinary(KeywordDecisionSchema, data),
-  encode: (decision) => toBinary(KeywordDecisionSchema, decision),
-};
-
-interface Addressed {
-  commandId: string;
-  accountId: string;
-}
-
-/** Carries out the commands on keywords and on watches that no keyword owns. */
+/** Carries out what makes, changes and ends keywords. */
 @Injectable()
 export class KeywordsHandler {
   constructor(
-    @Inject(DATABASE) private readonly database: Database,
+    private readonly decisions: KeywordDecisions,
+    private readonly admission: Admission,
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
   commands(): CommandHandler[] {
     return [
-      commandHandler(COMMANDS.createKeyword, (command) => this.createKeyword(command)),
-      commandHandler(COMMANDS.retireKeyword, (command) => this.retireKeyword(command)),
-      commandHandler(COMMANDS.createWatch, (command) => this.createWatch(command)),
-      commandHandler(COMMANDS.changeWatch, (command) => this.changeWatch(command)),
-      commandHandler(COMMANDS.retireWatch, (command) => this.retireWatch(command)),
+      commandHandler(COMMANDS.estimateKeyword, (command) => this.estimate(command)),
+      commandHandler(COMMANDS.createKeyword, (command) => this.create(command)),
+      commandHandler(COMMANDS.changeKeyword, (command) => this.change(command)),
+      commandHandler(COMMANDS.retireKeyword, (command) => this.retire(command)),
     ];
   }
 
+  /** Decides what `create` would, and leaves it at that. */
+  private async estimate({ accountId, definition: given }: EstimateKeyword) {
+    const definition = required(given);
+    const tx = this.decisions.database.manager;
+    const { command, admitted } = await this.creation(tx, accountId, definition);
+    decide(command, nothingYet);
+    const estimate = this.admission.estimateOf(admitted, definition);
+    return create(EstimatedSchema, { estimateJson: JSON.stringify(estimate) });
+  }
+
   /** The command's id becomes the keyword's, so that a repeated command meets its own subject. */
-  private async createKeyword(command: CreateKeyword) {
-    if (!command.definition) throw Refusal.validation([{ path: 'definition', message: 'is missing' }]);
-    const definition = withIds(command.definition);
-    await this.run(command, command.commandId, () => ({
-      kind: 'create-keyword',
-      definition,
-      watches: planWatches(definition),
-    }));
+  private async create(command: CreateKeyword) {
+    const definition = withIds(required(command.definition));
+    await this.decisions.run(command, command.commandId, async (tx) => {
+      const { command: decided } = await this.creation(tx, command.accountId, definition);
+      return decided;
+    });
     return create(MadeSchema, { id: command.commandId });
   }
 
-  private async retireKeyword(command: RetireKeyword) {
-    await this.requireOwn('keywords', 'keyword_id', command.accountId, command.keywordId, 'keyword');
-    const state = await this.run(command, command.keywordId, () => ({ kind: 'retire-keyword' }));
-    if (command.purge && state.status === 'keyword-retired')
-      await this.requestPurge(
-        command,
-        state.watches.map((watch) => watch.watchId),
-      );
-    return create(DoneSchema);
+  private async creation(
+    tx: Tx,
+    accountId: string,
+    definition: KeywordDefinition,
+  ): Promise<{ command: KeywordCommand; admitted: Admitted }> {
+    const admitted = await this.admission.ofNew(tx, accountId, definition);
+    return {
+      admitted,
+      command: {
+        kind: 'create-keyword',
+        definition,
+        watches: admitted.watches.filter(({ disabled }) => !disabled),
+        scheduled: isScheduled(definition.schedule, systemClock.now().getTime()),
+        creditsRemaining: admitted.creditsRemaining,
+      },
+    };
   }
 
-  private async createWatch(command: CreateWatch) {
-    if (!command.criteria) throw Refusal.validation([{ path: 'criteria', message: 'is missing' }]);
-    const { criteria, source, intervalSeconds, backfill, webhookUrl, ai, analysis } = command;
-    const hash = criteriaHash(source as SourceId, criteria);
-    const watch = create(WatchSchema, {
-      watchId: command.commandId,
-      source,
-      criteria,
-      criteriaHash: hash,
-      intervalSeconds,
-      backfill,
+  private async change(command: ChangeKeyword) {
+    const { accountId, keywordId, expectedVersion } = command;
+    await this.decisions.requireOwn('keyword', accountId, keywordId);
+    let resets: SearchReset[] = [];
+    await this.decisions.run(command, keywordId, async (tx, state) => {
+      const alive = state.status === 'keyword' ? state : undefined;
+      const definition = withIds(required(command.definition), alive?.watches);
+      const restsForPlan = alive?.pauses.reasons.includes('plan') ?? false;
+      const admitted = await this.admission.ofChanged(tx, accountId, definition, keywordId, restsForPlan);
+      resets = reconcile(admitted.watches, alive?.watches ?? []).resets;
+      return {
+        kind: 'change-keyword',
+        definition,
+        planned: admitted.watches,
+        expectedVersion,
+        scheduled: isScheduled(definition.schedule, systemClock.now().getTime()),
+        creditsRemaining: admitted.creditsRemaining,
+      };
     });
-    await this.run(command, command.commandId, async (tx) => ({
-      kind: 'create-watch',
-      watch,
-      webhookUrl,
-      ai,
-      analysis,
-      collides: await collides(tx, command.accountId, hash, command.commandId),
-    }));
-    return create(MadeSchema, { id: command.commandId });
+    return create(ChangedSchema, { resets: resets.map((reset) => create(SearchResetSchema, reset)) });
   }
 
-  private async changeWatch(command: ChangeWatch) {
-    const { watchId, accountId, intervalSeconds, webhookUrl, isActive } = command;
-    await this.requireLone(accountId, watchId);
-    await this.run(command, watchId, async (tx, state) => ({
-      kind: 'change-watch',
-      intervalSeconds,
-      webhookUrl,
-      isActive,
-      collides:
-        state.status === 'watch' && (await collides(tx, accountId, state.watch.criteriaHash, watchId)),
-    }));
-    return create(MadeSchema, { id: watchId });
-  }
-
-  private async retireWatch(command: RetireWatch) {
-    await this.requireLone(command.accountId, command.watchId);
-    await this.run(command, command.watchId, () => ({ kind: 'retire-watch' }));
+  private async retire(command: RetireKeyword) {
+    const { accountId, keywordId, purge } = command;
+    await this.decisions.requireOwn('keyword', accountId, keywordId);
+    const state = await this.decisions.run(command, keywordId, () => ({ kind: 'retire-keyword' }));
+    if (purge && state.status === 'keyword-retired') await this.requestPurge(command, state.everyWatchId);
     return create(DoneSchema);
-  }
-
-  private run(
-    { accountId, commandId }: Addressed,
-    subjectId: string,
-    commandOf: (tx: Tx, state: KeywordState) => KeywordCommand | Promise<KeywordCommand>,
-  ): Promise<KeywordState> {
-    return execute(this.database, this.store, {
-      aggregate: keywords,
-      projection: keywordsProjection,
-      accountId,
-      subjectTokens: [subjectId],
-      commandId,
-      decide: async (state, tx) => decide(await commandOf(tx, state), state),
-      decisionOf: (events) =>
-        create(KeywordDecisionSchema, {
-          commandId,
-          accountId,
-          subjectId,
-          decidedAt: isoOf(systemClock.now()),
-          events,
-        }),
-    });
   }
 
   private async requestPurge(
     { accountId, keywordId, commandId }: RetireKeyword,
-    watchIds: string[],
+    watchIds: readonly string[],
   ): Promise<void> {
     const purge = create(PurgeSchema, {
       accountId,
       keywordId,
-      watchIds,
+      watchIds: [...watchIds],
       requestedAt: isoOf(systemClock.now()),
     });
     await this.store.publish(
@@ -162,41 +128,11 @@ export class KeywordsHandler {
       commandId,
     );
     // Gone for every reader at once; the streams and the other stores follow.
-    await this.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
-  }
-
-  private async requireLone(accountId: string, watchId: string): Promise<void> {
-    await this.requireOwn('watches', 'watch_id', accountId, watchId, 'watch');
-    const rows: unknown[] = await this.database.query(
-      'SELECT 1 FROM watches WHERE watch_id = $1 AND keyword_id IS NOT NULL',
-      [watchId],
-    );
-    if (rows.length > 0)
-      throw Refusal.conflict(
-        'the watch belongs to a keyword and changes with it; change or delete the keyword',
-      );
-  }
-
-  private async requireOwn(
-    table: 'keywords' | 'watches',
-    column: 'keyword_id' | 'watch_id',
-    accountId: string,
-    id: string,
-    what: string,
-  ): Promise<void> {
-    const rows: unknown[] = await this.database.query(
-      `SELECT 1 FROM ${table} WHERE ${column} = $1 AND account_id = $2`,
-      [id, accountId],
-    );
-    if (rows.length === 0) throw Refusal.notFound(what);
+    await this.decisions.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
   }
 }
 
-async function collides(tx: Tx, accountId: string, hash: string, exceptWatchId: string): Promise<boolean> {
-  const rows: unknown[] = await tx.query(
-    `SELECT 1 FROM watches WHERE account_id = $1 AND criteria_hash = $2 AND watch_id <> $3
-       AND is_active AND retired_at IS NULL`,
-    [accountId, hash, exceptWatchId],
-  );
-  return rows.length > 0;
+function required(definition: KeywordDefinition | undefined): KeywordDefinition {
+  if (!definition) throw Refusal.validation([{ path: 'definition', message: 'is missing' }]);
+  return definition;
 }

@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { PurgeSchema } from '#contracts';
-import { purgeDurable, subjectOf, type Bus, type Durable } from '#messaging';
+import { purgeDurable, subjectOf, type Bus, type Durable, type StreamName } from '#messaging';
 import { BUS, DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
@@ -16,25 +16,42 @@ export class PurgeHandler {
   durable(): Durable {
     return purgeDurable('keywords', async (data) => {
       const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
-      for (const watchId of watchIds)
+      for (const id of [...watchIds, keywordId])
         for (const stream of ['CHECKS', 'EVENTS', 'ATTEMPTS'] as const)
-          await this.bus.jsm.streams.purge(stream, { filter: subjectOf(stream, accountId, watchId) });
-      await this.purgeParked([keywordId, ...watchIds]);
+          await this.erase(stream, subjectOf(stream, accountId, id));
+      await this.eraseParked([keywordId, ...watchIds]);
       const subject = subjectOf('KEYWORDS', accountId, keywordId);
-      await this.bus.jsm.streams.purge('KEYWORDS', { filter: subject });
+      await this.erase('KEYWORDS', subject);
       await this.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
       await this.database.query('DELETE FROM projection_positions WHERE subject = $1', [subject]);
+      // What was answered when it was made holds all that it was. The key stays used up.
+      await this.database.query(
+        `UPDATE idempotency_records SET status = 404, body = $3
+         WHERE account_id = $1 AND strpos(body, $2) > 0`,
+        [accountId, keywordId, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
+      );
     });
   }
 
+  /** A purge alone gives the place free and leaves the bytes: each message is overwritten first. */
+  private async erase(stream: StreamName, subject: string): Promise<void> {
+    for (let seq = 1; ;) {
+      const message = await this.bus.jsm.direct.getMessage(stream, { seq, next_by_subj: subject });
+      if (!message) break;
+      await this.bus.jsm.streams.deleteMessage(stream, message.seq, true);
+      seq = message.seq + 1;
+    }
+    await this.bus.jsm.streams.purge(stream, { filter: subject });
+  }
+
   /** Parked copies are few, and named by the subject that they came from. */
-  private async purgeParked(ids: readonly string[]): Promise<void> {
+  private async eraseParked(ids: readonly string[]): Promise<void> {
     for (let seq = 1; ;) {
       const parked = await this.bus.jsm.direct.getMessage('PARKED', { seq, next_by_subj: 'parked.>' });
       if (!parked) return;
       const tokens = parked.header.get('earshot-subject').split('.');
       if (ids.some((id) => tokens.includes(id)))
-        await this.bus.jsm.streams.deleteMessage('PARKED', parked.seq);
+        await this.bus.jsm.streams.deleteMessage('PARKED', parked.seq, true);
       seq = parked.seq + 1;
     }
   }

@@ -1,25 +1,30 @@
-import { fromBinary, toJson } from '@bufbuild/protobuf';
+import { fromBinary, fromJson, toJson, type JsonValue } from '@bufbuild/protobuf';
 import {
-  AgentStepSchema,
   KeywordDecisionSchema,
   KeywordDefinitionSchema,
-  type AgentStep,
+  type KeywordChanged,
   type KeywordCreated,
   type KeywordDecision,
+  type KeywordDefinition,
   type KeywordEvent,
-  type Watch,
+  type Paused,
+  type Resumed,
 } from '#contracts';
-import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
+import { PAUSE_REASONS } from '../domain/pauses.js';
+import { nextTurn } from '../domain/schedule.js';
+import { keepQuotes } from './quoted-periods.js';
+import { changeWatch, putWatches, retireWatches, type WatchOwner } from './watch-rows.js';
 
-/** Keeps `keywords` and `watches` up to date with KEYWORDS. */
+/** Keeps `keywords`, `watches` and `quoted_periods` up to date with KEYWORDS. */
 export const keywordsProjection: Projection = {
   name: 'keywords-v1',
   stream: 'KEYWORDS',
   async apply(tx, message) {
     const decision = fromBinary(KeywordDecisionSchema, message.data);
     for (const event of decision.events) await applyEvent(tx, decision, event);
+    await keepQuotes(tx, decision.subjectId, decision.decidedAt);
   },
 };
 
@@ -28,47 +33,43 @@ async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordE
   switch (event.case) {
     case 'keywordCreated':
       return keywordCreated(tx, decision, event.value);
+    case 'keywordChanged':
+      return keywordChanged(tx, decision, event.value);
+    case 'keywordPaused':
+      return setPauses(tx, 'keywords', decision, { added: event.value });
+    case 'keywordResumed':
+      return setPauses(tx, 'keywords', decision, { removed: event.value });
     case 'keywordRetired':
       await tx.query(
-        `UPDATE keywords SET state = 'retired', paused_reason = NULL, updated_at = $2, version = version + 1
+        `UPDATE keywords SET state = 'retired', paused_reason = NULL, pauses = '{}', schedule_turns_at = NULL,
+           updated_at = $2, version = version + 1
          WHERE keyword_id = $1`,
         [subjectId, decidedAt],
       );
-      await tx.query(
-        'UPDATE watches SET is_active = false, retired_at = $2, updated_at = $2 WHERE keyword_id = $1 AND retired_at IS NULL',
-        [subjectId, decidedAt],
-      );
-      return;
-    case 'watchCreated':
-      if (event.value.watch)
-        await insertWatch(tx, decision, event.value.watch, {
-          keywordId: null,
-          webhookUrl: event.value.webhookUrl || null,
-          webhookMode: 'all',
-          ai: event.value.ai,
-          analysis: event.value.analysis,
-        });
-      return;
-    case 'watchChanged': {
-      const { intervalSeconds, webhookUrl, isActive } = event.value;
-      await tx.query(
-        `UPDATE watches SET
-           interval_seconds = COALESCE($2, interval_seconds),
-           webhook_url = CASE WHEN $3::text IS NULL THEN webhook_url ELSE NULLIF($3, '') END,
-           is_active = COALESCE($4, is_active),
-           paused_reason = CASE WHEN $4 IS NULL THEN paused_reason WHEN $4 THEN NULL ELSE 'user' END,
-           updated_at = $5
-         WHERE watch_id = $1`,
-        [subjectId, intervalSeconds ?? null, webhookUrl ?? null, isActive ?? null, decidedAt],
-      );
+      return retireWatches(tx, 'keyword_id', [subjectId], decidedAt);
+    case 'watchCreated': {
+      const { watch, webhookUrl, ai, analysis } = event.value;
+      const owner = { keywordId: null, webhookUrl: webhookUrl || null, webhookMode: 'all', ai, analysis };
+      if (watch) await putWatches(tx, decision, [watch], owner);
       return;
     }
-    case 'watchRetired':
-      await tx.query(
-        'UPDATE watches SET is_active = false, retired_at = $2, updated_at = $2 WHERE watch_id = $1',
-        [subjectId, decidedAt],
+    case 'watchChanged':
+      await changeWatch(tx, decision, event.value);
+      if (event.value.isActive === undefined) return;
+      return setPauses(
+        tx,
+        'watches',
+        decision,
+        event.value.isActive
+          ? { removed: { reason: 'user' } }
+          : { added: { reason: 'user', creditsNeeded: 0 } },
       );
-      return;
+    case 'watchPaused':
+      return setPauses(tx, 'watches', decision, { added: event.value });
+    case 'watchResumed':
+      return setPauses(tx, 'watches', decision, { removed: event.value });
+    case 'watchRetired':
+      return retireWatches(tx, 'watch_id', [subjectId], decidedAt);
     case undefined:
       return;
   }
@@ -81,57 +82,104 @@ async function keywordCreated(
 ): Promise<void> {
   if (!definition) return;
   await tx.query(
-    `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
-     VALUES ($1, $2, $3, 'active', $4, $5, $5, 1) ON CONFLICT DO NOTHING`,
+    `INSERT INTO keywords (keyword_id, account_id, name, state, definition, schedule_turns_at, created_at, updated_at, version)
+     VALUES ($1, $2, $3, 'active', $4, $5, $6, $6, 1) ON CONFLICT DO NOTHING`,
     [
       decision.subjectId,
       decision.accountId,
       definition.name,
-      JSON.stringify(toJson(KeywordDefinitionSchema, definition, { alwaysEmitImplicit: true })),
+      definitionJson(definition),
+      turnOf(definition, decision),
       decision.decidedAt,
     ],
   );
-  for (const watch of watches)
-    await insertWatch(tx, decision, watch, {
-      keywordId: decision.subjectId,
-      webhookUrl: definition.webhookUrl || null,
-      webhookMode: definition.webhookMode,
-      ai: definition.aiStep,
-      analysis: definition.sentimentEnabled,
-    });
+  await putWatches(tx, decision, watches, ownerOf(definition, decision));
 }
 
-async function insertWatch(
+async function keywordChanged(
   tx: Tx,
-  { accountId, decidedAt }: KeywordDecision,
-  watch: Watch,
-  own: {
-    keywordId: string | null;
-    webhookUrl: string | null;
-    webhookMode: string;
-    ai: AgentStep | undefined;
-    analysis: boolean;
-  },
+  decision: KeywordDecision,
+  { definition, watches, retiredWatchIds }: KeywordChanged,
 ): Promise<void> {
+  if (!definition) return;
   await tx.query(
-    `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
-       interval_seconds, webhook_url, webhook_mode, ai, analysis, backfill, is_active, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true, $14, $14) ON CONFLICT DO NOTHING`,
+    `UPDATE keywords SET name = $2, definition = $3, schedule_turns_at = $4, updated_at = $5, version = version + 1
+     WHERE keyword_id = $1`,
     [
-      watch.watchId,
-      accountId,
-      own.keywordId,
-      watch.searchId || null,
-      watch.source,
-      JSON.stringify(watch.criteria ? criteriaJson(watch.criteria) : {}),
-      watch.criteriaHash,
-      watch.intervalSeconds,
-      own.webhookUrl,
-      own.webhookMode,
-      own.ai ? JSON.stringify(toJson(AgentStepSchema, own.ai)) : null,
-      own.analysis,
-      watch.backfill,
-      decidedAt,
+      decision.subjectId,
+      definition.name,
+      definitionJson(definition),
+      turnOf(definition, decision),
+      decision.decidedAt,
     ],
   );
+  await retireWatches(tx, 'watch_id', retiredWatchIds, decision.decidedAt);
+  await putWatches(tx, decision, watches, ownerOf(definition, decision));
+}
+
+interface PausesChange {
+  added?: Pick<Paused, 'reason' | 'creditsNeeded'>;
+  removed?: Pick<Resumed, 'reason'>;
+}
+
+/** A keyword's watches rest with it. */
+async function setPauses(
+  tx: Tx,
+  table: 'keywords' | 'watches',
+  { subjectId, decidedAt }: KeywordDecision,
+  { added, removed }: PausesChange,
+): Promise<void> {
+  const id = table === 'keywords' ? 'keyword_id' : 'watch_id';
+  const rows: { pauses: string[]; definition?: JsonValue }[] = await tx.query(
+    `SELECT pauses${table === 'keywords' ? ', definition' : ''} FROM ${table} WHERE ${id} = $1`,
+    [subjectId],
+  );
+  const row = rows[0];
+  if (!row) return;
+  const pauses = PAUSE_REASONS.filter(
+    (reason) => reason !== removed?.reason && (reason === added?.reason || row.pauses.includes(reason)),
+  );
+  const broke = added?.reason === 'insufficient_credits' ? added.creditsNeeded : null;
+  const values = [subjectId, pauses, pauses[0] ?? null, broke, decidedAt];
+  const common = `pauses = $2, paused_reason = $3, credits_needed = COALESCE($4, credits_needed), updated_at = $5`;
+  if (table === 'watches')
+    return void (await tx.query(
+      `UPDATE watches SET ${common}, is_active = ($3::text IS NULL) WHERE watch_id = $1`,
+      values,
+    ));
+  const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
+  await tx.query(
+    `UPDATE keywords SET ${common}, state = CASE WHEN $3::text IS NULL THEN 'active' ELSE 'paused' END,
+       schedule_turns_at = $6, version = version + 1
+     WHERE keyword_id = $1`,
+    [...values, turnOf(definition, { decidedAt })],
+  );
+  await tx.query(
+    `UPDATE watches SET is_active = ($2::text IS NULL AND NOT disabled), paused_reason = $2, updated_at = $3
+     WHERE keyword_id = $1 AND retired_at IS NULL`,
+    [subjectId, pauses[0] ?? null, decidedAt],
+  );
+}
+
+function ownerOf(definition: KeywordDefinition, { subjectId }: KeywordDecision): WatchOwner {
+  return {
+    keywordId: subjectId,
+    webhookUrl: definition.webhookUrl || null,
+    webhookMode: definition.webhookMode,
+    ai: definition.aiStep,
+    analysis: definition.sentimentEnabled,
+  };
+}
+
+function definitionJson(definition: KeywordDefinition): string {
+  return JSON.stringify(toJson(KeywordDefinitionSchema, definition, { alwaysEmitImplicit: true }));
+}
+
+/** When its schedule turns next, seen from the decision. */
+function turnOf(
+  { schedule }: KeywordDefinition,
+  { decidedAt }: Pick<KeywordDecision, 'decidedAt'>,
+): Date | null {
+  const turn = nextTurn(schedule, Date.parse(decidedAt));
+  return turn === undefined ? null : new Date(turn);
 }

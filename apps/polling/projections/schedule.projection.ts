@@ -1,5 +1,11 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { KeywordDecisionSchema, type KeywordDecision, type KeywordEvent, type Watch } from '#contracts';
+import {
+  KeywordDecisionSchema,
+  type KeywordDecision,
+  type KeywordEvent,
+  type Watch,
+  type WatchChanged,
+} from '#contracts';
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
@@ -23,34 +29,69 @@ async function applyEvent(
   { event }: KeywordEvent,
   lanesOf: (source: string) => number,
 ): Promise<void> {
+  const { subjectId } = decision;
   switch (event.case) {
     case 'keywordCreated':
-      // In the order of the keys, as everybody locks searches.
-      for (const watch of event.value.watches.toSorted((a, b) => (searchKeyOf(a) < searchKeyOf(b) ? -1 : 1)))
-        await schedule(tx, decision, watch, decision.subjectId, lanesOf(watch.source));
-      return;
+      return scheduleAll(tx, decision, event.value.watches, lanesOf);
+    case 'keywordChanged':
+      for (const watchId of event.value.retiredWatchIds) await unschedule(tx, 'watch_id', watchId);
+      return scheduleAll(tx, decision, event.value.watches, lanesOf, event.value.resting);
     case 'watchCreated':
       if (event.value.watch)
         await schedule(tx, decision, event.value.watch, null, lanesOf(event.value.watch.source));
       return;
     case 'watchChanged':
-      await lockSearchesOf(tx, 'watch_id', decision.subjectId);
-      await tx.query(
-        `UPDATE watch_schedule SET
-           interval_seconds = COALESCE($2, interval_seconds),
-           is_active = COALESCE($3, is_active),
-           next_due_at = LEAST(next_due_at, now() + make_interval(secs => COALESCE($2, interval_seconds)))
-         WHERE watch_id = $1`,
-        [decision.subjectId, event.value.intervalSeconds ?? null, event.value.isActive ?? null],
-      );
-      return bringForward(tx, decision.subjectId);
+      return change(tx, 'watch_id', subjectId, event.value);
+    case 'keywordPaused':
+      if (event.value.stopped) await change(tx, 'keyword_id', subjectId, { isActive: false });
+      return;
+    case 'keywordResumed':
+      if (event.value.running) await change(tx, 'keyword_id', subjectId, { isActive: true });
+      return;
+    case 'watchPaused':
+      if (event.value.stopped) await change(tx, 'watch_id', subjectId, { isActive: false });
+      return;
+    case 'watchResumed':
+      if (event.value.running) await change(tx, 'watch_id', subjectId, { isActive: true });
+      return;
     case 'keywordRetired':
-      return unschedule(tx, 'keyword_id', decision.subjectId);
+      return unschedule(tx, 'keyword_id', subjectId);
     case 'watchRetired':
-      return unschedule(tx, 'watch_id', decision.subjectId);
+      return unschedule(tx, 'watch_id', subjectId);
     case undefined:
       return;
   }
+}
+
+/** In the order of the keys, as everybody locks searches. */
+async function scheduleAll(
+  tx: Tx,
+  decision: KeywordDecision,
+  watches: readonly Watch[],
+  lanesOf: (source: string) => number,
+  resting = false,
+): Promise<void> {
+  for (const watch of watches.toSorted((a, b) => (searchKeyOf(a) < searchKeyOf(b) ? -1 : 1)))
+    await schedule(tx, decision, watch, decision.subjectId, lanesOf(watch.source), resting);
+}
+
+/** What goes on waits no longer than its interval says from now on; what begins again is due when it was. */
+async function change(
+  tx: Tx,
+  column: 'keyword_id' | 'watch_id',
+  id: string,
+  { intervalSeconds, isActive }: Pick<WatchChanged, 'intervalSeconds' | 'isActive'>,
+): Promise<void> {
+  await lockSearchesOf(tx, column, id);
+  await tx.query(
+    `UPDATE watch_schedule SET
+       interval_seconds = COALESCE($2, interval_seconds),
+       is_active = COALESCE($3, is_active) AND NOT disabled,
+       next_due_at = LEAST(next_due_at, now() + make_interval(secs => COALESCE($2, interval_seconds)))
+     WHERE ${column} = $1`,
+    [id, intervalSeconds ?? null, isActive ?? null],
+  );
+  await bringForward(tx, column, id);
 }
 
 function searchKeyOf({ source, criteriaHash }: Watch): string {
@@ -63,6 +104,7 @@ async function schedule(
   watch: Watch,
   keywordId: string | null,
   lanes: number,
+  resting = false,
 ): Promise<void> {
   const searchKey = searchKeyOf(watch);
   await tx.query(
@@ -72,8 +114,13 @@ async function schedule(
     [searchKey, watch.source, lanes, JSON.stringify(watch.criteria ? criteriaJson(watch.criteria) : {})],
   );
   await tx.query(
-    `INSERT INTO watch_schedule (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds, backfill, next_due_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, now()) ON CONFLICT DO NOTHING`,
+    `INSERT INTO watch_schedule AS w (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds,
+       backfill, co_brands, disabled, is_active, next_due_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NOT $9 AND NOT $10, now())
+     ON CONFLICT (watch_id) DO UPDATE SET
+       search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
+       co_brands = excluded.co_brands, disabled = excluded.disabled, is_active = excluded.is_active,
+       next_due_at = LEAST(w.next_due_at, now() + make_interval(secs => excluded.interval_seconds))`,
     [
       watch.watchId,
       searchKey,
@@ -82,6 +129,9 @@ async function schedule(
       watch.searchId || null,
       watch.intervalSeconds,
       watch.backfill,
+      watch.coBrands,
+      watch.disabled,
+      resting,
     ],
   );
 }
@@ -98,11 +148,13 @@ async function lockSearchesOf(tx: Tx, column: 'keyword_id' | 'watch_id', id: str
   );
 }
 
-async function bringForward(tx: Tx, watchId: string): Promise<void> {
+async function bringForward(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
   await tx.query(
     `UPDATE upstream_searches s SET next_due_at = LEAST(s.next_due_at, w.next_due_at)
-     FROM watch_schedule w WHERE w.watch_id = $1 AND w.is_active AND s.search_key = w.search_key`,
-    [watchId],
+     FROM (SELECT search_key, min(next_due_at) AS next_due_at FROM watch_schedule
+           WHERE ${column} = $1 AND is_active GROUP BY search_key) AS w
+     WHERE s.search_key = w.search_key`,
+    [id],
   );
 }
 

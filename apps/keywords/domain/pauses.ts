@@ -1,0 +1,28 @@
+/** Why a keyword, or a lone watch, rests. It runs while there is no reason. */
+export type PauseReason = 'user' | 'plan' | 'schedule' | 'insufficient_credits';
+
+/** In the order in which they are told: the first of them is `pausedReason`. */
+export const PAUSE_REASONS: readonly PauseReason[] = ['user', 'plan', 'schedule', 'insufficient_credits'];
+
+/** The reasons that hold, in their order, and what a check needed where credits are one. */
+export interface Pauses {
+  reasons: readonly PauseReason[];
+  /** Credits; 0 without `insufficient_credits`. */
+  creditsNeeded: number;
+}
+
+export const running: Pauses = { reasons: [], creditsNeeded: 0 };
+
+export function withReason({ reasons, creditsNeeded }: Pauses, reason: string, needed: number): Pauses {
+  return {
+    reasons: PAUSE_REASONS.filter((one) => one === reason || reasons.includes(one)),
+    creditsNeeded: reason === 'insufficient_credits' ? needed : creditsNeeded,
+  };
+}
+
+export function withoutReason({ reasons, creditsNeeded }: Pauses, reason: string): Pauses {
+  return {
+    reasons: reasons.filter((one) => one !== reason),
+    creditsNeeded: reason === 'insufficient_credits' ? 0 : creditsNeeded,
+  };
+}

@@ -1,0 +1,67 @@
+import { create } from '@bufbuild/protobuf';
+import { SearchResetSchema, WatchSchema, type SearchReset, type Watch } from '#contracts';
+
+/** What becomes of a keyword's watches when its searches change. */
+export interface Reconciled {
+  /** Those that go on and those that begin. */
+  watches: Watch[];
+  retiredWatchIds: string[];
+  resets: SearchReset[];
+}
+
+/**
+ * Lays the searches that a keyword is to have over the watches that it has. A search with the same criteria goes on
+ * with its watch, whatever its interval; one whose criteria have changed starts over on a new watch, silently; one
+ * that is gone ends. A search of a source that is switched off rests where it has a watch, and begins none.
+ * @param planned a watch for each search, with the id that it has if it begins
+ */
+export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {
+  const left = new Map(previous.map((watch) => [watch.watchId, watch]));
+  const take = (fits: (watch: Watch) => boolean): Watch | undefined => {
+    const found = [...left.values()].find(fits);
+    if (found) left.delete(found.watchId);
+    return found;
+  };
+  const sameSearch = (a: Watch) => (b: Watch) => a.source === b.source && a.searchId === b.searchId;
+  const goesOn = new Map<Watch, Watch>();
+  const startsOver = new Map<Watch, Watch>();
+  for (const watch of planned) {
+    const before = take((one) => sameSearch(watch)(one) && one.criteriaHash === watch.criteriaHash);
+    if (before) goesOn.set(watch, before);
+  }
+  for (const watch of planned) {
+    const before = goesOn.has(watch) ? undefined : take(sameSearch(watch));
+    if (before) startsOver.set(watch, before);
+  }
+  for (const watch of planned) {
+    // The same search under a new id: written anew by hand, or moved into a list of searches.
+    const before =
+      goesOn.has(watch) || startsOver.has(watch)
+        ? undefined
+        : take((one) => one.source === watch.source && one.criteriaHash === watch.criteriaHash);
+    if (before) goesOn.set(watch, before);
+  }
+  const resets: SearchReset[] = [];
+  const watches = planned.flatMap((watch) => {
+    const same = goesOn.get(watch);
+    if (same) return [create(WatchSchema, { ...watch, watchId: same.watchId, backfill: same.backfill })];
+    if (watch.disabled) return [];
+    const before = startsOver.get(watch);
+    if (!before) return [watch];
+    resets.push(
+      create(SearchResetSchema, {
+        source: watch.source,
+        searchId: watch.searchId,
+        previousWatchId: before.watchId,
+        watchId: watch.watchId,
+      }),
+    );
+    // Its first poll is silent: what is there now is remembered, not kept.
+    return [create(WatchSchema, { ...watch, backfill: false, firstScanCredits: 0 })];
+  });
+  return {
+    watches,
+    retiredWatchIds: [...left.keys(), ...[...startsOver.values()].map(({ watchId }) => watchId)],
+    resets,
+  };
+}

@@ -1,0 +1,122 @@
+import { create, fromBinary } from '@bufbuild/protobuf';
+import { Injectable } from '@nestjs/common';
+import {
+  CheckCostSchema,
+  DoneSchema,
+  type CheckCost,
+  type PauseKeyword,
+  type ResumeKeyword,
+} from '#contracts';
+import { balanceOf } from '#credits';
+import { derivedId, Refusal } from '#kernel';
+import { COMMANDS, commandHandler, done, type CommandHandler, type Durable } from '#messaging';
+import type { Tx } from '#postgres';
+import type { KeywordAlive, KeywordCommand, KeywordState } from '../domain/keyword.js';
+import { Admission, insufficientCredits } from '../planning/admission.js';
+import { planUseOf, requireRoom } from '../planning/plan-limits.js';
+import { KeywordDecisions } from './keyword-decisions.js';
+
+/** Items are passed over, not kept: what a check costs and why it failed is all that is read. */
+const READ = { readUnknownFields: false };
+
+/** Pauses and resumes: what users ask for, and what checks that could not be paid make necessary. */
+@Injectable()
+export class PausesHandler {
+  constructor(
+    private readonly decisions: KeywordDecisions,
+    private readonly admission: Admission,
+  ) {}
+
+  commands(): CommandHandler[] {
+    return [
+      commandHandler(COMMANDS.pauseKeyword, (command) => this.pause(command)),
+      commandHandler(COMMANDS.resumeKeyword, (command) => this.resume(command)),
+    ];
+  }
+
+  /** Pauses what could not pay for its check. */
+  shortages(): Durable {
+    return {
+      stream: 'CHECKS',
+      name: 'keywords-shortages',
+      batchSize: 500,
+      handle: async (batch) => {
+        for (const { data } of batch) await this.noteShortage(fromBinary(CheckCostSchema, data, READ));
+        return batch.map(() => done);
+      },
+    };
+  }
+
+  private async pause(command: PauseKeyword) {
+    const { accountId, keywordId } = command;
+    await this.decisions.requireOwn('keyword', accountId, keywordId);
+    await this.decisions.run(command, keywordId, async (tx) => ({
+      kind: 'pause',
+      reason: 'user',
+      creditsRemaining: await remainingOf(tx, accountId),
+      creditsNeeded: 0,
+    }));
+    return create(DoneSchema);
+  }
+
+  /**
+   * Takes away every reason that a user can take away; the schedule's is its own.
+   * @throws Refusal 402 while credits or the plan do not allow it, 409 outside of the schedule
+   */
+  private async resume(command: ResumeKeyword) {
+    const { accountId, keywordId } = command;
+    await this.decisions.requireOwn('keyword', accountId, keywordId);
+    await this.decisions.run(command, keywordId, async (tx, state) => {
+      const creditsRemaining = await remainingOf(tx, accountId);
+      if (state.status === 'keyword') {
+        const { reasons, creditsNeeded } = state.pauses;
+        if (reasons.includes('plan')) await this.requirePlan(tx, accountId, keywordId, state);
+        if (reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
+          throw insufficientCredits(creditsNeeded, creditsRemaining, 'the next check needs');
+        if (reasons.length === 1 && reasons[0] === 'schedule')
+          throw Refusal.conflict('the keyword is outside of its schedule; change the schedule to let it run');
+      }
+      return { kind: 'resume', reasons: ['user', 'plan', 'insufficient_credits'], creditsRemaining };
+    });
+    return create(DoneSchema);
+  }
+
+  private async requirePlan(
+    tx: Tx,
+    accountId: string,
+    keywordId: string,
+    state: KeywordAlive,
+  ): Promise<void> {
+    const use = await planUseOf(tx, accountId, keywordId);
+    this.admission.requireFit(use.plan, state.definition);
+    const searchSlots = state.watches.filter(({ disabled }) => !disabled).length;
+    requireRoom(use, { keywords: 1, searchSlots });
+  }
+
+  private async noteShortage({ failure, checkId, accountId, keywordId, watchId }: CheckCost): Promise<void> {
+    if (failure?.kind !== 'insufficient_credits') return;
+    const { creditsNeeded } = failure;
+    const commandId = derivedId('pause', checkId);
+    await this.decisions.run({ commandId, accountId }, keywordId || watchId, async (tx, state) => {
+      const creditsRemaining = await remainingOf(tx, accountId);
+      // Credits may have come since; and what is gone cannot rest.
+      return isAlive(state) && creditsRemaining < creditsNeeded
+        ? pauseForCredits(creditsRemaining, creditsNeeded)
+        : undefined;
+    });
+  }
+}
+
+/** The account's credits; 0 where it has no ledger yet. */
+export async function remainingOf(tx: Tx, accountId: string): Promise<number> {
+  return (await balanceOf(tx, accountId))?.remaining ?? 0;
+}
+
+/** Neither gone nor retired. */
+export function isAlive(state: KeywordState): state is Extract<KeywordState, { pauses: unknown }> {
+  return state.status === 'keyword' || state.status === 'watch';
+}
+
+function pauseForCredits(creditsRemaining: number, creditsNeeded: number): KeywordCommand {
+  return { kind: 'pause', reason: 'insufficient_credits', creditsRemaining, creditsNeeded };
+}

@@ -1,0 +1,111 @@
+import { create } from '@bufbuild/protobuf';
+import { Injectable } from '@nestjs/common';
+import {
+  DoneSchema,
+  MadeSchema,
+  PRICE_BOOK_VERSION,
+  WatchSchema,
+  type ChangeWatch,
+  type CreateWatch,
+  type RetireWatch,
+  type SourceId,
+} from '#contracts';
+import { balanceOf } from '#credits';
+import { criteriaHash } from '#criteria';
+import { Refusal } from '#kernel';
+import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import type { Tx } from '#postgres';
+import { priceOf } from '#quotes';
+import { Admission, requireCredits } from '../planning/admission.js';
+import { planUseOf, requireRoom } from '../planning/plan-limits.js';
+import { KeywordDecisions } from './keyword-decisions.js';
+
+/** Carries out the commands on watches that no keyword owns. */
+@Injectable()
+export class WatchesHandler {
+  constructor(
+    private readonly decisions: KeywordDecisions,
+    private readonly admission: Admission,
+  ) {}
+
+  commands(): CommandHandler[] {
+    return [
+      commandHandler(COMMANDS.createWatch, (command) => this.create(command)),
+      commandHandler(COMMANDS.changeWatch, (command) => this.change(command)),
+      commandHandler(COMMANDS.retireWatch, (command) => this.retire(command)),
+    ];
+  }
+
+  private async create(command: CreateWatch) {
+    if (!command.criteria) throw Refusal.validation([{ path: 'criteria', message: 'is missing' }]);
+    const { accountId, commandId, criteria, intervalSeconds, backfill, webhookUrl, ai, analysis } = command;
+    const source = command.source as SourceId;
+    const priced = { source, criteria, intervalSeconds, backfill, coBrands: false };
+    const { creditsPerCheck, firstScanCredits } = priceOf(priced, this.admission.partsOf(source));
+    const hash = criteriaHash(source, criteria);
+    const watch = create(WatchSchema, {
+      watchId: commandId,
+      source,
+      criteria,
+      criteriaHash: hash,
+      intervalSeconds,
+      backfill,
+      creditsPerCheck,
+      firstScanCredits,
+      priceBookVersion: PRICE_BOOK_VERSION,
+    });
+    await this.decisions.run(command, commandId, async (tx) => {
+      const use = await planUseOf(tx, accountId);
+      this.admission.requireWatchFit(use.plan, watch);
+      if (!(await collides(tx, accountId, hash, commandId))) {
+        requireRoom(use, { keywords: 0, searchSlots: 1 });
+        requireCredits((await balanceOf(tx, accountId))?.remaining ?? 0, [watch]);
+        return { kind: 'create-watch', watch, webhookUrl, ai, analysis, collides: false };
+      }
+      return { kind: 'create-watch', watch, webhookUrl, ai, analysis, collides: true };
+    });
+    return create(MadeSchema, { id: commandId });
+  }
+
+  private async change(command: ChangeWatch) {
+    const { watchId, accountId, intervalSeconds, webhookUrl, isActive } = command;
+    await this.requireLone(accountId, watchId);
+    await this.decisions.run(command, watchId, async (tx, state) => {
+      if (state.status === 'watch' && intervalSeconds !== undefined) {
+        const { plan } = await planUseOf(tx, accountId);
+        this.admission.requireWatchFit(plan, { ...state.watch, intervalSeconds });
+      }
+      const collision =
+        state.status === 'watch' && (await collides(tx, accountId, state.watch.criteriaHash, watchId));
+      return { kind: 'change-watch', intervalSeconds, webhookUrl, isActive, collides: collision };
+    });
+    return create(MadeSchema, { id: watchId });
+  }
+
+  private async retire(command: RetireWatch) {
+    await this.requireLone(command.accountId, command.watchId);
+    await this.decisions.run(command, command.watchId, () => ({ kind: 'retire-watch' }));
+    return create(DoneSchema);
+  }
+
+  private async requireLone(accountId: string, watchId: string): Promise<void> {
+    await this.decisions.requireOwn('watch', accountId, watchId);
+    const rows: unknown[] = await this.decisions.database.query(
+      'SELECT 1 FROM watches WHERE watch_id = $1 AND keyword_id IS NOT NULL',
+      [watchId],
+    );
+    if (rows.length > 0)
+      throw Refusal.conflict(
+        'the watch belongs to a keyword and changes with it; change or delete the keyword',
+      );
+  }
+}
+
+async function collides(tx: Tx, accountId: string, hash: string, exceptWatchId: string): Promise<boolean> {
+  const rows: unknown[] = await tx.query(
+    `SELECT 1 FROM watches WHERE account_id = $1 AND criteria_hash = $2 AND watch_id <> $3
+       AND is_active AND retired_at IS NULL`,
+    [accountId, hash, exceptWatchId],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,91 @@
+import { floorSeconds, limitsOf, type SourceId } from '#contracts';
+import { Refusal, type Fault } from '#kernel';
+import type { Tx } from '#postgres';
+import type { PlannedSearch } from './planned-searches.js';
+
+/** An account's plan, and what it uses of it. Whatever rests since it is over the plan does not count. */
+export interface PlanUse {
+  plan: string;
+  keywords: number;
+  /** Searches that are watched: a keyword's enabled ones, and lone watches. */
+  searchSlots: number;
+}
+
+/**
+ * @param exceptId a keyword or lone watch that is not counted: the one that changes
+ * @throws Refusal 404 when there is no such account
+ */
+export async function planUseOf(tx: Tx, accountId: string, exceptId: string | null = null): Promise<PlanUse> {
+  const rows: { plan: string; keywords: number; slots: number }[] = await tx.query(
+    `SELECT a.plan,
+       (SELECT count(*)::int FROM keywords k WHERE k.account_id = $1 AND k.state <> 'retired'
+          AND NOT 'plan' = ANY (k.pauses) AND k.keyword_id IS DISTINCT FROM $2) AS keywords,
+       (SELECT count(*)::int FROM watches w LEFT JOIN keywords k USING (keyword_id)
+        WHERE w.account_id = $1 AND w.retired_at IS NULL AND NOT w.disabled
+          AND NOT 'plan' = ANY (COALESCE(k.pauses, w.pauses))
+          AND COALESCE(w.keyword_id, w.watch_id) IS DISTINCT FROM $2) AS slots
+     FROM accounts a WHERE a.account_id = $1`,
+    [accountId, exceptId],
+  );
+  const row = rows[0];
+  if (!row) throw Refusal.notFound('account');
+  return { plan: row.plan, keywords: row.keywords, searchSlots: row.slots };
+}
+
+/** An interval, and where it stands in the body. */
+export interface GivenInterval {
+  source: SourceId;
+  seconds: number;
+  path: string;
+}
+
+/** @throws Refusal 400 `INTERVAL_TOO_LOW` that names the plan's floors */
+export function requireFloors(plan: string, intervals: readonly GivenInterval[], override?: number): void {
+  const faults = intervals.flatMap(({ source, seconds, path }): Fault[] => {
+    const floor = floorSeconds(plan, source, override);
+    if (seconds >= floor) return [];
+    return [
+      {
+        path,
+        message: `${seconds} s is below the floor of ${floor} s that the plan ${plan} has for ${source}`,
+      },
+    ];
+  });
+  const told = faults.map(({ path, message }) => `${path}: ${message}`);
+  if (faults.length > 0) throw new Refusal(400, 'INTERVAL_TOO_LOW', told.join('; '), faults);
+}
+
+/** @throws Refusal 402 `PLAN_LIMIT` where a search has more terms than the plan allows */
+export function requireTerms(
+  plan: string,
+  searches: readonly Pick<PlannedSearch, 'criteria' | 'path'>[],
+): void {
+  const { termsPerSearch } = limitsOf(plan);
+  const faults = searches
+    .filter(({ criteria }) => criteria.terms.length > termsPerSearch)
+    .map(({ criteria, path }) => ({
+      path: `${path}.terms`,
+      message: `${criteria.terms.length} terms; the plan ${plan} allows ${termsPerSearch} terms per search`,
+    }));
+  const first = faults[0];
+  if (first) throw new Refusal(402, 'PLAN_LIMIT', `${first.path}: ${first.message}`, unique(faults));
+}
+
+/**
+ * @param more what the request adds
+ * @throws Refusal 402 `PLAN_LIMIT` that names the limit
+ */
+export function requireRoom(use: PlanUse, more: { keywords: number; searchSlots: number }): void {
+  const limits = limitsOf(use.plan);
+  const limit = (what: string, path: string, inUse: number, requested: number, allowed: number | null) => {
+    if (allowed === null || requested === 0 || inUse + requested <= allowed) return;
+    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} are in use and ${requested} more are asked for`;
+    throw new Refusal(402, 'PLAN_LIMIT', message, [{ path, message }]);
+  };
+  limit('keywords', '', use.keywords, more.keywords, limits.keywords);
+  limit('search slots', 'sources', use.searchSlots, more.searchSlots, limits.searchSlots);
+}
+
+function unique(faults: readonly Fault[]): Fault[] {
+  return [...new Map(faults.map((fault) => [fault.path, fault])).values()];
+}

@@ -1,0 +1,98 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  PRICE_BOOK_VERSION,
+  WatchSchema,
+  type Criteria,
+  type KeywordDefinition,
+  type SourceId,
+  type Watch,
+} from '#contracts';
+import { criteriaHash, resolveCriteria } from '#criteria';
+import { newId } from '#kernel';
+import { priceOf, type PricedParts, type QuotedSearch } from '#quotes';
+
+/** One search of a keyword, resolved. */
+export interface PlannedSearch extends QuotedSearch {
+  /** False: its source is switched off. */
+  enabled: boolean;
+  /** Where its terms stand in the body, for faults. */
+  path: string;
+  criteriaHash: string;
+}
+
+/** The searches of a keyword, in the order of its body; those of sources that are switched off too. */
+export function plannedSearches(definition: KeywordDefinition): PlannedSearch[] {
+  const global = definition.globalCriteria;
+  if (!global) return [];
+  return definition.sources.flatMap((entry, index) => {
+    const source = entry.source as SourceId;
+    const planned = (criteria: Criteria, searchId: string | null, label: string | null, path: string) => ({
+      source,
+      searchId,
+      label,
+      path,
+      criteria,
+      criteriaHash: criteriaHash(source, criteria),
+      enabled: entry.enabled,
+      intervalSeconds: entry.refreshIntervalSeconds ?? definition.refreshIntervalSeconds,
+      coBrands: definition.coBrandsEnabled,
+      backfill: definition.backfill,
+    });
+    // A source without searches has one: the global criteria.
+    if (entry.searches.length === 0) return [planned(global, null, null, 'globalCriteria')];
+    return entry.searches.map((search, n) =>
+      planned(
+        resolveCriteria(global, search.overridesEnabled ? search.overrides : undefined),
+        search.id || null,
+        search.label ?? null,
+        search.overridesEnabled && search.overrides?.terms.length
+          ? `sources[${index}].searches[${n}].overrides`
+          : 'globalCriteria',
+      ),
+    );
+  });
+}
+
+/** A watch for each search, with a new id. */
+export function watchesOf(
+  searches: readonly PlannedSearch[],
+  partsOf: (source: SourceId) => PricedParts,
+): Watch[] {
+  return searches.map((search) => {
+    const { creditsPerCheck, firstScanCredits } = priceOf(search, partsOf(search.source));
+    return create(WatchSchema, {
+      watchId: newId(),
+      source: search.source,
+      searchId: search.searchId ?? '',
+      criteria: search.criteria,
+      criteriaHash: search.criteriaHash,
+      intervalSeconds: search.intervalSeconds,
+      backfill: search.backfill,
+      disabled: !search.enabled,
+      coBrands: search.coBrands,
+      creditsPerCheck,
+      firstScanCredits,
+      priceBookVersion: PRICE_BOOK_VERSION,
+    });
+  });
+}
+
+/**
+ * The definition with an id on every search and rule that came without one. A search that was there before keeps the id
+ * that it had, although the body does not name it.
+ */
+export function withIds(definition: KeywordDefinition, previous: readonly Watch[] = []): KeywordDefinition {
+  const named = new Set(definition.sources.flatMap(({ searches }) => searches.map(({ id }) => id)));
+  const free = previous.filter(({ searchId }) => searchId !== '' && !named.has(searchId));
+  const global = definition.globalCriteria;
+  for (const entry of definition.sources)
+    for (const search of entry.searches) {
+      if (search.id || !global) continue;
+      const criteria = resolveCriteria(global, search.overridesEnabled ? search.overrides : undefined);
+      const hash = criteriaHash(entry.source as SourceId, criteria);
+      const known = free.findIndex((watch) => watch.source === entry.source && watch.criteriaHash === hash);
+      search.id = free.splice(known, known < 0 ? 0 : 1)[0]?.searchId ?? newId();
+    }
+  for (const rule of definition.rules) rule.id ||= newId();
+  return definition;
+}
