@@ -4,6 +4,7 @@ import type { EventStore } from '#event-store';
 import { CLICKHOUSE, DATABASE, serviceModule, STORE, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { ChecksHandler } from './handlers/checks.handler.js';
+import { keywordEvents } from './handlers/keyword-events.handler.js';
 import { analysisPurge } from './handlers/purge.handler.js';
 import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
 import { checkActivitySink } from './sinks/check-activity.sink.js';
@@ -30,6 +31,7 @@ export function analysisService(): ServiceDefinition {
         ) => ({
           durables: [
             checks.durable(),
+            keywordEvents(store),
             mentionsSink(clickhouse, database),
             checkActivitySink(clickhouse, database, store),
             observationsSink(clickhouse, database, store),

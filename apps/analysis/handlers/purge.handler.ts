@@ -18,7 +18,7 @@ export function analysisPurge(clickhouse: ClickHouseClient): Durable {
     await clickhouse.command({
       query:
         'ALTER TABLE events DELETE WHERE watch_id IN {watchIds: Array(UUID)} SETTINGS mutations_sync = 2',
-      query_params: { watchIds },
+      query_params: { watchIds: [...watchIds, keywordId] },
     });
     await countWithout(clickhouse, accountId, days);
   });

@@ -6,13 +6,17 @@ import type { Database } from '#postgres';
 
 const NOT_THERE_YET_MS = 500;
 
-/** Which of the watches have a row: one without was purged, or its keyword's decision has not reached the tables. */
+/**
+ * Which of the watches have a row: one without was purged, or its keyword's decision has not reached the tables. The
+ * events of a keyword itself stand under its own id.
+ */
 export async function knownWatches(
   database: Database,
   watchIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows: { watch_id: string }[] = await database.query(
-    'SELECT watch_id FROM watches WHERE watch_id = ANY($1)',
+    `SELECT watch_id FROM watches WHERE watch_id = ANY($1)
+     UNION ALL SELECT keyword_id FROM keywords WHERE keyword_id = ANY($1)`,
     [[...new Set(watchIds)]],
   );
   return new Set(rows.map((row) => row.watch_id));

@@ -9,11 +9,14 @@ export interface Target {
   disabled: boolean;
   /** Since when the endpoint has done nothing but fail, in ms; undefined when it is well. */
   failingSince: number | undefined;
+  /** The types of event that a keyword has asked for; absent: a watch's, which takes all. */
+  only?: readonly string[];
 }
 
 interface Row {
-  watch_id: string;
+  id: string;
   webhook_url: string;
+  events: string[] | null;
   signing_secret_encrypted: Buffer;
   disabled_at: Date | null;
   failing_since: Date | null;
@@ -28,24 +31,33 @@ export class Targets {
     private readonly box: SecretBox,
   ) {}
 
-  /** Missing are watches without a webhook, those whose webhook only rules may use, and those that were deleted. */
-  async of(watchIds: readonly string[]): Promise<Map<string, Target>> {
+  /**
+   * Missing are watches without a webhook, those whose webhook only rules may use, and those that were deleted. The
+   * events of a keyword itself stand under its own id.
+   */
+  async of(ids: readonly string[]): Promise<Map<string, Target>> {
     const rows: Row[] = await this.database.query(
-      `SELECT w.watch_id, w.webhook_url, a.signing_secret_encrypted, e.disabled_at, e.failing_since
-       FROM watches w JOIN accounts a USING (account_id)
-         LEFT JOIN webhook_endpoints e ON e.account_id = w.account_id AND e.endpoint = w.webhook_url
-       WHERE w.watch_id = ANY($1) AND w.retired_at IS NULL
-         AND w.webhook_url IS NOT NULL AND w.webhook_mode = 'all'`,
-      [[...new Set(watchIds)]],
+      `SELECT t.*, a.signing_secret_encrypted, e.disabled_at, e.failing_since
+       FROM (
+         SELECT watch_id AS id, account_id, webhook_url, NULL::jsonb AS events FROM watches
+         WHERE watch_id = ANY($1) AND retired_at IS NULL AND webhook_mode = 'all'
+         UNION ALL
+         SELECT keyword_id, account_id, NULLIF(definition->>'webhookUrl', ''), definition->'webhookEvents'
+         FROM keywords WHERE keyword_id = ANY($1) AND state <> 'retired'
+       ) AS t JOIN accounts a USING (account_id)
+         LEFT JOIN webhook_endpoints e ON e.account_id = t.account_id AND e.endpoint = t.webhook_url
+       WHERE t.webhook_url IS NOT NULL`,
+      [[...new Set(ids)]],
     );
     return new Map(
       rows.map((row) => [
-        row.watch_id,
+        row.id,
         {
           endpoint: row.webhook_url,
           secret: this.open(row.signing_secret_encrypted),
           disabled: row.disabled_at !== null,
           failingSince: row.failing_since?.getTime(),
+          ...(row.events ? { only: row.events } : {}),
         },
       ]),
     );

@@ -64,7 +64,7 @@ export class EventsHandler {
     const now = Date.now();
     const deliveries = events.flatMap((event) => {
       const target = targets.get(event.watchId);
-      if (!target) return [];
+      if (!target || (target.only && !target.only.includes(event.type))) return [];
       const { eventId, accountId, watchId, keywordId, source, envelope: body } = event;
       const { endpoint, secret, failingSince, disabled } = target;
       return [

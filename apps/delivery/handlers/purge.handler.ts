@@ -6,7 +6,9 @@ import type { Database } from '#postgres';
 /** Deletes the deliveries of a purged keyword that still wait. */
 export function deliveryPurge(database: Database): Durable {
   return purgeDurable('delivery', async (data) => {
-    const { watchIds } = fromBinary(PurgeSchema, data);
-    await database.query('DELETE FROM pending_deliveries WHERE watch_id = ANY($1)', [watchIds]);
+    const { keywordId, watchIds } = fromBinary(PurgeSchema, data);
+    await database.query('DELETE FROM pending_deliveries WHERE watch_id = ANY($1)', [
+      [...watchIds, keywordId],
+    ]);
   });
 }
