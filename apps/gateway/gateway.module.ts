@@ -5,6 +5,12 @@ import type { Logger } from '#telemetry';
 import { AnswersController } from './api/answers/answers.controller.js';
 import { CreditsController } from './api/credits/credits.controller.js';
 import { ActivityController } from './api/keywords/activity.controller.js';
+import { EstimateTokens } from './api/keywords/estimate-tokens.js';
+import { KeywordChangeController } from './api/keywords/keyword-change.controller.js';
+import { KeywordCreateController } from './api/keywords/keyword-create.controller.js';
+import { KeywordInput } from './api/keywords/keyword-input.js';
+import { KeywordQuoteController } from './api/keywords/keyword-quote.controller.js';
+import { KeywordViews } from './api/keywords/keyword-views.js';
 import { KeywordsController } from './api/keywords/keywords.controller.js';
 import { LookupClient } from './api/lookups/lookup-client.js';
 import { LookupsController } from './api/lookups/lookups.controller.js';
@@ -27,6 +33,7 @@ import { CreditReads } from './reads/credit-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
 import { MarketReads } from './reads/market-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
+import { QuoteReads } from './reads/quote-reads.js';
 import { SourceReads } from './reads/source-reads.js';
 
 @Module({})
@@ -41,6 +48,9 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       {
         controllers: [
           KeywordsController,
+          KeywordCreateController,
+          KeywordChangeController,
+          KeywordQuoteController,
           ActivityController,
           MentionsController,
           LookupsController,
@@ -53,6 +63,9 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         providers: [
           { provide: SOURCES, useValue: config.sources },
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
+          { provide: EstimateTokens, useValue: new EstimateTokens(config.MASTER_KEY) },
+          KeywordInput,
+          KeywordViews,
           ApiKeys,
           ApiKeyGuard,
           RequestQuota,
@@ -66,6 +79,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           AnswerReads,
           SourceReads,
           CreditReads,
+          QuoteReads,
         ],
       },
       {

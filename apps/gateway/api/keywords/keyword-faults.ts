@@ -1,13 +1,12 @@
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { CriteriaSchema, type Criteria, type SourceId } from '#contracts';
 import { resolveCriteria } from '#criteria';
-import type { Fault } from '#kernel';
+import { instantIn, type Fault } from '#kernel';
 import { foldTerm } from '#matching';
 import type { SourceSetup } from '#sources';
 import type { CriteriaDto } from './criteria.dto.js';
 import type { KeywordBodyDto } from './keyword-body.dto.js';
 import { clauseFault } from './rule-fields.js';
-import { instantIn } from './wall-clock.js';
 
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;

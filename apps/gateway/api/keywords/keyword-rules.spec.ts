@@ -191,3 +191,13 @@ describe('the rules and the agent step of a keyword', () => {
     },
   );
 });
+
+it('the end of a schedule is compared with its start in the schedule’s own zone', () => {
+  const faults = (startsAt: string, endsAt: string) =>
+    faultsOfKeyword(withValue(fullKeyword(), 'schedule', { startsAt, endsAt, timezone: 'Asia/Tokyo' }));
+  // Noon in Tokyo is 03:00 UTC.
+  expect(faults('2026-07-01T12:00', '2026-07-01T03:30Z')).toEqual([]);
+  expect(faults('2026-07-01T12:00', '2026-07-01T02:30Z')).toEqual([
+    { path: 'schedule.endsAt', message: 'must be after startsAt' },
+  ]);
+});

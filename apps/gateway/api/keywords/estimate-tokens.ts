@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { canonicalize } from 'json-canonicalize';
+import { PRICE_BOOK_VERSION } from '#contracts';
+import { isoOf, Refusal } from '#kernel';
+import { SignedText } from '../../http/signed-text.js';
+import { toCamelCase } from '../../http/casing.js';
+
+const VALID_MS = 15 * 60_000;
+
+interface Priced {
+  /** SHA-256 of the canonical body. */
+  body: string;
+  /** Of the price book. */
+  version: string;
+  /** ms */
+  until: number;
+}
+
+/** A price that was told, to be held to: signed, bound to the account, the body and the price book, for 15 minutes. */
+export class EstimateTokens {
+  private readonly signed: SignedText;
+
+  /** @param masterKey MASTER_KEY */
+  constructor(masterKey: string) {
+    this.signed = new SignedText(masterKey, 'estimates');
+  }
+
+  /** @param body as it was sent: the order of its keys and their spelling do not matter */
+  issue(
+    accountId: string,
+    body: unknown,
+    now: Date,
+  ): { estimateToken: string; estimateTokenExpiresAt: string } {
+    const until = now.getTime() + VALID_MS;
+    const priced: Priced = { body: hashOf(body), version: PRICE_BOOK_VERSION, until };
+    return { estimateToken: this.signed.write({ accountId }, priced), estimateTokenExpiresAt: isoOf(until) };
+  }
+
+  /**
+   * Holds a create to its estimate.
+   * @param token the header `Service-Estimate-Token`
+   * @param required whoever creates for somebody else (the MCP server) has to have told the price first
+   * @throws Refusal 400 `ESTIMATE_REQUIRED`, 409 `ESTIMATE_MISMATCH`, 409 `ESTIMATE_EXPIRED`
+   */
+  check(accountId: string, body: unknown, token: string | undefined, now: Date, required = false): void {
+    if (token === undefined) {
+      if (!required) return;
+      throw new Refusal(
+        400,
+        'ESTIMATE_REQUIRED',
+        'the header Service-Estimate-Token is missing; ask for an estimate of this body first',
+      );
+    }
+    const priced = this.signed.read<Priced>({ accountId }, token);
+    if (!priced)
+      throw new Refusal(
+        409,
+        'ESTIMATE_MISMATCH',
+        'the estimate token is none of this account; ask for an estimate',
+      );
+    if (priced.body !== hashOf(body))
+      throw new Refusal(409, 'ESTIMATE_MISMATCH', 'the body is another than the one that was estimated');
+    if (priced.until <= now.getTime() || priced.version !== PRICE_BOOK_VERSION)
+      throw new Refusal(409, 'ESTIMATE_EXPIRED', 'the estimate is no longer valid; ask for a new one');
+  }
+}
+
+function hashOf(body: unknown): string {
+  return createHash('sha256')
+    .update(canonicalize(toCamelCase(body).body))
+    .digest('base64url');
+}

@@ -1,0 +1,137 @@
+import { create } from '@bufbuild/protobuf';
+import { Body, Controller, Delete, HttpCode, Inject, Param, Patch, Post, Query } from '@nestjs/common';
+import {
+  ChangeKeywordSchema,
+  PauseKeywordSchema,
+  ResumeKeywordSchema,
+  RetireKeywordSchema,
+  STALE_VERSION,
+  type KeywordDefinition,
+  type SearchReset,
+} from '#contracts';
+import { newId, Refusal } from '#kernel';
+import { COMMANDS, type Bus } from '#messaging';
+import { BUS } from '#platform';
+import { From } from '../../auth/caller.js';
+import type { Caller } from '../../auth/api-keys.js';
+import type { Spelling } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
+import { send } from '../../http/commands.js';
+import { pathId } from '../../http/path-id.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { KeywordReads } from '../../reads/keyword-reads.js';
+import { KeywordInput } from './keyword-input.js';
+import { KeywordViews } from './keyword-views.js';
+
+/** How often a change is laid anew over what somebody else has made of the keyword meanwhile. */
+const CHANGE_ATTEMPTS = 5;
+
+/** What becomes of a keyword: it is changed, rests, runs again, ends. */
+@Controller()
+export class KeywordChangeController {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly input: KeywordInput,
+    private readonly reads: KeywordReads,
+    private readonly views: KeywordViews,
+  ) {}
+
+  @Patch('v1/keywords/:id')
+  changeKeyword(@From() caller: Caller, @Param('id') id: string, @Body() raw: unknown) {
+    return this.change(caller, id, raw, 'any');
+  }
+
+  /** camelCase alone. */
+  @Patch('v1/queries/:id')
+  changeQuery(@From() caller: Caller, @Param('id') id: string, @Body() raw: unknown) {
+    return this.change(caller, id, raw, 'camel');
+  }
+
+  /** A keyword that the user has paused already stays as it is. */
+  @Post(['v1/keywords/:id/pause', 'v1/queries/:id/pause'])
+  @HttpCode(200)
+  async pause(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
+    const keywordId = pathId(id, 'keyword');
+    const command = create(PauseKeywordSchema, { commandId, accountId, keywordId });
+    await send(this.bus, COMMANDS.pauseKeyword, command);
+    return this.views.of(accountId, id);
+  }
+
+  /** A keyword that runs stays as it is. */
+  @Post(['v1/keywords/:id/resume', 'v1/queries/:id/resume'])
+  @HttpCode(200)
+  async resume(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
+    const keywordId = pathId(id, 'keyword');
+    const command = create(ResumeKeywordSchema, { commandId, accountId, keywordId });
+    await send(this.bus, COMMANDS.resumeKeyword, command);
+    return this.views.of(accountId, id);
+  }
+
+  /** Retires the keyword; with `purge=true` deletes it and its events outright. */
+  @Delete(['v1/keywords/:id', 'v1/queries/:id'])
+  @HttpCode(204)
+  async remove(
+    @From() { accountId }: Caller,
+    @Param('id') id: string,
+    @Query() raw: RawQuery,
+  ): Promise<void> {
+    const query = new QueryReader(raw);
+    const purge = query.boolean('purge');
+    query.finish();
+    const keywordId = pathId(id, 'keyword');
+    await send(
+      this.bus,
+      COMMANDS.retireKeyword,
+      create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge }),
+    );
+  }
+
+  private async change({ accountId }: Caller, id: string, raw: unknown, spelling: Spelling) {
+    for (let attempt = 1; attempt <= CHANGE_ATTEMPTS; attempt += 1) {
+      const keyword = await this.reads.keyword(accountId, pathId(id, 'keyword'));
+      if (!keyword) throw Refusal.notFound('keyword');
+      const { keywordId, version } = keyword;
+      const definition = this.input.change(raw, spelling, keyword.definition);
+      const resets = await this.sendChange(accountId, keywordId, definition, version);
+      if (!resets) continue;
+      const view = await this.views.of(accountId, id);
+      return { ...view, resetSearches: resets.map((reset) => resetView(reset, definition)) };
+    }
+    throw Refusal.conflict('it is changed by others all the time; read it again and repeat');
+  }
+
+  /** Undefined: the keyword has become another since it was read. */
+  private async sendChange(
+    accountId: string,
+    keywordId: string,
+    definition: KeywordDefinition,
+    expectedVersion: number,
+  ): Promise<SearchReset[] | undefined> {
+    try {
+      const { resets } = await send(
+        this.bus,
+        COMMANDS.changeKeyword,
+        create(ChangeKeywordSchema, {
+          commandId: newId(),
+          accountId,
+          keywordId,
+          definition,
+          expectedVersion,
+        }),
+      );
+      return resets;
+    } catch (error) {
+      if (error instanceof Refusal && error.code === STALE_VERSION) return undefined;
+      throw error;
+    }
+  }
+}
+
+function resetView(
+  { source, searchId, previousWatchId, watchId }: SearchReset,
+  { sources }: KeywordDefinition,
+) {
+  const searches = sources.find((entry) => entry.source === source)?.searches ?? [];
+  const label = searches.find((search) => search.id === searchId)?.label ?? null;
+  return { source, searchId: searchId || null, label, previousWatchId, watchId };
+}

@@ -1,0 +1,87 @@
+import { create } from '@bufbuild/protobuf';
+import { Body, Controller, Headers, HttpCode, Inject, Post } from '@nestjs/common';
+import { CreateKeywordSchema, EstimateKeywordSchema, type KeywordDefinition } from '#contracts';
+import { Refusal, systemClock } from '#kernel';
+import { COMMANDS, type Bus } from '#messaging';
+import { BUS } from '#platform';
+import { From } from '../../auth/caller.js';
+import type { Caller } from '../../auth/api-keys.js';
+import type { Spelling } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
+import { send } from '../../http/commands.js';
+import { EstimateTokens } from './estimate-tokens.js';
+import { KeywordInput } from './keyword-input.js';
+import { KeywordViews } from './keyword-views.js';
+
+/** Keywords before they are: what one would cost, and its creation. Both read and admit a body alike. */
+@Controller()
+export class KeywordCreateController {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly input: KeywordInput,
+    private readonly tokens: EstimateTokens,
+    private readonly views: KeywordViews,
+  ) {}
+
+  @Post('v1/keywords/estimate')
+  @HttpCode(200)
+  estimateKeyword(@From() caller: Caller, @Body() raw: unknown) {
+    return this.estimate(caller, raw, 'any');
+  }
+
+  @Post('v1/queries/estimate')
+  @HttpCode(200)
+  estimateQuery(@From() caller: Caller, @Body() raw: unknown) {
+    return this.estimate(caller, raw, 'camel');
+  }
+
+  @Post('v1/keywords')
+  createKeyword(
+    @From() caller: Caller,
+    @CommandId() commandId: string,
+    @Body() raw: unknown,
+    @Headers('service-estimate-token') token: string | undefined,
+  ) {
+    return this.create(caller, commandId, raw, 'any', token);
+  }
+
+  /** camelCase alone; the read-only keys of a keyword that was read are passed over. */
+  @Post('v1/queries')
+  createQuery(
+    @From() caller: Caller,
+    @CommandId() commandId: string,
+    @Body() raw: unknown,
+    @Headers('service-estimate-token') token: string | undefined,
+  ) {
+    return this.create(caller, commandId, raw, 'camel', token);
+  }
+
+  /** A refusal that the create would answer is the answer here; an outage is one of the estimate itself. */
+  private async estimate({ accountId }: Caller, raw: unknown, spelling: Spelling) {
+    try {
+      const definition = this.input.whole(raw, spelling);
+      const command = create(EstimateKeywordSchema, { accountId, definition });
+      const { estimateJson } = await send(this.bus, COMMANDS.estimateKeyword, command);
+      const token = this.tokens.issue(accountId, raw, systemClock.now());
+      return { valid: true, estimate: JSON.parse(estimateJson) as object, ...token };
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status >= 500) throw error;
+      const { status, code, message, details } = error;
+      return { valid: false, refusal: { status, code, message, ...(details ? { details } : {}) } };
+    }
+  }
+
+  private async create(
+    { accountId }: Caller,
+    commandId: string,
+    raw: unknown,
+    spelling: Spelling,
+    token: string | undefined,
+  ) {
+    const definition: KeywordDefinition = this.input.whole(raw, spelling);
+    this.tokens.check(accountId, raw, token, systemClock.now());
+    const command = create(CreateKeywordSchema, { commandId, accountId, definition });
+    const { id } = await send(this.bus, COMMANDS.createKeyword, command);
+    return this.views.of(accountId, id);
+  }
+}

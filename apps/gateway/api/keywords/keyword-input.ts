@@ -1,0 +1,63 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JsonObject } from '@bufbuild/protobuf';
+import type { KeywordDefinition } from '#contracts';
+import type { Fault } from '#kernel';
+import { SOURCES } from '../../config.js';
+import { readBody, type Spelling } from '../../http/body.js';
+import { definitionOf, definitionView } from './definition.js';
+import { KeywordBodyDto, READ_ONLY_KEYS } from './keyword-body.dto.js';
+import { keywordFaults, type Sources } from './keyword-faults.js';
+
+/** Keys that every keyword has: null is no way to clear them. */
+const REQUIRED_KEYS: readonly string[] = ['name', 'refreshIntervalSeconds', 'globalCriteria', 'sources'];
+
+/** Reads the bodies of keywords: for a create, its estimate and a change alike. */
+@Injectable()
+export class KeywordInput {
+  constructor(@Inject(SOURCES) private readonly sources: Sources) {}
+
+  /** A whole body. @throws Refusal 400 with every fault */
+  whole(raw: unknown, spelling: Spelling): KeywordDefinition {
+    const body = spelling === 'camel' ? withoutReadOnlyKeys(raw) : raw;
+    return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => keywordFaults(one, this.sources)));
+  }
+
+  /**
+   * A partial body over the keyword that there is: a key that is absent stays, null clears it.
+   * @throws Refusal 400 with every fault of what was given
+   */
+  change(raw: unknown, spelling: Spelling, current: JsonObject): KeywordDefinition {
+    let given = new Set<string>();
+    const dto = readBody(
+      KeywordBodyDto,
+      withoutReadOnlyKeys(raw),
+      spelling,
+      (body) => keywordFaults(body, this.sources).filter((fault) => concerns(fault, given)),
+      (changes) => {
+        given = new Set(Object.keys(changes));
+        const kept = Object.entries({ ...definitionView(current), ...changes });
+        return Object.fromEntries(
+          kept.filter(([key, value]) => value !== null || !given.has(key) || REQUIRED_KEYS.includes(key)),
+        );
+      },
+    );
+    return definitionOf(dto);
+  }
+}
+
+/** What was not touched may have become wrong meanwhile (a source that is no longer configured): no fault of this change. */
+function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
+  const key = /^[^.[]*/.exec(path)?.[0] ?? '';
+  const searches = ['globalCriteria', 'sources'];
+  return given.has(key) || (searches.includes(key) && searches.some((one) => given.has(one)));
+}
+
+/** They are taken and passed over, so that a keyword can be read, changed and sent back. */
+function withoutReadOnlyKeys(raw: unknown): unknown {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
+  return Object.fromEntries(Object.entries(raw).filter(([key]) => !READ_ONLY.has(key)));
+}
+
+const READ_ONLY: ReadonlySet<string> = new Set(
+  READ_ONLY_KEYS.flatMap((key) => [key, key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
+);

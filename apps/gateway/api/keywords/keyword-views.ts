@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { fromJson } from '@bufbuild/protobuf';
+import { CriteriaSchema, type SourceId } from '#contracts';
+import { isoOf, Refusal } from '#kernel';
+import type { KeywordEntity } from '#postgres';
+import { priceOf } from '#quotes';
+import { SOURCES } from '../../config.js';
+import { pathId } from '../../http/path-id.js';
+import { KeywordReads, type WatchRead } from '../../reads/keyword-reads.js';
+import { definitionView } from './definition.js';
+import type { Sources } from './keyword-faults.js';
+
+/** Keyword objects of the interface: the create body with its effective values, and the read-only keys. */
+@Injectable()
+export class KeywordViews {
+  constructor(
+    private readonly reads: KeywordReads,
+    @Inject(SOURCES) private readonly sources: Sources,
+  ) {}
+
+  /** @throws Refusal 404 */
+  async of(accountId: string, id: string) {
+    const keyword = await this.reads.keyword(accountId, pathId(id, 'keyword'));
+    if (!keyword) throw Refusal.notFound('keyword');
+    const watches = await this.reads.watchesOfKeywords([keyword.keywordId]);
+    return this.view(keyword, watches.get(keyword.keywordId) ?? []);
+  }
+
+  async ofAll(keywords: readonly KeywordEntity[]) {
+    const watches = await this.reads.watchesOfKeywords(keywords.map(({ keywordId }) => keywordId));
+    return keywords.map((keyword) => this.view(keyword, watches.get(keyword.keywordId) ?? []));
+  }
+
+  private view(keyword: KeywordEntity, watches: readonly WatchRead[]) {
+    return {
+      id: keyword.keywordId,
+      ...definitionView(keyword.definition),
+      state: keyword.state,
+      pausedReason: keyword.pausedReason,
+      createdAt: isoOf(keyword.createdAt),
+      updatedAt: isoOf(keyword.updatedAt),
+      version: keyword.version,
+      monthlyCredits: watches.reduce((sum, read) => sum + this.monthlyCredits(keyword, read), 0),
+      watches: watches.map(({ watch, lastCheckedAt, lastStatus }) => ({
+        id: watch.watchId,
+        source: watch.source,
+        searchId: watch.searchId,
+        criteriaHash: watch.criteriaHash,
+        refreshIntervalSeconds: watch.intervalSeconds,
+        isActive: watch.isActive,
+        pausedReason: watch.pausedReason,
+        lastCheckedAt,
+        lastStatus,
+      })),
+    };
+  }
+
+  /** By today's price book, whether it runs or rests; nothing where its source is switched off. */
+  private monthlyCredits({ definition, state }: KeywordEntity, { watch }: WatchRead): number {
+    if (state === 'retired' || watch.disabled || watch.retiredAt) return 0;
+    const source = watch.source as SourceId;
+    const search = {
+      source,
+      criteria: fromJson(CriteriaSchema, watch.criteria),
+      intervalSeconds: watch.intervalSeconds,
+      coBrands: definition['coBrandsEnabled'] === true,
+      backfill: false,
+    };
+    return priceOf(search, this.sources.get(source)?.connector ?? {}).monthlyCredits;
+  }
+}

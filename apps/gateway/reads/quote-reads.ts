@@ -1,0 +1,55 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import type { QuotedPeriod } from '#quotes';
+
+/** What was charged for a keyword's checks on one source and UTC day. */
+export interface ChargedDay {
+  source: string;
+  /** `2026-03-04` */
+  date: string;
+  checks: number;
+  /** Credits, other charges (analysis) among them. */
+  credits: number;
+}
+
+/** Reads what was quoted for a keyword, and what was charged. */
+@Injectable()
+export class QuoteReads {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** Periods that overlap the time. */
+  async periods(accountId: string, keywordId: string, since: Date, until: Date): Promise<QuotedPeriod[]> {
+    const rows: {
+      source: string;
+      from_at: Date;
+      to_at: Date | null;
+      interval_seconds: number;
+      credits_per_check: number;
+      first_scan_credits: number;
+    }[] = await this.database.query(
+      `SELECT * FROM quoted_periods
+       WHERE account_id = $1 AND keyword_id = $2 AND from_at < $4 AND (to_at IS NULL OR to_at > $3)`,
+      [accountId, keywordId, since, until],
+    );
+    return rows.map((row) => ({
+      source: row.source,
+      from: row.from_at.getTime(),
+      to: row.to_at?.getTime(),
+      intervalSeconds: row.interval_seconds,
+      creditsPerCheck: row.credits_per_check,
+      firstScanCredits: row.first_scan_credits,
+    }));
+  }
+
+  charged(accountId: string, keywordId: string, since: Date, until: Date): Promise<ChargedDay[]> {
+    return this.database.query(
+      `SELECT source, to_char(fact_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date,
+         count(*) FILTER (WHERE check_id IS NOT NULL)::int AS checks, (-sum(amount))::bigint AS credits
+       FROM credit_movements
+       WHERE keyword_id = $2 AND account_id = $1 AND kind = 'charge' AND fact_at >= $3 AND fact_at < $4
+       GROUP BY 1, 2 ORDER BY 2, 1`,
+      [accountId, keywordId, since, until],
+    );
+  }
+}
