@@ -40,3 +40,10 @@ export interface Envelope {
   occurredAt: string;
   ai: object | null;
 }
+
+/** An event of a keyword itself: the same envelope, and what happened in `data`. */
+export interface KeywordEnvelope extends Envelope {
+  type: 'keyword.paused' | 'keyword.resumed';
+  watchId: null;
+  data: { reason: string; creditsRemaining: number };
+}

@@ -1,4 +1,5 @@
 export * from './sources.js';
+export * from './command-codes.js';
 export * from './envelope.js';
 export * from './price-book.js';
 export * from './gen/earshot/accounts/v1/account_pb.js';

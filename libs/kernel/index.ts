@@ -3,3 +3,4 @@ export * from './clock.js';
 export * from './errors.js';
 export * from './failpoint.js';
 export * from './within.js';
+export * from './wall-clock.js';

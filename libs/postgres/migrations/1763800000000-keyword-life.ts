@@ -19,9 +19,15 @@ export class KeywordLife1763800000000 implements MigrationInterface {
         ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
         ADD COLUMN credits_needed bigint NOT NULL DEFAULT 0,
         -- Its source is switched off in the keyword.
-        ADD COLUMN disabled boolean NOT NULL DEFAULT false;
+        ADD COLUMN disabled boolean NOT NULL DEFAULT false,
+        -- What was quoted when it began, or last changed.
+        ADD COLUMN credits_per_check integer NOT NULL DEFAULT 0,
+        ADD COLUMN first_scan_credits integer NOT NULL DEFAULT 0,
+        ADD COLUMN price_book_version text NOT NULL DEFAULT '';
       CREATE INDEX watches_broke ON watches (account_id) WHERE 'insufficient_credits' = ANY (pauses);
-      ALTER TABLE watch_schedule ADD COLUMN co_brands boolean NOT NULL DEFAULT false;
+      ALTER TABLE watch_schedule
+        ADD COLUMN co_brands boolean NOT NULL DEFAULT false,
+        ADD COLUMN disabled boolean NOT NULL DEFAULT false;
       UPDATE watches SET pauses = ARRAY['user'] WHERE paused_reason = 'user' AND keyword_id IS NULL;
     `);
     await runner.query(`

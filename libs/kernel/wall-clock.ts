@@ -1,0 +1,37 @@
+/**
+ * The instant of an ISO 8601 date-time; one without an offset is told by the clocks of the zone. Where clocks are put
+ * forward, a time that they skip is the one as far behind the jump.
+ * @param timeZone IANA
+ */
+export function instantIn(text: string, timeZone: string): number {
+  if (/(Z|T.*[+-]\d{2}:?\d{2}| .*[+-]\d{2}:?\d{2})$/.test(text)) return Date.parse(text);
+  const wall = Date.parse(text.includes(':') ? `${text.replace(' ', 'T')}Z` : text);
+  const guess = wall - offsetAt(wall, timeZone);
+  // The guess may lie on the other side of a change of the clocks.
+  return wall - offsetAt(guess, timeZone);
+}
+
+/** By how many milliseconds the zone's clocks are ahead of UTC at that instant. */
+function offsetAt(instant: number, timeZone: string): number {
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  const parts = format.formatToParts(instant);
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
+  const wall = Date.UTC(
+    part('year'),
+    part('month') - 1,
+    part('day'),
+    part('hour'),
+    part('minute'),
+    part('second'),
+  );
+  return wall - Math.floor(instant / 1000) * 1000;
+}
