@@ -182,6 +182,15 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
      FROM generate_series(0, $1 - 1) AS n`,
     [SEARCHES],
   );
+  const accountId = newId();
+  // Whose checks can be paid, a million of them many times over.
+  await database.query(
+    `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
+       balance, turns_at, seq)
+     VALUES ($1, 'unlimited', now(), now(), now() + interval '1 month', 1000000000, 0, 1000000000,
+       now() + interval '1 month', 0)`,
+    [accountId],
+  );
   const rows = schedule.flatMap((intervals, n) =>
     intervals.map((interval) => ({ key: `hackernews:${n}`, interval })),
   );
@@ -194,7 +203,7 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
        SELECT id, key, $3, interval_seconds, false, now() - interval '1 day', now() - interval '1 minute',
          now() - interval '30 seconds' + random() * interval_seconds * interval '1 second'
        FROM unnest($1::uuid[], $2::text[], $4::int[]) AS w (id, key, interval_seconds)`,
-      [some.map(() => newId()), some.map(({ key }) => key), newId(), some.map(({ interval }) => interval)],
+      [some.map(() => newId()), some.map(({ key }) => key), accountId, some.map(({ interval }) => interval)],
     );
     say(`${Math.min(rows.length, from + 50_000)} watches written`);
   }

@@ -64,6 +64,7 @@ function dueOn(source: SourceId): DueSearch & { watches: [DueWatch] } {
     searchId: '',
     intervalSeconds: 600,
     backfill: false,
+    coBrands: false,
     baselineAt: at - 3_600_000,
     coveredUntil: at - 3_600_000,
     tick: at,
@@ -85,7 +86,7 @@ function dueOn(source: SourceId): DueSearch & { watches: [DueWatch] } {
 async function readOn(lane: Lane): Promise<Answer | undefined> {
   const search = dueOn(lane.source);
   const [read] = planReads(lane, [search], client.clock, async () => () => false);
-  const [answered] = (await read?.run()) ?? [];
+  const [answered] = (await read?.run(read.searches)) ?? [];
   return answered?.answers.get(search.searchKey);
 }
 

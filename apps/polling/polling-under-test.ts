@@ -17,8 +17,11 @@ import { connectBus, subjectOf, type Bus } from '#messaging';
 import { openDatabase, type Database, type Tx } from '#postgres';
 import type { SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
-import { isolateStores } from '#testing';
+import { fundAccount, isolateStores } from '#testing';
+import type { PricedCheck } from './checks/build-checks.js';
+import { checkPriceOf } from './checks/check-price.js';
 import { CheckRecorder } from './checks/check-recorder.js';
+import type { DueSearch, DueWatch } from './checks/due-work.js';
 import { LaneWorker } from './checks/lane-worker.js';
 import { Lane } from './lanes/lane.js';
 import { NOTHING_LEARNED } from './lanes/lane-memory.js';
@@ -35,6 +38,8 @@ export interface PollingStores {
   store: EventStore;
   /** Schedules a lone watch, as KEYWORDS would, and sets it aside until `due`: no worker takes it up between. */
   watch(more?: WatchInit): Promise<string>;
+  /** Ids of what the accounts have reserved credits for, and how many. */
+  holds(): Promise<Record<string, number>>;
   /** Pauses or resumes a watch, or changes its interval. */
   change(watchId: string, change: { isActive?: boolean; intervalSeconds?: number }): Promise<void>;
   /** Makes the next check of these watches due now; no other watch is due then. */
@@ -50,6 +55,8 @@ export interface WatchInit {
   query?: string;
   intervalSeconds?: number;
   backfill?: boolean;
+  /** What its account has from now on; plenty where it is not said. */
+  credits?: number;
 }
 
 const NEXT_OF_SEARCHES = `UPDATE upstream_searches s SET next_due_at =
@@ -76,7 +83,9 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
     database,
     bus,
     store,
-    async watch({ accountId = newId(), query = 'acme', intervalSeconds = 600, backfill = false } = {}) {
+    async watch(init = {}) {
+      const { accountId = newId(), query = 'acme', intervalSeconds = 600, backfill = false } = init;
+      const { credits = 1_000_000 } = init;
       const watchId = newId();
       const criteria = create(CriteriaSchema, { market: 'global', query });
       const hash = criteriaHash('hackernews', criteria);
@@ -89,6 +98,7 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
         backfill,
       };
       accounts.set(watchId, accountId);
+      await fundAccount(database, accountId, credits);
       await database.transaction(async (tx) => {
         await project(tx, accountId, watchId, { case: 'watchCreated', value: { watch } });
         await tx.query(
@@ -98,6 +108,12 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
         await tx.query(`${NEXT_OF_SEARCHES} WHERE search_key = $1`, [`hackernews:${hash}`]);
       });
       return watchId;
+    },
+    async holds() {
+      const rows: { hold_id: string; amount: number }[] = await database.query(
+        'SELECT hold_id, amount FROM credit_holds WHERE expires_at > now()',
+      );
+      return Object.fromEntries(rows.map((row) => [row.hold_id, row.amount]));
     },
     change: (watchId, change) =>
       database.transaction((tx) => project(tx, '', watchId, { case: 'watchChanged', value: change })),
@@ -221,6 +237,11 @@ export class Upstream {
       },
     };
   }
+}
+
+/** The check of a watch with its price, as a lane of a source with one priced part has it. */
+export function priced(search: DueSearch, watch: DueWatch): PricedCheck {
+  return { search, watch, price: checkPriceOf({}, search, watch) };
 }
 
 /** A worker on the first lane of the upstream. */

@@ -41,6 +41,12 @@ export class Refusal extends Error {
     return new Refusal(409, code, message);
   }
 
+  /** @param needed what the work can cost at the most, in credits */
+  static insufficientCredits(needed: number, available: number): Refusal {
+    const message = `${needed} ${needed === 1 ? 'credit is' : 'credits are'} needed, ${available} ${available === 1 ? 'is' : 'are'} left`;
+    return new Refusal(402, 'INSUFFICIENT_CREDITS', message, [{ path: 'credits', message }]);
+  }
+
   static tooLarge(message: string): Refusal {
     return new Refusal(413, 'PAYLOAD_TOO_LARGE', message);
   }

@@ -1,10 +1,17 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CheckSchema, CriteriaSchema, ItemSchema, type Check } from '#contracts';
+import { CheckSchema, CriteriaSchema, ItemSchema, PRICE_BOOK_VERSION, type Check } from '#contracts';
 import { checkIdOf } from '#kernel';
 import { UpstreamError, type Fetched } from '#sources';
-import { completedCheck, failedCheck, type MatchedAnswer } from './build-checks.js';
+import {
+  completedCheck,
+  failedCheck,
+  unpaidCheck,
+  type MatchedAnswer,
+  type PricedCheck,
+} from './build-checks.js';
+import { checkPriceOf } from './check-price.js';
 import type { DueSearch, DueWatch } from './due-work.js';
 
 const NOW = Date.parse('2026-03-04T12:00:00.000Z');
@@ -20,6 +27,7 @@ function watchOf(more: Partial<DueWatch> = {}): DueWatch {
     searchId: '',
     intervalSeconds: 600,
     backfill: false,
+    coBrands: false,
     baselineAt: NOW - HOUR,
     coveredUntil: NOW - HOUR,
     tick: NOW - 1000,
@@ -40,6 +48,12 @@ function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
     shortestSeconds: 600,
     watches: [],
   };
+}
+
+/** As connectors with three priced parts, and at most four items in a first scan, have it. */
+function pricedOf(search: DueSearch, watch: DueWatch): PricedCheck {
+  const connector = { unitsPerCheck: () => 3, itemsPerFirstScan: () => 4 };
+  return { search, watch, price: checkPriceOf(connector, search, watch) };
 }
 
 function itemOf(
@@ -65,7 +79,7 @@ function check(
     readAt: new Date(NOW),
     windowFrom: new Date(NOW - HOUR),
   };
-  return completedCheck(search, watch, answer, matched, new Set(seen), new Date(NOW + 500));
+  return completedCheck(pricedOf(search, watch), answer, matched, new Set(seen), new Date(NOW + 500));
 }
 
 const reported = (parts: readonly Check[]) =>
@@ -100,12 +114,51 @@ describe('the check of one watch', () => {
   ] as const)('is priced at the rate of %s, by the parts that answered: %j', (source, more, units, cost) => {
     const [one] = check(watchOf(), [itemOf('a'), itemOf('b')], [], searchOf(source), more);
     expect([one?.units, one?.costCredits, one?.criteriaHash]).toEqual([units, cost, 'abc']);
+    expect([one?.rateCredits, one?.priceBookVersion, one?.firstScan]).toEqual([
+      cost / units,
+      PRICE_BOOK_VERSION,
+      false,
+    ]);
+  });
+
+  it('is priced with the brands beside the own one, where these are read too', () => {
+    const [one] = check(watchOf({ coBrands: true }), [], [], searchOf('ai_answers'), { units: 2 });
+    expect([one?.rateCredits, one?.units, one?.costCredits]).toEqual([7, 2, 14]);
+  });
+
+  it('costs no more than was reserved for it, whatever the connector says that it did', () => {
+    const [one] = check(watchOf(), [], [], searchOf('ai_answers'), { units: 4 });
+    expect([one?.units, one?.costCredits]).toEqual([3, 15]);
+    const first = watchOf({ baselineAt: undefined, backfill: true });
+    const items = ['a', 'b', 'c', 'd', 'e'].map((id) => itemOf(id));
+    const [scan] = check(first, items, [], searchOf('x'));
+    expect([scan?.units, scan?.costCredits, scan?.items.length]).toEqual([4, 4, 5]);
+  });
+
+  it('that its account cannot pay says what it needed, costs nothing and has its tick', () => {
+    const one = unpaidCheck(searchOf('x'), watchOf(), { needed: 5, available: 3 }, new Date(NOW));
+    expect(one).toMatchObject({
+      checkId: checkIdOf(watchOf().watchId, iso(NOW - 1000)),
+      costCredits: 0,
+      units: 0,
+      failure: {
+        kind: 'insufficient_credits',
+        reason: 'x was not asked: the check can cost 5 credits, and 3 of the account’s credits are free',
+        creditsNeeded: 5,
+        retryAt: '',
+      },
+    });
   });
 
   it('of a first scan on x costs what it returned, with backfill; its rate without', () => {
     const first = watchOf({ baselineAt: undefined, backfill: true });
     const items = [itemOf('a'), itemOf('b'), itemOf('c')];
-    expect(check(first, items, [], searchOf('x'))[0]?.costCredits).toBe(3);
+    expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({
+      costCredits: 3,
+      rateCredits: 1,
+      units: 3,
+      firstScan: true,
+    });
     expect(check(first, [], [], searchOf('x'))[0]?.costCredits).toBe(0);
     expect(check({ ...first, backfill: false }, items, [], searchOf('x'))[0]?.costCredits).toBe(5);
     expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
@@ -132,6 +185,7 @@ describe('the check of one watch', () => {
     );
     expect(ids).toEqual(observations.map(({ kind }) => kind.value.listingId));
     expect(parts.map(({ costCredits }) => costCredits)).toEqual([2, 0, 0]);
+    expect(parts.map(({ rateCredits }) => rateCredits)).toEqual([2, 0, 0]);
   });
 
   it('reports what the watch has not seen, and nothing twice', () => {
@@ -192,7 +246,9 @@ describe('the check of one watch', () => {
         windowFrom: undefined,
       };
       const watch = watchOf({ baselineAt: minute(0), coveredUntil: minute(20), ...more });
-      return reported(completedCheck(searchOf('rss'), watch, answer, matched, new Set(), new Date(NOW)));
+      return reported(
+        completedCheck(pricedOf(searchOf('rss'), watch), answer, matched, new Set(), new Date(NOW)),
+      );
     };
     const all = ['rss:old', 'rss:undated', 'rss:new', 'rss:other'];
     expect(found({})).toEqual(['rss:new', 'rss:other']);

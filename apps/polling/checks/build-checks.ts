@@ -1,17 +1,18 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
   CheckSchema,
-  creditsPerCheck,
-  creditsPerFirstScanItem,
   MatchedItemSchema,
   ObservationSchema,
+  PRICE_BOOK_VERSION,
   type Check,
   type MatchedItem,
   type Observation,
 } from '#contracts';
+import type { Shortage } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
 import type { SearchMatch } from '#matching';
-import type { Fetched, Outage, SourceItem, UpstreamError } from '#sources';
+import type { Outage, SourceItem, UpstreamError } from '#sources';
+import { unitsOf, type CheckPrice } from './check-price.js';
 import type { DueWatch, DueSearch } from './due-work.js';
 import type { Answer } from './read-upstream.js';
 
@@ -27,10 +28,16 @@ export interface MatchedAnswer {
   matches: SearchMatch['matches'];
 }
 
+/** One check of one watch, and what it costs. */
+export interface PricedCheck {
+  search: DueSearch;
+  watch: DueWatch;
+  price: CheckPrice;
+}
+
 /** The check of one watch out of a shared answer, in as many parts as its size needs. */
 export function completedCheck(
-  search: DueSearch,
-  watch: DueWatch,
+  { search, watch, price }: PricedCheck,
   answer: Extract<Answer, { kind: 'read' }>,
   matched: readonly MatchedAnswer[],
   seen: ReadonlySet<string>,
@@ -45,12 +52,16 @@ export function completedCheck(
   );
   const reportedIds = new Set(reported.map(({ item }) => item.itemId));
   const { fetched } = answer;
+  const units = unitsOf(price, fetched);
   const check = create(CheckSchema, {
     ...identityOf(search, watch, finishedAt),
     baseline,
     rememberedItemIds: fresh.map(({ item }) => item.itemId).filter((id) => !reportedIds.has(id)),
-    units: fetched.units ?? 1,
-    costCredits: costOf(search, watch, fetched),
+    units,
+    costCredits: price.rateCredits * units,
+    rateCredits: price.rateCredits,
+    priceBookVersion: PRICE_BOOK_VERSION,
+    firstScan: price.firstScan,
     windowFrom: answer.windowFrom ? isoOf(answer.windowFrom) : '',
     windowTo: isoOf(answer.readAt),
     gap: fetched.gap && !baseline,
@@ -59,13 +70,6 @@ export function completedCheck(
   });
   const observations = (fetched.observations ?? []).map((init) => create(ObservationSchema, init));
   return split(check, reported.map(matchedItem), observations);
-}
-
-/** Priced by the parts that answered; where a first scan is priced by what it returned, by that. */
-function costOf({ source }: DueSearch, { baselineAt, backfill }: DueWatch, fetched: Fetched): number {
-  const perItem = baselineAt === undefined && backfill ? creditsPerFirstScanItem(source) : undefined;
-  if (perItem !== undefined) return perItem * fetched.items.length;
-  return creditsPerCheck(source) * (fetched.units ?? 1);
 }
 
 /** The check of one watch whose upstream did not answer as it should: told, and free. */
@@ -85,6 +89,27 @@ export function failedCheck(
       retryAt: retryAt ? isoOf(retryAt) : '',
     },
   });
+}
+
+/** The check of one watch that its account could not pay: nothing was asked. The next tick tries again. */
+export function unpaidCheck(
+  search: DueSearch,
+  watch: DueWatch,
+  { needed, available }: Shortage,
+  finishedAt: Date,
+): Check {
+  return create(CheckSchema, {
+    ...identityOf(search, watch, finishedAt),
+    failure: {
+      kind: 'insufficient_credits',
+      reason: `${search.source} was not asked: the check can cost ${credits(needed)}, and ${available} of the account’s credits are free`,
+      creditsNeeded: needed,
+    },
+  });
+}
+
+function credits(count: number): string {
+  return `${count} ${count === 1 ? 'credit' : 'credits'}`;
 }
 
 function identityOf(search: DueSearch, watch: DueWatch, finishedAt: Date) {
@@ -151,7 +176,7 @@ function split(check: Check, items: readonly MatchedItem[], observations: readon
       ...group,
       part: index + 1,
       parts: groups.length,
-      ...(index > 0 ? { costCredits: 0, units: 0, warnings: [] } : {}),
+      ...(index > 0 ? { costCredits: 0, units: 0, rateCredits: 0, warnings: [] } : {}),
     }),
   );
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CheckSchema, ItemSchema, type Check } from '#contracts';
 import { subjectOf } from '#messaging';
 import { until } from '#testing';
-import { openPollingStores, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
 import { completedCheck, failedCheck } from './build-checks.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
 import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from './due-work.js';
@@ -43,7 +43,7 @@ function checkOf(
   }));
   const fetched = { items: [], gap: false, warnings: [] };
   const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
-  const parts = completedCheck(search, watch, answer, matched, new Set(), new Date());
+  const parts = completedCheck(priced(search, watch), answer, matched, new Set(), new Date());
   return { search, watch, parts: () => parts };
 }
 

@@ -12,6 +12,8 @@ export interface DueWatch {
   searchId: string;
   intervalSeconds: number;
   backfill: boolean;
+  /** Brands named beside the own one are read too, which costs more. */
+  coBrands: boolean;
   baselineAt: number | undefined;
   coveredUntil: number | undefined;
   /** When the check was due. */
@@ -51,6 +53,7 @@ interface WatchRow {
   search_id: string | null;
   interval_seconds: number;
   backfill: boolean;
+  co_brands: boolean;
   baseline_at: Date | null;
   covered_until: Date | null;
   next_due_at: Date;
@@ -58,7 +61,7 @@ interface WatchRow {
 }
 
 /** Longer than any read may take; after it another replica may take the search up. */
-const SEARCH_LEASE_SECONDS = 600;
+export const SEARCH_LEASE_SECONDS = 600;
 
 /**
  * Takes due searches of a lane, the longest due first, and holds them until they are recorded or released.
@@ -169,6 +172,7 @@ function watchOf(row: WatchRow): DueWatch {
     searchId: row.search_id ?? '',
     intervalSeconds: row.interval_seconds,
     backfill: row.backfill,
+    coBrands: row.co_brands,
     baselineAt: row.baseline_at?.getTime(),
     coveredUntil: row.covered_until?.getTime(),
     tick: row.next_due_at.getTime(),

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { CheckSchema, type Check } from '#contracts';
 import { subjectOf } from '#messaging';
 import { until } from '#testing';
-import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, priced, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
 import { completedCheck } from './build-checks.js';
 import { claimDue } from './due-work.js';
 import type { LaneWorker } from './lane-worker.js';
@@ -221,7 +221,7 @@ describe('the work on a lane', () => {
     const matched = upstream.items.map((item) => ({ item, matches: [] }));
     const fetched = { items: upstream.items, gap: false, warnings: [] };
     const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
-    const [part] = completedCheck(search, watch, answer, matched, new Set(), new Date());
+    const [part] = completedCheck(priced(search, watch), answer, matched, new Set(), new Date());
     if (!part) throw new Error('no part');
     const subject = subjectOf('CHECKS', watch.accountId, id);
     await stores.store.append(subject, toBinary(CheckSchema, part), watch.checkSeq, `${part.checkId}:1`);

@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { compile, searchTermsOf } from '#matching';
 import type { Clock } from '#kernel';
 import type { Database } from '#postgres';
-import type { SourceConnector, SourceItem } from '#sources';
 import type { Logger } from '#telemetry';
-import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
-import { completedCheck, failedCheck, type MatchedAnswer } from './build-checks.js';
-import type { CheckRecorder, SearchMemory, WatchChecks } from './check-recorder.js';
+import { failedCheck } from './build-checks.js';
+import type { CheckRecorder } from './check-recorder.js';
 import { claimDue, releaseLane, releaseSearches, settleIdle, type DueSearch } from './due-work.js';
-import { planReads, type AnsweredSearches, type Answer, type PlannedRead } from './read-upstream.js';
-import { seenItemsOf, seenByAll } from './seen-items.js';
+import { outcomeOf } from './outcome.js';
+import { planReads, type PlannedRead } from './read-upstream.js';
+import { releaseRead, reserveReads, type ReservedRead } from './reservation.js';
+import { seenByAll } from './seen-items.js';
 
 /** Searches that a feed can serve are claimed together, so that one read serves all. */
 const FEED_CLAIM = 2000;
@@ -23,18 +22,12 @@ const BACKLOG_MINUTES = 1;
 /** Whoever has waited longer since the claim is given back: it could run out in the middle of the read. */
 const LONGEST_WAIT_MS = 90_000;
 
-/** What a read says of the watches that waited for it. */
-interface Outcome {
-  checks: WatchChecks[];
-  memories: SearchMemory[];
-}
-
 /** Works through the due searches of one lane while this replica holds it. */
 export class LaneWorker {
   private readonly queue: PQueue;
   private readonly abort = new AbortController();
-  /** Claimed, and not begun. */
-  private readonly waiting = new Set<PlannedRead>();
+  /** Claimed and reserved for, and not begun. */
+  private readonly waiting = new Set<ReservedRead>();
   private finished: Promise<void> = Promise.resolve();
   private hasClaimed = false;
 
@@ -137,14 +130,23 @@ export class LaneWorker {
     const single = reads.filter(({ fromFeed }) => !fromFeed);
     // More than the budget allows while a claim holds: others, or we later, take them up when there is time.
     const room = Math.max(1, this.backlog - this.queue.size);
-    await this.release(single.slice(room));
-    const at = this.clock.now().getTime();
-    for (const read of reads.filter(({ fromFeed }) => fromFeed)) this.enqueue(read, at, 1);
-    for (const read of single.slice(0, room)) this.enqueue(read, at, 0);
+    await this.giveBack(single.slice(room).flatMap(({ searches }) => searches));
+    const begun = [...reads.filter(({ fromFeed }) => fromFeed), ...single.slice(0, room)];
+    const at = this.clock.now();
+    for (const read of await this.reserve(begun, at)) this.enqueue(read, at.getTime());
     return claimed.length;
   }
 
-  private enqueue(read: PlannedRead, claimedAt: number, priority: number): void {
+  private async reserve(reads: readonly PlannedRead[], now: Date): Promise<ReservedRead[]> {
+    try {
+      return await reserveReads(this.database, this.lane.connector, reads, now);
+    } catch (error) {
+      await this.giveBack(reads.flatMap(({ searches }) => searches));
+      throw error;
+    }
+  }
+
+  private enqueue(read: ReservedRead, claimedAt: number): void {
     this.waiting.add(read);
     const begin = async () => {
       // Stopped reads are given back by `stop`.
@@ -152,13 +154,27 @@ export class LaneWorker {
       const late = this.clock.now().getTime() - claimedAt > LONGEST_WAIT_MS;
       await (late ? this.release([read]) : this.carryOut(read));
     };
-    void this.queue.add(begin, { priority });
+    void this.queue.add(begin, { priority: read.read.fromFeed ? 1 : 0 });
   }
 
-  /** Gives reads back unread; where that fails, the claim runs out by itself. */
-  private async release(reads: readonly PlannedRead[]): Promise<void> {
-    for (const read of reads) this.waiting.delete(read);
-    const keys = reads.flatMap(({ searches }) => searches.map(({ searchKey }) => searchKey));
+  /** Gives reads back unread, and what was reserved for them. */
+  private async release(reads: readonly ReservedRead[]): Promise<void> {
+    for (const one of reads) {
+      this.waiting.delete(one);
+      await releaseRead(this.database, one).catch((error: unknown) =>
+        this.log.error(
+          { err: error },
+          'credits could not be given back; they are free again when the reservation runs out',
+        ),
+      );
+      await this.giveBack(one.read.searches);
+    }
+  }
+
+  /** Where that fails, the claim runs out by itself. */
+
+  private async giveBack(searches: readonly DueSearch[]): Promise<void> {
+    const keys = searches.map(({ searchKey }) => searchKey);
     if (keys.length === 0) return;
     await releaseSearches(this.database, keys).catch((error: unknown) =>
       this.log.error({ err: error, lane: this.lane.name }, 'searches could not be given back'),
@@ -187,102 +203,27 @@ export class LaneWorker {
     return claimed.length;
   }
 
-  private async carryOut(read: PlannedRead): Promise<void> {
+  private async carryOut(reserved: ReservedRead): Promise<void> {
+    const { lane, clock, database, log } = this;
+    const { read, searches, unpaid } = reserved;
     try {
-      const answered = await read.run();
-      const outcomes = await Promise.all(answered.map((one) => this.outcomeOf(one)));
-      // Watches whose read was blocked have no check in it, and stay due.
-      const checks = outcomes.flatMap((outcome) => outcome.checks);
+      const answered = searches.length > 0 ? await read.run(searches) : [];
+      const outcomes = await Promise.all(answered.map((one) => outcomeOf(one, lane, database, clock, log)));
+      const charged = outcomes.flatMap((outcome) => outcome.charged);
+      await releaseRead(database, reserved, charged);
+      const checks = [...outcomes.flatMap((outcome) => outcome.checks), ...unpaid];
       const memories = outcomes.flatMap((outcome) => outcome.memories);
-      if (checks.length === 0) return await this.release([read]);
-      await this.recorder.record(checks, memories, this.lane.connector.commonGrid);
+      if (checks.length > 0) await this.recorder.record(checks, memories, lane.connector.commonGrid);
+      // Those whose read was blocked have no check in it, and stay due.
+      const told = new Set(checks.map(({ watch }) => watch.searchKey));
+      await this.giveBack(read.searches.filter(({ searchKey }) => !told.has(searchKey)));
     } catch (error) {
       this.log.error(
         { err: error, lane: this.lane.name },
         'a check could not be recorded; it is tried again',
       );
-      await this.release([read]);
+      // With what is reserved: some of the checks may have been stored, and the next try has the same ids.
+      await this.giveBack(read.searches);
     }
   }
-
-  private async outcomeOf({ searches, answers, remembers }: AnsweredSearches): Promise<Outcome> {
-    const finishedAt = this.clock.now();
-    const checks: WatchChecks[] = [];
-    const memories: SearchMemory[] = [];
-    const matched = matchAll(searches, answers, this.lane.connector);
-    const seen = await seenItemsOf(this.database, searches, matched);
-    for (const search of searches) {
-      const answer = answers.get(search.searchKey);
-      if (answer?.kind === 'read') {
-        const found = matched.get(search.searchKey) ?? [];
-        for (const watch of search.watches)
-          checks.push({
-            search,
-            watch,
-            parts: () => completedCheck(search, watch, answer, found, seen(watch.watchId), finishedAt),
-          });
-        memories.push({
-          searchKey: search.searchKey,
-          state: answer.state,
-          stateAt: answer.readAt,
-          failures: 0,
-        });
-      } else if (answer?.kind === 'failed') {
-        const { error, at, laneUntil } = answer;
-        const failures = search.failures + 1;
-        const retryAt =
-          laneUntil ??
-          new Date(at.getTime() + waitAfter(error.kind, failures, error.retryAfterMs, Math.random()));
-        this.log.warn({ lane: this.lane.name, kind: error.kind, retryAt }, error.message);
-        for (const watch of search.watches)
-          checks.push({
-            search,
-            watch,
-            parts: () => [failedCheck(search, watch, error, retryAt, finishedAt)],
-            notBefore: retryAt.getTime(),
-          });
-        memories.push({
-          searchKey: search.searchKey,
-          state: search.state,
-          stateAt: new Date(search.stateAt ?? 0),
-          failures,
-        });
-      }
-    }
-    return { checks, memories: remembers ? memories : [] };
-  }
-}
-
-/** The items that each search matches: all searches of a read in one pass over each item. */
-function matchAll(
-  searches: readonly DueSearch[],
-  answers: ReadonlyMap<string, Answer>,
-  { hasSearch, matchesUpstream }: SourceConnector,
-): Map<string, MatchedAnswer[]> {
-  const matched = new Map<string, MatchedAnswer[]>();
-  if (matchesUpstream) {
-    for (const [key, answer] of answers)
-      if (answer.kind === 'read')
-        matched.set(
-          key,
-          answer.fetched.items.map((item) => ({ item, matches: [] })),
-        );
-    return matched;
-  }
-  const matcher = compile(
-    searches.map((search) => {
-      const terms = searchTermsOf(search.searchKey, search.criteria);
-      return terms.mode === 'platform' && !hasSearch ? { ...terms, mode: 'word' } : terms;
-    }),
-  );
-  const items = new Map<string, SourceItem>();
-  for (const answer of answers.values())
-    if (answer.kind === 'read') for (const item of answer.fetched.items) items.set(item.itemId, item);
-  for (const item of items.values())
-    for (const { key, matches } of matcher.match(item)) {
-      const found = matched.get(key);
-      if (found) found.push({ item, matches });
-      else matched.set(key, [{ item, matches }]);
-    }
-  return matched;
 }

@@ -20,7 +20,7 @@ export type Answer =
 
 /** Searches that one upstream read answered. */
 export interface AnsweredSearches {
-  searches: DueSearch[];
+  searches: readonly DueSearch[];
   answers: Map<string, Answer>;
   /** False: what the connector remembers from this read is not kept. */
   remembers: boolean;
@@ -31,7 +31,8 @@ export interface PlannedRead {
   searches: DueSearch[];
   /** One read of the feed serves them all. */
   fromFeed: boolean;
-  run(): Promise<AnsweredSearches[]>;
+  /** Reads for those of its searches that are handed in, and for the watches in them. */
+  run(searches: readonly DueSearch[]): Promise<AnsweredSearches[]>;
 }
 
 /** Sources index with a delay: what is published shortly before a read can appear shortly after it. */
@@ -82,12 +83,12 @@ function singleRead(
   return {
     searches: [search],
     fromFeed: false,
-    run: async () => {
+    run: async ([asked = search]) => {
       // One instant for all parts: what the first leaves in the state is as new as what the others cover.
       const now = clock.now();
       const answered: AnsweredSearches[] = [];
       let answer: Answer | undefined;
-      for (const part of partsOf(search)) {
+      for (const part of partsOf(asked)) {
         // What did not answer one part is not asked again for the next.
         if (!answer || answer.kind === 'read') {
           const context = contextFor(lane, part, now, await seen(part), shared);
@@ -122,8 +123,8 @@ function probe(lane: Lane, searches: DueSearch[], clock: Clock, shared: FetchCon
   const read = feedRead(lane, searches, clock, shared, { since, pageCap: 1 });
   return {
     ...read,
-    run: async () => {
-      const answered = await read.run();
+    run: async (asked) => {
+      const answered = await read.run(asked);
       return lane.isFrozen ? answered : [];
     },
   };
@@ -134,12 +135,13 @@ function feedRead(
   searches: DueSearch[],
   clock: Clock,
   shared: FetchContext['shared'],
-  { since = earliestOf(searches, clock), pageCap = PAGE_CAP } = {},
+  probing?: { since: Date; pageCap: number },
 ): PlannedRead {
   return {
     searches,
     fromFeed: true,
-    run: async () => {
+    run: async (asked) => {
+      const { since, pageCap } = probing ?? { since: earliestOf(asked, clock), pageCap: PAGE_CAP };
       const context: FetchContext = {
         http: lane.http,
         match: 'word',
@@ -154,8 +156,8 @@ function feedRead(
       const feed = lane.connector.feed;
       if (!feed) throw new Error(`${lane.source} has no feed`);
       const answer = await read(lane, FEED, context, clock, () => feed.read(since, context));
-      const answers = new Map(searches.map((search) => [search.searchKey, withWindow(answer, search)]));
-      return [{ searches, answers, remembers: true }];
+      const answers = new Map(asked.map((search) => [search.searchKey, withWindow(answer, search)]));
+      return [{ searches: asked, answers, remembers: true }];
     },
   };
 }

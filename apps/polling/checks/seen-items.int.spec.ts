@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ItemSchema } from '#contracts';
-import { openPollingStores, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
 import { completedCheck } from './build-checks.js';
 import { CheckRecorder } from './check-recorder.js';
 import { claimDue, type DueSearch } from './due-work.js';
@@ -37,7 +37,7 @@ async function record(search: DueSearch, ids: readonly string[], notBefore?: num
   if (!watch) throw new Error('no watch');
   const fetched = { items: [], gap: false, warnings: [] };
   const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
-  const parts = completedCheck(search, watch, answer, matchedOf(ids), new Set(), new Date());
+  const parts = completedCheck(priced(search, watch), answer, matchedOf(ids), new Set(), new Date());
   await recorder.record([{ search, watch, parts: () => parts, notBefore }], [], true);
 }
 

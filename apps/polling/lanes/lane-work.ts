@@ -29,7 +29,7 @@ export class LaneWork {
     @Inject(LOG) private readonly log: Logger,
   ) {
     this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
-    this.desk = new LookupDesk(bus, store, log);
+    this.desk = new LookupDesk(bus, database, store, log);
   }
 
   /** `tickMs`: how often due work is looked for. */

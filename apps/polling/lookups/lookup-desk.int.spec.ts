@@ -1,10 +1,12 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LookupSchema, LookUpSchema, PRICE_BOOK_VERSION } from '#contracts';
+import { reserve } from '#credits';
 import { newId, Refusal } from '#kernel';
 import { lookupCommand, sendCommand, subjectOf } from '#messaging';
 import { UpstreamError, type Lookup, type SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
+import { fundAccount } from '#testing';
 import { NOTHING_LEARNED } from '../lanes/lane-memory.js';
 import { Lane } from '../lanes/lane.js';
 import { openPollingStores, Upstream, type PollingStores } from '../polling-under-test.js';
@@ -25,6 +27,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await open?.stop();
+  await stores.database.query('DELETE FROM credit_holds');
+  await fundAccount(stores.database, accountId, 1_000);
   upstream = new Upstream();
   lookup = async (_, { http }) => {
     await http.json({ url: 'https://upstream.example.org/thing' });
@@ -35,7 +39,7 @@ beforeEach(async () => {
 });
 
 function deskOn(on: Lane) {
-  return new LookupDesk(stores.bus, stores.store, createLogger('spec', 'silent')).open(on);
+  return new LookupDesk(stores.bus, stores.database, stores.store, createLogger('spec', 'silent')).open(on);
 }
 
 function laneOn(more: Partial<SourceConnector> = {}): Lane {
@@ -56,9 +60,9 @@ function laneOn(more: Partial<SourceConnector> = {}): Lane {
 
 const accountId = newId();
 
-function ask(operation = 'tweets', patienceMs = 60_000) {
+function ask(operation = 'tweets', patienceMs = 60_000, commandId = newId()) {
   const input = create(LookUpSchema, {
-    commandId: newId(),
+    commandId,
     accountId,
     source: 'x',
     operation,
@@ -73,6 +77,8 @@ const refusalOf = (asking: Promise<unknown>) =>
     () => undefined,
     ({ status, code, message }: Refusal) => ({ status, code, message }),
   );
+
+const held = async () => Object.values(await stores.holds());
 
 async function facts() {
   const stored = await stores.store.read('LOOKUPS', subjectOf('LOOKUPS', accountId));
@@ -193,6 +199,61 @@ describe('a direct lookup', () => {
       message: expect.stringContaining('check SOURCE_X_TOKEN'),
     });
     expect(upstream.requests).toEqual([]);
+  });
+
+  it('reserves what it can cost at the most before it asks, and keeps that until it is charged', async () => {
+    const during: number[][] = [];
+    const answers = lookup;
+    lookup = async (...args) => {
+      during.push(await held());
+      return answers(...args);
+    };
+    const commandId = newId();
+    expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
+    // One for the question and one for each of three ids.
+    expect(during).toEqual([[4]]);
+    expect(await stores.holds()).toEqual({ [commandId]: 4 });
+  });
+
+  it('that the account cannot pay is a 402 that says what is missing, and nobody is asked', async () => {
+    await fundAccount(stores.database, accountId, 3);
+    expect(await refusalOf(ask())).toEqual({
+      status: 402,
+      code: 'INSUFFICIENT_CREDITS',
+      message: '4 credits are needed, 3 are left',
+    });
+    await fundAccount(stores.database, accountId, 1);
+    const refused: unknown = await ask('user').catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      details: [{ path: 'credits', message: '3 credits are needed, 1 is left' }],
+    });
+    expect([upstream.requests, await held()]).toEqual([[], []]);
+  });
+
+  it('leaves others what others have reserved', async () => {
+    await fundAccount(stores.database, accountId, 5);
+    await reserve(stores.database, [{ holdId: newId(), accountId, credits: 3, lifetimeSeconds: 60 }]);
+    expect(await refusalOf(ask('user'))).toMatchObject({ message: '3 credits are needed, 2 are left' });
+  });
+
+  it('gives back what it reserved when it fails or is too late, and keeps it for a definitive no', async () => {
+    await refusalOf(ask('tweets', -1));
+    expect(await held()).toEqual([]);
+    lookup = () => Promise.reject(new UpstreamError('timeout', 'x did what it did'));
+    await refusalOf(ask());
+    expect(await held()).toEqual([]);
+    lookup = async () => ({ kind: 'refused', code: 'USER_NOT_FOUND', message: 'There is no such user' });
+    await refusalOf(ask('user'));
+    expect(await held()).toEqual([3]);
+  });
+
+  it('that is sent again with its id leaves one fact and holds once', async () => {
+    const commandId = newId();
+    const before = (await facts()).length;
+    const first = await ask('tweets', 60_000, commandId);
+    const second = await ask('tweets', 60_000, commandId);
+    expect(second).toEqual(first);
+    expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
   });
 
   it('that nobody answers is a 503', async () => {

@@ -7,9 +7,11 @@ import {
   type LookedUp,
   type LookUpSchema,
 } from '#contracts';
+import { release, reserve } from '#credits';
 import type { EventStore } from '#event-store';
 import { isoOf, Refusal, systemClock } from '#kernel';
 import { commandHandler, lookupCommand, serveCommands, subjectOf, type Bus } from '#messaging';
+import type { Database } from '#postgres';
 import { UpstreamError, type LookupAnswer, type UpstreamErrorKind } from '#sources';
 import { metrics, type Logger } from '#telemetry';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
@@ -17,13 +19,18 @@ import { LookupDoor } from './lookup-door.js';
 
 type Question = MessageShape<typeof LookUpSchema>;
 
+/** Longer than anybody waits for a lookup and billing for its fact: whoever held it then is dead. */
+const HOLD_SECONDS = 660;
+
 /**
  * Answers the direct lookups of a source while this replica holds its first lane: they share the lane's budget. Each
- * definitive answer is stated as a fact, with its cost, before the caller hears of it.
+ * definitive answer is stated as a fact, with its cost, before the caller hears of it. What it can cost at the most is
+ * reserved before anybody is asked.
  */
 export class LookupDesk {
   constructor(
     private readonly bus: Bus,
+    private readonly database: Database,
     private readonly store: EventStore,
     private readonly log: Logger,
   ) {}
@@ -34,12 +41,30 @@ export class LookupDesk {
     const handler = commandHandler(lookupCommand(lane.source), (question) => {
       let door = doors.get(question.operation);
       if (!door) doors.set(question.operation, (door = new LookupDoor(lane)));
-      return this.answer(lane, door, question);
+      return this.paid(lane, door, question);
     });
     return serveCommands(this.bus, [handler], this.log);
   }
 
-  private async answer(lane: Lane, door: LookupDoor, question: Question): Promise<LookedUp> {
+  /** Answers for what the account has; without an answer that is stated nothing of it is spent. */
+  private async paid(lane: Lane, door: LookupDoor, question: Question): Promise<LookedUp> {
+    const { source, operation, accountId, commandId: holdId } = question;
+    const credits = creditsOfLookup(`${source}.${operation}`, mostFound(question));
+    const hold = { holdId, accountId, credits, lifetimeSeconds: HOLD_SECONDS };
+    const shortage = (await reserve(this.database, [hold])).get(holdId);
+    if (shortage) {
+      metrics.lookups.inc({ source, operation, outcome: 'insufficient_credits' });
+      throw Refusal.insufficientCredits(shortage.needed, shortage.available);
+    }
+    const answer = await this.inTime(lane, door, question).catch(async (error: unknown) => {
+      await release(this.database, [holdId]);
+      throw error;
+    });
+    // From here on it is charged: whether the fact was stored is not known while storing it fails.
+    return this.state(question, answer);
+  }
+
+  private async inTime(lane: Lane, door: LookupDoor, question: Question): Promise<LookupAnswer> {
     const { source, operation } = question;
     const count = (outcome: string) => metrics.lookups.inc({ source, operation, outcome });
     const answer = await this.ask(lane, door, question).catch((error: unknown) => {
@@ -52,24 +77,28 @@ export class LookupDesk {
       count('too_late');
       throw unavailable(`${source} took too long to answer`);
     }
+    return answer;
+  }
+
+  private async state(question: Question, answer: LookupAnswer): Promise<LookedUp> {
+    const { source, operation, accountId, commandId, questionJson } = question;
     const found = answer.kind === 'found' ? answer.found : 0;
     const outcome = answer.kind === 'found' ? 'found' : answer.code;
     const costCredits = creditsOfLookup(`${source}.${operation}`, found);
     const fact = create(LookupSchema, {
-      lookupId: question.commandId,
-      accountId: question.accountId,
+      lookupId: commandId,
+      accountId,
       source,
       operation,
       at: isoOf(systemClock.now()),
-      questionJson: question.questionJson,
+      questionJson,
       outcome,
       found,
       costCredits,
       priceBookVersion: PRICE_BOOK_VERSION,
     });
-    const subject = subjectOf('LOOKUPS', question.accountId);
-    await this.store.publish(subject, toBinary(LookupSchema, fact), question.commandId);
-    count(outcome);
+    await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
+    metrics.lookups.inc({ source, operation, outcome });
     if (answer.kind === 'refused') throw new Refusal(404, answer.code, answer.message);
     return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found, costCredits });
   }
@@ -80,6 +109,12 @@ export class LookupDesk {
     const asked = JSON.parse(question.questionJson) as JsonObject;
     return lookup(asked, { http: door.http, now: systemClock.now(), session: lane.session });
   }
+}
+
+/** Things that a lookup can find at the most, where the price counts them. */
+function mostFound({ questionJson }: Question): number {
+  const { ids } = JSON.parse(questionJson) as { ids?: unknown };
+  return Array.isArray(ids) ? ids.length : 0;
 }
 
 /** Why a lookup has no answer, as the caller is told it: nothing was charged. */

@@ -1,0 +1,114 @@
+import type { Clock } from '#kernel';
+import { compile, searchTermsOf } from '#matching';
+import type { Database } from '#postgres';
+import type { SourceConnector, SourceItem } from '#sources';
+import type { Logger } from '#telemetry';
+import { waitAfter } from '../domain/backoff.js';
+import type { Lane } from '../lanes/lane.js';
+import { completedCheck, failedCheck, type MatchedAnswer } from './build-checks.js';
+import { checkPriceOf, unitsOf } from './check-price.js';
+import type { SearchMemory, WatchChecks } from './check-recorder.js';
+import type { DueSearch, DueWatch } from './due-work.js';
+import type { Answer, AnsweredSearches } from './read-upstream.js';
+import { seenItemsOf } from './seen-items.js';
+
+/** What a read says of the watches that waited for it. */
+export interface Outcome {
+  checks: WatchChecks[];
+  /** Watches whose checks cost something. */
+  charged: DueWatch[];
+  memories: SearchMemory[];
+}
+
+/** Turns what the upstream answered into the checks of the watches; a search that was not asked has none. */
+export async function outcomeOf(
+  { searches, answers, remembers }: AnsweredSearches,
+  lane: Lane,
+  database: Database,
+  clock: Clock,
+  log: Logger,
+): Promise<Outcome> {
+  const finishedAt = clock.now();
+  const checks: WatchChecks[] = [];
+  const charged: DueWatch[] = [];
+  const memories: SearchMemory[] = [];
+  const matched = matchAll(searches, answers, lane.connector);
+  const seen = await seenItemsOf(database, searches, matched);
+  for (const search of searches) {
+    const answer = answers.get(search.searchKey);
+    if (answer?.kind === 'read') {
+      const found = matched.get(search.searchKey) ?? [];
+      for (const watch of search.watches) {
+        const price = checkPriceOf(lane.connector, search, watch);
+        const check = { search, watch, price };
+        if (unitsOf(price, answer.fetched) > 0) charged.push(watch);
+        checks.push({
+          search,
+          watch,
+          parts: () => completedCheck(check, answer, found, seen(watch.watchId), finishedAt),
+        });
+      }
+      memories.push({
+        searchKey: search.searchKey,
+        state: answer.state,
+        stateAt: answer.readAt,
+        failures: 0,
+      });
+    } else if (answer?.kind === 'failed') {
+      const { error, at, laneUntil } = answer;
+      const failures = search.failures + 1;
+      const retryAt =
+        laneUntil ??
+        new Date(at.getTime() + waitAfter(error.kind, failures, error.retryAfterMs, Math.random()));
+      log.warn({ lane: lane.name, kind: error.kind, retryAt }, error.message);
+      for (const watch of search.watches)
+        checks.push({
+          search,
+          watch,
+          parts: () => [failedCheck(search, watch, error, retryAt, finishedAt)],
+          notBefore: retryAt.getTime(),
+        });
+      memories.push({
+        searchKey: search.searchKey,
+        state: search.state,
+        stateAt: new Date(search.stateAt ?? 0),
+        failures,
+      });
+    }
+  }
+  return { checks, charged, memories: remembers ? memories : [] };
+}
+
+/** The items that each search matches: all searches of a read in one pass over each item. */
+function matchAll(
+  searches: readonly DueSearch[],
+  answers: ReadonlyMap<string, Answer>,
+  { hasSearch, matchesUpstream }: SourceConnector,
+): Map<string, MatchedAnswer[]> {
+  const matched = new Map<string, MatchedAnswer[]>();
+  if (matchesUpstream) {
+    for (const [key, answer] of answers)
+      if (answer.kind === 'read')
+        matched.set(
+          key,
+          answer.fetched.items.map((item) => ({ item, matches: [] })),
+        );
+    return matched;
+  }
+  const matcher = compile(
+    searches.map((search) => {
+      const terms = searchTermsOf(search.searchKey, search.criteria);
+      return terms.mode === 'platform' && !hasSearch ? { ...terms, mode: 'word' } : terms;
+    }),
+  );
+  const items = new Map<string, SourceItem>();
+  for (const answer of answers.values())
+    if (answer.kind === 'read') for (const item of answer.fetched.items) items.set(item.itemId, item);
+  for (const item of items.values())
+    for (const { key, matches } of matcher.match(item)) {
+      const found = matched.get(key);
+      if (found) found.push({ item, matches });
+      else matched.set(key, [{ item, matches }]);
+    }
+  return matched;
+}

@@ -1,0 +1,220 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Check } from '#contracts';
+import { reserve } from '#credits';
+import { checkIdOf, isoOf, newId } from '#kernel';
+import { fundAccount, until } from '#testing';
+import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import type { Lane } from '../lanes/lane.js';
+import { claimDue, type DueSearch } from './due-work.js';
+import type { LaneWorker } from './lane-worker.js';
+import type { PlannedRead } from './read-upstream.js';
+import { reserveReads } from './reservation.js';
+
+let stores: PollingStores;
+let upstream: Upstream;
+let worker: LaneWorker;
+let lane: Lane;
+
+beforeAll(async () => {
+  stores = await openPollingStores();
+});
+afterAll(() => stores?.drop());
+beforeEach(async () => {
+  for (const table of ['watch_schedule', 'upstream_searches', 'credit_holds'])
+    await stores.database.query(`DELETE FROM ${table}`);
+  upstream = new Upstream();
+  ({ worker, lane } = workerOn(upstream, stores));
+  worker.start();
+});
+afterEach(() => worker.stop());
+
+/** Makes the watches due and waits for the check of each, and until the tables know of it. */
+async function tick(...watchIds: string[]): Promise<Check[]> {
+  const before = await Promise.all(watchIds.map(async (id) => (await stores.checksOf(id)).length));
+  await stores.due(...watchIds);
+  const checks = await Promise.all(
+    watchIds.map((id, n) =>
+      until(`a check of ${id}`, async () => (await stores.checksOf(id))[before[n] ?? 0]),
+    ),
+  );
+  await until('the tables have followed', async () => {
+    const rows: { busy: number }[] = await stores.database.query(
+      `SELECT count(*)::int AS busy FROM watch_schedule WHERE watch_id = ANY($1) AND next_due_at <= clock_timestamp()`,
+      [watchIds],
+    );
+    return rows[0]?.busy === 0;
+  });
+  return checks;
+}
+
+const outcomeOf = ({ failure, costCredits }: Check) => [failure?.kind ?? 'completed', costCredits];
+
+describe('what a check can cost is reserved before it', () => {
+  it('and is held under its id until the charge for it uses it up', async () => {
+    const id = await stores.watch({ credits: 1 });
+    const [check] = await tick(id);
+    expect(check && outcomeOf(check)).toEqual(['completed', 1]);
+    expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
+  });
+
+  it('or nothing is asked: the check fails with what was missing, and the next tick tries again', async () => {
+    const accountId = newId();
+    const id = await stores.watch({ accountId, credits: 0 });
+    const [check] = await tick(id);
+    expect(check).toMatchObject({
+      costCredits: 0,
+      failure: {
+        kind: 'insufficient_credits',
+        reason:
+          'hackernews was not asked: the check can cost 1 credit, and 0 of the account’s credits are free',
+        creditsNeeded: 1,
+      },
+    });
+    expect([upstream.requests, lane.isProbing, lane.blockedForMs]).toEqual([[], false, 0]);
+    expect(await stores.holds()).toEqual({});
+    const rows: { failures: number; baseline_at: Date | null }[] = await stores.database.query(
+      'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_key)',
+    );
+    expect(rows).toEqual([{ failures: 0, baseline_at: null }]);
+    await fundAccount(stores.database, accountId, 1);
+    const [next] = await tick(id);
+    expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
+  });
+
+  it('without a ledger there are no credits', async () => {
+    const id = await stores.watch();
+    await stores.database.query('DELETE FROM credit_balances');
+    expect((await tick(id)).map(outcomeOf)).toEqual([['insufficient_credits', 0]]);
+  });
+
+  it('for each watch by itself: whose account can pay is served, and nobody else', async () => {
+    const rich = await stores.watch({ credits: 5 });
+    const poor = await stores.watch({ credits: 0 });
+    const other = await stores.watch({ credits: 0, query: 'other' });
+    upstream.publish('hn:1');
+    const checks = await tick(rich, poor, other);
+    expect(checks.map(outcomeOf)).toEqual([
+      ['completed', 1],
+      ['insufficient_credits', 0],
+      ['insufficient_credits', 0],
+    ]);
+    expect(upstream.requests.length).toBe(1);
+    expect(checks.map(({ rememberedItemIds }) => rememberedItemIds)).toEqual([['hn:1'], [], []]);
+  });
+
+  it('and the last credits go to as many checks as they pay for', async () => {
+    const accountId = newId();
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) ids.push(await stores.watch({ accountId, credits: 3 }));
+    const kinds = (await tick(...ids)).map(({ failure }) => failure?.kind ?? 'completed').sort();
+    expect(kinds).toEqual([
+      'completed',
+      'completed',
+      'completed',
+      'insufficient_credits',
+      'insufficient_credits',
+    ]);
+    expect(Object.values(await stores.holds())).toEqual([1, 1, 1]);
+  });
+
+  it('by two lanes at once: together they never hold more than the balance', async () => {
+    const accountId = newId();
+    for (const query of ['first', 'second'])
+      for (let n = 0; n < 20; n += 1) await stores.watch({ accountId, query, credits: 15 });
+    await worker.stop();
+    await stores.database.query('UPDATE watch_schedule SET next_due_at = now()');
+    await stores.database.query('UPDATE upstream_searches SET next_due_at = now()');
+    const searches = await claimDue(stores.database, 'hackernews:0', 10);
+    const reserved = await Promise.all(
+      searches.map((search) => reserveReads(stores.database, {}, [readOf(search)], new Date())),
+    );
+    expect(reserved.length).toBe(2);
+    const both = reserved.flat();
+    expect(watchesIn(both.flatMap((one) => one.searches))).toBe(15);
+    expect(both.reduce((sum, { unpaid }) => sum + unpaid.length, 0)).toBe(25);
+    expect(Object.keys(await stores.holds()).length).toBe(15);
+  });
+});
+
+describe('what was reserved is given back', () => {
+  it('when the check fails', async () => {
+    upstream.failure = { status: 403 };
+    const id = await stores.watch({ credits: 1 });
+    expect((await tick(id)).map(outcomeOf)).toEqual([['forbidden', 0]]);
+    expect(await stores.holds()).toEqual({});
+    upstream.failure = undefined;
+    expect((await tick(id)).map(outcomeOf)).toEqual([['completed', 1]]);
+  });
+
+  it('when the read is cut off because the service stops', async () => {
+    let open = () => {};
+    upstream.gate = new Promise((resolve) => (open = resolve));
+    upstream.failure = { status: 500 };
+    const id = await stores.watch({ credits: 1 });
+    await stores.due(id);
+    await until('the read is under way', () => upstream.requests.length === 1);
+    expect(Object.values(await stores.holds())).toEqual([1]);
+    const stopped = worker.stop();
+    open();
+    await stopped;
+    expect([await stores.holds(), await stores.checksOf(id)]).toEqual([{}, []]);
+  });
+
+  it('when the service stops before the read has begun', async () => {
+    await worker.stop();
+    upstream.requestsPerMinute = 6;
+    ({ worker } = workerOn(upstream, stores));
+    const accountId = newId();
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) ids.push(await stores.watch({ accountId, query: `q${n}` }));
+    await stores.due(...ids);
+    worker.start();
+    const held = () => stores.holds().then((holds) => Object.keys(holds).length);
+    await until('all are reserved for', async () => (await held()) === 5);
+    await until('one is read', async () => {
+      const checks = await Promise.all(ids.map((id) => stores.checksOf(id)));
+      return checks.flat().length === 1;
+    });
+    await worker.stop();
+    expect(await held()).toBe(1);
+  });
+
+  it('after a crash to whoever tries the same tick again: it meets its own hold', async () => {
+    const accountId = newId();
+    const id = await stores.watch({ accountId, credits: 1 });
+    await worker.stop();
+    await stores.due(id);
+    const holdId = checkIdOf(id, isoOf(await dueAtOf(id)));
+    await reserve(stores.database, [{ holdId, accountId, credits: 1, lifetimeSeconds: 600 }]);
+    ({ worker } = workerOn(upstream, stores));
+    worker.start();
+    const check = await until('the check', async () => (await stores.checksOf(id))[0]);
+    expect([check.checkId, outcomeOf(check)]).toEqual([holdId, ['completed', 1]]);
+  });
+
+  it('after a crash to everybody, once its holder must be dead', async () => {
+    const accountId = newId();
+    const id = await stores.watch({ accountId, credits: 1 });
+    await reserve(stores.database, [{ holdId: newId(), accountId, credits: 1, lifetimeSeconds: 600 }]);
+    expect((await tick(id)).map(outcomeOf)).toEqual([['insufficient_credits', 0]]);
+    await stores.database.query(`UPDATE credit_holds SET expires_at = now() - interval '1 second'`);
+    expect((await tick(id)).map(outcomeOf)).toEqual([['completed', 1]]);
+  });
+});
+
+const readOf = (search: DueSearch): PlannedRead => ({
+  searches: [search],
+  fromFeed: false,
+  run: () => Promise.resolve([]),
+});
+
+const watchesIn = (searches: readonly DueSearch[]) =>
+  searches.reduce((sum, { watches }) => sum + watches.length, 0);
+
+async function dueAtOf(watchId: string): Promise<Date> {
+  const rows: { next_due_at: Date }[] = await stores.database.query(
+    'SELECT next_due_at FROM watch_schedule WHERE watch_id = $1',
+    [watchId],
+  );
+  return rows[0]?.next_due_at ?? new Date(0);
+}
