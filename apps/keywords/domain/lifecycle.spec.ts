@@ -1,0 +1,179 @@
+import { create } from '@bufbuild/protobuf';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KeywordDefinitionSchema, WatchSchema, type KeywordDefinition } from '#contracts';
+import { Refusal } from '#kernel';
+import { decide, evolve, nothingYet, type KeywordCommand, type KeywordState } from './keyword.js';
+import { PAUSE_REASONS, type PauseReason } from './pauses.js';
+
+const watch = (watchId: string, criteriaHash: string, more = {}) =>
+  create(WatchSchema, { watchId, source: 'rss', searchId: 's', criteriaHash, intervalSeconds: 600, ...more });
+const definition = (name: string) => create(KeywordDefinitionSchema, { name, webhookMode: 'all' });
+
+/** What has been decided so far, and what is asked next. */
+function run(state: KeywordState, command: KeywordCommand) {
+  const events = decide(command, state);
+  return { events: events.map(({ event }) => event), state: events.reduce(evolve, state) };
+}
+const keyword = (scheduled = true): KeywordState =>
+  run(nothingYet, {
+    kind: 'create-keyword',
+    definition: definition('Acme'),
+    watches: [watch('w1', 'a')],
+    scheduled,
+    creditsRemaining: 10,
+  }).state;
+const loneWatch = (): KeywordState =>
+  run(nothingYet, {
+    kind: 'create-watch',
+    watch: watch('w1', 'a'),
+    webhookUrl: undefined,
+    ai: undefined,
+    analysis: false,
+    collides: false,
+  }).state;
+const pause = (reason: PauseReason, creditsNeeded = 0): KeywordCommand => ({
+  kind: 'pause',
+  reason,
+  creditsRemaining: 3,
+  creditsNeeded,
+});
+const resume = (...reasons: PauseReason[]): KeywordCommand => ({
+  kind: 'resume',
+  reasons,
+  creditsRemaining: 7,
+});
+const change = (
+  more: Partial<Extract<KeywordCommand, { kind: 'change-keyword' }>> & { definition?: KeywordDefinition },
+): KeywordCommand => ({
+  kind: 'change-keyword',
+  definition: definition('Acme'),
+  planned: [watch('new', 'a')],
+  expectedVersion: 1,
+  scheduled: true,
+  creditsRemaining: 10,
+  ...more,
+});
+function refusal(command: KeywordCommand, state: KeywordState) {
+  try {
+    return decide(command, state);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return [error.status, error.code];
+  }
+}
+
+describe.each([
+  ['a keyword', keyword, 'keywordPaused', 'keywordResumed'],
+  ['a lone watch', loneWatch, 'watchPaused', 'watchResumed'],
+] as const)('%s', (_, made, paused, resumed) => {
+  it('rests for the first reason, and runs again when the last is gone', () => {
+    const first = run(made(), pause('user'));
+    expect(first.events).toMatchObject([
+      { case: paused, value: { reason: 'user', stopped: true, creditsRemaining: 3 } },
+    ]);
+    const second = run(first.state, pause('insufficient_credits', 5));
+    expect(second.events).toMatchObject([{ case: paused, value: { stopped: false, creditsNeeded: 5 } }]);
+    const third = run(second.state, resume('user'));
+    expect(third.events).toMatchObject([{ case: resumed, value: { reason: 'user', running: false } }]);
+    const fourth = run(third.state, resume('user', 'insufficient_credits'));
+    expect(fourth.events).toMatchObject([
+      { case: resumed, value: { reason: 'insufficient_credits', running: true, creditsRemaining: 7 } },
+    ]);
+  });
+
+  it('is not paused twice for one reason, nor resumed from one that does not hold', () => {
+    const once = run(made(), pause('plan')).state;
+    expect(run(once, pause('plan')).events).toEqual([]);
+    expect(run(made(), resume('user', 'plan')).events).toEqual([]);
+  });
+
+  it('runs exactly while no reason holds, whatever comes in which order', () => {
+    const step = fc.oneof(
+      fc.constantFrom(...PAUSE_REASONS).map((reason) => pause(reason, 5)),
+      fc.subarray([...PAUSE_REASONS]).map((reasons) => resume(...reasons)),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        let state = made();
+        const holds = new Set<string>();
+        let runs = true;
+        for (const command of steps) {
+          const next = run(state, command);
+          if (command.kind === 'pause') holds.add(command.reason);
+          if (command.kind === 'resume') for (const reason of command.reasons) holds.delete(reason);
+          for (const event of next.events) {
+            if (event.case === paused && event.value.stopped) runs = false;
+            if (event.case === resumed && event.value.running) runs = true;
+          }
+          state = next.state;
+          expect(runs).toBe(holds.size === 0);
+          expect('pauses' in state && state.pauses.reasons).toEqual(
+            PAUSE_REASONS.filter((reason) => holds.has(reason)),
+          );
+        }
+      }),
+    );
+  });
+});
+
+describe('a keyword', () => {
+  it('that is made before its schedule begins rests from the start', () => {
+    const { state } = { state: keyword(false) };
+    expect(state).toMatchObject({ status: 'keyword', version: 2, pauses: { reasons: ['schedule'] } });
+  });
+
+  it('that is retired cannot be paused, resumed or changed', () => {
+    const retired = run(keyword(), { kind: 'retire-keyword' }).state;
+    for (const command of [pause('user'), resume('user'), change({})])
+      expect(refusal(command, retired)).toEqual([409, 'CONFLICT']);
+  });
+
+  it('that is not there cannot be paused, resumed or changed', () => {
+    for (const command of [pause('user'), resume('user'), change({})])
+      expect(refusal(command, nothingYet)).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('is changed from its last version alone', () => {
+    expect(refusal(change({ definition: definition('B'), expectedVersion: 7 }), keyword())).toEqual([
+      409,
+      'STALE_VERSION',
+    ]);
+  });
+
+  it('is not changed into what it is, although prices have changed meanwhile', () => {
+    const planned = [watch('new', 'a', { creditsPerCheck: 9, priceBookVersion: 'later' })];
+    expect(decide(change({ planned }), keyword())).toEqual([]);
+  });
+
+  it('holds no search twice after a change', () => {
+    const planned = [watch('n1', 'a'), watch('n2', 'a', { searchId: 't' })];
+    expect(refusal(change({ planned }), keyword())).toEqual([409, 'DUPLICATE_SEARCH']);
+  });
+
+  it('names what ends and what starts over when its search is changed', () => {
+    const { events, state } = run(keyword(), change({ planned: [watch('w2', 'b')] }));
+    expect(events).toMatchObject([
+      {
+        case: 'keywordChanged',
+        value: {
+          retiredWatchIds: ['w1'],
+          resets: [{ previousWatchId: 'w1', watchId: 'w2' }],
+          resting: false,
+        },
+      },
+    ]);
+    expect(state).toMatchObject({ version: 2, everyWatchId: ['w1', 'w2'] });
+    expect(run(state, { kind: 'retire-keyword' }).state).toEqual({
+      status: 'keyword-retired',
+      everyWatchId: ['w1', 'w2'],
+    });
+  });
+
+  it('rests when a change puts it outside of its schedule, and runs when one puts it inside', () => {
+    const rests = run(keyword(), change({ definition: definition('B'), scheduled: false }));
+    expect(rests.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
+    const runs = run(rests.state, change({ definition: definition('C'), expectedVersion: 3 }));
+    expect(runs.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordResumed']);
+  });
+});

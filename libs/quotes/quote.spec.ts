@@ -1,0 +1,172 @@
+import { create } from '@bufbuild/protobuf';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CriteriaSchema, type SourceId } from '#contracts';
+import { quotedByDay, type QuotedPeriod } from './quoted-days.js';
+import { checksPerMonth, priceOf, quoteOf, type QuotedSearch } from './quote.js';
+
+const criteria = create(CriteriaSchema, { market: 'global', query: 'acme' });
+const priced = (more: Partial<QuotedSearch>) => ({
+  source: 'hackernews' as SourceId,
+  criteria,
+  intervalSeconds: 3600,
+  coBrands: false,
+  backfill: false,
+  searchId: null,
+  label: null,
+  ...more,
+});
+/** As ai_answers with three engines, and x with one query. */
+const partsOf = (source: SourceId) => ({
+  ...(source === 'ai_answers' ? { unitsPerCheck: () => 3 } : {}),
+  ...(source === 'x' ? { itemsPerFirstScan: () => 100 } : {}),
+});
+const price = (more: Partial<QuotedSearch>) => priceOf(priced(more), partsOf(more.source ?? 'hackernews'));
+
+describe('the price of a search', () => {
+  it.each<[SourceId, number]>([
+    ['hackernews', 1],
+    ['bluesky', 1],
+    ['mastodon', 1],
+    ['lemmy', 1],
+    ['github', 1],
+    ['producthunt', 1],
+    ['stackoverflow', 1],
+    ['rss', 1],
+    ['reddit', 2],
+    ['vinted', 2],
+    ['youtube', 3],
+    ['x', 5],
+    ['tiktok', 5],
+    ['ai_answers', 15],
+  ])('on %s is %i credits a check', (source, creditsPerCheck) => {
+    expect(price({ source })).toMatchObject({
+      creditsPerCheck,
+      checksPerMonth: 720,
+      monthlyCredits: 720 * creditsPerCheck,
+    });
+  });
+
+  it('has 2 credits more an engine where answers are read for brands named beside, and nowhere else', () => {
+    expect(price({ source: 'ai_answers', coBrands: true }).creditsPerCheck).toBe(3 * (5 + 2));
+    expect(price({ source: 'x', coBrands: true }).creditsPerCheck).toBe(5);
+  });
+
+  it('has a first scan with a backfill only: a check, or on x every tweet that can come back', () => {
+    expect(price({}).firstScanCredits).toBe(0);
+    expect(price({ backfill: true }).firstScanCredits).toBe(1);
+    expect(price({ source: 'ai_answers', backfill: true }).firstScanCredits).toBe(15);
+    expect(price({ source: 'x', backfill: true }).firstScanCredits).toBe(100);
+  });
+});
+
+describe('a month', () => {
+  it('has 30 days, and as many checks as begin in it', () => {
+    expect(checksPerMonth(1)).toBe(2_592_000);
+    expect(checksPerMonth(2_592_000)).toBe(1);
+    expect(checksPerMonth(2_592_001)).toBe(1);
+    expect(checksPerMonth(7)).toBe(370_286);
+  });
+
+  it('covers every check, and no check too many', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 31_536_000 }), (interval) => {
+        const checks = checksPerMonth(interval);
+        expect(checks * interval).toBeGreaterThanOrEqual(2_592_000);
+        expect((checks - 1) * interval).toBeLessThan(2_592_000);
+      }),
+    );
+  });
+});
+
+const search = fc
+  .record({
+    source: fc.constantFrom<SourceId>('hackernews', 'x', 'reddit', 'youtube', 'ai_answers', 'vinted'),
+    coBrands: fc.boolean(),
+    backfill: fc.boolean(),
+  })
+  .map((given) => priced({ ...given, intervalSeconds: INTERVALS[given.source] ?? 600 }));
+/** All searches of a source have one interval. */
+const INTERVALS: Partial<Record<SourceId, number>> = { hackernews: 60, x: 1800, reddit: 3601, vinted: 999 };
+
+describe('a quote', () => {
+  it('is the same sum by search, by source and all in all', () => {
+    fc.assert(
+      fc.property(fc.array(search, { maxLength: 12 }), (searches) => {
+        const quote = quoteOf(searches, partsOf);
+        const sum = (rows: { [key: string]: unknown }[], key: string) =>
+          rows.reduce((total, row) => total + (row[key] as number), 0);
+        for (const key of ['monthlyCredits', 'checksPerMonth'] as const) {
+          expect(sum(quote.bySearch, key)).toBe(quote[key]);
+          expect(sum(quote.bySource, key)).toBe(quote[key]);
+        }
+        for (const row of quote.bySearch)
+          expect(row.monthlyCredits).toBe(row.creditsPerCheck * row.checksPerMonth);
+        expect(sum(quote.bySource, 'searches')).toBe(searches.length);
+        expect(quote.firstScanCredits).toBe(
+          searches.reduce((total, one) => total + priceOf(one, partsOf(one.source)).firstScanCredits, 0),
+        );
+      }),
+    );
+  });
+
+  it('of nothing is nothing', () => {
+    expect(quoteOf([], partsOf)).toEqual({
+      monthlyCredits: 0,
+      checksPerMonth: 0,
+      bySource: [],
+      bySearch: [],
+      firstScanCredits: 0,
+    });
+  });
+});
+
+describe('what was quoted for a day', () => {
+  const at = (text: string) => Date.parse(`2026-03-${text}Z`);
+  const period = (more: Partial<QuotedPeriod>): QuotedPeriod => ({
+    source: 'x',
+    from: at('04T00:00'),
+    to: undefined,
+    intervalSeconds: 3600,
+    creditsPerCheck: 5,
+    firstScanCredits: 0,
+    ...more,
+  });
+
+  it('is as many checks as intervals fit into the time that the watch ran', () => {
+    const periods = [period({ from: at('04T18:00'), to: at('05T06:00') })];
+    expect(quotedByDay(periods, at('01T00:00'), at('09T00:00'))).toEqual([
+      { source: 'x', date: '2026-03-04', checks: 6, credits: 30 },
+      { source: 'x', date: '2026-03-05', checks: 6, credits: 30 },
+    ]);
+  });
+
+  it('has the first scan on the first day, and stops where the time that is looked at ends', () => {
+    const periods = [period({ from: at('04T23:00'), firstScanCredits: 100 })];
+    expect(quotedByDay(periods, at('04T00:00'), at('05T01:00'))).toEqual([
+      { source: 'x', date: '2026-03-04', checks: 1, credits: 105 },
+      { source: 'x', date: '2026-03-05', checks: 1, credits: 5 },
+    ]);
+    expect(quotedByDay(periods, at('05T00:00'), at('05T01:00'))).toEqual([
+      { source: 'x', date: '2026-03-05', checks: 1, credits: 5 },
+    ]);
+  });
+
+  it('adds up to the whole time, wherever days are cut', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(10_000_000),
+        fc.nat(10_000_000),
+        fc.integer({ min: 1, max: 90_000 }),
+        (from, length, interval) => {
+          const start = at('01T00:00') + from * 100;
+          const periods = [period({ from: start, to: start + length * 100, intervalSeconds: interval })];
+          const days = quotedByDay(periods, 0, Number.MAX_SAFE_INTEGER);
+          const checks = days.reduce((sum, day) => sum + day.checks, 0);
+          expect(checks).toBeCloseTo((length * 100) / 1000 / interval, 6);
+          expect(new Set(days.map(({ date }) => date)).size).toBe(days.length);
+        },
+      ),
+    );
+  });
+});
