@@ -25,6 +25,7 @@ import { SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
+import { malformedRequests, readJsonAlone } from './http/request-parsing.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
@@ -87,10 +88,12 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         list: (...loops: [RequestQuota, Idempotency]) => ({ durables: [], commands: [], loops }),
       },
     ),
+    server: malformedRequests,
     http(app: NestFastifyApplication) {
       const log = app.get<Logger>(LOG, { strict: false });
       app.useGlobalFilters(new ErrorFilter(log));
       const fastify = app.getHttpAdapter().getInstance();
+      readJsonAlone(fastify);
       trackRequests(fastify, log);
       app.get(Admission).guard(fastify);
       app.get(Idempotency).guard(fastify);

@@ -2,8 +2,9 @@ import 'reflect-metadata';
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyServerOptions } from 'fastify';
 import { readSettings, requireSettings, SettingsError, type SettingName, type Settings } from '#config';
-import { createLogger } from '#telemetry';
+import { createLogger, type Logger } from '#telemetry';
 import { closePlatform, connectPlatform } from './connect.js';
 import { HealthController } from './health.controller.js';
 import { checkMasterKey } from './master-key.js';
@@ -46,6 +47,8 @@ export function readServiceSettings<const N extends SettingName>(
 export interface ServiceDefinition {
   name: string;
   module: DynamicModule;
+  /** How its HTTP server differs from the others'. */
+  server?(log: Logger): FastifyServerOptions;
   /** Turns the bare application into the service's HTTP interface; a service without one has health checks only. */
   http?(app: NestFastifyApplication): Promise<void> | void;
 }
@@ -163,11 +166,10 @@ async function createApp(platform: Platform, definition: ServiceDefinition): Pro
     new FastifyAdapter({
       bodyLimit: 1024 * 1024,
       trustProxy: false,
-      // Users may name their own keys `__proto__`; where such a key is not the user's to choose, reading the body refuses it.
-      onProtoPoisoning: 'ignore',
-      onConstructorPoisoning: 'ignore',
+      ...definition.server?.(platform.log),
     }),
-    { logger: new NestLog(platform.log), abortOnError: false },
+    // A service that reads bodies says itself how.
+    { logger: new NestLog(platform.log), abortOnError: false, bodyParser: false },
   );
   await definition.http?.(app);
   return app;

@@ -99,6 +99,6 @@ describe('watches of their own', () => {
       (await ada.api.post('/v1/hackernews/watches', {})).body.details.map(
         ({ path }: { path: string }) => path,
       ),
-    ).toEqual(['criteria', 'refreshIntervalSeconds']);
+    ).toEqual(['criteria', 'refresh_interval_seconds']);
   });
 });

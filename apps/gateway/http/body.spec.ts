@@ -1,18 +1,24 @@
 import 'reflect-metadata';
-import { IsInt, IsObject, IsString } from 'class-validator';
+import { ArrayMinSize, IsArray, IsInt, IsObject, IsString, MaxLength } from 'class-validator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '#kernel';
-import { readBody } from './body.js';
+import { readBody, type Spelling } from './body.js';
 import { AsItCame, Optional } from './validators.js';
 
 class NoteDto {
   @IsString() noteText!: string;
   @Optional() @IsInt() sizeBytes?: number;
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(2)
+  @IsString({ each: true })
+  @MaxLength(3, { each: true })
+  tags?: string[];
   @Optional() @IsObject() @AsItCame() filters?: Record<string, unknown>;
 }
 
-function refusalOf(raw: unknown, spelling: 'any' | 'camel' = 'any'): Refusal {
+function refusalOf(raw: unknown, spelling: Spelling = 'any'): Refusal {
   try {
     readBody(NoteDto, raw, spelling);
   } catch (error) {
@@ -41,7 +47,7 @@ describe('reading a body', () => {
     expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
     expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
       { path: 'note_text', message: 'is not a known key' },
-      { path: 'noteText', message: 'must be a string' },
+      { path: 'noteText', message: 'is required' },
     ]);
   });
 
@@ -55,6 +61,48 @@ describe('reading a body', () => {
     expect(refusalOf({ noteText: 'a', note_text: 'b' }).details).toEqual([
       { path: 'note_text', message: 'is given twice: as noteText and as note_text' },
     ]);
+  });
+
+  it('names a key that is missing as the sender spells the others, or else as the endpoint does', () => {
+    const missing = (raw: unknown, spelling?: Spelling) => refusalOf(raw, spelling).details?.[0]?.path;
+    expect(missing({ size_bytes: 1 })).toBe('note_text');
+    expect(missing({ sizeBytes: 1 }, 'snake')).toBe('noteText');
+    expect(missing({})).toBe('noteText');
+    expect(missing({}, 'snake')).toBe('note_text');
+    expect(missing({}, 'camel')).toBe('noteText');
+    expect(missing({ filters: { sizeBytes: 1 } }, 'snake')).toBe('note_text');
+  });
+
+  it('leaves the user’s own keys in a fault’s path as they are', () => {
+    const faults = (raw: unknown) => {
+      try {
+        readBody(NoteDto, raw, 'snake', () => [{ path: 'filters.note_text.sizeBytes[0]', message: 'x' }]);
+      } catch (error) {
+        return (error as Refusal).details;
+      }
+      return [];
+    };
+    expect(faults({ note_text: 'a' })).toEqual([{ path: 'filters.note_text.sizeBytes[0]', message: 'x' }]);
+    expect(faults({ noteText: 'a' })).toEqual([{ path: 'filters.note_text.sizeBytes[0]', message: 'x' }]);
+  });
+
+  it('says of a value of the wrong type that alone, and of each value of a list what is wrong with it', () => {
+    expect(refusalOf({ noteText: 'a', tags: 'x' }).details).toEqual([
+      { path: 'tags', message: 'must be an array' },
+    ]);
+    expect(refusalOf({ noteText: 'a', tags: ['x', 1] }).details).toEqual([
+      { path: 'tags', message: 'each value must be a string' },
+    ]);
+    expect(refusalOf({ noteText: 'a', tags: ['x', 'toolong'] }).details).toEqual([
+      { path: 'tags', message: 'each value must be shorter than or equal to 3 characters' },
+    ]);
+  });
+
+  it('tells the same fault once', () => {
+    const fault = { path: 'noteText', message: 'x' };
+    expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', () => [fault, { ...fault }])).toThrow(
+      'noteText: x',
+    );
   });
 
   it('takes 32 levels and refuses 33', () => {

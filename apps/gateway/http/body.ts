@@ -1,13 +1,19 @@
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { Refusal, type Fault } from '#kernel';
-import { toCamelCase } from './casing.js';
+import { asItCame, toCamelCase, type CasedBody } from './casing.js';
 import { rawFaults } from './raw-faults.js';
 
 const MAX_DEPTH = 32;
 
-/** How a body may be spelled: `any` takes snake_case and camelCase, `camel` camelCase alone. */
-export type Spelling = 'any' | 'camel';
+/**
+ * How a body may be spelled: `any` and `snake` take snake_case and camelCase, `camel` camelCase alone. Keys that the
+ * sender left out are named in the spelling of the others; where there are none to go by, `snake` names them in snake_case.
+ */
+export type Spelling = 'any' | 'camel' | 'snake';
+
+/** Where one of these is broken, the value is of the wrong type, and there is no more to be said of it. */
+const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 'isInt'];
 
 /**
  * Reads a request body into its DTO.
@@ -27,19 +33,21 @@ export function readBody<T extends object>(
   refuseDepth(raw);
   const unfit = rawFaults(raw);
   if (unfit.length > 0) throw Refusal.validation(unfit);
-  const cased =
-    spelling === 'any' ? toCamelCase(raw) : { body: raw, spelling: new Map<string, string>(), faults: [] };
-  const body = plainToInstance(dto, complete(cased.body as Record<string, unknown>), { exposeDefaultValues: true });
+  const cased = spelling === 'camel' ? asItCame(raw) : toCamelCase(raw);
+  const named = (fault: Fault) => ({ ...fault, path: respell(fault.path, cased, spelling) });
+  const body = plainToInstance(dto, complete(cased.body as Record<string, unknown>), {
+    exposeDefaultValues: true,
+  });
   const errors = validateSync(body, {
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
   });
-  const shape = faultsOf(errors).map((fault) => ({ ...fault, path: respell(fault.path, cased.spelling) }));
+  const shape = faultsOf(errors).map(named);
   const meaning = askMeaning(() => more(body), shape.length > 0)
-    .map((fault) => ({ ...fault, path: respell(fault.path, cased.spelling) }))
+    .map(named)
     .filter(({ path }) => !shape.some((fault) => path.startsWith(fault.path)));
-  const faults = [...cased.faults, ...shape, ...meaning];
+  const faults = once([...cased.faults, ...shape, ...meaning]);
   if (faults.length > 0) throw Refusal.validation(faults);
   return body;
 }
@@ -70,27 +78,51 @@ function faultsOf(errors: readonly ValidationError[], parent = ''): Fault[] {
       : parent === ''
         ? error.property
         : `${parent}.${error.property}`;
-    const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
-      path,
-      message: rule === 'whitelistValidation' ? 'is not a known key' : clean(message, error.property),
-    }));
-    // A missing value breaks every rule of its key at once: one of them says enough.
-    const told = error.value === undefined && own.length > 1 ? [{ path, message: 'is required' }] : own;
-    return [...told, ...faultsOf(error.children ?? [], path)];
+    const own = messagesOf(error).map((message) => ({ path, message }));
+    return [...own, ...faultsOf(error.children ?? [], path)];
   });
+}
+
+/** What is wrong with one key. A missing value, or one of the wrong type, breaks every rule at once: one says enough. */
+function messagesOf({ constraints = {}, property, value }: ValidationError): string[] {
+  const broken = Object.entries(constraints).map(([rule, message]) => ({
+    rule,
+    message: rule === 'whitelistValidation' ? 'is not a known key' : clean(message, property),
+  }));
+  if (value === undefined && broken.length > 0) return ['is required'];
+  const wrongType = broken.find(({ rule }) => TYPE_RULES.includes(rule));
+  return (wrongType ? [wrongType] : broken).map(({ message }) => message);
+}
+
+/** Two parts of the validation may find the same fault. */
+function once(faults: readonly Fault[]): Fault[] {
+  const told = new Map(faults.map((fault) => [`${fault.path}\0${fault.message}`, fault]));
+  return [...told.values()];
 }
 
 /** class-validator writes the key into its messages; the path has it already. */
 function clean(message: string, property: string): string {
-  return message.replace(new RegExp(`^(each value in )?(nested property )?${escape(property)} `), '$1');
+  return message
+    .replace(new RegExp(`^(nested property )?${escape(property)} `), '')
+    .replace(new RegExp(`^(each value )in (nested property )?${escape(property)} `), '$1');
 }
 
 function escape(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-function respell(path: string, spelling: ReadonlyMap<string, string>): string {
-  return spelling.size === 0 ? path : path.replace(/[A-Za-z0-9_]+/g, (key) => spelling.get(key) ?? key);
+/** Keys below `filters` are the user's own. */
+const ABOVE_FILTERS = /^(?:.*?\.)?filters(?=[.[]|$)|^.*$/;
+
+function respell(path: string, { spelling, style }: CasedBody, wanted: Spelling): string {
+  const isSnake = (style ?? wanted) === 'snake';
+  const [above = ''] = ABOVE_FILTERS.exec(path) ?? [];
+  const spelled = above.replace(
+    /[A-Za-z0-9_]+/g,
+    (key) =>
+      spelling.get(key) ?? (isSnake ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key),
+  );
+  return spelled + path.slice(above.length);
 }
 
 function depthOf(root: unknown): number {

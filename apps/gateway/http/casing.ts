@@ -11,19 +11,37 @@ export interface CasedBody {
   body: unknown;
   /** camelCase → as sent, where the two differ. */
   spelling: ReadonlyMap<string, string>;
+  /** What the sender's keys of several words look like; undefined where there is none. */
+  style: 'snake' | 'camel' | undefined;
   faults: Fault[];
+}
+
+/** A body that may hold camelCase alone: nothing is turned. */
+export function asItCame(body: unknown): CasedBody {
+  return { body, spelling: new Map(), style: 'camel', faults: [] };
 }
 
 /** Turns snake_case keys into camelCase. The same key in both spellings is a fault. User data is never touched. */
 export function toCamelCase(body: unknown): CasedBody {
-  const spelling = new Map<string, string>();
-  const faults: Fault[] = [];
-  return { body: convert(body, '', spelling, faults), spelling, faults };
+  const seen: Seen = { spelling: new Map(), hasCamel: false, faults: [] };
+  const converted = convert(body, '', seen);
+  const { spelling, hasCamel, faults } = seen;
+  return {
+    body: converted,
+    spelling,
+    faults,
+    style: spelling.size > 0 ? 'snake' : hasCamel ? 'camel' : undefined,
+  };
 }
 
-function convert(value: unknown, path: string, spelling: Map<string, string>, faults: Fault[]): unknown {
-  if (Array.isArray(value))
-    return value.map((item, index) => convert(item, `${path}[${index}]`, spelling, faults));
+interface Seen {
+  spelling: Map<string, string>;
+  hasCamel: boolean;
+  faults: Fault[];
+}
+
+function convert(value: unknown, path: string, seen: Seen): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => convert(item, `${path}[${index}]`, seen));
   if (!isObject(value)) return value;
   const converted: Record<string, unknown> = {};
   for (const [key, inner] of Object.entries(value)) {
@@ -32,27 +50,25 @@ function convert(value: unknown, path: string, spelling: Map<string, string>, fa
       : key;
     const at = path === '' ? key : `${path}.${key}`;
     if (Object.hasOwn(converted, camel)) {
-      faults.push({ path: at, message: `is given twice: as ${spelling.get(camel) ?? camel} and as ${key}` });
+      seen.faults.push({
+        path: at,
+        message: `is given twice: as ${seen.spelling.get(camel) ?? camel} and as ${key}`,
+      });
       continue;
     }
-    if (camel !== key) spelling.set(camel, key);
-    define(converted, camel, convertInner(camel, inner, at, spelling, faults));
+    if (camel !== key) seen.spelling.set(camel, key);
+    else seen.hasCamel ||= /[A-Z]/.test(key);
+    define(converted, camel, convertInner(camel, inner, at, seen));
   }
   return converted;
 }
 
-function convertInner(
-  camel: string,
-  inner: unknown,
-  at: string,
-  spelling: Map<string, string>,
-  faults: Fault[],
-): unknown {
+function convertInner(camel: string, inner: unknown, at: string, seen: Seen): unknown {
   if (FREE_FORM.has(camel)) return inner;
-  if (!NAMED_BY_USER.has(camel) || !isObject(inner)) return convert(inner, at, spelling, faults);
+  if (!NAMED_BY_USER.has(camel) || !isObject(inner)) return convert(inner, at, seen);
   const named: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(inner))
-    define(named, name, convert(field, `${at}.${name}`, spelling, faults));
+    define(named, name, convert(field, `${at}.${name}`, seen));
   return named;
 }
 

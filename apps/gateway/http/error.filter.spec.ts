@@ -56,7 +56,8 @@ describe('the error filter', () => {
     [new NotFoundException('Cannot GET /x'), 404, 'NOT_FOUND', 'no such endpoint'],
     [new BadRequestException('bad'), 400, 'VALIDATION', 'bad'],
   ])('gives a fault of the HTTP layer its code (%s)', (error, status, code, message) => {
-    expect(answerTo(error)).toEqual({ status, body: { error: message, code } });
+    const details = code === 'VALIDATION' ? { details: [{ path: '', message }] } : {};
+    expect(answerTo(error)).toEqual({ status, body: { error: message, code, ...details } });
   });
 
   it.each([

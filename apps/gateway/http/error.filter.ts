@@ -1,6 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Refusal } from '#kernel';
+import { Refusal, type Fault } from '#kernel';
 import type { Logger } from '#telemetry';
 
 const CODES: Readonly<Record<number, string>> = {
@@ -10,31 +10,44 @@ const CODES: Readonly<Record<number, string>> = {
   404: 'NOT_FOUND',
   409: 'CONFLICT',
   413: 'PAYLOAD_TOO_LARGE',
-  415: 'VALIDATION',
   503: 'UNAVAILABLE',
 };
 
-/** The one place where an error becomes an answer: `{error, code, details?}`, and nothing from inside. */
+/** What an error leaves as: `{error, code, details?}`, and nothing from inside. */
+export interface ErrorAnswer {
+  status: number;
+  body: { error: string; code: string; details?: readonly Fault[] };
+}
+
+/** The one place where an error becomes an answer. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly log: Logger) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
-    const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const { status, code, message, details } = this.refusalOf(error);
-    void reply.status(status).send({ error: message, code, ...(details ? { details } : {}) });
+    const { status, body } = errorAnswer(error, this.log);
+    void host.switchToHttp().getResponse<FastifyReply>().status(status).send(body);
   }
+}
 
-  private refusalOf(error: unknown): Pick<Refusal, 'status' | 'code' | 'message' | 'details'> {
-    if (error instanceof Refusal) return error;
-    const status = statusOf(error);
-    if (status !== undefined && status < 500)
-      return new Refusal(status, CODES[status] ?? 'VALIDATION', textOf(error, status));
-    this.log.error({ err: error }, 'request failed');
-    return isOutage(error)
-      ? Refusal.unavailable('a store that this needs cannot be reached; try again')
-      : new Refusal(500, 'INTERNAL', 'internal error');
+/** The answer to an error; what is a defect or an outage is logged. */
+export function errorAnswer(error: unknown, log: Logger): ErrorAnswer {
+  const { status, code, message, details } = refusalOf(error, log);
+  return { status, body: { error: message, code, ...(details ? { details } : {}) } };
+}
+
+function refusalOf(error: unknown, log: Logger): Refusal {
+  if (error instanceof Refusal) return error;
+  const status = statusOf(error);
+  if (status !== undefined && status < 500) {
+    const code = CODES[status] ?? 'VALIDATION';
+    const message = textOf(error, status);
+    return new Refusal(status, code, message, code === 'VALIDATION' ? [{ path: '', message }] : undefined);
   }
+  log.error({ err: error }, 'request failed');
+  return isOutage(error)
+    ? Refusal.unavailable('a store that this needs cannot be reached; try again')
+    : new Refusal(500, 'INTERNAL', 'internal error');
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -47,11 +60,18 @@ function textOf(error: unknown, status: number): string {
   if (status === 413) return 'the body is larger than 1 MiB';
   if (status === 404) return 'no such endpoint';
   if (status === 415) return 'the body must be JSON (content-type: application/json)';
+  if (codeOf(error) === 'FST_ERR_BAD_URL') return 'the address is not a valid one';
+  if (codeOf(error) === 'HPE_HEADER_OVERFLOW') return 'the headers are larger than 16 KiB';
+  if (status === 408) return 'the request did not arrive in time';
   return error instanceof Error ? error.message : 'invalid request';
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null | undefined)?.code;
 }
 
 function isOutage(error: unknown): boolean {
   return /ECONNREFUSED|ECONNRESET|ETIMEDOUT|timeout|Connection terminated/i.test(
-    `${(error as { code?: unknown } | null | undefined)?.code} ${error instanceof Error ? error.message : ''}`,
+    `${String(codeOf(error))} ${error instanceof Error ? error.message : ''}`,
   );
 }

@@ -21,6 +21,15 @@ describe('the query reader', () => {
     expect(() => query.finish()).not.toThrow();
   });
 
+  it('refuses a span that ends before it begins', () => {
+    const read = (query: QueryReader) => query.span('from', 'to');
+    expect(faultsOf({ from: '2026-01-02', to: '2026-01-01' }, read)).toEqual([
+      { path: 'from', message: 'must not be later than to' },
+    ]);
+    expect(faultsOf({ from: '2026-01-01', to: '2026-01-01' }, read)).toEqual([]);
+    expect(faultsOf({ to: '2026-01-01' }, read)).toEqual([]);
+  });
+
   it('names an unknown parameter', () => {
     expect(faultsOf({ limt: '5' }, (query) => query.integer('limit', 1, 200, 50))).toEqual([
       { path: 'limt', message: 'is not a known parameter' },

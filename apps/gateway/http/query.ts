@@ -60,6 +60,13 @@ export class QueryReader {
     );
   }
 
+  /** Two instants of which the first, where both are given, must not be later than the second. */
+  span(from: string, to: string): { from: Date | undefined; to: Date | undefined } {
+    const span = { from: this.instant(from), to: this.instant(to) };
+    if (span.from && span.to && span.from > span.to) this.fault(from, `must not be later than ${to}`);
+    return span;
+  }
+
   fault(path: string, message: string): void {
     this.faults.push({ path, message });
   }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { newId } from '#kernel';
 import { metrics, traceFrom, withTrace, type Logger } from '#telemetry';
@@ -7,8 +8,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
 /** Gives each request its id and trace, writes them into the answer, and measures it. */
 export function trackRequests(fastify: FastifyInstance, log: Logger): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    const given = request.headers['x-request-id'];
-    const requestId = typeof given === 'string' && VISIBLE_ASCII.test(given) ? given : newId();
+    const requestId = requestIdOf(request.headers);
     void reply.header('x-request-id', requestId);
     withTrace(traceFrom(request.headers.traceparent as string | undefined, requestId), done);
   });
@@ -22,4 +22,10 @@ export function trackRequests(fastify: FastifyInstance, log: Logger): void {
     );
     done();
   });
+}
+
+/** The id that the sender gave the request, or a new one. */
+export function requestIdOf(headers: IncomingHttpHeaders): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && VISIBLE_ASCII.test(given) ? given : newId();
 }

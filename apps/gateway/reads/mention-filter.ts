@@ -1,4 +1,5 @@
 import { SOURCE_IDS } from '#contracts';
+import { isId } from '#kernel';
 import type { QueryReader } from '../http/query.js';
 
 export const SENTIMENTS = ['positive', 'negative', 'neutral', 'mixed'] as const;
@@ -44,10 +45,12 @@ export function readMentionFilter(query: QueryReader): MentionFilter {
       'semantic search is not available in this version; leave mode out to search the text',
     );
   const included = query.all('include', ['dropped']);
+  const keywords = query.all('keyword');
+  if (!keywords.every(isId)) query.fault('keyword', 'must be the id of a keyword');
   return {
     sources: query.all('source', SOURCE_IDS),
     authors: query.all('author'),
-    keywords: query.all('keyword'),
+    keywords,
     sentiments: query.all('sentiment', SENTIMENTS),
     intents: query.all('intent', INTENTS),
     labels: query.all('label', LABELS),

@@ -57,8 +57,7 @@ export class AnswersController {
     if (brands.length > MOST_BRANDS) query.fault('brand', `at most ${MOST_BRANDS} brands at once`);
     if (brands.some((brand) => brand.trim() === '')) query.fault('brand', 'must name a brand');
     const engines = query.all('engine', ENGINES);
-    const asked = query.instant('since');
-    const until = query.instant('until');
+    const { from: asked, to: until } = query.span('since', 'until');
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();

@@ -139,7 +139,6 @@ export class MentionsController {
 }
 
 function window(query: QueryReader, windowMs: number) {
-  const since = query.instant('since') ?? new Date(Date.now() - windowMs);
-  const until = query.instant('until');
+  const { from: since = new Date(Date.now() - windowMs), to: until } = query.span('since', 'until');
   return { since, until, limit: query.integer('limit', 1, 200, 50), cursor: query.one('cursor') };
 }

@@ -33,8 +33,7 @@ export class VintedController {
     if (!/^\d{1,20}$/.test(id)) throw Refusal.notFound('item');
     const query = new QueryReader(raw);
     const limit = query.integer('limit', 1, 1000, 100);
-    const from = query.instant('from');
-    const to = query.instant('to');
+    const { from, to } = query.span('from', 'to');
     const market = marketOf(query);
     query.finish();
     const found = await this.market.observations(accountId, id, market);

@@ -65,7 +65,7 @@ export class WatchesController {
     const source = sourceOf(name);
     const unavailable = unavailability(source, this.sources);
     if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
-    const body = readBody(WatchBodyDto, raw, 'any', (one) => [
+    const body = readBody(WatchBodyDto, raw, 'snake', (one) => [
       ...termFaults(one.criteria, 'criteria'),
       ...marketFaults(one),
       ...searchFaults(source, criteriaOf(withMarket(one)), 'criteria', this.sources).map((fault) =>
@@ -123,7 +123,7 @@ export class WatchesController {
     @Body() raw: unknown,
   ) {
     const source = sourceOf(name);
-    const body = readBody(WatchChangeDto, raw);
+    const body = readBody(WatchChangeDto, raw, 'snake');
     await this.view(accountId, source, id);
     await send(
       this.bus,

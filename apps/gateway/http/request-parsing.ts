@@ -1,0 +1,54 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify';
+import { newId } from '#kernel';
+import type { Logger } from '#telemetry';
+import { errorAnswer } from './error.filter.js';
+import { requestIdOf } from './request-context.js';
+
+/** Longer than any address that Node takes: what is no id is told as such, and not by its length. */
+const LONGEST_PARAMETER = 65_536;
+
+/** Bodies are JSON, and nothing else is read. An empty one is none, whatever its content type says. */
+export function readJsonAlone(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  // Users may name their own keys `__proto__`; where such a key is not theirs to choose, reading the body refuses it.
+  const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
+  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else void parse(request, body as string, done);
+  });
+}
+
+/** What cannot be read as a request of HTTP is answered in the form of every other error. */
+export function malformedRequests(log: Logger): FastifyServerOptions {
+  return {
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    frameworkErrors(error, request, reply) {
+      const { status, body } = errorAnswer(error, log);
+      const answer = reply as unknown as FastifyReply;
+      void answer.status(status).header('x-request-id', requestIdOf(request.headers)).send(body);
+    },
+    clientErrorHandler(error, socket) {
+      if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+      const statusCode = STATUS_OF[error.code] ?? 400;
+      const { status, body } = errorAnswer({ statusCode, code: error.code }, log);
+      const text = JSON.stringify(body);
+      socket.end(
+        [
+          `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+          'connection: close',
+          'content-type: application/json; charset=utf-8',
+          `content-length: ${Buffer.byteLength(text)}`,
+          `x-request-id: ${newId()}`,
+          '',
+          text,
+        ].join('\r\n'),
+      );
+    },
+  };
+}
+
+const STATUS_OF: Partial<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+};
