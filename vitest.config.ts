@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
+import conformance from './test/rules.json' with { type: 'json' };
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
@@ -10,6 +11,10 @@ export default defineConfig({
   resolve: { alias: [{ find: /^#(.*)$/, replacement: `${root}libs/$1/index.ts` }] },
   test: {
     include: ['{apps,libs,test,bench}/**/*.spec.ts'],
+    // The rules of the interface: a test names those that it holds. A misspelt one fails the run.
+    tags: Object.values(conformance.rules).flatMap((section) =>
+      Object.keys(section).map((name) => ({ name })),
+    ),
     globalSetup: ['test/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
