@@ -19,7 +19,6 @@ import { SourcesController } from './api/sources/sources.controller.js';
 import { VintedController } from './api/vinted/vinted.controller.js';
 import { WatchesController } from './api/watches/watches.controller.js';
 import { Admission } from './auth/admission.js';
-import { ApiKeyGuard } from './auth/api-key.guard.js';
 import { ApiKeys } from './auth/api-keys.js';
 import { SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
@@ -68,7 +67,6 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordInput,
           KeywordViews,
           ApiKeys,
-          ApiKeyGuard,
           RequestQuota,
           Admission,
           Idempotency,

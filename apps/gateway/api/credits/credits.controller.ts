@@ -46,8 +46,7 @@ export class CreditsController {
     const sources = query.all('source', SOURCE_IDS);
     const keywords = query.all('keyword').map((id) => id.toLowerCase());
     if (!keywords.every(isId)) query.fault('keyword', 'must be the id of a keyword');
-    const since = query.instant('since');
-    const until = query.instant('until');
+    const { from: since, to: until } = query.span('since', 'until');
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();
