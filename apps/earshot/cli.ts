@@ -1,12 +1,13 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { create } from '@bufbuild/protobuf';
-import { CreateKeySchema, OpenAccountSchema, RevokeKeySchema } from '#contracts';
+import { ChangePlanSchema, CreateKeySchema, OpenAccountSchema, RevokeKeySchema } from '#contracts';
 import { SETTINGS } from '#config';
-import { isId, newId, Refusal } from '#kernel';
+import { isoOf, newId, Refusal } from '#kernel';
 import { COMMANDS, sendCommand } from '#messaging';
-import { isoOf } from '#kernel';
 import { AccountEntity } from '#postgres';
+import { id, instant, print, wholeNumber } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
+import { addCreditCommands } from './credits.js';
 import { listParked, retryParked } from './parked.js';
 import { sourceSettings } from '#sources';
 
@@ -37,6 +38,18 @@ accounts
     );
     for (const { accountId, email, plan, createdAt } of found)
       print({ accountId, email, plan, createdAt: isoOf(createdAt) });
+  });
+accounts
+  .command('change-plan')
+  .description(
+    'puts an account on another plan at once: limits, and the allowance less what the period has used',
+  )
+  .requiredOption('--account <id>', 'the account', id)
+  .requiredOption('--plan <plan>', 'free, solo, growth, pro or unlimited')
+  .action(async ({ account, plan }: { account: string; plan: string }) => {
+    const command = create(ChangePlanSchema, { commandId: newId(), accountId: account, plan });
+    await withBus(process.env, (bus) => sendCommand(bus, COMMANDS.changePlan, command));
+    print({ accountId: account, plan });
   });
 
 const keys = program.command('keys').description('API keys of an account');
@@ -89,6 +102,8 @@ keys
     print({ keyId: key, revoked: true });
   });
 
+addCreditCommands(program);
+
 const parked = program
   .command('parked')
   .description('messages that were set aside because nothing could be made of them');
@@ -139,23 +154,3 @@ program.parseAsync().catch((error: unknown) => {
   );
   process.exitCode = 1;
 });
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
-}
-
-function id(text: string): string {
-  if (!isId(text)) throw new InvalidArgumentError('It must be a UUID.');
-  return text;
-}
-
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(text);
-}
-
-function instant(text: string): string {
-  const at = new Date(text);
-  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('It must be ISO 8601.');
-  return isoOf(at);
-}

@@ -1,0 +1,122 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { AccountDecisionSchema, GrantCreditsSchema } from '#contracts';
+import { reserve } from '#credits';
+import { isoOf, newId } from '#kernel';
+import { COMMANDS, sendCommand, subjectOf } from '#messaging';
+import { until } from '#testing';
+import { startBilling, type BillingUnderTest } from './billing-under-test.js';
+
+let billing: BillingUnderTest;
+beforeAll(async () => {
+  billing = await startBilling();
+});
+afterAll(() => billing?.stop());
+afterEach(() => {
+  billing.clock.aheadMs = 0;
+});
+
+const DAY_MS = 86_400_000;
+
+describe('facts', () => {
+  it('of an account that is not open yet wait for it, and are charged then', async () => {
+    const accountId = newId();
+    await billing.check(accountId, { costCredits: 7 });
+    await until('the check was looked at and put back', async () => {
+      const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
+      return num_redelivered > 0;
+    });
+    // As a process leaves it that died between the account and its ledger.
+    const commandId = newId();
+    const decision = create(AccountDecisionSchema, {
+      commandId,
+      accountId,
+      decidedAt: isoOf(Date.now()),
+      events: [
+        { event: { case: 'accountOpened', value: { email: `${accountId}@example.org`, plan: 'free' } } },
+      ],
+    });
+    const data = toBinary(AccountDecisionSchema, decision);
+    await billing.store.append(subjectOf('ACCOUNTS', accountId), data, 0, commandId);
+    await billing.balanceWhere('the check is charged', accountId, ({ remaining }) => remaining === 2993);
+  });
+
+  it('that come again are charged no second time', async () => {
+    const accountId = await billing.open();
+    const { checkId, watchId } = await billing.check(accountId);
+    await billing.check(accountId, { checkId, watchId });
+    await billing.check(accountId, { costCredits: 100 });
+    await billing.balanceWhere('the last is charged', accountId, ({ remaining }) => remaining <= 2900);
+    await until('all is worked through', async () => {
+      const info = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
+      return info.num_pending + info.num_ack_pending === 0;
+    });
+    await billing.balanceWhere('the sum is right', accountId, ({ remaining }) => remaining === 2898);
+  });
+});
+
+describe('changes of plan', () => {
+  it('that a crash kept from the ledger are made up for in their order', async () => {
+    const accountId = await billing.open('free');
+    const change = async (plan: string) => {
+      const commandId = newId();
+      const subject = subjectOf('ACCOUNTS', accountId);
+      const event = { event: { case: 'planChanged', value: { plan } } } as const;
+      const decision = create(AccountDecisionSchema, {
+        commandId,
+        accountId,
+        decidedAt: isoOf(Date.now()),
+        events: [event],
+      });
+      const seq = await billing.store.lastSeq('ACCOUNTS', subject);
+      await billing.store.append(subject, toBinary(AccountDecisionSchema, decision), seq, commandId);
+    };
+    await change('pro');
+    await change('solo');
+    const balance = await billing.balanceWhere('both are there', accountId, ({ plan }) => plan === 'solo');
+    expect([balance.remaining, balance.monthlyAllowance]).toEqual([60_000, 60_000]);
+  });
+});
+
+describe('time', () => {
+  it('brings the allowance back at the end of the period, and takes an expired pack out', async () => {
+    const accountId = await billing.open();
+    const expiresAt = isoOf(Date.now() + 2 * DAY_MS);
+    await sendCommand(
+      billing.bus,
+      COMMANDS.grantCredits,
+      create(GrantCreditsSchema, { commandId: newId(), accountId, amount: 50, expiresAt }),
+    );
+    await billing.check(accountId, { costCredits: 1000 });
+    const before = await billing.balanceWhere(
+      'it is charged',
+      accountId,
+      ({ remaining }) => remaining === 2050,
+    );
+    billing.clock.aheadMs = 3 * DAY_MS;
+    await billing.balanceWhere(
+      'the pack is out',
+      accountId,
+      ({ remaining, packs }) => remaining === 2000 && !packs[0],
+    );
+    billing.clock.aheadMs = 32 * DAY_MS;
+    const after = await billing.balanceWhere(
+      'it is renewed',
+      accountId,
+      ({ remaining }) => remaining === 3000,
+    );
+    expect(after.periodStart).toEqual(before.periodEnd);
+  });
+
+  it('gives back what a dead holder reserved', async () => {
+    const accountId = await billing.open();
+    const holdId = newId();
+    await reserve(billing.database, [{ holdId, accountId, credits: 9, lifetimeSeconds: 1 }]);
+    await until('the hold is gone', async () => {
+      const rows: unknown[] = await billing.database.query('SELECT 1 FROM credit_holds WHERE hold_id = $1', [
+        holdId,
+      ]);
+      return rows.length === 0;
+    });
+  });
+});

@@ -1,0 +1,96 @@
+import type { Charge } from '#contracts';
+import { movementIdOf, type ChargeCause } from '../../billing/domain/ledger.js';
+import type { ChargedStream } from '../../billing/ledger/charges.js';
+import type { AuditInput } from './audit.js';
+
+/** A charge in the ledger, and the message that holds it. */
+interface Charged {
+  seq: number;
+  charge: Charge;
+}
+
+/** Looks whether each fact has exactly one charge of its cost, and each charge its fact. */
+export function auditFacts(
+  input: AuditInput,
+  movementIds: ReadonlySet<string>,
+): { faults: string[]; notes: string[]; charges: number } {
+  const charges = chargesIn(input);
+  const faults: string[] = [];
+  const explained = new Set<string>();
+  let pending = 0;
+  for (const { stream, seq, causes } of input.facts)
+    for (const cause of causes) {
+      const id = movementIdOf({ kind: 'charge', ...cause }, input.accountId) ?? '';
+      const found = charges.get(id);
+      explained.add(id);
+      if (found) faults.push(...differences(cause, found.charge));
+      else if (seq > input.followed[stream]) pending += 1;
+      else faults.push(`${nameOf(cause)} cost ${cause.costCredits} and was never charged`);
+    }
+  for (const { seq, command } of input.accountFacts) {
+    if (movementIds.has(movementIdOf(command, input.accountId) ?? '')) continue;
+    if (seq > input.followed.ACCOUNTS) pending += 1;
+    else faults.push(`the ledger does not know of "${command.kind}", message ${seq} of ACCOUNTS`);
+  }
+  const rest = [...charges].filter(([id, { seq }]) => !explained.has(id) && seq <= input.chargedBefore);
+  let [purged, old] = [0, 0];
+  for (const [, { charge }] of rest) {
+    if (isPurged(charge, input)) purged += 1;
+    else if (Date.parse(charge.at) < input.keptSince[streamOf(charge)]) old += 1;
+    else faults.push(`${nameOf(charge)} was charged ${charge.costCredits}, and there is no such fact`);
+  }
+  const notes = [
+    [pending, 'facts are not charged yet: billing is behind'],
+    [old, 'charges are of facts older than the streams keep'],
+    [purged, 'charges are of keywords that were purged: their facts are gone'],
+  ].flatMap(([count, text]) => (count ? [`${count} ${text}`] : []));
+  return { faults, notes, charges: charges.size };
+}
+
+function chargesIn({ decisions }: AuditInput): Map<string, Charged> {
+  return new Map(
+    decisions.flatMap(({ seq, decision }) =>
+      decision.movements.flatMap(({ movementId, cause }): [string, Charged][] =>
+        cause.case === 'charge' ? [[movementId, { seq, charge: cause.value }]] : [],
+      ),
+    ),
+  );
+}
+
+const COMPARED = [
+  'operation',
+  'source',
+  'keywordId',
+  'watchId',
+  'checkId',
+  'at',
+  'costCredits',
+  'rateCredits',
+  'units',
+  'priceBookVersion',
+] as const;
+
+function differences(cause: ChargeCause, charge: Charge): string[] {
+  return COMPARED.filter((key) => cause[key] !== charge[key]).map(
+    (key) => `${nameOf(cause)} has ${key} ${cause[key]}, and its charge ${charge[key]}`,
+  );
+}
+
+function nameOf({
+  operation,
+  source,
+  reference,
+  at,
+}: Pick<Charge, 'operation' | 'source' | 'reference' | 'at'>) {
+  return `${operation} ${reference} on ${source} at ${at}`;
+}
+
+function isPurged({ keywordId, watchId }: Charge, { existing }: AuditInput): boolean {
+  const owner = keywordId || watchId;
+  return owner !== '' && !existing.has(owner);
+}
+
+function streamOf({ reference, checkId, watchId }: Charge): ChargedStream {
+  if (reference === checkId) return 'CHECKS';
+  return watchId === '' ? 'LOOKUPS' : 'EVENTS';
+}

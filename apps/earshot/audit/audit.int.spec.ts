@@ -1,0 +1,82 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ChangePlanSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
+import { isoOf, newId } from '#kernel';
+import { COMMANDS, sendCommand, subjectOf } from '#messaging';
+import { startBilling, type BillingUnderTest } from '../../billing/billing-under-test.js';
+import { audit } from './audit.js';
+import { readAccount } from './read-account.js';
+
+let billing: BillingUnderTest;
+beforeAll(async () => {
+  billing = await startBilling();
+});
+afterAll(() => billing?.stop());
+
+const audited = async (accountId: string) =>
+  audit(await readAccount(billing.bus, billing.database, accountId));
+
+it('an account that has done everything agrees with its streams; what somebody changes in a table is found', async () => {
+  const { bus, store, database } = billing;
+  const accountId = await billing.open('solo');
+  const other = await billing.open();
+  await billing.check(other);
+  const { watchId } = await billing.check(accountId, { costCredits: 10, rateCredits: 5, units: 2 });
+  await billing.check(accountId, { watchId, failure: { kind: 'timeout', reason: 'late' }, costCredits: 0 });
+  await billing.check(accountId, { watchId, part: 2, parts: 2, costCredits: 0 });
+  const lookup = create(LookupSchema, {
+    lookupId: newId(),
+    accountId,
+    source: 'x',
+    operation: 'user',
+    at: isoOf(Date.now()),
+    costCredits: 3,
+  });
+  await store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, lookup), lookup.lookupId);
+  await billing.balanceWhere('both are charged', accountId, ({ remaining }) => remaining === 59_987);
+  const grant = create(GrantCreditsSchema, { commandId: newId(), accountId, amount: 100 });
+  await sendCommand(bus, COMMANDS.grantCredits, grant);
+  const change = create(ChangePlanSchema, { commandId: newId(), accountId, plan: 'free' });
+  await sendCommand(bus, COMMANDS.changePlan, change);
+  await database.query(
+    `INSERT INTO quoted_periods (watch_id, account_id, source, from_at, interval_seconds, credits_per_check,
+       first_scan_credits, price_book_version) VALUES ($1, $2, 'reddit', now(), 600, 10, 0, 'spec')`,
+    [watchId, accountId],
+  );
+  const report = await audited(accountId);
+  expect(report).toMatchObject({
+    agrees: true,
+    faults: [],
+    notes: [],
+    balance: 3087,
+    movements: 5,
+    charges: 2,
+    days: [
+      { source: 'reddit', checks: 1, failedChecks: 1, charged: 10, chargedUnquoted: 0 },
+      { source: 'x', checks: 0, charged: 0, chargedOtherwise: 3 },
+    ],
+  });
+  await database.query('UPDATE credit_balances SET balance = balance + 1 WHERE account_id = $1', [accountId]);
+  await database.query(`DELETE FROM credit_movements WHERE account_id = $1 AND kind = 'grant'`, [accountId]);
+  expect((await audited(accountId)).faults).toEqual([
+    'the balance in the tables is 3088, and by the stream 3087',
+    'the number of movements in the tables is 4, and by the stream 5',
+    'the sum of the movements in the tables is 2987, and by the stream 3087',
+  ]);
+});
+
+it('a charge whose fact has vanished from the stream is found', async () => {
+  const accountId = await billing.open();
+  const { checkId, watchId } = await billing.check(accountId);
+  await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
+  // Its watch is there: nobody has purged it.
+  await billing.store.publish(subjectOf('KEYWORDS', accountId, watchId), new Uint8Array(), newId());
+  await billing.bus.jsm.streams.purge('CHECKS', { filter: subjectOf('CHECKS', accountId, watchId) });
+  expect((await audited(accountId)).faults).toEqual([
+    expect.stringMatching(new RegExp(`^check ${checkId} .* was charged 2, and there is no such fact$`)),
+  ]);
+});
+
+it('of an account that nobody knows there is nothing', async () => {
+  expect(await audited(newId())).toMatchObject({ agrees: true, movements: 0, days: [] });
+});

@@ -1,0 +1,140 @@
+import type { CreditDecision } from '#contracts';
+import type { QuotedPeriod } from '#quotes';
+import type { ChargedStream } from '../../billing/ledger/charges.js';
+import type { ChargeCause, LedgerCommand } from '../../billing/domain/ledger.js';
+import { creditsOf, type LedgerState } from '../../billing/domain/ledger-state.js';
+import { auditFacts } from './audit-facts.js';
+import { foldLedger } from './fold-ledger.js';
+import { auditDays, quoteFaults, type AuditDay } from './quoted-and-charged.js';
+
+/** One message of a stream whose facts cost credits. */
+export interface Fact {
+  stream: ChargedStream;
+  seq: number;
+  source: string;
+  /** ISO 8601: when it happened. */
+  at: string;
+  /** A check that failed costs nothing; further parts of a large one are left out. */
+  kind: 'check' | 'failed check' | 'other';
+  causes: readonly ChargeCause[];
+}
+
+/** A command on the ledger that follows from a decision about the account. */
+export interface AccountFact {
+  seq: number;
+  command: LedgerCommand;
+}
+
+/** A message of CREDITS. */
+export interface AuditedDecision {
+  seq: number;
+  decision: CreditDecision;
+}
+
+/** The ledger as the tables have it; all numbers in credits but `seq` and `movements`. */
+export interface TabledLedger {
+  seq: number;
+  balance: number;
+  state: LedgerState;
+  /** Of `credit_movements`. */
+  movements: number;
+  sumOfMovements: number;
+  /** Of `credit_usage`. */
+  sumOfUsage: number;
+}
+
+/** A quote and the watch that ran under it. */
+export type QuotedWatch = QuotedPeriod & { watchId: string };
+
+/** Everything that an audit looks at. */
+export interface AuditInput {
+  accountId: string;
+  /** ms */
+  now: number;
+  decisions: readonly AuditedDecision[];
+  /** The facts were read after this message of CREDITS: of charges up to it the facts must be there. */
+  chargedBefore: number;
+  facts: readonly Fact[];
+  accountFacts: readonly AccountFact[];
+  /** Up to where billing has worked through each stream. */
+  followed: Readonly<Record<ChargedStream | 'ACCOUNTS', number>>;
+  /** ms: what happened before is no longer in the stream. */
+  keptSince: Readonly<Record<ChargedStream, number>>;
+  /** Keywords and lone watches of the account that were not purged, by id. */
+  existing: ReadonlySet<string>;
+  /** Undefined: the tables know nothing of the account. */
+  tables: TabledLedger | undefined;
+  quotes: readonly QuotedWatch[];
+}
+
+/** What an audit found. */
+export interface AuditReport {
+  accountId: string;
+  /** True: streams, tables and quotes agree. */
+  agrees: boolean;
+  /** What disagrees, in plain words. */
+  faults: string[];
+  /** What is no fault, and worth knowing. */
+  notes: string[];
+  /** Recomputed from the stream alone. */
+  balance: number;
+  movements: number;
+  charges: number;
+  /** By UTC day and source. */
+  days: AuditDay[];
+}
+
+/** Recomputes a ledger from the facts, and compares it with the stream, with the tables and with what was quoted. */
+export function audit(input: AuditInput): AuditReport {
+  const ledger = foldLedger(input.decisions);
+  const facts = auditFacts(input, ledger.movementIds);
+  const days = auditDays(input);
+  const faults = [
+    ...ledger.faults,
+    ...facts.faults,
+    ...tableFaults(input, ledger),
+    ...quoteFaults(input, days),
+  ];
+  const notes = [...facts.notes, ...ledger.notes];
+  const last = input.decisions.at(-1)?.seq ?? 0;
+  if (input.tables && input.tables.seq < last)
+    notes.push(`the tables are at message ${input.tables.seq} of ${last}: they were compared as of then`);
+  return {
+    accountId: input.accountId,
+    agrees: faults.length === 0,
+    faults,
+    notes,
+    balance: ledger.balance,
+    movements: ledger.movementIds.size,
+    charges: facts.charges,
+    days,
+  };
+}
+
+function tableFaults({ tables, decisions }: AuditInput, ledger: ReturnType<typeof foldLedger>): string[] {
+  if (!tables) return decisions.length === 0 ? [] : ['the tables know nothing of the account'];
+  const at = ledger.after.get(tables.seq);
+  if (!at) return [`the tables are at message ${tables.seq}, which is not in the account's stream`];
+  const faults: string[] = [];
+  const compare = (what: string, found: unknown, wanted: unknown) => {
+    if (JSON.stringify(found) !== JSON.stringify(wanted))
+      faults.push(`${what} is ${JSON.stringify(found)}, and by the stream ${JSON.stringify(wanted)}`);
+  };
+  compare('the balance in the tables', tables.balance, at.balance);
+  compare('the number of movements in the tables', tables.movements, at.movements);
+  compare('the sum of the movements in the tables', tables.sumOfMovements, at.balance);
+  compare('the sum of what the tables say was used', tables.sumOfUsage, at.charged);
+  if (tables.state.status === 'open' && at.state.status === 'open') {
+    for (const key of ['plan', 'openedAt', 'periodStart', 'periodEnd', 'allowance', 'allowanceUsed'] as const)
+      compare(`${key} in the tables`, tables.state[key], at.state[key]);
+    compare('what the tables say of packs', packsOf(tables.state), packsOf(at.state));
+    compare('what the tables say can be spent', creditsOf(tables.state), creditsOf(at.state));
+  }
+  return faults;
+}
+
+/** With their keys in one order. */
+function packsOf(state: LedgerState) {
+  if (state.status === 'none') return [];
+  return state.packs.map(({ id, granted, remaining, expiresAt }) => ({ id, granted, remaining, expiresAt }));
+}

@@ -1,0 +1,39 @@
+import type { AuditReport } from './audit.js';
+
+const HEAD = ['day', 'source', 'checks', 'failed', 'charged', 'quoted', 'difference', 'otherwise'];
+
+/** The report for people: a row for each source and day, then what was found. Credits. */
+export function auditText(report: AuditReport): string {
+  const rows = report.days.map((day) => [
+    day.date,
+    day.source,
+    String(day.checks),
+    String(day.failedChecks),
+    String(day.charged),
+    day.quoted.toFixed(1),
+    (day.charged - day.quoted).toFixed(1),
+    String(day.chargedOtherwise),
+  ]);
+  const all = [HEAD, ...rows];
+  const widths = HEAD.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) =>
+    row
+      .map((cell, column) =>
+        column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  '),
+  );
+  const unquoted = report.days.reduce((sum, day) => sum + day.chargedUnquoted, 0);
+  return [
+    ...lines,
+    '',
+    'Quoted is the most: every check of the time that the watches ran. Otherwise: readings of items, and lookups.',
+    '',
+    `${report.movements} movements, ${report.charges} of them charges; balance ${report.balance}`,
+    ...(unquoted > 0 ? [`note: ${unquoted} credits were charged to watches without a quote on record`] : []),
+    ...report.notes.map((note) => `note: ${note}`),
+    ...report.faults.map((fault) => `FAULT: ${fault}`),
+    report.agrees ? 'Everything agrees.' : `${report.faults.length} things disagree.`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,189 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { AccountDecisionSchema, CheckCostSchema, CreditDecisionSchema } from '#contracts';
+import { EventStore } from '#event-store';
+import { isoOf } from '#kernel';
+import { subjectOf, type Bus, type StreamName } from '#messaging';
+import type { Database, Tx } from '#postgres';
+import { ledgerCommandsOf } from '../../billing/handlers/ledgers.handler.js';
+import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/ledger/charges.js';
+import type { Pack } from '../../billing/domain/ledger-state.js';
+import type { AuditInput, Fact, QuotedWatch, TabledLedger } from './audit.js';
+
+/**
+ * Collects what an audit of the account looks at, from a running installation. The order matters: what is charged
+ * while it reads is taken for neither missing nor made up.
+ */
+export async function readAccount(bus: Bus, database: Database, accountId: string): Promise<AuditInput> {
+  const now = Date.now();
+  const chargedBefore = await new EventStore(bus).lastSeq('CREDITS', subjectOf('CREDITS', accountId));
+  const facts = (await Promise.all(CHARGED_STREAMS.map((stream) => factsOf(bus, stream, accountId)))).flat();
+  const accountFacts = (await messagesOf(bus, 'ACCOUNTS', subjectOf('ACCOUNTS', accountId))).flatMap(
+    ({ seq, data }) =>
+      ledgerCommandsOf(fromBinary(AccountDecisionSchema, data)).map((command) => ({ seq, command })),
+  );
+  const existing = await existingOf(bus, accountId);
+  const followed = await eachStream([...CHARGED_STREAMS, 'ACCOUNTS'], (stream) => followedOf(bus, stream));
+  const keptSince = await eachStream(CHARGED_STREAMS, (stream) => keptSinceOf(bus, stream, now));
+  const { tables, quotes } = await database.transaction('REPEATABLE READ', async (tx) => ({
+    tables: await tablesOf(tx, accountId),
+    quotes: await quotesOf(tx, accountId),
+  }));
+  const decisions = (await messagesOf(bus, 'CREDITS', subjectOf('CREDITS', accountId))).map(
+    ({ seq, data }) => ({ seq, decision: fromBinary(CreditDecisionSchema, data) }),
+  );
+  return {
+    accountId,
+    now,
+    decisions,
+    chargedBefore,
+    facts,
+    accountFacts,
+    followed,
+    keptSince,
+    existing,
+    tables,
+    quotes,
+  };
+}
+
+async function eachStream<S extends string>(
+  streams: readonly S[],
+  read: (stream: S) => Promise<number>,
+): Promise<Record<S, number>> {
+  const found = await Promise.all(streams.map(async (stream) => [stream, await read(stream)] as const));
+  return Object.fromEntries(found) as Record<S, number>;
+}
+
+async function factsOf(bus: Bus, stream: ChargedStream, accountId: string): Promise<Fact[]> {
+  const subject = subjectOf(stream, accountId, ...(stream === 'LOOKUPS' ? [] : ['>']));
+  const messages = await messagesOf(bus, stream, subject, (data) => factOf(stream, data));
+  return messages.flatMap(({ seq, data }) => (data ? [{ ...data, seq }] : []));
+}
+
+/** Undefined for what costs nothing and is no check of its own. */
+function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | undefined {
+  const { causes } = chargesOf(stream, data);
+  const first = causes[0];
+  if (stream !== 'CHECKS')
+    return first && { stream, source: first.source, at: first.at, kind: 'other', causes };
+  const { part, failure, source, finishedAt } = fromBinary(CheckCostSchema, data, {
+    readUnknownFields: false,
+  });
+  if (part > 1) return undefined;
+  return { stream, source, at: finishedAt, kind: failure ? 'failed check' : 'check', causes };
+}
+
+function messagesOf(
+  bus: Bus,
+  stream: StreamName,
+  subject: string,
+): Promise<{ seq: number; data: Uint8Array }[]>;
+function messagesOf<T>(
+  bus: Bus,
+  stream: StreamName,
+  subject: string,
+  read: (data: Uint8Array) => T,
+): Promise<{ seq: number; data: T }[]>;
+/** Every message of the subject, oldest first; with `read`, only what that makes of each is kept. */
+async function messagesOf(
+  bus: Bus,
+  stream: StreamName,
+  subject: string,
+  read: (data: Uint8Array) => unknown = (data) => data,
+): Promise<{ seq: number; data: unknown }[]> {
+  const found: { seq: number; data: unknown }[] = [];
+  const consumer = await bus.js.consumers.get(stream, { filter_subjects: subject });
+  const waiting = (await consumer.info()).num_pending;
+  if (waiting === 0) return found;
+  const messages = await consumer.consume({ max_messages: 1000 });
+  for await (const message of messages) {
+    found.push({ seq: message.seq, data: read(message.data) });
+    if (message.info.pending === 0) break;
+  }
+  return found;
+}
+
+/** Keywords, and watches that no keyword owns. */
+async function existingOf(bus: Bus, accountId: string): Promise<Set<string>> {
+  const filter = subjectOf('KEYWORDS', accountId, '>');
+  const { state } = await bus.jsm.streams.info('KEYWORDS', { subjects_filter: filter });
+  return new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.split('.')[2] ?? ''));
+}
+
+/** 0 while billing has never run. */
+async function followedOf(bus: Bus, stream: StreamName): Promise<number> {
+  const info = await bus.jsm.consumers.info(stream, `billing-${stream.toLowerCase()}`).catch(() => undefined);
+  return info?.ack_floor.stream_seq ?? 0;
+}
+
+async function keptSinceOf(bus: Bus, stream: StreamName, now: number): Promise<number> {
+  const { config } = await bus.jsm.streams.info(stream);
+  return config.max_age === 0 ? -Infinity : now - config.max_age / 1_000_000;
+}
+
+interface BalanceRow {
+  plan: string;
+  opened_at: Date;
+  period_start: Date;
+  period_end: Date;
+  allowance: number;
+  allowance_used: number;
+  packs: Pack[];
+  balance: number;
+  seq: number;
+  movements: number;
+  sum_of_movements: number;
+  sum_of_usage: number;
+}
+
+async function tablesOf(tx: Tx, accountId: string): Promise<TabledLedger | undefined> {
+  const rows: BalanceRow[] = await tx.query(
+    `SELECT b.*, m.movements, m.sum_of_movements, u.sum_of_usage FROM credit_balances b,
+       (SELECT count(*) AS movements, COALESCE(sum(amount), 0)::bigint AS sum_of_movements
+        FROM credit_movements WHERE account_id = $1) m,
+       (SELECT COALESCE(sum(credits), 0)::bigint AS sum_of_usage FROM credit_usage WHERE account_id = $1) u
+     WHERE b.account_id = $1`,
+    [accountId],
+  );
+  const row = rows[0];
+  return (
+    row && {
+      seq: row.seq,
+      balance: row.balance,
+      movements: row.movements,
+      sumOfMovements: row.sum_of_movements,
+      sumOfUsage: row.sum_of_usage,
+      state: {
+        status: 'open',
+        plan: row.plan,
+        openedAt: isoOf(row.opened_at),
+        periodStart: isoOf(row.period_start),
+        periodEnd: isoOf(row.period_end),
+        allowance: row.allowance,
+        allowanceUsed: row.allowance_used,
+        packs: row.packs,
+      },
+    }
+  );
+}
+
+async function quotesOf(tx: Tx, accountId: string): Promise<QuotedWatch[]> {
+  const rows: {
+    watch_id: string;
+    source: string;
+    from_at: Date;
+    to_at: Date | null;
+    interval_seconds: number;
+    credits_per_check: number;
+    first_scan_credits: number;
+  }[] = await tx.query('SELECT * FROM quoted_periods WHERE account_id = $1', [accountId]);
+  return rows.map((row) => ({
+    watchId: row.watch_id,
+    source: row.source,
+    from: row.from_at.getTime(),
+    to: row.to_at?.getTime(),
+    intervalSeconds: row.interval_seconds,
+    creditsPerCheck: row.credits_per_check,
+    firstScanCredits: row.first_scan_credits,
+  }));
+}
