@@ -4,10 +4,12 @@ import { createSources } from '#sources';
 
 /** Injection token of the sources of this installation. */
 export const SOURCES = Symbol('sources');
+/** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined where the plans' own floors hold. */
+export const FLOOR_SECONDS = Symbol('interval floor');
 
 /** What the gateway reads from the environment. @throws SettingsError */
 export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
-  const settings = readServiceSettings(['MASTER_KEY'], env);
+  const settings = readServiceSettings(['MASTER_KEY', 'INTERVAL_FLOOR_SECONDS'], env);
   try {
     return { ...settings, sources: createSources(env) };
   } catch (error) {

@@ -20,7 +20,7 @@ import { VintedController } from './api/vinted/vinted.controller.js';
 import { WatchesController } from './api/watches/watches.controller.js';
 import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
-import { SOURCES, type GatewayConfig } from './config.js';
+import { FLOOR_SECONDS, SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
@@ -62,6 +62,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         ],
         providers: [
           { provide: SOURCES, useValue: config.sources },
+          { provide: FLOOR_SECONDS, useValue: config.INTERVAL_FLOOR_SECONDS },
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
           { provide: EstimateTokens, useValue: new EstimateTokens(config.MASTER_KEY) },
           KeywordInput,

@@ -12,7 +12,7 @@ import { derivedId, Refusal } from '#kernel';
 import { COMMANDS, commandHandler, done, type CommandHandler, type Durable } from '#messaging';
 import type { Tx } from '#postgres';
 import type { KeywordAlive, KeywordCommand, KeywordState } from '../domain/keyword.js';
-import { Admission, insufficientCredits } from '../planning/admission.js';
+import { Admission } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
@@ -72,7 +72,7 @@ export class PausesHandler {
         const { reasons, creditsNeeded } = state.pauses;
         if (reasons.includes('plan')) await this.requirePlan(tx, accountId, keywordId, state);
         if (reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
-          throw insufficientCredits(creditsNeeded, creditsRemaining, 'the next check needs');
+          throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
         if (reasons.length === 1 && reasons[0] === 'schedule')
           throw Refusal.conflict('the keyword is outside of its schedule; change the schedule to let it run');
       }

@@ -128,6 +128,7 @@ export class Admission {
     exceptId: string | null,
   ): Promise<Admitted> {
     const use = await planUseOf(tx, accountId, exceptId);
+    requireChannels(definition);
     const searches = this.requireFit(use.plan, definition);
     const balance = await balanceOf(tx, accountId);
     return {
@@ -139,21 +140,29 @@ export class Admission {
   }
 }
 
+/**
+ * Channels that a keyword or its rules name have to be the account's. `/v1/channels` takes its place in delivery: until
+ * then an account has none.
+ * @throws Refusal 400
+ */
+function requireChannels({ channels, rules }: KeywordDefinition): void {
+  const named = [
+    ...channels.map((_, index) => `channels[${index}].channelId`),
+    ...rules.flatMap((rule, r) =>
+      rule.then.flatMap((action, a) =>
+        action.channelIds.map((_, index) => `rules[${r}].then[${a}].channelIds[${index}]`),
+      ),
+    ),
+  ];
+  if (named.length > 0)
+    throw Refusal.validation(named.map((path) => ({ path, message: 'is no channel of this account' })));
+}
+
 /** The first check of each search at least. @throws Refusal 402 `INSUFFICIENT_CREDITS` with what is missing */
 export function requireCredits(remaining: number, watches: readonly Watch[]): void {
   const needed = watches.reduce(
     (sum, { firstScanCredits, creditsPerCheck }) => sum + (firstScanCredits || creditsPerCheck),
     0,
   );
-  if (needed <= remaining) return;
-  throw insufficientCredits(needed, remaining, 'the first checks need');
-}
-
-/** @param what as in "the next check needs" */
-export function insufficientCredits(needed: number, remaining: number, what: string): Refusal {
-  return new Refusal(
-    402,
-    'INSUFFICIENT_CREDITS',
-    `${what} ${needed} credits, and ${remaining} are left: ${needed - remaining} are missing`,
-  );
+  if (needed > remaining) throw Refusal.insufficientCredits(needed, remaining);
 }

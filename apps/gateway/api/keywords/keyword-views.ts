@@ -31,7 +31,9 @@ export class KeywordViews {
     return keywords.map((keyword) => this.view(keyword, watches.get(keyword.keywordId) ?? []));
   }
 
-  private view(keyword: KeywordEntity, watches: readonly WatchRead[]) {
+  private view(keyword: KeywordEntity, all: readonly WatchRead[]) {
+    // Watches that were replaced are gone from a keyword that goes on; one that was retired shows all that it had.
+    const watches = all.filter(({ watch }) => keyword.state === 'retired' || !watch.retiredAt);
     return {
       id: keyword.keywordId,
       ...definitionView(keyword.definition),
@@ -57,7 +59,7 @@ export class KeywordViews {
 
   /** By today's price book, whether it runs or rests; nothing where its source is switched off. */
   private monthlyCredits({ definition, state }: KeywordEntity, { watch }: WatchRead): number {
-    if (state === 'retired' || watch.disabled || watch.retiredAt) return 0;
+    if (state === 'retired' || watch.disabled) return 0;
     const source = watch.source as SourceId;
     const search = {
       source,

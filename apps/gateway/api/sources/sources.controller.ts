@@ -1,9 +1,9 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { creditsPerCheck, floorSeconds, type Plan } from '#contracts';
+import { creditsPerCheck, floorSeconds } from '#contracts';
 import { isoOf } from '#kernel';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
-import { SOURCES } from '../../config.js';
+import { FLOOR_SECONDS, SOURCES } from '../../config.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { SourceReads } from '../../reads/source-reads.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
@@ -13,6 +13,7 @@ import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 export class SourcesController {
   constructor(
     @Inject(SOURCES) private readonly sources: Sources,
+    @Inject(FLOOR_SECONDS) private readonly floor: number | undefined,
     private readonly reads: SourceReads,
   ) {}
 
@@ -33,7 +34,7 @@ export class SourcesController {
           reason: unavailable ?? (trouble || null),
           missingSettings: setup.missingSettings,
           lastSuccessAt: lastSuccessAt ? isoOf(lastSuccessAt) : null,
-          intervalFloorSeconds: floorSeconds(plan as Plan, id),
+          intervalFloorSeconds: floorSeconds(plan, id, this.floor),
           // Of a source that asks several engines: for each of them.
           creditsPerCheck: creditsPerCheck(id),
           firehose: setup.connector.feed !== undefined,

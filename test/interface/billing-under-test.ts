@@ -1,0 +1,76 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  ChangePlanSchema,
+  CheckSchema,
+  GrantCreditsSchema,
+  PRICE_BOOK_VERSION,
+  type Check,
+} from '#contracts';
+import { EventStore } from '#event-store';
+import { newId } from '#kernel';
+import { COMMANDS, connectBus, sendCommand, subjectOf } from '#messaging';
+import { createLogger } from '#telemetry';
+
+/** What happens to an account's credits and plan, as its operator and its checks make it happen. */
+export interface BillingUnderTest {
+  /** @returns the id of the pack */
+  grant(accountId: string, amount: number, expiresAt?: string): Promise<string>;
+  changePlan(accountId: string, plan: string): Promise<void>;
+  /** A completed check, as polling states it, which costs so much. @returns its id */
+  spend(accountId: string, credits: number, more?: Partial<Check>): Promise<string>;
+  /** A check that was refused since it needed more than there was. */
+  refuse(accountId: string, keywordId: string, watchId: string, creditsNeeded: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param natsUrl of the services under test */
+export async function connectBilling(natsUrl: string): Promise<BillingUnderTest> {
+  const bus = await connectBus(natsUrl, 'spec', createLogger('spec', 'silent'));
+  const store = new EventStore(bus);
+  const state = async (accountId: string, more: Partial<Check>): Promise<string> => {
+    const at = new Date().toISOString();
+    const check = create(CheckSchema, {
+      checkId: newId(),
+      accountId,
+      watchId: newId(),
+      source: 'hackernews',
+      tick: at,
+      finishedAt: at,
+      part: 1,
+      parts: 1,
+      ...more,
+    });
+    const subject = subjectOf('CHECKS', accountId, check.watchId);
+    await store.publish(subject, toBinary(CheckSchema, check), `${check.checkId}:1`);
+    return check.checkId;
+  };
+  return {
+    async grant(accountId, amount, expiresAt = '') {
+      const command = create(GrantCreditsSchema, { commandId: newId(), accountId, amount, expiresAt });
+      return (await sendCommand(bus, COMMANDS.grantCredits, command)).packId;
+    },
+    async changePlan(accountId, plan) {
+      const command = create(ChangePlanSchema, { commandId: newId(), accountId, plan });
+      await sendCommand(bus, COMMANDS.changePlan, command);
+    },
+    spend: (accountId, credits, more = {}) =>
+      state(accountId, {
+        costCredits: credits,
+        rateCredits: credits,
+        units: 1,
+        priceBookVersion: PRICE_BOOK_VERSION,
+        ...more,
+      }),
+    async refuse(accountId, keywordId, watchId, creditsNeeded) {
+      const failure = {
+        kind: 'insufficient_credits',
+        reason: 'spec',
+        statusCode: 0,
+        retryAt: '',
+        creditsNeeded,
+      };
+      await state(accountId, { keywordId, watchId, failure: create(CheckSchema, { failure }).failure });
+    },
+    stop: () => bus.close(),
+  };
+}

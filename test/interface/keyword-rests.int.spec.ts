@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until, type Json } from '#testing';
+import { connectBilling, type BillingUnderTest } from './billing-under-test.js';
+import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let billing: BillingUnderTest;
+let ada: Tenant;
+
+beforeAll(async () => {
+  service = await startInterface();
+  billing = await connectBilling(service.stores.natsUrl);
+  ada = await service.tenant();
+});
+afterAll(async () => {
+  await billing?.stop();
+  await service?.stop();
+});
+
+const made = async (more: object = {}, as = ada): Promise<Json> =>
+  (await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>))).body;
+const read = async (keyword: Json, as = ada): Promise<Json> =>
+  (await as.api.get(`/v1/keywords/${keyword.id}`)).body;
+const turn = (keyword: Json, verb: string, as = ada, name = 'keywords') =>
+  as.api.post(`/v1/${name}/${keyword.id}/${verb}`, {});
+const becomes = (keyword: Json, expected: object, as = ada) =>
+  until(JSON.stringify(expected), async () => {
+    const { state, pausedReason } = await read(keyword, as);
+    const want = expected as Json;
+    return state === want.state && pausedReason === want.pausedReason;
+  });
+
+describe('pausing a keyword', () => {
+  it.each(['keywords', 'queries'])('stops its watches until it is resumed, under /v1/%s', async (name) => {
+    const keyword = await made();
+    const paused = await turn(keyword, 'pause', ada, name);
+    expect([paused.status, paused.body]).toMatchObject([
+      200,
+      { id: keyword.id, state: 'paused', pausedReason: 'user', version: 2 },
+    ]);
+    expect(paused.body.watches).toMatchObject([{ isActive: false, pausedReason: 'user' }]);
+    const resumed = await turn(keyword, 'resume', ada, name);
+    expect([resumed.status, resumed.body]).toEqual([
+      200,
+      { ...keyword, version: 3, updatedAt: resumed.body.updatedAt },
+    ]);
+  });
+
+  it('that is paused, and resuming one that runs, changes nothing', async () => {
+    const keyword = await made();
+    expect((await turn(keyword, 'resume')).body).toEqual(keyword);
+    const paused = (await turn(keyword, 'pause')).body;
+    expect(await turn(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
+  });
+
+  it('that is not there, another account’s, or retired is refused', async () => {
+    const keyword = await made();
+    const eve = await service.tenant();
+    for (const verb of ['pause', 'resume']) {
+      expect((await turn(keyword, verb, eve)).status).toBe(404);
+      expect((await turn({ id: 'nope' }, verb)).status).toBe(404);
+    }
+    await ada.api.delete(`/v1/keywords/${keyword.id}`);
+    for (const verb of ['pause', 'resume'])
+      expect(await turn(keyword, verb)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  });
+});
+
+describe('a schedule', () => {
+  const schedule = (startsAt: string | null, endsAt: string | null) => ({
+    startsAt,
+    endsAt,
+    timezone: 'UTC',
+  });
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
+
+  it('makes the keyword rest before it begins and after it has ended', async () => {
+    for (const body of [schedule(inSeconds(3600), null), schedule(null, inSeconds(-3600))]) {
+      const keyword = await made({ schedule: body });
+      expect(keyword).toMatchObject({ state: 'paused', pausedReason: 'schedule' });
+      expect(keyword.watches).toMatchObject([{ isActive: false, pausedReason: 'schedule' }]);
+    }
+    expect(await made({ schedule: schedule(inSeconds(-3600), inSeconds(3600)) })).toMatchObject({
+      state: 'active',
+    });
+  });
+
+  it('lets the keyword run when it begins, and rest when it ends, by itself', async () => {
+    const keyword = await made({ schedule: schedule(inSeconds(1.5), inSeconds(4)) });
+    expect(keyword.pausedReason).toBe('schedule');
+    await becomes(keyword, { state: 'active', pausedReason: null });
+    await becomes(keyword, { state: 'paused', pausedReason: 'schedule' });
+  });
+
+  it('is read in its own time zone', async () => {
+    const clock = (zone: string, ms: number) =>
+      new Date(ms).toLocaleString('sv-SE', { timeZone: zone }).replace(' ', 'T');
+    const soon = { startsAt: clock('Asia/Tokyo', Date.now() - 60_000), endsAt: null, timezone: 'Asia/Tokyo' };
+    expect((await made({ schedule: soon })).state).toBe('active');
+    expect((await made({ schedule: { ...soon, timezone: 'America/New_York' } })).state).toBe('paused');
+  });
+
+  it('that is changed or cleared wakes the keyword at once; resuming alone does not', async () => {
+    const keyword = await made({ schedule: schedule(inSeconds(3600), null) });
+    expect(await turn(keyword, 'resume')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    const { body } = await ada.api.patch(`/v1/keywords/${keyword.id}`, { schedule: null });
+    expect(body).toMatchObject({ state: 'active', pausedReason: null, schedule: null });
+  });
+});
+
+describe('credits that run out', () => {
+  it('make a keyword rest when its check cannot be paid, and it runs again by itself when credits arrive', async () => {
+    const poor = await service.tenant('free');
+    const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
+    await billing.spend(poor.accountId, 2999);
+    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 1);
+    await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5);
+    await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
+    expect(await turn(keyword, 'resume', poor)).toMatchObject({
+      status: 402,
+      body: { code: 'INSUFFICIENT_CREDITS', error: '5 credits are needed, 1 is left' },
+    });
+    await billing.grant(poor.accountId, 3);
+    expect((await read(keyword, poor)).state).toBe('paused');
+    await billing.grant(poor.accountId, 1);
+    await becomes(keyword, { state: 'active', pausedReason: null }, poor);
+  });
+
+  it('make a lone watch rest and run again just so', async () => {
+    const poor = await service.tenant('free');
+    const body = { criteria: { query: 'acme' }, refresh_interval_seconds: 3600 };
+    const watch = (await poor.api.post('/v1/hackernews/watches', body)).body;
+    const path = `/v1/hackernews/watches/${watch.id}`;
+    await billing.spend(poor.accountId, 3000);
+    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0);
+    await billing.refuse(poor.accountId, '', watch.id, 1);
+    await until(
+      'it rests',
+      async () => (await poor.api.get(path)).body.pausedReason === 'insufficient_credits',
+    );
+    await billing.grant(poor.accountId, 1);
+    await until('it runs', async () => (await poor.api.get(path)).body.isActive === true);
+  });
+
+  it('do not make a keyword rest whose account has credits again by then', async () => {
+    const keyword = await made();
+    await billing.refuse(ada.accountId, keyword.id, keyword.watches[0].id, 5);
+    const poor = await service.tenant('free');
+    const other = await made({ refresh_interval_seconds: 3600 }, poor);
+    await billing.refuse(poor.accountId, other.id, other.watches[0].id, 5000);
+    await becomes(other, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
+    expect(await read(keyword)).toEqual(keyword);
+  });
+
+  it('refuse a create whose first checks they do not cover, with 402 and what is missing', async () => {
+    const poor = await service.tenant('free');
+    await billing.spend(poor.accountId, 3000);
+    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0);
+    const body = keywordBody({ refresh_interval_seconds: 3600 });
+    const answer = await poor.api.post('/v1/keywords', body);
+    expect([answer.status, answer.body]).toEqual([
+      402,
+      {
+        error: '1 credit is needed, 0 are left',
+        code: 'INSUFFICIENT_CREDITS',
+        details: [{ path: 'credits', message: '1 credit is needed, 0 are left' }],
+      },
+    ]);
+    expect((await poor.api.post('/v1/keywords/estimate', body)).body.refusal.status).toBe(402);
+  });
+});
+
+describe('several reasons to rest', () => {
+  it('hold each by itself: the first of them is told, and the keyword runs when all are gone', async () => {
+    const poor = await service.tenant('free');
+    const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
+    await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5000);
+    await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
+    expect((await turn(keyword, 'pause', poor)).body.pausedReason).toBe('user');
+    await billing.grant(poor.accountId, 5000);
+    await until('the user’s reason is the last', async () => (await read(keyword, poor)).version === 4);
+    expect((await read(keyword, poor)).pausedReason).toBe('user');
+    expect((await turn(keyword, 'resume', poor)).body).toMatchObject({ state: 'active', pausedReason: null });
+  });
+});
