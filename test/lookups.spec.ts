@@ -43,54 +43,65 @@ async function pagesOf(path: string, key: string, cost: number) {
 }
 
 describe('tweets by their ids', () => {
-  it('are found as far as they are there, and each other one has its reason', PATIENCE, async () => {
-    const one = publish('x', { text: 'A kettle & a lamp', author: 'ada_l' });
-    const two = publish('x', { text: 'A lamp', author: 'grace_h' });
-    const hidden = publish('x', { text: 'Not for all', author: 'protected_ann' });
-    const banned = publish('x', { text: 'No more', author: 'suspended_bob' });
-    const ids = [two, banned, '20', one, hidden];
-    const expected = {
-      meta: { requested: 5, found: 2, credits_used: 3 },
-      data: [
-        { id: two, text: 'A lamp', author: { username: 'grace_h' } },
-        { id: one, text: 'A kettle & a lamp', url: `https://x.com/ada_l/status/${one}` },
-      ],
-      errors: [
-        { id: banned, code: 'USER_SUSPENDED' },
-        { id: '20', code: 'TWEET_NOT_FOUND' },
-        { id: hidden, code: 'TWEET_PROTECTED' },
-      ],
-    };
-    const fact = {
-      source: 'x',
-      operation: 'tweets',
-      question: { ids },
-      outcome: 'found',
-      found: 2,
-      costCredits: 3,
-    };
-    const ways = [
-      () => customer.api.get(`/v1/x/tweets?ids=${ids.join(',')}`),
-      () => customer.api.get(`/v1/x/tweets?${ids.map((id) => `ids=${id}`).join('&')}&ids=${one}`),
-      () => customer.api.post('/v1/x/tweets/lookup', { ids: [...ids, one] }),
-    ];
-    for (const way of ways) {
-      const answer = await asked(way);
-      expect(answer.status).toBe(200);
-      expect(answer.body).toMatchObject(expected);
-      expect(answer.facts).toEqual([fact]);
-    }
-  });
+  it(
+    'are found as far as they are there, and each other one has its reason',
+    {
+      ...PATIENCE,
+      tags: ['errors.tweets-partial', 'errors.tweets-charged', 'limits.tweets', 'credits.lookups'],
+    },
+    async () => {
+      const one = publish('x', { text: 'A kettle & a lamp', author: 'ada_l' });
+      const two = publish('x', { text: 'A lamp', author: 'grace_h' });
+      const hidden = publish('x', { text: 'Not for all', author: 'protected_ann' });
+      const banned = publish('x', { text: 'No more', author: 'suspended_bob' });
+      const ids = [two, banned, '20', one, hidden];
+      const expected = {
+        meta: { requested: 5, found: 2, credits_used: 3 },
+        data: [
+          { id: two, text: 'A lamp', author: { username: 'grace_h' } },
+          { id: one, text: 'A kettle & a lamp', url: `https://x.com/ada_l/status/${one}` },
+        ],
+        errors: [
+          { id: banned, code: 'USER_SUSPENDED' },
+          { id: '20', code: 'TWEET_NOT_FOUND' },
+          { id: hidden, code: 'TWEET_PROTECTED' },
+        ],
+      };
+      const fact = {
+        source: 'x',
+        operation: 'tweets',
+        question: { ids },
+        outcome: 'found',
+        found: 2,
+        costCredits: 3,
+      };
+      const ways = [
+        () => customer.api.get(`/v1/x/tweets?ids=${ids.join(',')}`),
+        () => customer.api.get(`/v1/x/tweets?${ids.map((id) => `ids=${id}`).join('&')}&ids=${one}`),
+        () => customer.api.post('/v1/x/tweets/lookup', { ids: [...ids, one] }),
+      ];
+      for (const way of ways) {
+        const answer = await asked(way);
+        expect(answer.status).toBe(200);
+        expect(answer.body).toMatchObject(expected);
+        expect(answer.facts).toEqual([fact]);
+      }
+    },
+  );
 
-  it('cost one credit where none of them is there', PATIENCE, async () => {
-    const answer = await got('/v1/x/tweets?ids=20');
-    expect(answer.body).toEqual({
-      meta: { requested: 1, found: 0, credits_used: 1 },
-      data: [],
-      errors: [{ id: '20', code: 'TWEET_NOT_FOUND' }],
-    });
-    expect(answer.facts).toMatchObject([{ outcome: 'found', found: 0, costCredits: 1 }]);
-  });
+  it(
+    'cost one credit where none of them is there',
+    { ...PATIENCE, tags: ['errors.tweets-charged', 'limits.tweets'] },
+    async () => {
+      const answer = await got('/v1/x/tweets?ids=20');
+      expect(answer.body).toEqual({
+        meta: { requested: 1, found: 0, credits_used: 1 },
+        data: [],
+        errors: [{ id: '20', code: 'TWEET_NOT_FOUND' }],
+      });
+      expect(answer.facts).toMatchObject([{ outcome: 'found', found: 0, costCredits: 1 }]);
+    },
+  );
 
   const many = Array.from({ length: 101 }, (_, n) => String(n + 1));
   it.each([
@@ -165,28 +176,39 @@ describe('an account of x', () => {
     ['/v1/x/users/suspended_bob', 'user', 'USER_SUSPENDED'],
     ['/v1/x/users/suspended_bob/following', 'following', 'USER_SUSPENDED'],
     ['/v1/x/users/missing_cid/tweets', 'userTweets', 'USER_NOT_FOUND'],
-  ])('that is not there is a 404, and is charged: %s', PATIENCE, async (path, operation, code) => {
-    const answer = await got(path);
-    expect([answer.status, answer.body.code]).toEqual([404, code]);
-    expect(answer.facts).toMatchObject([{ operation, outcome: code, found: 0, costCredits: 3 }]);
-  });
+  ])(
+    'that is not there is a 404, and is charged: %s',
+    { ...PATIENCE, tags: ['errors.users', 'errors.users-charged'] },
+    async (path, operation, code) => {
+      const answer = await got(path);
+      expect([answer.status, answer.body.code]).toEqual([404, code]);
+      expect(answer.facts).toMatchObject([{ operation, outcome: code, found: 0, costCredits: 3 }]);
+    },
+  );
 
-  it('has tweets, followers and followed, page by page to the end', PATIENCE, async () => {
-    const ids = Array.from({ length: 103 }, (_, n) =>
-      publish('x', { text: `Lamp ${n}`, author: 'dora' }),
-    ).reverse();
-    const tweets = await pagesOf('/v1/x/users/dora/tweets', 'data', 3);
-    expect(tweets.pages.map((page) => page.map(({ id }) => id))).toEqual([ids.slice(0, 100), ids.slice(100)]);
-    expect(tweets.questions[0]).toEqual({ ref: 'dora' });
-    expect(tweets.questions[1]).toEqual({ ref: 'dora', cursor: expect.stringMatching(/^7140dib/) });
-    const { body } = await got('/v1/x/users/dora');
-    for (const list of ['followers', 'following']) {
-      const { pages } = await pagesOf(`/v1/x/users/@dora/${list}`, 'data', 3);
-      const found = pages.flat();
-      expect(pages[0]?.length).toBe(Math.min(100, found.length));
-      expect(new Set(found.map(({ id }) => id)).size).toBe(body.data.metrics[list]);
-    }
-  });
+  it(
+    'has tweets, followers and followed, page by page to the end',
+    { ...PATIENCE, tags: ['credits.lookups'] },
+    async () => {
+      const ids = Array.from({ length: 103 }, (_, n) =>
+        publish('x', { text: `Lamp ${n}`, author: 'dora' }),
+      ).reverse();
+      const tweets = await pagesOf('/v1/x/users/dora/tweets', 'data', 3);
+      expect(tweets.pages.map((page) => page.map(({ id }) => id))).toEqual([
+        ids.slice(0, 100),
+        ids.slice(100),
+      ]);
+      expect(tweets.questions[0]).toEqual({ ref: 'dora' });
+      expect(tweets.questions[1]).toEqual({ ref: 'dora', cursor: expect.stringMatching(/^7140dib/) });
+      const { body } = await got('/v1/x/users/dora');
+      for (const list of ['followers', 'following']) {
+        const { pages } = await pagesOf(`/v1/x/users/@dora/${list}`, 'data', 3);
+        const found = pages.flat();
+        expect(pages[0]?.length).toBe(Math.min(100, found.length));
+        expect(new Set(found.map(({ id }) => id)).size).toBe(body.data.metrics[list]);
+      }
+    },
+  );
 
   it('takes no cursor that was forged, or that belongs to another list', PATIENCE, async () => {
     const { nextCursor } = (await got('/v1/x/users/dora/followers')).body;
@@ -207,7 +229,7 @@ describe('an account of x', () => {
 describe('the comments of a video', () => {
   const before = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
-  it('come newest first, page by page', PATIENCE, async () => {
+  it('come newest first, page by page', { ...PATIENCE, tags: ['limits.comments'] }, async () => {
     const id = publish('youtube', { title: 'A lamp', text: '', author: 'ada', publishedAt: before(3) });
     const { pages, questions } = await pagesOf(`/v1/youtube/videos/${id}/comments`, 'comments', 5);
     const comments = pages.flat() as unknown as Record<string, string | number | null>[];
@@ -252,32 +274,36 @@ describe('the comments of a video', () => {
 });
 
 describe('what a user of reddit moderates', () => {
-  it('is told for three credits, also where it is nothing', PATIENCE, async () => {
-    const some = await got('/v1/reddit/users/ada_byron/moderated');
-    expect(some.body).toEqual({
-      subreddits: expect.arrayContaining([
+  it(
+    'is told for three credits, also where it is nothing',
+    { ...PATIENCE, tags: ['limits.moderated'] },
+    async () => {
+      const some = await got('/v1/reddit/users/ada_byron/moderated');
+      expect(some.body).toEqual({
+        subreddits: expect.arrayContaining([
+          {
+            name: expect.stringMatching(/^\w+$/),
+            title: expect.stringMatching(/^All about/),
+            subscribers: expect.any(Number),
+            isNsfw: false,
+          },
+        ]),
+        meta: { credits_used: 3 },
+      });
+      expect(some.facts).toEqual([
         {
-          name: expect.stringMatching(/^\w+$/),
-          title: expect.stringMatching(/^All about/),
-          subscribers: expect.any(Number),
-          isNsfw: false,
+          source: 'reddit',
+          operation: 'moderated',
+          question: { username: 'ada_byron' },
+          outcome: 'found',
+          found: some.body.subreddits.length,
+          costCredits: 3,
         },
-      ]),
-      meta: { credits_used: 3 },
-    });
-    expect(some.facts).toEqual([
-      {
-        source: 'reddit',
-        operation: 'moderated',
-        question: { username: 'ada_byron' },
-        outcome: 'found',
-        found: some.body.subreddits.length,
-        costCredits: 3,
-      },
-    ]);
-    const none = await got('/v1/reddit/users/old_lurker/moderated');
-    expect(none.body).toEqual({ subreddits: [], meta: { credits_used: 3 } });
-  });
+      ]);
+      const none = await got('/v1/reddit/users/old_lurker/moderated');
+      expect(none.body).toEqual({ subreddits: [], meta: { credits_used: 3 } });
+    },
+  );
 
   it('of nobody is a 404, and is charged', PATIENCE, async () => {
     const answer = await got('/v1/reddit/users/missing_cid/moderated');
@@ -296,13 +322,17 @@ describe('a lookup that the upstream does not answer', () => {
     ['reddit', 'html', '/v1/reddit/users/ada_byron/moderated', 'PARSE'],
     ['reddit', '503', '/v1/reddit/users/ada_byron/moderated', 'UNAVAILABLE'],
   ];
-  it.each(faults)('%s, %s: is a 503 that costs nothing', PATIENCE, async (source, kind, path, code) => {
-    stage.simulator.faults.add({ source, kind, times: 1 });
-    const answer = await got(path);
-    expect([answer.status, answer.body.code, answer.facts]).toEqual([503, code, []]);
-    expect(answer.body.error).toMatch(new RegExp(`^${source} .*nothing was charged$`));
-    expect((await got(path)).status).not.toBe(503);
-  });
+  it.each(faults)(
+    '%s, %s: is a 503 that costs nothing',
+    { ...PATIENCE, tags: ['errors.upstream'] },
+    async (source, kind, path, code) => {
+      stage.simulator.faults.add({ source, kind, times: 1 });
+      const answer = await got(path);
+      expect([answer.status, answer.body.code, answer.facts]).toEqual([503, code, []]);
+      expect(answer.body.error).toMatch(new RegExp(`^${source} .*nothing was charged$`));
+      expect((await got(path)).status).not.toBe(503);
+    },
+  );
 
   it('because it lacks a setting is a 400 that names it', PATIENCE, async () => {
     const gateway = await startProgram('gateway', { ...stage.env, SOURCE_YOUTUBE_TOKEN: '' });

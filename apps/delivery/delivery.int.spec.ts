@@ -50,28 +50,36 @@ const endpointOf = async (url: string) => {
 };
 
 describe('a delivery', () => {
-  it('is the stored bytes, once, signed at this moment, and leaves a record', async () => {
-    const watchId = await delivery.watch(`${receiver.url}/well`);
-    const { eventId, bytes } = await delivery.event(watchId);
-    const [request] = await gotten(receiver, '/well', 1);
-    expect(request?.body.equals(bytes)).toBe(true);
-    const { 'x-signature': signature = '', 'webhook-id': id, 'content-type': type } = request?.headers ?? {};
-    expect([id, type]).toEqual([eventId, 'application/json']);
-    const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(signature)) ?? [];
-    expect(v1).toBe(createHmac('sha256', delivery.secret).update(`${t}.`).update(bytes).digest('hex'));
-    expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(30);
-    const [record] = await attempts(eventId, 1);
-    expect(record).toMatchObject({
-      delivered: true,
-      number: 1,
-      statusCode: 200,
-      message: '',
-      watchId,
-      accountId: delivery.accountId,
-    });
-    expect(await delivery.pending(eventId)).toBeUndefined();
-    expect(receiver.received.filter(({ path }) => path === '/well').length).toBe(1);
-  });
+  it(
+    'is the stored bytes, once, signed at this moment, and leaves a record',
+    { tags: ['limits.signature'] },
+    async () => {
+      const watchId = await delivery.watch(`${receiver.url}/well`);
+      const { eventId, bytes } = await delivery.event(watchId);
+      const [request] = await gotten(receiver, '/well', 1);
+      expect(request?.body.equals(bytes)).toBe(true);
+      const {
+        'x-signature': signature = '',
+        'webhook-id': id,
+        'content-type': type,
+      } = request?.headers ?? {};
+      expect([id, type]).toEqual([eventId, 'application/json']);
+      const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(signature)) ?? [];
+      expect(v1).toBe(createHmac('sha256', delivery.secret).update(`${t}.`).update(bytes).digest('hex'));
+      expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(30);
+      const [record] = await attempts(eventId, 1);
+      expect(record).toMatchObject({
+        delivered: true,
+        number: 1,
+        statusCode: 200,
+        message: '',
+        watchId,
+        accountId: delivery.accountId,
+      });
+      expect(await delivery.pending(eventId)).toBeUndefined();
+      expect(receiver.received.filter(({ path }) => path === '/well').length).toBe(1);
+    },
+  );
 
   it('is not made of an event that is not to be pushed, nor for a watch without a webhook', async () => {
     const watchId = await delivery.watch(`${receiver.url}/quiet`);
@@ -91,30 +99,34 @@ describe('a delivery', () => {
     expect(receiver.received.some(({ path }) => path === '/deleted')).toBe(false);
   });
 
-  it('that fails waits 30 s, then 120 s, and is the same bytes with a fresh signature each time', async () => {
-    receiver.answers.set('/shaky', { status: 500 });
-    const { eventId, bytes } = await delivery.event(await delivery.watch(`${receiver.url}/shaky`));
-    const first = await waiting(eventId, 1);
-    expect(first.dueInMs).toBeGreaterThan(25_000);
-    expect(first.dueInMs).toBeLessThanOrEqual(30_000);
-    await delivery.makeDue();
-    const second = await waiting(eventId, 2);
-    expect(second.dueInMs).toBeGreaterThan(115_000);
-    expect(second.dueInMs).toBeLessThanOrEqual(120_000);
-    receiver.answers.delete('/shaky');
-    await delivery.makeDue();
-    await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
-    const requests = await gotten(receiver, '/shaky', 3);
-    expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
-    const records = await attempts(eventId, 3);
-    expect(records.map(({ delivered, statusCode }) => [delivered, statusCode])).toEqual([
-      [false, 500],
-      [false, 500],
-      [true, 200],
-    ]);
-    expect(records[0]?.message).toBe('the endpoint answered 500');
-    expect(records.map(({ nextAttemptAt }) => nextAttemptAt !== '')).toEqual([true, true, false]);
-  });
+  it(
+    'that fails waits 30 s, then 120 s, and is the same bytes with a fresh signature each time',
+    { tags: ['limits.retries', 'limits.signature', 'states.attempt-retried'] },
+    async () => {
+      receiver.answers.set('/shaky', { status: 500 });
+      const { eventId, bytes } = await delivery.event(await delivery.watch(`${receiver.url}/shaky`));
+      const first = await waiting(eventId, 1);
+      expect(first.dueInMs).toBeGreaterThan(25_000);
+      expect(first.dueInMs).toBeLessThanOrEqual(30_000);
+      await delivery.makeDue();
+      const second = await waiting(eventId, 2);
+      expect(second.dueInMs).toBeGreaterThan(115_000);
+      expect(second.dueInMs).toBeLessThanOrEqual(120_000);
+      receiver.answers.delete('/shaky');
+      await delivery.makeDue();
+      await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
+      const requests = await gotten(receiver, '/shaky', 3);
+      expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
+      const records = await attempts(eventId, 3);
+      expect(records.map(({ delivered, statusCode }) => [delivered, statusCode])).toEqual([
+        [false, 500],
+        [false, 500],
+        [true, 200],
+      ]);
+      expect(records[0]?.message).toBe('the endpoint answered 500');
+      expect(records.map(({ nextAttemptAt }) => nextAttemptAt !== '')).toEqual([true, true, false]);
+    },
+  );
 
   it('to an endpoint that answers 410 is given up, and the endpoint disabled until it is named again', async () => {
     const url = `${receiver.url}/gone`;

@@ -188,7 +188,7 @@ describe('every search at once', () => {
     );
   });
 
-  it('asks for the query and any one of the terms', () => {
+  it('asks for the query and any one of the terms', { tags: ['keywords.query-and-terms'] }, () => {
     const matcher = compile([
       { key: 'query', mode: 'word', query: 'acme', terms: [] },
       { key: 'terms', mode: 'word', terms: ['rocket', 'anvil'] },
@@ -226,20 +226,24 @@ describe('every search at once', () => {
     ]);
   });
 
-  it('takes every post in mode platform and where nothing is asked for, and still says what it found', () => {
-    const matcher = compile([
-      { key: 'trusted', mode: 'platform', query: 'acme', terms: [] },
-      { key: 'all', mode: 'word', terms: [] },
-    ]);
-    expect(matcher.match({ title: '', text: 'no word of it' })).toEqual([
-      { key: 'trusted', matches: [] },
-      { key: 'all', matches: [] },
-    ]);
-    expect(matcher.match({ title: 'Acmeology', text: '' })[0]).toEqual({
-      key: 'trusted',
-      matches: [{ term: 'acme', field: 'title', start: 0, end: 4 }],
-    });
-  });
+  it(
+    'takes every post in mode platform and where nothing is asked for, and still says what it found',
+    { tags: ['keywords.match-platform'] },
+    () => {
+      const matcher = compile([
+        { key: 'trusted', mode: 'platform', query: 'acme', terms: [] },
+        { key: 'all', mode: 'word', terms: [] },
+      ]);
+      expect(matcher.match({ title: '', text: 'no word of it' })).toEqual([
+        { key: 'trusted', matches: [] },
+        { key: 'all', matches: [] },
+      ]);
+      expect(matcher.match({ title: 'Acmeology', text: '' })[0]).toEqual({
+        key: 'trusted',
+        matches: [{ term: 'acme', field: 'title', start: 0, end: 4 }],
+      });
+    },
+  );
 
   it('takes what users type literally, whatever it would mean to a pattern', () => {
     for (const literal of [

@@ -137,7 +137,7 @@ const CONTAINS: Record<string, Row[]> = {
   ],
 };
 
-describe('mode word', () => {
+describe('mode word', { tags: ['keywords.match-word', 'keywords.match-urls'] }, () => {
   describe.each(Object.entries(WORD))('%s', (_, rows) => {
     it.each(rows)('%s in %s', (term, text, expected) => {
       expect(found('word', term, text)).toEqual(expected);
@@ -145,7 +145,7 @@ describe('mode word', () => {
   });
 });
 
-describe('mode contains', () => {
+describe('mode contains', { tags: ['keywords.match-contains', 'keywords.match-urls'] }, () => {
   describe.each(Object.entries(CONTAINS))('%s', (_, rows) => {
     it.each(rows)('%s in %s', (term, text, expected) => {
       expect(found('contains', term, text)).toEqual(expected);

@@ -54,18 +54,22 @@ const full = {
 };
 
 describe('a keyword that is read and sent back', () => {
-  it('is unchanged, in version, time and watches: whole, or any key of it alone', async () => {
-    const keyword = await made(full);
-    for (const changes of [keyword, ...Object.entries(keyword).map(([key, value]) => ({ [key]: value }))]) {
-      const answer = await patch(keyword, changes);
-      expect([answer.status, answer.body]).toEqual([200, { ...keyword, resetSearches: [] }]);
-    }
-    expect(await read(keyword)).toEqual(keyword);
-  });
+  it(
+    'is unchanged, in version, time and watches: whole, or any key of it alone',
+    { tags: ['requests.read-only-keys'] },
+    async () => {
+      const keyword = await made(full);
+      for (const changes of [keyword, ...Object.entries(keyword).map(([key, value]) => ({ [key]: value }))]) {
+        const answer = await patch(keyword, changes);
+        expect([answer.status, answer.body]).toEqual([200, { ...keyword, resetSearches: [] }]);
+      }
+      expect(await read(keyword)).toEqual(keyword);
+    },
+  );
 });
 
 describe('a change', () => {
-  it('leaves every key that it does not name', async () => {
+  it('leaves every key that it does not name', { tags: ['states.absent-unchanged'] }, async () => {
     const keyword = await made(full);
     const { body } = await patch(keyword, { name: 'Other' });
     expect(body).toEqual({
@@ -93,7 +97,7 @@ describe('a change', () => {
     ['subjectRole', 'own'],
     ['sentimentEnabled', true],
     ['backfill', false],
-  ])('clears %s with null', async (key, cleared) => {
+  ])('clears %s with null', { tags: ['states.null-clears'] }, async (key, cleared) => {
     const keyword = await made(full);
     const { status, body } = await patch(keyword, { [key]: null });
     expect([status, body[key]]).toEqual([200, cleared]);
@@ -108,21 +112,29 @@ describe('a change', () => {
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', key]);
   });
 
-  it('takes camelCase on both names, and snake_case on /v1/keywords alone', async () => {
-    const keyword = await made();
-    expect((await patch(keyword, { webhook_mode: 'rules' }, 'keywords')).body.webhookMode).toBe('rules');
-    expect((await patch(keyword, { webhookMode: 'all' }, 'keywords')).body.webhookMode).toBe('all');
-    const refused = await patch(keyword, { webhook_mode: 'rules' });
-    expect(refused.body.details).toEqual([{ path: 'webhook_mode', message: 'is not a known key' }]);
-  });
+  it(
+    'takes camelCase on both names, and snake_case on /v1/keywords alone',
+    { tags: ['requests.queries-camel', 'requests.snake-bodies'] },
+    async () => {
+      const keyword = await made();
+      expect((await patch(keyword, { webhook_mode: 'rules' }, 'keywords')).body.webhookMode).toBe('rules');
+      expect((await patch(keyword, { webhookMode: 'all' }, 'keywords')).body.webhookMode).toBe('all');
+      const refused = await patch(keyword, { webhook_mode: 'rules' });
+      expect(refused.body.details).toEqual([{ path: 'webhook_mode', message: 'is not a known key' }]);
+    },
+  );
 
-  it('names an unknown key, and every other fault, and changes nothing', async () => {
-    const keyword = await made();
-    const answer = await patch(keyword, { colour: 'red', name: '', spikeAlert: 'wild' });
-    expect(answer.status).toBe(400);
-    expect(answer.body.details.map(({ path }: Json) => path)).toEqual(['colour', 'name', 'spikeAlert']);
-    expect(await read(keyword)).toEqual(keyword);
-  });
+  it(
+    'names an unknown key, and every other fault, and changes nothing',
+    { tags: ['requests.unknown-key', 'requests.all-faults'] },
+    async () => {
+      const keyword = await made();
+      const answer = await patch(keyword, { colour: 'red', name: '', spikeAlert: 'wild' });
+      expect(answer.status).toBe(400);
+      expect(answer.body.details.map(({ path }: Json) => path)).toEqual(['colour', 'name', 'spikeAlert']);
+      expect(await read(keyword)).toEqual(keyword);
+    },
+  );
 
   it('of a keyword that is not there, or another account’s, is a 404', async () => {
     const eve = await service.tenant();
@@ -145,33 +157,40 @@ describe('a search whose terms, filters or market change', () => {
     ['query', { query: 'acme rocket' }],
     ['filters', { filters: { tag: 'ask' } }],
     ['market', { market: 'de' }],
-  ])('starts over on a new watch: %s', async (_, overrides) => {
-    const keyword = await made(full);
-    const [all, jobs] = keyword.sources[0].searches;
-    const sources = [
-      { ...keyword.sources[0], searches: [all, { ...jobs, overrides: { ...jobs.overrides, ...overrides } }] },
-      ...keyword.sources.slice(1),
-    ];
-    const { status, body } = await patch(keyword, { sources });
-    expect(status).toBe(200);
-    const before = keyword.watches.find((watch: Json) => watch.searchId === jobs.id);
-    expect(body.resetSearches).toEqual([
-      {
-        source: 'hackernews',
-        searchId: jobs.id,
-        label: 'jobs',
-        previousWatchId: before.id,
-        watchId: expect.any(String),
-      },
-    ]);
-    const running = body.watches.filter((watch: Json) => watch.isActive);
-    expect(running.map((watch: Json) => watch.searchId)).toContain(jobs.id);
-    expect(running.map((watch: Json) => watch.id)).toContain(body.resetSearches[0].watchId);
-    expect(running.map((watch: Json) => watch.id)).not.toContain(before.id);
-    // The others go on as they were.
-    for (const watch of keyword.watches.filter((one: Json) => one.id !== before.id))
-      expect(body.watches).toContainEqual(watch);
-  });
+  ])(
+    'starts over on a new watch: %s',
+    { tags: ['states.search-started-over', 'states.resets-told', 'keywords.patch', 'keywords.hash-changed'] },
+    async (_, overrides) => {
+      const keyword = await made(full);
+      const [all, jobs] = keyword.sources[0].searches;
+      const sources = [
+        {
+          ...keyword.sources[0],
+          searches: [all, { ...jobs, overrides: { ...jobs.overrides, ...overrides } }],
+        },
+        ...keyword.sources.slice(1),
+      ];
+      const { status, body } = await patch(keyword, { sources });
+      expect(status).toBe(200);
+      const before = keyword.watches.find((watch: Json) => watch.searchId === jobs.id);
+      expect(body.resetSearches).toEqual([
+        {
+          source: 'hackernews',
+          searchId: jobs.id,
+          label: 'jobs',
+          previousWatchId: before.id,
+          watchId: expect.any(String),
+        },
+      ]);
+      const running = body.watches.filter((watch: Json) => watch.isActive);
+      expect(running.map((watch: Json) => watch.searchId)).toContain(jobs.id);
+      expect(running.map((watch: Json) => watch.id)).toContain(body.resetSearches[0].watchId);
+      expect(running.map((watch: Json) => watch.id)).not.toContain(before.id);
+      // The others go on as they were.
+      for (const watch of keyword.watches.filter((one: Json) => one.id !== before.id))
+        expect(body.watches).toContainEqual(watch);
+    },
+  );
 
   it('starts over, each, where the global criteria of all of them change', async () => {
     const keyword = await made(full);
@@ -184,33 +203,41 @@ describe('a search whose terms, filters or market change', () => {
     ]);
   });
 
-  it('goes on where only label, name, interval or webhook change', async () => {
-    const keyword = await made(full);
-    const [all, jobs] = keyword.sources[0].searches;
-    const { body } = await patch(keyword, {
-      name: 'Renamed',
-      refreshIntervalSeconds: 900,
-      webhookUrl: 'https://example.org/other',
-      sources: [
-        { ...keyword.sources[0], refreshIntervalSeconds: 180, searches: [{ ...all, label: 'every' }, jobs] },
-        ...keyword.sources.slice(1),
-      ],
-    });
-    expect(body.resetSearches).toEqual([]);
-    expect(
-      body.watches.map(({ id, source, refreshIntervalSeconds }: Json) => [
-        id,
-        source,
-        refreshIntervalSeconds,
-      ]),
-    ).toEqual(
-      keyword.watches.map(({ id, source }: Json) => [id, source, source === 'hackernews' ? 180 : 900]),
-    );
-    for (const { id, source } of body.watches) {
-      const watch = (await ada.api.get(`/v1/${source}/watches/${id}`)).body;
-      expect(watch.webhookUrl).toBe('https://example.org/other');
-    }
-  });
+  it(
+    'goes on where only label, name, interval or webhook change',
+    { tags: ['states.watch-goes-on', 'keywords.hash-changed'] },
+    async () => {
+      const keyword = await made(full);
+      const [all, jobs] = keyword.sources[0].searches;
+      const { body } = await patch(keyword, {
+        name: 'Renamed',
+        refreshIntervalSeconds: 900,
+        webhookUrl: 'https://example.org/other',
+        sources: [
+          {
+            ...keyword.sources[0],
+            refreshIntervalSeconds: 180,
+            searches: [{ ...all, label: 'every' }, jobs],
+          },
+          ...keyword.sources.slice(1),
+        ],
+      });
+      expect(body.resetSearches).toEqual([]);
+      expect(
+        body.watches.map(({ id, source, refreshIntervalSeconds }: Json) => [
+          id,
+          source,
+          refreshIntervalSeconds,
+        ]),
+      ).toEqual(
+        keyword.watches.map(({ id, source }: Json) => [id, source, source === 'hackernews' ? 180 : 900]),
+      );
+      for (const { id, source } of body.watches) {
+        const watch = (await ada.api.get(`/v1/${source}/watches/${id}`)).body;
+        expect(watch.webhookUrl).toBe('https://example.org/other');
+      }
+    },
+  );
 
   it('goes on although it comes without its id, and keeps the id', async () => {
     const keyword = await made(full);

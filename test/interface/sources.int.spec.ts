@@ -125,17 +125,21 @@ describe('a search on a source that cannot be watched here', () => {
 });
 
 describe('what a source cannot serve', () => {
-  it('is a 400 MARKET_DISABLED where the market is not one of its own', async () => {
-    const { api } = await service.tenant();
-    const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
-    const made = await api.post('/v1/vinted/watches', body);
-    expect([made.status, made.body.code]).toEqual([400, 'MARKET_DISABLED']);
-    expect(made.body.error).toContain('its markets are');
-    expect((await api.post('/v1/vinted/watches', { ...body, market: 'fr' })).status).toBe(201);
-    const both = { ...body, market: 'fr', criteria: { query: 'lamp', market: 'de' } };
-    const refused = await api.post('/v1/vinted/watches', both);
-    expect([refused.status, refused.body.details[0].path]).toEqual([400, 'market']);
-  });
+  it(
+    'is a 400 MARKET_DISABLED where the market is not one of its own',
+    { tags: ['errors.market', 'requests.market-disabled'] },
+    async () => {
+      const { api } = await service.tenant();
+      const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
+      const made = await api.post('/v1/vinted/watches', body);
+      expect([made.status, made.body.code]).toEqual([400, 'MARKET_DISABLED']);
+      expect(made.body.error).toContain('its markets are');
+      expect((await api.post('/v1/vinted/watches', { ...body, market: 'fr' })).status).toBe(201);
+      const both = { ...body, market: 'fr', criteria: { query: 'lamp', market: 'de' } };
+      const refused = await api.post('/v1/vinted/watches', both);
+      expect([refused.status, refused.body.details[0].path]).toEqual([400, 'market']);
+    },
+  );
 
   it.each([
     [{ brand_ids: '53,12' }, 201],
@@ -145,7 +149,7 @@ describe('what a source cannot serve', () => {
     [{ catalog_ids: ['x'] }, 400],
     [{ color_ids: '1,two' }, 400],
     [{ status_ids: [1.5] }, 400],
-  ])('is refused, naming the filter: %j', async (filters, status) => {
+  ])('is refused, naming the filter: %j', { tags: ['errors.vinted-filters'] }, async (filters, status) => {
     const { api } = await service.tenant();
     const criteria = { query: 'lamp', filters };
     const made = await api.post('/v1/vinted/watches', {

@@ -42,14 +42,18 @@ describe('reading a body', () => {
     expect(details).toEqual([{ path: '', message: 'a JSON object is wanted' }]);
   });
 
-  it('takes both spellings, or camelCase alone', () => {
-    expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
-    expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
-    expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
-      { path: 'note_text', message: 'is not a known key' },
-      { path: 'noteText', message: 'is required' },
-    ]);
-  });
+  it(
+    'takes both spellings, or camelCase alone',
+    { tags: ['requests.snake-bodies', 'requests.queries-camel'] },
+    () => {
+      expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
+      expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
+      expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
+        { path: 'note_text', message: 'is not a known key' },
+        { path: 'noteText', message: 'is required' },
+      ]);
+    },
+  );
 
   it('writes a fault’s path as the sender spells it', () => {
     expect(refusalOf({ note_text: 'a', size_bytes: 'x' }).details).toEqual([
@@ -57,7 +61,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('refuses the same key in both spellings', () => {
+  it('refuses the same key in both spellings', { tags: ['requests.both-spellings'] }, () => {
     expect(refusalOf({ noteText: 'a', note_text: 'b' }).details).toEqual([
       { path: 'note_text', message: 'is given twice: as noteText and as note_text' },
     ]);
@@ -105,7 +109,7 @@ describe('reading a body', () => {
     );
   });
 
-  it('takes 32 levels and refuses 33', () => {
+  it('takes 32 levels and refuses 33', { tags: ['requests.nesting'] }, () => {
     const levels32 = { noteText: 'a', filters: { deep: nested(30) } };
     expect(readBody(NoteDto, levels32).filters).toEqual(levels32.filters);
     expect(refusalOf({ noteText: 'a', filters: { deep: nested(31) } }).details).toEqual([
@@ -118,7 +122,7 @@ describe('reading a body', () => {
     expect(refusalOf(raw).message).toContain('nested deeper than 32 levels');
   });
 
-  it('keeps what the user’s own map holds, whatever its keys', () => {
+  it('keeps what the user’s own map holds, whatever its keys', { tags: ['requests.user-data'] }, () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -139,6 +143,7 @@ describe('reading a body', () => {
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'colour'])(
     'names the unknown key %s',
+    { tags: ['requests.unknown-key'] },
     (key) => {
       const raw: unknown = JSON.parse(`{"noteText":"a","${key}":{}}`);
       expect(refusalOf(raw).details).toEqual([{ path: key, message: 'is not a known key' }]);

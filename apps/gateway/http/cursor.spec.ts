@@ -37,7 +37,7 @@ describe('cursors', () => {
     expect(cursors.read({ b: { d: 3, c: 2 }, a: 1 }, cursor)).toBe(7);
   });
 
-  it('are refused with 400 when any bit of them was changed', () => {
+  it('are refused with 400 when any bit of them was changed', { tags: ['requests.cursor-bound'] }, () => {
     fc.assert(
       fc.property(scope, position, fc.nat(), fc.integer({ min: 0, max: 7 }), (of, at, where, bit) => {
         const bytes = Buffer.from(cursors.write(of, at), 'base64url');
@@ -49,7 +49,7 @@ describe('cursors', () => {
     );
   });
 
-  it('are refused with 400 by another list, account or filter', () => {
+  it('are refused with 400 by another list, account or filter', { tags: ['requests.cursor-bound'] }, () => {
     fc.assert(
       fc.property(scope, scope, position, (of, other, at) => {
         fc.pre(JSON.stringify(of) !== JSON.stringify(other));

@@ -22,7 +22,7 @@ function answerTo(error: unknown): { status: number; body: unknown } {
 }
 
 describe('the error filter', () => {
-  it('answers a refusal as it is, with its details', () => {
+  it('answers a refusal as it is, with its details', { tags: ['errors.envelope'] }, () => {
     const refusal = Refusal.validation([
       { path: 'a', message: 'x' },
       { path: 'b', message: 'y' },
@@ -66,17 +66,21 @@ describe('the error filter', () => {
     'a thrown string',
     undefined,
     null,
-  ])('tells nothing of a defect (%s)', (error) => {
+  ])('tells nothing of a defect (%s)', { tags: ['errors.internal', 'requests.nothing-leaks'] }, (error) => {
     expect(answerTo(error)).toEqual({ status: 500, body: { error: 'internal error', code: 'INTERNAL' } });
   });
 
   it.each([
     Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }),
     new Error('Connection terminated unexpectedly'),
-  ])('answers an outage with 503 and without the address (%s)', (error) => {
-    expect(answerTo(error)).toEqual({
-      status: 503,
-      body: { error: 'a store that this needs cannot be reached; try again', code: 'UNAVAILABLE' },
-    });
-  });
+  ])(
+    'answers an outage with 503 and without the address (%s)',
+    { tags: ['requests.nothing-leaks'] },
+    (error) => {
+      expect(answerTo(error)).toEqual({
+        status: 503,
+        body: { error: 'a store that this needs cannot be reached; try again', code: 'UNAVAILABLE' },
+      });
+    },
+  );
 });

@@ -62,6 +62,7 @@ describe('the requests of a minute', () => {
     [12_000, 13_000],
   ])(
     '%i: of %i at once, at two gateways, that many are admitted to within a hundredth',
+    { tags: ['limits.quota'] },
     async (limit, asked) => {
       const clock = stoppedClock();
       const [one, other] = [gateway(clock), gateway(clock)];

@@ -118,7 +118,7 @@ describe.each([
 });
 
 describe('a keyword', () => {
-  it('that is made before its schedule begins rests from the start', () => {
+  it('that is made before its schedule begins rests from the start', { tags: ['keywords.schedule'] }, () => {
     const { state } = { state: keyword(false) };
     expect(state).toMatchObject({ status: 'keyword', version: 2, pauses: { reasons: ['schedule'] } });
   });

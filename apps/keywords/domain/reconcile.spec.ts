@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { WatchSchema, type Watch } from '#contracts';
 import { reconcile } from './reconcile.js';
 
-const watch = (watchId: string, searchId: string, criteriaHash: string, more: Partial<Watch> = {}) =>
+const watch = (
+  watchId: string,
+  searchId: string,
+  criteriaHash: string,
+  more: { intervalSeconds?: number; backfill?: boolean; disabled?: boolean; firstScanCredits?: number } = {},
+) =>
   create(WatchSchema, {
     watchId,
     source: 'rss',

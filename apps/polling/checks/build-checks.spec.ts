@@ -111,20 +111,28 @@ describe('the check of one watch', () => {
     ['reddit', {}, 1, 2],
     ['ai_answers', { units: 3 }, 3, 15],
     ['x', {}, 1, 5],
-  ] as const)('is priced at the rate of %s, by the parts that answered: %j', (source, more, units, cost) => {
-    const [one] = check(watchOf(), [itemOf('a'), itemOf('b')], [], searchOf(source), more);
-    expect([one?.units, one?.costCredits, one?.criteriaHash]).toEqual([units, cost, 'abc']);
-    expect([one?.rateCredits, one?.priceBookVersion, one?.firstScan]).toEqual([
-      cost / units,
-      PRICE_BOOK_VERSION,
-      false,
-    ]);
-  });
+  ] as const)(
+    'is priced at the rate of %s, by the parts that answered: %j',
+    { tags: ['credits.rates', 'credits.ai-answers'] },
+    (source, more, units, cost) => {
+      const [one] = check(watchOf(), [itemOf('a'), itemOf('b')], [], searchOf(source), more);
+      expect([one?.units, one?.costCredits, one?.criteriaHash]).toEqual([units, cost, 'abc']);
+      expect([one?.rateCredits, one?.priceBookVersion, one?.firstScan]).toEqual([
+        cost / units,
+        PRICE_BOOK_VERSION,
+        false,
+      ]);
+    },
+  );
 
-  it('is priced with the brands beside the own one, where these are read too', () => {
-    const [one] = check(watchOf({ coBrands: true }), [], [], searchOf('ai_answers'), { units: 2 });
-    expect([one?.rateCredits, one?.units, one?.costCredits]).toEqual([7, 2, 14]);
-  });
+  it(
+    'is priced with the brands beside the own one, where these are read too',
+    { tags: ['credits.ai-answers'] },
+    () => {
+      const [one] = check(watchOf({ coBrands: true }), [], [], searchOf('ai_answers'), { units: 2 });
+      expect([one?.rateCredits, one?.units, one?.costCredits]).toEqual([7, 2, 14]);
+    },
+  );
 
   it('costs no more than was reserved for it, whatever the connector says that it did', () => {
     const [one] = check(watchOf(), [], [], searchOf('ai_answers'), { units: 4 });
@@ -150,19 +158,23 @@ describe('the check of one watch', () => {
     });
   });
 
-  it('of a first scan on x costs what it returned, with backfill; its rate without', () => {
-    const first = watchOf({ baselineAt: undefined, backfill: true });
-    const items = [itemOf('a'), itemOf('b'), itemOf('c')];
-    expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({
-      costCredits: 3,
-      rateCredits: 1,
-      units: 3,
-      firstScan: true,
-    });
-    expect(check(first, [], [], searchOf('x'))[0]?.costCredits).toBe(0);
-    expect(check({ ...first, backfill: false }, items, [], searchOf('x'))[0]?.costCredits).toBe(5);
-    expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
-  });
+  it(
+    'of a first scan on x costs what it returned, with backfill; its rate without',
+    { tags: ['credits.x-first-scan', 'estimate.x-first-scan'] },
+    () => {
+      const first = watchOf({ baselineAt: undefined, backfill: true });
+      const items = [itemOf('a'), itemOf('b'), itemOf('c')];
+      expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({
+        costCredits: 3,
+        rateCredits: 1,
+        units: 3,
+        firstScan: true,
+      });
+      expect(check(first, [], [], searchOf('x'))[0]?.costCredits).toBe(0);
+      expect(check({ ...first, backfill: false }, items, [], searchOf('x'))[0]?.costCredits).toBe(5);
+      expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
+    },
+  );
 
   it('leaves out what was seen to happen before the watch began, to the millisecond, backfill or not', () => {
     const at = NOW - HOUR;
@@ -193,29 +205,41 @@ describe('the check of one watch', () => {
     expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
   });
 
-  it('at the first poll only remembers; it is no gap that there is more', () => {
-    const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
-    expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
-    expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
-  });
+  it(
+    'at the first poll only remembers; it is no gap that there is more',
+    { tags: ['keywords.backfill'] },
+    () => {
+      const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
+      expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
+      expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
+    },
+  );
 
-  it('at the first poll with backfill reports everything, however old', () => {
-    const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
-      itemOf('hn:1', { publishedAt: iso(0) }),
-    ]);
-    expect([reported(parts), remembered(parts), parts[0]?.baseline]).toEqual([['hn:1'], [], true]);
-  });
+  it(
+    'at the first poll with backfill reports everything, however old',
+    { tags: ['keywords.backfill'] },
+    () => {
+      const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
+        itemOf('hn:1', { publishedAt: iso(0) }),
+      ]);
+      expect([reported(parts), remembered(parts), parts[0]?.baseline]).toEqual([['hn:1'], [], true]);
+    },
+  );
 
-  it('remembers what is older than the watch by more than 5 minutes, and reports what has no date', () => {
-    const baselineAt = NOW - HOUR;
-    const parts = check(watchOf({ baselineAt }), [
-      itemOf('hn:new', { publishedAt: iso(baselineAt + 1) }),
-      itemOf('hn:edge', { publishedAt: iso(baselineAt - 300_000) }),
-      itemOf('hn:old', { publishedAt: iso(baselineAt - 300_001) }),
-      itemOf('hn:undated'),
-    ]);
-    expect([reported(parts), remembered(parts)]).toEqual([['hn:new', 'hn:edge', 'hn:undated'], ['hn:old']]);
-  });
+  it(
+    'remembers what is older than the watch by more than 5 minutes, and reports what has no date',
+    { tags: ['keywords.backfill'] },
+    () => {
+      const baselineAt = NOW - HOUR;
+      const parts = check(watchOf({ baselineAt }), [
+        itemOf('hn:new', { publishedAt: iso(baselineAt + 1) }),
+        itemOf('hn:edge', { publishedAt: iso(baselineAt - 300_000) }),
+        itemOf('hn:old', { publishedAt: iso(baselineAt - 300_001) }),
+        itemOf('hn:undated'),
+      ]);
+      expect([reported(parts), remembered(parts)]).toEqual([['hn:new', 'hn:edge', 'hn:undated'], ['hn:old']]);
+    },
+  );
 
   it('reports articles of feeds that are dated back', () => {
     const old = itemOf('rss:1', { source: 'rss', publishedAt: iso(0) });
@@ -287,7 +311,7 @@ describe('the check of one watch', () => {
     );
   });
 
-  it('that failed says why, is free and moves no window', () => {
+  it('that failed says why, is free and moves no window', { tags: ['credits.failed-check'] }, () => {
     const error = new UpstreamError('rate_limited', 'hackernews answered 429', 429, 7000);
     const failed = failedCheck(searchOf(), watchOf(), error, new Date(NOW + 7000), new Date(NOW));
     expect(failed).toMatchObject({

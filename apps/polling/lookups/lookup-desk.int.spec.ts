@@ -126,16 +126,20 @@ describe('a direct lookup', () => {
     ['timeout', 'NETWORK'],
     ['server_error', 'UNAVAILABLE'],
     ['quota_spent', 'UNAVAILABLE'],
-  ] as const)('that fails with %s is a 503 %s, leaves no fact and costs nothing', async (kind, code) => {
-    lookup = () => Promise.reject(new UpstreamError(kind, 'x did what it did'));
-    const before = (await facts()).length;
-    expect(await refusalOf(ask())).toEqual({
-      status: 503,
-      code,
-      message: 'x did what it did; nothing was charged',
-    });
-    expect((await facts()).length).toBe(before);
-  });
+  ] as const)(
+    'that fails with %s is a 503 %s, leaves no fact and costs nothing',
+    { tags: ['errors.upstream'] },
+    async (kind, code) => {
+      lookup = () => Promise.reject(new UpstreamError(kind, 'x did what it did'));
+      const before = (await facts()).length;
+      expect(await refusalOf(ask())).toEqual({
+        status: 503,
+        code,
+        message: 'x did what it did; nothing was charged',
+      });
+      expect((await facts()).length).toBe(before);
+    },
+  );
 
   it('that is answered when nobody waits any more is neither stated nor charged', async () => {
     const before = (await facts()).length;
@@ -215,20 +219,24 @@ describe('a direct lookup', () => {
     expect(await stores.holds()).toEqual({ [commandId]: 4 });
   });
 
-  it('that the account cannot pay is a 402 that says what is missing, and nobody is asked', async () => {
-    await fundAccount(stores.database, accountId, 3);
-    expect(await refusalOf(ask())).toEqual({
-      status: 402,
-      code: 'INSUFFICIENT_CREDITS',
-      message: '4 credits are needed, 3 are left',
-    });
-    await fundAccount(stores.database, accountId, 1);
-    const refused: unknown = await ask('user').catch((error: unknown) => error);
-    expect(refused).toMatchObject({
-      details: [{ path: 'credits', message: '3 credits are needed, 1 is left' }],
-    });
-    expect([upstream.requests, await held()]).toEqual([[], []]);
-  });
+  it(
+    'that the account cannot pay is a 402 that says what is missing, and nobody is asked',
+    { tags: ['errors.credits'] },
+    async () => {
+      await fundAccount(stores.database, accountId, 3);
+      expect(await refusalOf(ask())).toEqual({
+        status: 402,
+        code: 'INSUFFICIENT_CREDITS',
+        message: '4 credits are needed, 3 are left',
+      });
+      await fundAccount(stores.database, accountId, 1);
+      const refused: unknown = await ask('user').catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        details: [{ path: 'credits', message: '3 credits are needed, 1 is left' }],
+      });
+      expect([upstream.requests, await held()]).toEqual([[], []]);
+    },
+  );
 
   it('leaves others what others have reserved', async () => {
     await fundAccount(stores.database, accountId, 5);

@@ -54,7 +54,7 @@ describe('criteria of a search on ai_answers', () => {
     [{ prompt: 'x'.repeat(1_000) }],
     [{ prompt: '💡'.repeat(1_000) }],
     [{ brand_domains: { Acme: ['acme.com', 'https://www.acme.de/'] } }],
-  ])('may be %j', (more) => {
+  ])('may be %j', { tags: ['keywords.ai-answers'] }, (more) => {
     expect(connector.checkCriteria(asking(more))).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe('criteria of a search on ai_answers', () => {
         message: 'must be a list of 1 to 20 domains, such as "acme.com"',
       })),
     ],
-  ])('are refused: %j', (more, faults) => {
+  ])('are refused: %j', { tags: ['keywords.ai-answers'] }, (more, faults) => {
     expect(connector.checkCriteria(asking(more))).toEqual(faults);
   });
 });

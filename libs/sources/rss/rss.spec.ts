@@ -51,7 +51,7 @@ describe('which feeds a search names', () => {
       { feed_urls: ['https://u:p@a.example/'] },
       '"https://u:p@a.example/" must not hold a user name or a password',
     ],
-  ])('not %j', (filters, message) => {
+  ])('not %j', { tags: ['keywords.rss'] }, (filters, message) => {
     expect(connector.checkCriteria(criteriaOf({ filters }))).toEqual([
       { path: 'filters.feed_urls', message },
     ]);

@@ -21,7 +21,7 @@ function read(body: Json): JsonObject {
 }
 
 describe('what becomes of a create body', () => {
-  it('fills in every default', () => {
+  it('fills in every default', { tags: ['keywords.object'] }, () => {
     expect(read(leastKeyword())).toEqual({
       name: 'Acme',
       refreshIntervalSeconds: 600,
@@ -99,13 +99,17 @@ describe('what becomes of a create body', () => {
     expect(JSON.stringify(aiStep.schema)).toBe('{"__proto__":{"type":"string"}}');
   });
 
-  it('lets overrides hold where overridesEnabled is left out, and not where it is false', () => {
-    const enabled = (given: Json) =>
-      (
-        read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))
-          .sources as JsonObject[]
-      )[0];
-    expect((enabled(undefined)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(true);
-    expect((enabled(false)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(false);
-  });
+  it(
+    'lets overrides hold where overridesEnabled is left out, and not where it is false',
+    { tags: ['keywords.overrides'] },
+    () => {
+      const enabled = (given: Json) =>
+        (
+          read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))
+            .sources as JsonObject[]
+        )[0];
+      expect((enabled(undefined)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(true);
+      expect((enabled(false)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(false);
+    },
+  );
 });

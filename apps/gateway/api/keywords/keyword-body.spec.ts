@@ -176,17 +176,51 @@ describe('the create body of a keyword', () => {
   });
 
   describe.each(ACCEPTED)('takes %s', (path, values) => {
-    it.each(told(values))('as %s', (_, value) => {
-      expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
-    });
+    it.each(told(values))(
+      'as %s',
+      {
+        tags: [
+          'limits.name',
+          'limits.lists',
+          'limits.mute-value',
+          'limits.term',
+          'limits.vip',
+          'limits.search-label',
+          'limits.ai-prompt',
+          'limits.replies-to',
+          'limits.terms',
+          'requests.offsets',
+        ],
+      },
+      (_, value) => {
+        expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
+      },
+    );
   });
 
   describe.each(REFUSED)('refuses %s', (path, values) => {
-    it.each(told(values))('as %s, under its path and no other', (_, value) => {
-      const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
-      // An element of a list of words is told under the list.
-      expect([...new Set(paths)]).toEqual([path]);
-    });
+    it.each(told(values))(
+      'as %s, under its path and no other',
+      {
+        tags: [
+          'limits.name',
+          'limits.lists',
+          'limits.mute-value',
+          'limits.term',
+          'limits.vip',
+          'limits.search-label',
+          'limits.ai-prompt',
+          'limits.replies-to',
+          'limits.terms',
+          'keywords.timezone',
+        ],
+      },
+      (_, value) => {
+        const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
+        // An element of a list of words is told under the list.
+        expect([...new Set(paths)]).toEqual([path]);
+      },
+    );
   });
 
   it.each([
@@ -199,14 +233,14 @@ describe('the create body of a keyword', () => {
     'vipAuthors[1]',
     'channels[0]',
     'schedule',
-  ])('names an unknown key in %j', (parent) => {
+  ])('names an unknown key in %j', { tags: ['requests.unknown-key'] }, (parent) => {
     const path = parent === '' ? 'colour' : `${parent}.colour`;
     expect(faultsOfKeyword(withValue(fullKeyword(), path, 'red'))).toEqual([
       { path, message: 'is not a known key' },
     ]);
   });
 
-  it('tells all faults at once, nested ones too', () => {
+  it('tells all faults at once, nested ones too', { tags: ['requests.all-faults'] }, () => {
     let body: Json = fullKeyword();
     body = withValue(body, 'name', '');
     body = withValue(body, 'globalCriteria.match', 'fuzzy');

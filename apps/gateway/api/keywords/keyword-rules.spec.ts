@@ -137,16 +137,41 @@ const told = (values: Json[]) =>
 
 describe('the rules and the agent step of a keyword', () => {
   describe.each(ACCEPTED)('take %s', (path, values) => {
-    it.each(told(values))('as %s', (_, value) => {
-      expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
-    });
+    it.each(told(values))(
+      'as %s',
+      {
+        tags: [
+          'limits.lists',
+          'limits.rules',
+          'limits.rule-name',
+          'limits.agent-instruction',
+          'limits.agent-schema',
+          'limits.field-description',
+        ],
+      },
+      (_, value) => {
+        expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
+      },
+    );
   });
 
   describe.each(REFUSED)('refuse %s', (path, values) => {
-    it.each(told(values))('as %s, under its path and no other', (_, value) => {
-      const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
-      expect([...new Set(paths)]).toEqual([path]);
-    });
+    it.each(told(values))(
+      'as %s, under its path and no other',
+      {
+        tags: [
+          'limits.lists',
+          'limits.rules',
+          'limits.rule-name',
+          'limits.agent-instruction',
+          'limits.agent-schema',
+        ],
+      },
+      (_, value) => {
+        const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
+        expect([...new Set(paths)]).toEqual([path]);
+      },
+    );
   });
 
   it.each(WRONG_VALUES)('refuse the clause %j under its value', (wrong) => {
@@ -166,11 +191,15 @@ describe('the rules and the agent step of a keyword', () => {
     expect(others).toEqual([]);
   });
 
-  it.each(WRONG_FIELDS)('refuse the answer field %j and say why', (field, says) => {
-    expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step({ 'my field': field })))).toEqual([
-      { path: 'aiStep.schema', message: `has a faulty field "my field": ${says}` },
-    ]);
-  });
+  it.each(WRONG_FIELDS)(
+    'refuse the answer field %j and say why',
+    { tags: ['limits.field-description', 'limits.agent-schema'] },
+    (field, says) => {
+      expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step({ 'my field': field })))).toEqual([
+        { path: 'aiStep.schema', message: `has a faulty field "my field": ${says}` },
+      ]);
+    },
+  );
 
   it('refuse a field named constructor or __proto__ no more than any other', () => {
     const schema = JSON.parse('{"constructor":{"type":"string"},"__proto__":{"type":"number"}}') as Json;
@@ -183,6 +212,7 @@ describe('the rules and the agent step of a keyword', () => {
 
   it.each(['rules[0]', 'rules[0].when', clause, 'rules[0].then[0]', 'rules[1].when', 'aiStep'])(
     'name an unknown key in %s',
+    { tags: ['requests.unknown-key'] },
     (parent) => {
       const path = `${parent}.colour`;
       expect(faultsOfKeyword(withValue(fullKeyword(), path, 'red'))).toEqual([
@@ -192,12 +222,16 @@ describe('the rules and the agent step of a keyword', () => {
   );
 });
 
-it('the end of a schedule is compared with its start in the schedule’s own zone', () => {
-  const faults = (startsAt: string, endsAt: string) =>
-    faultsOfKeyword(withValue(fullKeyword(), 'schedule', { startsAt, endsAt, timezone: 'Asia/Tokyo' }));
-  // Noon in Tokyo is 03:00 UTC.
-  expect(faults('2026-07-01T12:00', '2026-07-01T03:30Z')).toEqual([]);
-  expect(faults('2026-07-01T12:00', '2026-07-01T02:30Z')).toEqual([
-    { path: 'schedule.endsAt', message: 'must be after startsAt' },
-  ]);
-});
+it(
+  'the end of a schedule is compared with its start in the schedule’s own zone',
+  { tags: ['keywords.timezone'] },
+  () => {
+    const faults = (startsAt: string, endsAt: string) =>
+      faultsOfKeyword(withValue(fullKeyword(), 'schedule', { startsAt, endsAt, timezone: 'Asia/Tokyo' }));
+    // Noon in Tokyo is 03:00 UTC.
+    expect(faults('2026-07-01T12:00', '2026-07-01T03:30Z')).toEqual([]);
+    expect(faults('2026-07-01T12:00', '2026-07-01T02:30Z')).toEqual([
+      { path: 'schedule.endsAt', message: 'must be after startsAt' },
+    ]);
+  },
+);
