@@ -1,15 +1,11 @@
-import { create, toBinary } from '@bufbuild/protobuf';
-import {
-  ChangePlanSchema,
-  CheckSchema,
-  GrantCreditsSchema,
-  PRICE_BOOK_VERSION,
-  type Check,
-} from '#contracts';
+import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import { ChangePlanSchema, CheckSchema, GrantCreditsSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { COMMANDS, connectBus, sendCommand, subjectOf } from '#messaging';
 import { createLogger } from '#telemetry';
+
+type CheckInit = Exclude<MessageInitShape<typeof CheckSchema>, { $typeName: string }>;
 
 /** What happens to an account's credits and plan, as its operator and its checks make it happen. */
 export interface BillingUnderTest {
@@ -17,7 +13,7 @@ export interface BillingUnderTest {
   grant(accountId: string, amount: number, expiresAt?: string): Promise<string>;
   changePlan(accountId: string, plan: string): Promise<void>;
   /** A completed check, as polling states it, which costs so much. @returns its id */
-  spend(accountId: string, credits: number, more?: Partial<Check>): Promise<string>;
+  spend(accountId: string, credits: number, more?: CheckInit): Promise<string>;
   /** A check that was refused since it needed more than there was. */
   refuse(accountId: string, keywordId: string, watchId: string, creditsNeeded: number): Promise<void>;
   stop(): Promise<void>;
@@ -27,7 +23,7 @@ export interface BillingUnderTest {
 export async function connectBilling(natsUrl: string): Promise<BillingUnderTest> {
   const bus = await connectBus(natsUrl, 'spec', createLogger('spec', 'silent'));
   const store = new EventStore(bus);
-  const state = async (accountId: string, more: Partial<Check>): Promise<string> => {
+  const state = async (accountId: string, more: CheckInit): Promise<string> => {
     const at = new Date().toISOString();
     const check = create(CheckSchema, {
       checkId: newId(),
@@ -69,7 +65,7 @@ export async function connectBilling(natsUrl: string): Promise<BillingUnderTest>
         retryAt: '',
         creditsNeeded,
       };
-      await state(accountId, { keywordId, watchId, failure: create(CheckSchema, { failure }).failure });
+      await state(accountId, { keywordId, watchId, failure });
     },
     stop: () => bus.close(),
   };
