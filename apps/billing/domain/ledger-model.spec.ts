@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { limitsOf, type CreditMovement } from '#contracts';
+import { derivedId, isoOf } from '#kernel';
+import { decideAll, movementIdOf, type LedgerCommand } from './ledger.js';
+import { creditsOf, evolve, noLedger, type LedgerState } from './ledger-state.js';
+
+const accountId = derivedId('spec', 'account');
+const OPENED = Date.parse('2026-01-31T12:00:00.000Z');
+const DAY_MS = 86_400_000;
+const RUNS = 4000;
+/** The last of each month, and where it is shorter the last all the same. */
+const PERIODS = [
+  '01-31',
+  '02-28',
+  '03-31',
+  '04-30',
+  '05-31',
+  '06-30',
+  '07-31',
+  '08-31',
+  '09-30',
+  '10-31',
+].map((day) => Date.parse(`2026-${day}T12:00:00.000Z`));
+
+/** What the ledger is to be: every cause once, allowance before packs, packs by their end, one credit after another. */
+class Model {
+  private readonly done = new Set<string>();
+  private plan = 'free';
+  private used = 0;
+  private period = 0;
+  packs: { id: string; left: number; end: number }[] = [];
+
+  does(command: LedgerCommand, now: number): void {
+    this.packs = this.packs.filter(({ left, end }) => left > 0 && end > now);
+    for (; now >= (PERIODS[this.period + 1] ?? Infinity); this.period += 1) this.used = 0;
+    const id = movementIdOf(command, accountId) ?? '';
+    if (this.done.has(id)) return;
+    if (id !== '') this.done.add(id);
+    if (command.kind === 'change-plan') this.plan = command.plan;
+    if (command.kind === 'grant')
+      this.packs.push({
+        id: command.packId,
+        left: command.credits,
+        end: Date.parse(command.expiresAt || '9999-01-01'),
+      });
+    this.packs.sort((a, b) => a.end - b.end || (a.id < b.id ? -1 : 1));
+    for (
+      let left = command.kind === 'charge' ? command.costCredits : 0;
+      left > 0 && this.credits > 0;
+      left -= 1
+    ) {
+      const pack = this.packs.find((one) => one.left > 0);
+      if (this.allowance > 0) this.used += 1;
+      else if (pack) pack.left -= 1;
+    }
+  }
+
+  get allowance(): number {
+    return Math.max(0, limitsOf(this.plan).monthlyCredits - this.used);
+  }
+
+  get credits(): number {
+    return this.packs.reduce((sum, { left }) => sum + left, this.allowance);
+  }
+}
+
+/** The writer without its stores: a stream, and tables that can be left behind by a crash. */
+class Writer {
+  readonly stream: CreditMovement[][] = [];
+  private tables = { state: noLedger as LedgerState, seq: 0, known: new Set<string>() };
+
+  /** @param crashes the process dies when it has appended */
+  write(commands: readonly LedgerCommand[], now: number, crashes: boolean): void {
+    const decide = () => {
+      const { state, known } = this.tables;
+      const seen = new Set(known);
+      const open = commands.filter((command) => {
+        const id = movementIdOf(command, accountId);
+        if (id === undefined) return true;
+        return !seen.has(id) && seen.add(id);
+      });
+      return decideAll(open, state, { accountId, now: isoOf(now) });
+    };
+    let movements = decide();
+    if (movements.length > 0 && this.tables.seq !== this.stream.length) {
+      // Appending is refused: somebody was here.
+      this.follow();
+      movements = decide();
+    }
+    if (movements.length === 0) return;
+    this.stream.push(movements);
+    if (!crashes) this.follow();
+  }
+
+  /** What the stream's consumer does, at any time. */
+  follow(): LedgerState {
+    for (const movements of this.stream.slice(this.tables.seq)) {
+      this.tables.state = movements.reduce(evolve, this.tables.state);
+      for (const { movementId } of movements) this.tables.known.add(movementId);
+      this.tables.seq += 1;
+    }
+    return this.tables.state;
+  }
+}
+
+/** The same number is the same cause: whatever is repeated comes again with the same content. */
+const charge = (n: number): LedgerCommand => ({
+  kind: 'charge',
+  operation: 'check',
+  source: 'x',
+  keywordId: '',
+  watchId: 'w',
+  checkId: `check ${n}`,
+  reference: `check ${n}`,
+  at: isoOf(OPENED),
+  costCredits: (n * 397) % 1400,
+  rateCredits: 1,
+  units: 1,
+  priceBookVersion: '2026-11-20',
+});
+const grant = (n: number): LedgerCommand => ({
+  kind: 'grant',
+  packId: `pack ${n}`,
+  credits: 1 + ((n * 531) % 900),
+  expiresAt: n % 3 === 0 ? '' : isoOf(OPENED + ((n * 29) % 200) * DAY_MS),
+  note: '',
+});
+const changePlan = (n: number): LedgerCommand => ({
+  kind: 'change-plan',
+  changeId: `change ${n}`,
+  plan: n % 4 === 0 ? 'solo' : 'free',
+});
+
+const command = fc.oneof(
+  { weight: 6, arbitrary: fc.nat(40).map(charge) },
+  { weight: 2, arbitrary: fc.nat(12).map(grant) },
+  { weight: 1, arbitrary: fc.nat(6).map(changePlan) },
+  { weight: 1, arbitrary: fc.constant<LedgerCommand>({ kind: 'turn' }) },
+);
+const step = fc.record({
+  commands: fc.array(command, { minLength: 1, maxLength: 5 }),
+  /** Days that pass before. */
+  days: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(12) }, fc.nat(60)),
+  crashes: fc.boolean(),
+  followed: fc.boolean(),
+});
+
+const isPossible = (one: LedgerCommand, now: number) =>
+  one.kind !== 'grant' || one.expiresAt === '' || Date.parse(one.expiresAt) > now;
+
+it(`in ${RUNS} random lives of charges, grants, renewals, changes of plan, crashes and repetitions it is its model's`, () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+      const [model, writer] = [new Model(), new Writer()];
+      writer.write([{ kind: 'open', plan: 'free', at: isoOf(OPENED) }], OPENED, false);
+      let now = OPENED;
+      for (const { commands, days, crashes, followed } of steps) {
+        now = Math.min(now + days * DAY_MS, (PERIODS.at(-1) ?? 0) - 1);
+        const possible = commands.filter((one) => isPossible(one, now));
+        writer.write(possible, now, crashes);
+        for (const one of possible) model.does(one, now);
+        if (followed) writer.follow();
+      }
+      // Time may have passed over what was known already: both are looked at after one more look at the clock.
+      writer.write([{ kind: 'turn' }], now, false);
+      model.does({ kind: 'turn' }, now);
+      const movements = writer.stream.flat();
+      expect(new Set(movements.map(({ movementId }) => movementId)).size).toBe(movements.length);
+      let balance = 0;
+      for (const { amount, balanceAfter } of movements) {
+        balance += amount;
+        expect(balanceAfter).toBe(balance);
+        expect(balanceAfter).toBeGreaterThanOrEqual(0);
+      }
+      const ledger = writer.follow();
+      expect(
+        ledger.status === 'open' && [
+          creditsOf(ledger),
+          ledger.packs.map(({ id, remaining }) => [id, remaining]),
+        ],
+      ).toEqual([
+        model.credits,
+        model.packs.filter(({ left }) => left > 0).map(({ id, left }) => [id, left]),
+      ]);
+    }),
+    { numRuns: RUNS },
+  );
+}, 60_000);

@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CreditMovement } from '#contracts';
+import { derivedId, isoOf, Refusal } from '#kernel';
+import { decide, decideAll, movementIdOf, type ChargeCause, type LedgerCommand } from './ledger.js';
+import { creditsOf, evolve, noLedger, turnsAt, type LedgerState, type OpenLedger } from './ledger-state.js';
+
+const accountId = derivedId('spec', 'account');
+const OPENED = '2026-01-31T12:00:00.000Z';
+const open: LedgerCommand = { kind: 'open', plan: 'free', at: OPENED };
+const grant = (packId: string, credits: number, expiresAt = ''): LedgerCommand => ({
+  kind: 'grant',
+  packId,
+  credits,
+  expiresAt,
+  note: '',
+});
+const charge = (reference: string, costCredits: number, more: Partial<ChargeCause> = {}): LedgerCommand => ({
+  kind: 'charge',
+  operation: 'check',
+  source: 'x',
+  keywordId: '',
+  watchId: 'w',
+  checkId: reference,
+  reference,
+  at: OPENED,
+  costCredits,
+  rateCredits: costCredits,
+  units: 1,
+  priceBookVersion: '2026-11-20',
+  ...more,
+});
+
+/** Carries the commands out one after another, each at its time. */
+function given(...commands: readonly (readonly [string, LedgerCommand])[]) {
+  let state: LedgerState = noLedger;
+  const movements: CreditMovement[] = [];
+  for (const [now, command] of commands) {
+    const some = decide(command, state, { accountId, now });
+    movements.push(...some);
+    state = some.reduce(evolve, state);
+  }
+  const ledger = (): OpenLedger => {
+    if (state.status === 'none') throw new Error('the ledger is not open');
+    return state;
+  };
+  return { state, movements, ledger };
+}
+
+const told = (movements: readonly CreditMovement[]) =>
+  movements.map(({ amount, balanceAfter, cause }) => [cause.case, amount, balanceAfter]);
+const drawsOf = ({ cause }: CreditMovement) =>
+  cause.case === 'charge' ? cause.value.draws.map(({ packId, credits }) => [packId, credits]) : [];
+
+describe('a ledger', () => {
+  it('opens with the plan’s allowance for a month', () => {
+    const { movements, ledger } = given([OPENED, open]);
+    expect(told(movements)).toEqual([['renewal', 3000, 3000]]);
+    expect(ledger()).toEqual({
+      status: 'open',
+      plan: 'free',
+      openedAt: OPENED,
+      periodStart: OPENED,
+      periodEnd: '2026-02-28T12:00:00.000Z',
+      allowance: 3000,
+      allowanceUsed: 0,
+      packs: [],
+    });
+  });
+
+  it('opens once', () => {
+    const { movements } = given([OPENED, open], [OPENED, { ...open, plan: 'pro' }]);
+    expect(movements.length).toBe(1);
+  });
+
+  it('that is not open has nothing to be charged', () => {
+    expect(() => given([OPENED, charge('c', 1)])).toThrow(Refusal);
+  });
+
+  it('spends the allowance first, then the pack that expires first, then the one that never does', () => {
+    const { movements, ledger } = given(
+      [OPENED, open],
+      [OPENED, grant('never', 10)],
+      [OPENED, grant('late', 20, '2026-02-20T00:00:00.000Z')],
+      [OPENED, grant('soon', 30, '2026-02-10T00:00:00.000Z')],
+      [OPENED, charge('a', 3010)],
+      [OPENED, charge('b', 45)],
+    );
+    expect(movements.slice(4).map(drawsOf)).toEqual([
+      [
+        ['', 3000],
+        ['soon', 10],
+      ],
+      [
+        ['soon', 20],
+        ['late', 20],
+        ['never', 5],
+      ],
+    ]);
+    expect(ledger().packs).toEqual([{ id: 'never', granted: 10, remaining: 5, expiresAt: null }]);
+  });
+
+  it('of packs with one end draws on the one with the lower id first', () => {
+    const { ledger } = given([OPENED, open], [OPENED, grant('b', 1)], [OPENED, grant('a', 1)]);
+    expect(ledger().packs.map(({ id }) => id)).toEqual(['a', 'b']);
+  });
+
+  it('never goes below zero: what there is is taken, and what it should have been is told', () => {
+    const { movements } = given([OPENED, open], [OPENED, charge('a', 3001)], [OPENED, charge('b', 1)]);
+    expect(told(movements.slice(1))).toEqual([
+      ['charge', -3000, 0],
+      ['charge', 0, 0],
+    ]);
+    expect(movements[2]?.cause).toMatchObject({ value: { costCredits: 1, draws: [] } });
+  });
+
+  it('does not move for what is free', () => {
+    expect(given([OPENED, open], [OPENED, charge('a', 0)]).movements.length).toBe(1);
+  });
+});
+
+describe('time', () => {
+  const month = (now: string) => {
+    const { ledger } = given([OPENED, open], [now, { kind: 'turn' }]);
+    return [ledger().periodStart, ledger().periodEnd].map((at) => at.slice(0, 10));
+  };
+
+  it('begins each period on the day of the opening, or on the last of a shorter month', () => {
+    expect(month('2026-02-28T11:59:59.999Z')).toEqual(['2026-01-31', '2026-02-28']);
+    expect(month('2026-02-28T12:00:00.000Z')).toEqual(['2026-02-28', '2026-03-31']);
+    expect(month('2026-03-31T12:00:00.000Z')).toEqual(['2026-03-31', '2026-04-30']);
+    expect(month('2028-02-29T12:00:00.000Z')).toEqual(['2028-02-29', '2028-03-31']);
+  });
+
+  it('that nobody looked at for months brings the present period alone', () => {
+    const { movements } = given(
+      [OPENED, open],
+      [OPENED, charge('a', 1000)],
+      ['2026-07-15T00:00:00.000Z', { kind: 'turn' }],
+    );
+    expect(told(movements.slice(2))).toEqual([['renewal', 1000, 3000]]);
+    expect(movements[2]?.cause).toMatchObject({ value: { periodStart: '2026-06-30T12:00:00.000Z' } });
+  });
+
+  it('takes expired packs out before anything else is decided', () => {
+    const { movements } = given(
+      [OPENED, open],
+      [OPENED, grant('p', 50, '2026-02-10T00:00:00.000Z')],
+      [OPENED, charge('a', 3010)],
+      ['2026-02-10T00:00:00.000Z', charge('b', 5)],
+    );
+    expect(told(movements.slice(3))).toEqual([
+      ['packExpiry', -40, 0],
+      ['charge', 0, 0],
+    ]);
+  });
+
+  it('next changes a ledger when its period ends or its first pack expires', () => {
+    const soon = '2026-02-10T00:00:00.000Z';
+    expect(turnsAt(given([OPENED, open], [OPENED, grant('p', 1)]).ledger())).toBe('2026-02-28T12:00:00.000Z');
+    expect(turnsAt(given([OPENED, open], [OPENED, grant('p', 1, soon)]).ledger())).toBe(soon);
+    const late = grant('p', 1, '2026-12-01T00:00:00.000Z');
+    expect(turnsAt(given([OPENED, open], [OPENED, late]).ledger())).toBe('2026-02-28T12:00:00.000Z');
+  });
+
+  it('has passed for an opening that is made up for later', () => {
+    const { movements } = given(['2026-03-01T00:00:00.000Z', open]);
+    expect(told(movements)).toEqual([
+      ['renewal', 3000, 3000],
+      ['renewal', 0, 3000],
+    ]);
+  });
+});
+
+describe('a change of plan', () => {
+  const to = (plan: string, changeId = plan): LedgerCommand => ({ kind: 'change-plan', plan, changeId });
+
+  it('gives the new allowance less what the period has used, and the whole of it from the next period on', () => {
+    const { movements } = given(
+      [OPENED, { ...open, plan: 'solo' }],
+      [OPENED, charge('a', 5000)],
+      [OPENED, to('free')],
+      [OPENED, to('growth')],
+      ['2026-02-28T12:00:00.000Z', { kind: 'turn' }],
+    );
+    expect(told(movements.slice(2))).toEqual([
+      ['allowanceChange', -55_000, 0],
+      ['allowanceChange', 245_000, 245_000],
+      ['renewal', 5000, 250_000],
+    ]);
+  });
+
+  it('leaves packs alone', () => {
+    const { ledger } = given([OPENED, open], [OPENED, grant('p', 7)], [OPENED, to('pro')]);
+    expect(creditsOf(ledger())).toBe(1_000_007);
+  });
+});
+
+describe('the same cause', () => {
+  it('has the same id whenever it comes, and another than every other cause', () => {
+    const ids = [
+      open,
+      charge('a', 1),
+      charge('b', 1),
+      charge('a', 1, { part: 'analysis' }),
+      charge('a', 1, { part: 'bucket' }),
+      grant('a', 1),
+      { kind: 'change-plan', changeId: 'a', plan: 'pro' } as const,
+    ].map((command) => movementIdOf(command, accountId));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(movementIdOf(charge('a', 99, { operation: 'first_scan' }), accountId)).toBe(ids[1]);
+    expect(movementIdOf({ kind: 'turn' }, accountId)).toBeUndefined();
+  });
+
+  it('of a renewal has the id of its period, of whichever decision it is a part', () => {
+    const [first] = given([OPENED, open]).movements;
+    expect(first?.movementId).toBe(movementIdOf(open, accountId));
+  });
+});
+
+it('commands together come to what they come to one after another', () => {
+  const command = fc.oneof(
+    fc.record({ n: fc.nat(20), cost: fc.nat(900) }).map(({ n, cost }) => charge(`c${n}`, cost)),
+    fc
+      .record({ n: fc.nat(5), credits: fc.integer({ min: 1, max: 500 }) })
+      .map(({ n, credits }) => grant(`p${n}`, credits)),
+  );
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 20 }), (commands) => {
+      const now = isoOf(Date.parse(OPENED) + 1000);
+      const together = decideAll([open, ...commands], noLedger, { accountId, now });
+      const single = given(...[open, ...commands].map((one) => [now, one] as const));
+      expect(together).toEqual(single.movements);
+    }),
+  );
+});
