@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertRows } from '#clickhouse';
+import { ApiClient, until, type ApiAnswer, type Json } from '#testing';
+import { connectBilling, type BillingUnderTest } from './billing-under-test.js';
+import {
+  keywordBody,
+  mentionRow,
+  startInterface,
+  type InterfaceUnderTest,
+  type Tenant,
+} from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let billing: BillingUnderTest;
+let ada: Tenant;
+let keyword: Json;
+let watch: Json;
+
+beforeAll(async () => {
+  service = await startInterface();
+  billing = await connectBilling(service.stores.natsUrl);
+  ada = await service.tenant('pro');
+  const body = keywordBody({
+    refresh_interval_seconds: 3600,
+    sources: [{ source: 'hackernews', enabled: true, searches: [{ label: 'one' }] }],
+    global_criteria: { market: 'global', query: 'acme', filters: { Kept_Key: 1 } },
+    schedule: { starts_at: '2026-01-01T02:00:00+02:00', ends_at: null, timezone: 'Europe/Berlin' },
+  });
+  keyword = (await ada.api.post('/v1/keywords', body)).body;
+  const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: 3600 };
+  watch = (await ada.api.post('/v1/hackernews/watches', lone)).body;
+  const rows = Array.from({ length: 201 }, () =>
+    mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: watch.id }),
+  );
+  await insertRows(service.clickhouse, 'mentions', rows);
+  await billing.spend(ada.accountId, 7);
+  await billing.grant(ada.accountId, 5, '2099-01-01T00:00:00+01:00');
+  await until('it is charged', async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod === 7);
+});
+afterAll(async () => {
+  await billing?.stop();
+  await service?.stop();
+});
+
+/** An answer of every kind that there is. */
+async function answers(): Promise<ApiAnswer[]> {
+  const paths = [
+    '/v1/keywords',
+    `/v1/keywords/${keyword.id}`,
+    `/v1/keywords/${keyword.id}/activity`,
+    `/v1/keywords/${keyword.id}/results?limit=2`,
+    `/v1/keywords/${keyword.id}/quote`,
+    '/v1/hackernews/watches',
+    `/v1/hackernews/watches/${watch.id}`,
+    `/v1/hackernews/watches/${watch.id}/events`,
+    '/v1/mentions?limit=2',
+    '/v1/credits',
+    '/v1/credits/ledger',
+    '/v1/sources',
+  ];
+  const read = await Promise.all(paths.map((path) => ada.api.get(path)));
+  for (const [n, { status }] of read.entries()) expect([paths[n], status]).toEqual([paths[n], 200]);
+  return [
+    ...read,
+    await ada.api.post('/v1/keywords/estimate', keywordBody({ refresh_interval_seconds: 3600 })),
+  ];
+}
+
+/** Every key of an answer with what stands under it; the user's own maps are left alone. */
+function* entriesOf(value: Json): Generator<[key: string, value: unknown]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!Array.isArray(value)) yield [key, inner];
+    if (key !== 'filters') yield* entriesOf(inner);
+  }
+}
+
+const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('answers', () => {
+  it('are in camelCase; only metas of old are not', { tags: ['requests.camel-responses'] }, async () => {
+    // Kinds of movements and operations are keys where they stand for what was paid.
+    const named = new Set(['credits_used', 'hackernews', 'check', 'ai_answers']);
+    for (const { body } of await answers())
+      for (const [key] of entriesOf(body)) if (!named.has(key)) expect(key).toMatch(/^[a-z][a-zA-Z0-9]*$/);
+  });
+
+  it('tell times in UTC with milliseconds and Z', { tags: ['requests.timestamps'] }, async () => {
+    let seen = 0;
+    for (const { body } of await answers())
+      for (const [key, value] of entriesOf(body)) {
+        if (!/(At|since|until|period(Start|End))$/.test(key) || value === null) continue;
+        // A schedule's times are the user's, as they were written.
+        if (key === 'startsAt' || key === 'endsAt') continue;
+        expect(value, key).toMatch(INSTANT);
+        seen += 1;
+      }
+    expect(seen).toBeGreaterThan(20);
+  });
+
+  it('take times with any offset', { tags: ['requests.offsets'] }, async () => {
+    const { body } = await ada.api.get('/v1/mentions?since=2026-03-04T05:06:07%2B05:30');
+    expect(body.since).toBe('2026-03-03T23:36:07.000Z');
+    const [pack] = (await ada.api.get('/v1/credits')).body.packs;
+    expect(pack.expiresAt).toBe('2098-12-31T23:00:00.000Z');
+  });
+
+  it('name what was made by ids of version 7', { tags: ['requests.made-ids'] }, () => {
+    const [search] = keyword.sources[0].searches;
+    for (const id of [ada.accountId, keyword.id, search.id, keyword.watches[0].id, watch.id])
+      expect(id).toMatch(V7);
+  });
+
+  it(
+    'name a fact by an id that is derived from it, and so never twice',
+    { tags: ['requests.fact-ids'] },
+    async () => {
+      const one = await billing.spend(ada.accountId, 1);
+      const { accountId } = ada;
+      await billing.spend(accountId, 1, { checkId: one, part: 1 });
+      await until('it is charged', async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod >= 8);
+      const charges = (await ada.api.all('/v1/credits/ledger')).filter(({ checkId }) => checkId === one);
+      expect(charges).toHaveLength(1);
+      expect(charges[0].id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
+    },
+  );
+});
+
+describe('every response', () => {
+  const everyKind = (): Promise<ApiAnswer>[] => [
+    ada.api.get('/v1/keywords'),
+    ada.api.post('/v1/hackernews/watches', {}),
+    ada.api.post('/v1/keywords', '{'),
+    ada.api.post('/v1/keywords', JSON.stringify({ name: 'x'.repeat(1024 * 1024) })),
+    ada.api.get('/v1/keywords/none'),
+    ada.api.get('/v1/nothing'),
+    ada.api.delete(`/v1/keywords/${watch.id}`),
+    ada.api.get('/v1/youtube/videos/abc/comments'),
+  ];
+
+  it('has a request id', { tags: ['errors.request-id'] }, async () => {
+    const stranger = new ApiClient(service.url, 'none');
+    const all = await Promise.all([
+      ...everyKind(),
+      stranger.get('/v1/keywords'),
+      stranger.get('/v1/openapi.json'),
+    ]);
+    for (const { status, headers } of all)
+      expect([status, headers['x-request-id']]).toEqual([status, expect.stringMatching(V7)]);
+  });
+
+  it('tells what is left of the minute', { tags: ['requests.rate-headers'] }, async () => {
+    for (const { status, headers } of await Promise.all(everyKind())) {
+      const left = headers['ratelimit-remaining'];
+      const reset = headers['ratelimit-reset'];
+      expect([status, headers]).toEqual([
+        status,
+        expect.objectContaining({
+          'ratelimit-policy': '"default";q=1200;w=60',
+          ratelimit: `"default";r=${left};t=${reset}`,
+          'ratelimit-limit': '1200',
+        }),
+      ]);
+      expect([Number(left) >= 0 && Number(left) < 1200, Number(reset) > 0 && Number(reset) <= 60]).toEqual([
+        true,
+        true,
+      ]);
+    }
+  });
+
+  it(
+    'of an error is its message and its code',
+    { tags: ['errors.envelope', 'errors.not-found'] },
+    async () => {
+      const { status, body } = await ada.api.get(`/v1/keywords/${watch.id}`);
+      expect([status, body]).toEqual([404, { error: 'keyword not found', code: 'NOT_FOUND' }]);
+    },
+  );
+});
+
+describe('a list', () => {
+  it('has 50 elements unless it is asked for 1 to 200', { tags: ['requests.limit'] }, async () => {
+    const count = async (query: string) => (await ada.api.get(`/v1/mentions?${query}`)).body.data.length;
+    expect([await count(''), await count('limit=1'), await count('limit=200')]).toEqual([50, 1, 200]);
+    for (const limit of ['0', '201', '1.5', 'many', '-1', ''])
+      expect((await ada.api.get(`/v1/mentions?limit=${limit}`)).body).toMatchObject({
+        code: 'VALIDATION',
+        details: [{ path: 'limit' }],
+      });
+  });
+});
+
+describe('the two names of a keyword’s routes', () => {
+  it('answer alike', { tags: ['requests.two-names', 'keywords.results'] }, async () => {
+    for (const path of ['', '/activity', '/results?limit=3', '/quote']) {
+      const [one, other] = await Promise.all(
+        ['keywords', 'queries'].map((name) => ada.api.get(`/v1/${name}/${keyword.id}${path}`)),
+      );
+      const told = (answer?: ApiAnswer) => ({ ...answer?.body, since: null, until: null, nextCursor: null });
+      expect([path, one?.status, told(one)]).toEqual([path, 200, told(other)]);
+    }
+    const [keywords, queries] = await Promise.all(
+      ['keywords', 'queries'].map((name) => ada.api.get(`/v1/${name}`)),
+    );
+    expect(keywords?.body).toEqual(queries?.body);
+    for (const name of ['keywords', 'queries']) {
+      const of = (verb: string) => ada.api.post(`/v1/${name}/${keyword.id}/${verb}`, {});
+      expect([(await of('pause')).body.state, (await of('resume')).body.state]).toEqual(['paused', 'active']);
+      const named = await ada.api.patch(`/v1/${name}/${keyword.id}`, { name });
+      expect([named.status, named.body.name]).toEqual([200, name]);
+      const body = {
+        name: 'Gone',
+        refreshIntervalSeconds: 3600,
+        globalCriteria: { market: 'global', query: name },
+        sources: [{ source: 'hackernews', enabled: true }],
+      };
+      expect((await ada.api.post(`/v1/${name}/estimate`, body)).body.valid).toBe(true);
+      const made = await ada.api.post(`/v1/${name}`, body);
+      expect(made.status).toBe(201);
+      expect((await ada.api.delete(`/v1/${name}/${made.body.id}?purge=true`)).status).toBe(204);
+    }
+  });
+});
