@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AccountDecisionSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { AttemptSchema } from './gen/earshot/attempts/v1/attempt_pb.js';
 import { CheckSchema } from './gen/earshot/checks/v1/check_pb.js';
+import { CreditDecisionSchema, CreditMovementSchema } from './gen/earshot/credits/v1/credit_pb.js';
 import { EventSchema } from './gen/earshot/events/v1/event_pb.js';
 import { AccountEventSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { KeywordDecisionSchema, KeywordEventSchema } from './gen/earshot/keywords/v1/keyword_pb.js';
@@ -22,6 +23,7 @@ const SCHEMAS = new Map<string, DescMessage>(
     AccountDecisionSchema,
     AttemptSchema,
     CheckSchema,
+    CreditDecisionSchema,
     EventSchema,
     KeywordDecisionSchema,
     LookupSchema,
@@ -68,5 +70,15 @@ describe('messages stored by every version so far', () => {
         (says as { events: Record<string, unknown>[] }).events.flatMap((one) => Object.keys(one)),
       );
     expect([...new Set(told)].sort()).toEqual(kindsOf(event).sort());
+  });
+
+  it('have a fixture for each cause that moves credits', () => {
+    const told = fixtures
+      .filter(([, { message }]) => message === CreditDecisionSchema.typeName)
+      .flatMap(([, { says }]) =>
+        (says as { movements: Record<string, unknown>[] }).movements.flatMap((one) => Object.keys(one)),
+      );
+    const causes = kindsOf(CreditMovementSchema);
+    expect([...new Set(told)].filter((key) => causes.includes(key)).sort()).toEqual(causes.sort());
   });
 });
