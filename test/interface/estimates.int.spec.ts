@@ -280,6 +280,7 @@ describe('an estimate of what cannot be created', () => {
     '%s is 200 with the refusal that the create answers',
     {
       tags: [
+        'keywords.terms',
         'estimate.refusal',
         'estimate.interval-floors',
         'estimate.multi-term',

@@ -31,27 +31,35 @@ const becomes = (keyword: Json, expected: object, as = ada) =>
   });
 
 describe('pausing a keyword', () => {
-  it.each(['keywords', 'queries'])('stops its watches until it is resumed, under /v1/%s', async (name) => {
-    const keyword = await made();
-    const paused = await turn(keyword, 'pause', ada, name);
-    expect([paused.status, paused.body]).toMatchObject([
-      200,
-      { id: keyword.id, state: 'paused', pausedReason: 'user', version: 2 },
-    ]);
-    expect(paused.body.watches).toMatchObject([{ isActive: false, pausedReason: 'user' }]);
-    const resumed = await turn(keyword, 'resume', ada, name);
-    expect([resumed.status, resumed.body]).toEqual([
-      200,
-      { ...keyword, version: 3, updatedAt: resumed.body.updatedAt },
-    ]);
-  });
+  it.each(['keywords', 'queries'])(
+    'stops its watches until it is resumed, under /v1/%s',
+    { tags: ['keywords.pause', 'keywords.pause-user', 'states.watch-paused'] },
+    async (name) => {
+      const keyword = await made();
+      const paused = await turn(keyword, 'pause', ada, name);
+      expect([paused.status, paused.body]).toMatchObject([
+        200,
+        { id: keyword.id, state: 'paused', pausedReason: 'user', version: 2 },
+      ]);
+      expect(paused.body.watches).toMatchObject([{ isActive: false, pausedReason: 'user' }]);
+      const resumed = await turn(keyword, 'resume', ada, name);
+      expect([resumed.status, resumed.body]).toEqual([
+        200,
+        { ...keyword, version: 3, updatedAt: resumed.body.updatedAt },
+      ]);
+    },
+  );
 
-  it('that is paused, and resuming one that runs, changes nothing', async () => {
-    const keyword = await made();
-    expect((await turn(keyword, 'resume')).body).toEqual(keyword);
-    const paused = (await turn(keyword, 'pause')).body;
-    expect(await turn(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
-  });
+  it(
+    'that is paused, and resuming one that runs, changes nothing',
+    { tags: ['keywords.pause'] },
+    async () => {
+      const keyword = await made();
+      expect((await turn(keyword, 'resume')).body).toEqual(keyword);
+      const paused = (await turn(keyword, 'pause')).body;
+      expect(await turn(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
+    },
+  );
 
   it('that is not there, another account’s, or retired is refused', async () => {
     const keyword = await made();
@@ -74,16 +82,20 @@ describe('a schedule', () => {
   });
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
-  it('makes the keyword rest before it begins and after it has ended', async () => {
-    for (const body of [schedule(inSeconds(3600), null), schedule(null, inSeconds(-3600))]) {
-      const keyword = await made({ schedule: body });
-      expect(keyword).toMatchObject({ state: 'paused', pausedReason: 'schedule' });
-      expect(keyword.watches).toMatchObject([{ isActive: false, pausedReason: 'schedule' }]);
-    }
-    expect(await made({ schedule: schedule(inSeconds(-3600), inSeconds(3600)) })).toMatchObject({
-      state: 'active',
-    });
-  });
+  it(
+    'makes the keyword rest before it begins and after it has ended',
+    { tags: ['keywords.schedule'] },
+    async () => {
+      for (const body of [schedule(inSeconds(3600), null), schedule(null, inSeconds(-3600))]) {
+        const keyword = await made({ schedule: body });
+        expect(keyword).toMatchObject({ state: 'paused', pausedReason: 'schedule' });
+        expect(keyword.watches).toMatchObject([{ isActive: false, pausedReason: 'schedule' }]);
+      }
+      expect(await made({ schedule: schedule(inSeconds(-3600), inSeconds(3600)) })).toMatchObject({
+        state: 'active',
+      });
+    },
+  );
 
   it('lets the keyword run when it begins, and rest when it ends, by itself', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(1.5), inSeconds(4)) });
@@ -92,7 +104,7 @@ describe('a schedule', () => {
     await becomes(keyword, { state: 'paused', pausedReason: 'schedule' });
   });
 
-  it('is read in its own time zone', async () => {
+  it('is read in its own time zone', { tags: ['keywords.timezone'] }, async () => {
     const clock = (zone: string, ms: number) =>
       new Date(ms).toLocaleString('sv-SE', { timeZone: zone }).replace(' ', 'T');
     const soon = { startsAt: clock('Asia/Tokyo', Date.now() - 60_000), endsAt: null, timezone: 'Asia/Tokyo' };
@@ -109,22 +121,29 @@ describe('a schedule', () => {
 });
 
 describe('credits that run out', () => {
-  it('make a keyword rest when its check cannot be paid, and it runs again by itself when credits arrive', async () => {
-    const poor = await service.tenant('free');
-    const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
-    await billing.spend(poor.accountId, 2999);
-    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 1);
-    await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5);
-    await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
-    expect(await turn(keyword, 'resume', poor)).toMatchObject({
-      status: 402,
-      body: { code: 'INSUFFICIENT_CREDITS', error: '5 credits are needed, 1 is left' },
-    });
-    await billing.grant(poor.accountId, 3);
-    expect((await read(keyword, poor)).state).toBe('paused');
-    await billing.grant(poor.accountId, 1);
-    await becomes(keyword, { state: 'active', pausedReason: null }, poor);
-  });
+  it(
+    'make a keyword rest when its check cannot be paid, and it runs again by itself when credits arrive',
+    { tags: ['keywords.pause-credits'] },
+    async () => {
+      const poor = await service.tenant('free');
+      const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
+      await billing.spend(poor.accountId, 2999);
+      await until(
+        'it is charged',
+        async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 1,
+      );
+      await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5);
+      await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
+      expect(await turn(keyword, 'resume', poor)).toMatchObject({
+        status: 402,
+        body: { code: 'INSUFFICIENT_CREDITS', error: '5 credits are needed, 1 is left' },
+      });
+      await billing.grant(poor.accountId, 3);
+      expect((await read(keyword, poor)).state).toBe('paused');
+      await billing.grant(poor.accountId, 1);
+      await becomes(keyword, { state: 'active', pausedReason: null }, poor);
+    },
+  );
 
   it('make a lone watch rest and run again just so', async () => {
     const poor = await service.tenant('free');
@@ -152,22 +171,29 @@ describe('credits that run out', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it('refuse a create whose first checks they do not cover, with 402 and what is missing', async () => {
-    const poor = await service.tenant('free');
-    await billing.spend(poor.accountId, 3000);
-    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0);
-    const body = keywordBody({ refresh_interval_seconds: 3600 });
-    const answer = await poor.api.post('/v1/keywords', body);
-    expect([answer.status, answer.body]).toEqual([
-      402,
-      {
-        error: '1 credit is needed, 0 are left',
-        code: 'INSUFFICIENT_CREDITS',
-        details: [{ path: 'credits', message: '1 credit is needed, 0 are left' }],
-      },
-    ]);
-    expect((await poor.api.post('/v1/keywords/estimate', body)).body.refusal.status).toBe(402);
-  });
+  it(
+    'refuse a create whose first checks they do not cover, with 402 and what is missing',
+    { tags: ['errors.credits'] },
+    async () => {
+      const poor = await service.tenant('free');
+      await billing.spend(poor.accountId, 3000);
+      await until(
+        'it is charged',
+        async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0,
+      );
+      const body = keywordBody({ refresh_interval_seconds: 3600 });
+      const answer = await poor.api.post('/v1/keywords', body);
+      expect([answer.status, answer.body]).toEqual([
+        402,
+        {
+          error: '1 credit is needed, 0 are left',
+          code: 'INSUFFICIENT_CREDITS',
+          details: [{ path: 'credits', message: '1 credit is needed, 0 are left' }],
+        },
+      ]);
+      expect((await poor.api.post('/v1/keywords/estimate', body)).body.refusal.status).toBe(402);
+    },
+  );
 });
 
 describe('several reasons to rest', () => {

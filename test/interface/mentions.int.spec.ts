@@ -178,7 +178,7 @@ describe('the filters of mentions', () => {
     [`since=${encodeURIComponent(ago(3 * 24 * 60))}`, [...day, 'owned'].sort()],
     [`until=${ago(60)}`, []],
     [`since=${ago(3 * 24 * 60)}&until=${ago(60)}`, ['owned']],
-  ])('?%s finds %j', async (query, expected) => {
+  ])('?%s finds %j', { tags: ['limits.window-mentions'] }, async (query, expected) => {
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?${query}`)))).toEqual(expected);
   });
 
@@ -189,13 +189,17 @@ describe('the filters of mentions', () => {
     ]);
   });
 
-  it('a keyword’s results reach back 30 days', async () => {
-    for (const name of ['keywords', 'queries']) {
-      const answer = await tenant.api.get(`/v1/${name}/${keywordId}/results`);
-      expect(names(idsIn(answer))).toEqual(['owned', 'starred']);
-      expect(Date.now() - Date.parse(answer.body.since)).toBeGreaterThanOrEqual(30 * 24 * 60 * MINUTE);
-    }
-  });
+  it(
+    'a keyword’s results reach back 30 days',
+    { tags: ['limits.window-results', 'keywords.results'] },
+    async () => {
+      for (const name of ['keywords', 'queries']) {
+        const answer = await tenant.api.get(`/v1/${name}/${keywordId}/results`);
+        expect(names(idsIn(answer))).toEqual(['owned', 'starred']);
+        expect(Date.now() - Date.parse(answer.body.since)).toBeGreaterThanOrEqual(30 * 24 * 60 * MINUTE);
+      }
+    },
+  );
 });
 
 describe('one mention', () => {

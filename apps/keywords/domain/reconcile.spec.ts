@@ -33,7 +33,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect([retiredWatchIds, resets]).toEqual([[], []]);
   });
 
-  it('start over, silently, where the search has changed', () => {
+  it('start over, silently, where the search has changed', { tags: ['states.started-over-silently'] }, () => {
     const { watches, retiredWatchIds, resets } = reconcile(
       [watch('new', 's', 'b')],
       [watch('old', 's', 'a')],

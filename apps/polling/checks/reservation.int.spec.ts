@@ -57,29 +57,33 @@ describe('what a check can cost is reserved before it', () => {
     expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
-  it('or nothing is asked: the check fails with what was missing, and the next tick tries again', async () => {
-    const accountId = newId();
-    const id = await stores.watch({ accountId, credits: 0 });
-    const [check] = await tick(id);
-    expect(check).toMatchObject({
-      costCredits: 0,
-      failure: {
-        kind: 'insufficient_credits',
-        reason:
-          'hackernews was not asked: the check can cost 1 credit, and 0 of the account’s credits are free',
-        creditsNeeded: 1,
-      },
-    });
-    expect([upstream.requests, lane.isProbing, lane.blockedForMs]).toEqual([[], false, 0]);
-    expect(await stores.holds()).toEqual({});
-    const rows: { failures: number; baseline_at: Date | null }[] = await stores.database.query(
-      'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_key)',
-    );
-    expect(rows).toEqual([{ failures: 0, baseline_at: null }]);
-    await fundAccount(stores.database, accountId, 1);
-    const [next] = await tick(id);
-    expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
-  });
+  it(
+    'or nothing is asked: the check fails with what was missing, and the next tick tries again',
+    { tags: ['keywords.pause-credits'] },
+    async () => {
+      const accountId = newId();
+      const id = await stores.watch({ accountId, credits: 0 });
+      const [check] = await tick(id);
+      expect(check).toMatchObject({
+        costCredits: 0,
+        failure: {
+          kind: 'insufficient_credits',
+          reason:
+            'hackernews was not asked: the check can cost 1 credit, and 0 of the account’s credits are free',
+          creditsNeeded: 1,
+        },
+      });
+      expect([upstream.requests, lane.isProbing, lane.blockedForMs]).toEqual([[], false, 0]);
+      expect(await stores.holds()).toEqual({});
+      const rows: { failures: number; baseline_at: Date | null }[] = await stores.database.query(
+        'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_key)',
+      );
+      expect(rows).toEqual([{ failures: 0, baseline_at: null }]);
+      await fundAccount(stores.database, accountId, 1);
+      const [next] = await tick(id);
+      expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
+    },
+  );
 
   it('without a ledger there are no credits', async () => {
     const id = await stores.watch();
