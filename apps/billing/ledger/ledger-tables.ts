@@ -149,10 +149,10 @@ async function writeMovements(tx: Tx, changes: readonly LedgerChange[]): Promise
       ),
     ),
   );
-  // As one JSON document: twenty arrays of a thousand take several times as long to write and to read.
+  // One document is as quick as an array for each of eighteen columns, and its columns have names.
   await tx.query(
     `INSERT INTO credit_movements
-     SELECT * FROM jsonb_populate_recordset(NULL::credit_movements, $1::jsonb) ON CONFLICT DO NOTHING`,
+     SELECT * FROM json_populate_recordset(NULL::credit_movements, $1::json) ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows)],
   );
 }
@@ -173,7 +173,7 @@ async function writeUsage(tx: Tx, changes: readonly LedgerChange[]): Promise<voi
   if (sums.size === 0) return;
   await tx.query(
     `INSERT INTO credit_usage AS u
-     SELECT * FROM jsonb_populate_recordset(NULL::credit_usage, $1::jsonb)
+     SELECT * FROM json_populate_recordset(NULL::credit_usage, $1::json)
      ON CONFLICT (account_id, period_start, source, operation) DO UPDATE SET credits = u.credits + excluded.credits`,
     [JSON.stringify([...sums.values()])],
   );
