@@ -11,6 +11,8 @@ import { findNatsServer, freePort } from '#embedded';
 /** The addresses of three stores that nobody else uses. */
 export interface IsolatedStores {
   natsUrl: string;
+  /** Where NATS keeps its streams. */
+  natsDirectory: string;
   databaseUrl: string;
   clickhouseUrl: string;
   /** Ends the NATS server and drops both databases. */
@@ -33,6 +35,7 @@ export async function isolateStores(shared: SharedStores): Promise<IsolatedStore
   ]);
   return {
     natsUrl: nats.url,
+    natsDirectory: nats.directory,
     databaseUrl,
     clickhouseUrl,
     async drop() {
@@ -43,7 +46,7 @@ export async function isolateStores(shared: SharedStores): Promise<IsolatedStore
   };
 }
 
-async function startNats(): Promise<{ url: string; stop(): Promise<void> }> {
+async function startNats(): Promise<{ url: string; directory: string; stop(): Promise<void> }> {
   const program = findNatsServer();
   if (!program) throw new Error('nats-server was not found; npm test installs it');
   const directory = mkdtempSync(join(tmpdir(), 'earshot-nats-'));
@@ -61,6 +64,7 @@ async function startNats(): Promise<{ url: string; stop(): Promise<void> }> {
   await connection.close();
   return {
     url,
+    directory,
     async stop() {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

@@ -10,17 +10,29 @@ export function analysisPurge(clickhouse: ClickHouseClient): Durable {
   return purgeDurable('analysis', async (data) => {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
     const days = await observedDays(clickhouse, accountId, keywordId);
+    const own = 'account_id = {accountId: UUID}';
     for (const table of ['mentions', 'activity', 'answers', 'listing_observations'])
-      await clickhouse.command({
-        query: `ALTER TABLE ${table} DELETE WHERE account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID} SETTINGS mutations_sync = 2`,
-        query_params: { accountId, keywordId },
-      });
-    await clickhouse.command({
-      query:
-        'ALTER TABLE events DELETE WHERE watch_id IN {watchIds: Array(UUID)} SETTINGS mutations_sync = 2',
-      query_params: { watchIds: [...watchIds, keywordId] },
+      await erase(clickhouse, table, `${own} AND keyword_id = {keywordId: UUID}`, { accountId, keywordId });
+    await erase(clickhouse, 'events', `${own} AND watch_id IN {watchIds: Array(UUID)}`, {
+      accountId,
+      watchIds: [...watchIds, keywordId],
     });
     await countWithout(clickhouse, accountId, days);
+  });
+}
+
+/** Rewrites the parts that hold such rows; where there are none, nothing. */
+async function erase(
+  clickhouse: ClickHouseClient,
+  table: string,
+  condition: string,
+  params: Record<string, unknown>,
+): Promise<void> {
+  const found = await selectRows(clickhouse, `SELECT 1 FROM ${table} WHERE ${condition} LIMIT 1`, params);
+  if (found.length === 0) return;
+  await clickhouse.command({
+    query: `ALTER TABLE ${table} DELETE WHERE ${condition} SETTINGS mutations_sync = 2`,
+    query_params: params,
   });
 }
 

@@ -1,0 +1,216 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { request } from 'undici';
+import { selectRows } from '#clickhouse';
+import { AttemptSchema, CheckSchema } from '#contracts';
+import { EventStore } from '#event-store';
+import { newId } from '#kernel';
+import { connectBus, STREAMS, subjectOf, type Bus, type StreamName } from '#messaging';
+import { startService, type RunningService } from '#platform';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { programEnv, until, type Json } from '#testing';
+import { analysisService } from '../../apps/analysis/analysis.module.js';
+import { readAnalysisConfig } from '../../apps/analysis/config.js';
+import { deliveryService } from '../../apps/delivery/delivery.module.js';
+import { readDeliveryConfig } from '../../apps/delivery/config.js';
+import { pollingService } from '../../apps/polling/polling.module.js';
+import { readPollingConfig } from '../../apps/polling/config.js';
+import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let others: RunningService[] = [];
+let ada: Tenant;
+let bus: Bus;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startInterface();
+  // No source is polled: what a check would find is written by the spec.
+  const env = programEnv(service.stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false' });
+  const [analysis, delivery, polling] = [
+    readAnalysisConfig(env),
+    readDeliveryConfig(env),
+    readPollingConfig(env),
+  ];
+  others = [
+    await startService(analysisService(), analysis, false),
+    await startService(deliveryService(delivery), delivery, false),
+    await startService(pollingService(polling), polling, false),
+  ];
+  ada = await service.tenant();
+  bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  database = await openDatabase(service.stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  for (const other of others) await other.stop();
+  await bus?.close();
+  await database?.destroy();
+  await service?.stop();
+});
+
+const MARKER = 'planted-marker-of-the-purge-4c9e';
+
+/** A keyword that bears the marker in everything it is told, made under an Idempotency-Key. */
+async function plantKeyword(): Promise<Json> {
+  const answer = await request(`${service.url}/v1/keywords`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': ada.api.apiKey,
+      'content-type': 'application/json',
+      'idempotency-key': 'planted',
+    },
+    body: JSON.stringify({
+      name: MARKER,
+      refresh_interval_seconds: 600,
+      global_criteria: { market: 'global', terms: [MARKER, `${MARKER} two`] },
+      sources: [{ source: 'hackernews', enabled: true }],
+      mute_rules: [MARKER],
+      webhook_url: `http://${MARKER}.example.org/`,
+    }),
+  });
+  return answer.body.json();
+}
+
+/** A check that found the marker, and an attempt to tell of it; the event and the mention follow from the check. */
+async function plantFacts(keywordId: string, watchId: string): Promise<void> {
+  const { accountId } = ada;
+  const store = new EventStore(bus);
+  const at = new Date().toISOString();
+  const ids = { accountId, watchId, keywordId, source: 'hackernews' };
+  const item = {
+    itemId: `hn:${MARKER}`,
+    source: 'hackernews',
+    eventType: 'hn_item.created',
+    kind: 'story',
+    title: `All about ${MARKER} two`,
+    text: MARKER,
+    bodyJson: JSON.stringify({ id: MARKER, text: MARKER }),
+  };
+  const check = create(CheckSchema, {
+    ...ids,
+    checkId: newId(),
+    tick: at,
+    finishedAt: at,
+    part: 1,
+    parts: 1,
+    costCredits: 1,
+    units: 1,
+    rateCredits: 1,
+    items: [{ item, matches: [{ term: MARKER, field: 'text', start: 0, end: 3 }] }],
+    observations: [
+      { kind: { case: 'answer', value: { engine: 'openai', prompt: MARKER, answeredAt: at, text: MARKER } } },
+    ],
+  });
+  await store.publish(subjectOf('CHECKS', accountId, watchId), toBinary(CheckSchema, check), check.checkId);
+  const attempt = create(AttemptSchema, {
+    ...ids,
+    attemptId: newId(),
+    eventId: newId(),
+    at,
+    message: MARKER,
+  });
+  await store.publish(
+    subjectOf('ATTEMPTS', accountId, watchId),
+    toBinary(AttemptSchema, attempt),
+    attempt.attemptId,
+  );
+}
+
+async function inStreams(): Promise<string[]> {
+  const found: string[] = [];
+  for (const stream of Object.keys(STREAMS) as StreamName[]) {
+    const { state } = await bus.jsm.streams.info(stream);
+    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+      const message = await bus.jsm.direct.getMessage(stream, { seq }).catch(() => null);
+      if (message && Buffer.from(message.data).includes(MARKER)) found.push(`${stream} ${message.subject}`);
+    }
+  }
+  return found;
+}
+
+async function inPostgres(): Promise<string[]> {
+  const tables: { name: string }[] = await database.query(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows: { n: number }[] = await database.query(
+      `SELECT count(*)::int AS n FROM "${name}" AS t
+       WHERE strpos(t::text, $1) > 0 OR strpos(t::text, encode(convert_to($1, 'UTF8'), 'hex')) > 0`,
+      [MARKER],
+    );
+    if (rows[0]?.n) found.push(`postgres ${name}`);
+  }
+  return found;
+}
+
+async function inClickHouse(): Promise<string[]> {
+  const columns = await selectRows<{ table: string; name: string }>(
+    service.clickhouse,
+    `SELECT table, name FROM system.columns WHERE database = currentDatabase() AND type LIKE '%String%'`,
+  );
+  const found: string[] = [];
+  for (const { table, name } of columns) {
+    const rows = await selectRows<{ n: string }>(
+      service.clickhouse,
+      `SELECT count() AS n FROM ${table} WHERE position(toString(${name}), {marker: String}) > 0`,
+      { marker: MARKER },
+    );
+    if (Number(rows[0]?.n) > 0) found.push(`clickhouse ${table}.${name}`);
+  }
+  return found;
+}
+
+/** Files of NATS that still hold the bytes, and parts of ClickHouse that no read sees and no merge has removed yet. */
+async function inFiles(): Promise<string[]> {
+  const { natsDirectory } = service.stores;
+  const files = readdirSync(natsDirectory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path).includes(MARKER))
+    .map((path) => `nats ${path.slice(natsDirectory.length)}`);
+  const parts = await selectRows<{ name: string }>(
+    service.clickhouse,
+    `SELECT concat('clickhouse part ', table, ' ', name) AS name FROM system.parts
+     WHERE database = currentDatabase() AND NOT active AND rows > 0`,
+  );
+  return [...files, ...parts.map(({ name }) => name)];
+}
+
+const everywhere = async () =>
+  [...(await inStreams()), ...(await inPostgres()), ...(await inClickHouse())].sort();
+
+it('a purged keyword leaves no trace in any store, raw files included', { timeout: 120_000 }, async () => {
+  const { id, watches } = await plantKeyword();
+  // Its first watch is replaced: a purge has to find that one's events, too.
+  await plantFacts(id, watches[0].id);
+  const changed = await ada.api.patch(`/v1/keywords/${id}`, {
+    global_criteria: { market: 'global', query: MARKER },
+  });
+  await plantFacts(id, changed.body.watches[0].id);
+  await ada.api.post(`/v1/keywords/${id}/pause`, {});
+  await until('everything of it has arrived', async () => {
+    const found = await inClickHouse();
+    return found.includes('clickhouse answers.text') && found.includes('clickhouse mentions.text');
+  });
+  expect(await everywhere()).toEqual(
+    expect.arrayContaining([
+      `CHECKS checks.${ada.accountId}.${watches[0].id}`,
+      `EVENTS events.${ada.accountId}.${watches[0].id}`,
+      `KEYWORDS keywords.${ada.accountId}.${id}`,
+      'clickhouse answers.text',
+      'clickhouse mentions.text',
+      'postgres idempotency_records',
+      'postgres keywords',
+      'postgres watches',
+    ]),
+  );
+  expect((await ada.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
+  await until('no store holds it', async () => (await everywhere()).length === 0, 60_000);
+  await until('no file holds it', async () => (await inFiles()).length === 0, 60_000);
+  // What is no user's text stays: the ledger still says what was paid.
+  expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(2);
+});
