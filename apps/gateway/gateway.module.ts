@@ -26,6 +26,7 @@ import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
 import { malformedRequests, readJsonAlone } from './http/request-parsing.js';
 import { Idempotency } from './idempotency/idempotency.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
 import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
 import { ActivityReads } from './reads/activity-reads.js';
@@ -59,6 +60,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           AnswersController,
           WatchesController,
           CreditsController,
+          OpenApiController,
         ],
         providers: [
           { provide: SOURCES, useValue: config.sources },

@@ -18,11 +18,20 @@ export interface ApiAnswer {
   text: string;
 }
 
+/** What was asked, and what was answered. */
+export interface ApiExchange {
+  method: string;
+  path: string;
+  answer: ApiAnswer;
+}
+
 /** Calls the gateway as one account. */
 export class ApiClient {
+  /** @param check looks at every answer, and throws where it is not as it should be */
   constructor(
     readonly url: string,
     readonly apiKey: string,
+    private readonly check: (exchange: ApiExchange) => void = () => undefined,
   ) {}
 
   get(path: string): Promise<ApiAnswer> {
@@ -66,12 +75,14 @@ export class ApiClient {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await answer.body.text();
-    return {
+    const given: ApiAnswer = {
       status: answer.statusCode,
       headers: answer.headers,
       text,
       body: text.startsWith('{') ? JSON.parse(text) : undefined,
     };
+    this.check({ method, path, answer: given });
+    return given;
   }
 }
 

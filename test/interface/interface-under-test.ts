@@ -8,6 +8,7 @@ import { billingService } from '../../apps/billing/billing.module.js';
 import { readBillingConfig } from '../../apps/billing/config.js';
 import { readGatewayConfig } from '../../apps/gateway/config.js';
 import { gatewayService } from '../../apps/gateway/gateway.module.js';
+import { checkDescribed } from './described.js';
 import { readKeywordsConfig } from '../../apps/keywords/config.js';
 import { keywordsService } from '../../apps/keywords/keywords.module.js';
 
@@ -48,7 +49,7 @@ export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<Inte
     clickhouse,
     async tenant(plan) {
       const { accountId, apiKey } = await openAccount(stores.natsUrl, plan);
-      return { accountId, api: new ApiClient(url, apiKey) };
+      return { accountId, api: new ApiClient(url, apiKey, checkDescribed) };
     },
     async anotherGateway() {
       const config = readGatewayConfig({ ...env, PORT: String(await freePort()) });

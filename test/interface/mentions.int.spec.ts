@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRows, type EventRow, type MentionRow } from '#clickhouse';
 import { derivedId, newId } from '#kernel';
+import type { Json } from '#testing';
 import {
   keywordBody,
   mentionRow,
@@ -280,7 +281,7 @@ describe('the events of a watch', () => {
       account_id: accountId,
       push: true,
       // Neither spaces, nor the order of keys, nor a large number survive a parse and a print.
-      envelope: `{ "id" : "${n}",  "item": {"z":1,"a":1.50,"big":12345678901234567890, "text":"\\u00e9 é"} }`,
+      envelope: `{ "occurredAt" : "${ago(20 - n)}",  "item": {"source":"hackernews","id":"${n}","z":1,"a":1.50,"big":12345678901234567890, "text":"\\u00e9 é"},"id":"${derivedId('spec event', String(n), watchId)}", "type":"hn_item.created","watchId":"${watchId}","keywordId":null,"listing":null,"tweet":null,"post":null,"video":null,"article":null,"answer":null,"previousPrice":null,"ai":null }`,
     });
     const rows = [0, 1, 2, 3, 4].map(row);
     await insertRows(service.clickhouse, 'events', [...rows, ...rows]);
@@ -289,11 +290,11 @@ describe('the events of a watch', () => {
     const prefix = `{"data":[${rows[0]?.envelope},${rows[1]?.envelope}],"since":"`;
     expect(first.text.slice(0, prefix.length)).toBe(prefix);
     const all = await api.all(`/v1/hackernews/watches/${watchId}/events?limit=2`);
-    expect(all.map(({ id }) => id)).toEqual(['0', '1', '2', '3', '4']);
+    expect(all.map(({ item }) => item.id)).toEqual(['0', '1', '2', '3', '4']);
     const bounded = await api.get(
       `/v1/hackernews/watches/${watchId}/events?since=${ago(18.5)}&until=${ago(16.5)}`,
     );
-    expect(bounded.body.data.map(({ id }: { id: string }) => id)).toEqual(['2', '3']);
+    expect(bounded.body.data.map(({ item }: Json) => item.id)).toEqual(['2', '3']);
     expect((await api.get(`/v1/rss/watches/${watchId}/events`)).status).toBe(404);
     await api.delete(`/v1/hackernews/watches/${watchId}`);
     expect((await api.get(`/v1/hackernews/watches/${watchId}/events`)).body.data.length).toBe(5);

@@ -1,0 +1,108 @@
+import 'reflect-metadata';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { getMetadataStorage } from 'class-validator';
+import { describe, expect, it } from 'vitest';
+import { PLANS, SOURCE_IDS } from '#contracts';
+import { AgentStepDto } from '../api/keywords/agent-step.dto.js';
+import { CriteriaDto, GlobalCriteriaDto, SearchDto, SourceEntryDto } from '../api/keywords/criteria.dto.js';
+import {
+  KeywordBodyDto,
+  KeywordChannelDto,
+  MuteDto,
+  READ_ONLY_KEYS,
+  ScheduleDto,
+  VipDto,
+} from '../api/keywords/keyword-body.dto.js';
+import { ActionDto, RuleDto } from '../api/keywords/rule.dto.js';
+import { TweetIdsDto } from '../api/lookups/tweet-ids.dto.js';
+import { WatchBodyDto, WatchChangeDto } from '../api/watches/watch-body.dto.js';
+import { openApiDocument } from './document.js';
+import type { Schema } from './schema.js';
+
+interface Described {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, { operationId: string; parameters?: Schema[] }>>;
+  components: { schemas: Record<string, { properties: Record<string, Schema>; required: string[] }> };
+  'x-source-intervals': Record<string, Record<string, number>>;
+}
+
+const document = openApiDocument() as unknown as Described;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+);
+
+describe('the description of the interface', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(openApiDocument()));
+    expect(errors ?? []).toEqual([]);
+    expect(valid).toBe(true);
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0']);
+  });
+
+  it('refers to nothing that is not there', () => {
+    const text = JSON.stringify(document);
+    const referred = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer]) => pointer ?? '');
+    expect(referred.length).toBeGreaterThan(100);
+    for (const pointer of new Set(referred)) {
+      const found = pointer
+        .split('/')
+        .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
+      expect([pointer, found !== undefined]).toEqual([pointer, true]);
+    }
+  });
+
+  it('names each operation once, and each parameter of its path', () => {
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    for (const { path, parameters = [] } of operations) {
+      const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const told = parameters.filter((parameter) => parameter['in'] === 'path').map(({ name }) => name);
+      expect([path, told]).toEqual([path, wanted]);
+    }
+  });
+
+  it('publishes the interval floors of every source and plan, or the one that replaces them', () => {
+    const floors = document['x-source-intervals'];
+    expect(Object.keys(floors)).toEqual([...SOURCE_IDS]);
+    for (const source of SOURCE_IDS) expect(Object.keys(floors[source] ?? {})).toEqual([...PLANS]);
+    expect(floors['hackernews']).toEqual({ free: 3600, solo: 600, growth: 120, pro: 60, unlimited: 30 });
+    expect(floors['ai_answers']?.['pro']).toBe(21_600);
+    const replaced = openApiDocument(1) as unknown as Described;
+    expect(replaced['x-source-intervals']['x']?.['free']).toBe(1);
+  });
+});
+
+describe('the description of a body', () => {
+  const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+  it.each([
+    ['KeywordBody', KeywordBodyDto, []],
+    ['QueryBody', KeywordBodyDto, READ_ONLY_KEYS],
+    ['KeywordChange', KeywordBodyDto, READ_ONLY_KEYS],
+    ['GlobalCriteria', GlobalCriteriaDto, []],
+    ['Criteria', CriteriaDto, []],
+    ['SourceEntry', SourceEntryDto, []],
+    ['Search', SearchDto, []],
+    ['AgentStep', AgentStepDto, []],
+    ['Mute', MuteDto, []],
+    ['Vip', VipDto, []],
+    ['Schedule', ScheduleDto, []],
+    ['KeywordChannel', KeywordChannelDto, []],
+    ['Rule', RuleDto, []],
+    ['Action', ActionDto, []],
+    ['TweetIds', TweetIdsDto, []],
+    ['WatchBody', WatchBodyDto, []],
+    ['WatchChange', WatchChangeDto, []],
+  ] as const)('%s has the keys that are read, and wants those that have to be there', (name, dto, more) => {
+    const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+    const read = [...new Set(metadata.map(({ propertyName }) => propertyName))];
+    const optional = new Set(
+      metadata.filter(({ type }) => type === 'conditionalValidation').map(({ propertyName }) => propertyName),
+    );
+    const spelled = name.startsWith('Watch') ? snake : (key: string) => key;
+    const schema = document.components.schemas[name];
+    expect(Object.keys(schema?.properties ?? {}).sort()).toEqual([...read, ...more].map(spelled).sort());
+    const wanted = name === 'KeywordChange' ? [] : read.filter((key) => !optional.has(key));
+    expect([...(schema?.required ?? [])].sort()).toEqual(wanted.map(spelled).sort());
+  });
+});

@@ -1,0 +1,96 @@
+import { floorSeconds, PLANS, SOURCE_IDS } from '#contracts';
+import { errorResponses, errorSchemas } from './errors.js';
+import { headersOf, operationOf, type Route } from './operation.js';
+import { sharedHeaders, sharedParameters } from './parameters.js';
+import { accountRoutes, accountSchemas } from './resources/account.js';
+import { criteriaSchemas } from './resources/criteria.js';
+import { estimateSchemas } from './resources/estimates.js';
+import { keywordBodySchemas } from './resources/keyword-body.js';
+import { keywordRoutes, keywordSchemas } from './resources/keywords.js';
+import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
+import { marketRoutes, marketSchemas } from './resources/market.js';
+import { mentionRoutes, mentionSchemas } from './resources/mentions.js';
+import { tweetSchemas } from './resources/tweets.js';
+import { watchRoutes, watchSchemas } from './resources/watches.js';
+import { FREE_FORM, type Schema } from './schema.js';
+
+const description: Route = {
+  method: 'get',
+  tag: 'Description',
+  path: '/v1/openapi.json',
+  operationId: 'describe',
+  summary: 'This description',
+  answer: FREE_FORM,
+  open: true,
+};
+
+/** Every route of the interface. */
+const ROUTES: readonly Route[] = [
+  ...keywordRoutes,
+  ...watchRoutes,
+  ...mentionRoutes,
+  ...marketRoutes,
+  ...lookupRoutes,
+  ...accountRoutes,
+  description,
+];
+
+/**
+ * The machine-readable description of the interface: OpenAPI 3.1, version 1.0.0.
+ * @param floorOverride `INTERVAL_FLOOR_SECONDS`, where the installation has one
+ */
+export function openApiDocument(floorOverride?: number): Schema {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Earshot',
+      version: '1.0.0',
+      description:
+        'Watches public sources for brands and topics, and tells what it saw. Answers are camelCase. A body may be written in snake_case or in camelCase, except under `/v1/queries`, which takes camelCase alone; the user’s own keys (`filters`, `schema`) are kept as they are.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(ROUTES.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths: pathsOf(ROUTES),
+    components: {
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+      parameters: sharedParameters,
+      headers: sharedHeaders,
+      responses: errorResponses(headersOf()),
+      schemas: {
+        ...accountSchemas,
+        ...criteriaSchemas,
+        ...keywordBodySchemas,
+        ...keywordSchemas,
+        ...estimateSchemas,
+        ...watchSchemas,
+        ...mentionSchemas,
+        ...marketSchemas,
+        ...tweetSchemas,
+        ...lookupSchemas,
+        ...errorSchemas,
+      },
+    },
+    'x-source-intervals': intervals(floorOverride),
+  };
+}
+
+function pathsOf(routes: readonly Route[]): Record<string, Record<string, Schema>> {
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const route of routes) {
+    const path = (paths[route.path] ??= {});
+    path[route.method] = operationOf(route);
+  }
+  return paths;
+}
+
+/** Source → plan → the shortest interval, in seconds. */
+function intervals(override: number | undefined): Record<string, Record<string, number>> {
+  return Object.fromEntries(
+    SOURCE_IDS.map((source) => [
+      source,
+      Object.fromEntries(PLANS.map((plan) => [plan, floorSeconds(plan, source, override)])),
+    ]),
+  );
+}

@@ -1,0 +1,94 @@
+import { listOf, object, oneOf, ref, TEXT, type Schema } from './schema.js';
+
+interface ErrorKind {
+  name: string;
+  description: string;
+  codes: readonly string[];
+}
+
+/** Every status that a refusal has, and its codes. */
+export const ERRORS: Readonly<Record<number, ErrorKind>> = {
+  400: {
+    name: 'BadRequest',
+    description: 'The request is faulty; `details` names every fault.',
+    codes: ['VALIDATION', 'INTERVAL_TOO_LOW', 'MARKET_DISABLED', 'ESTIMATE_REQUIRED'],
+  },
+  401: {
+    name: 'Unauthorized',
+    description: 'The API key is missing, unknown, revoked or expired.',
+    codes: ['UNAUTHORIZED'],
+  },
+  402: {
+    name: 'PaymentRequired',
+    description: 'The credits do not cover it, or the plan does not allow it.',
+    codes: ['INSUFFICIENT_CREDITS', 'PLAN_LIMIT'],
+  },
+  403: { name: 'Forbidden', description: 'The API key may only read.', codes: ['FORBIDDEN'] },
+  404: {
+    name: 'NotFound',
+    description: 'There is none, or it is another account’s.',
+    codes: ['NOT_FOUND', 'USER_NOT_FOUND', 'USER_PROTECTED', 'USER_SUSPENDED'],
+  },
+  409: {
+    name: 'Conflict',
+    description: 'It does not fit what there is.',
+    codes: [
+      'CONFLICT',
+      'DUPLICATE_SEARCH',
+      'ESTIMATE_MISMATCH',
+      'ESTIMATE_EXPIRED',
+      'IDEMPOTENCY_IN_PROGRESS',
+    ],
+  },
+  413: {
+    name: 'PayloadTooLarge',
+    description: 'The body is larger than 1 MiB, or what follows from it than can be stored at once.',
+    codes: ['PAYLOAD_TOO_LARGE'],
+  },
+  415: { name: 'UnsupportedMediaType', description: 'The body is not JSON.', codes: ['VALIDATION'] },
+  422: {
+    name: 'KeyReused',
+    description: 'The `Idempotency-Key` was used with another request.',
+    codes: ['IDEMPOTENCY_KEY_REUSED'],
+  },
+  429: {
+    name: 'TooManyRequests',
+    description: 'The requests of this minute are used up.',
+    codes: ['TOO_MANY_REQUESTS'],
+  },
+  500: { name: 'InternalError', description: 'A defect of the service.', codes: ['INTERNAL'] },
+  503: {
+    name: 'Unavailable',
+    description: 'Something that this needs does not answer; try again in a while.',
+    codes: ['UNAVAILABLE', 'PARSE', 'NETWORK'],
+  },
+};
+
+const FAULT = object({ path: TEXT, message: TEXT });
+
+export const errorSchemas: Readonly<Record<string, Schema>> = {
+  Fault: FAULT,
+  ...Object.fromEntries(
+    Object.values(ERRORS).map(({ name, codes }) => [
+      name,
+      object({ error: TEXT, code: oneOf(codes) }, { details: listOf(ref('Fault')) }),
+    ]),
+  ),
+};
+
+/** `components.responses`: one for each status. */
+export function errorResponses(headers: Schema): Readonly<Record<string, Schema>> {
+  const waiting = {
+    'Retry-After': { description: 'Seconds', schema: { type: 'integer', minimum: 1 } },
+  };
+  return Object.fromEntries(
+    Object.entries(ERRORS).map(([status, { name, description, codes }]) => [
+      name,
+      {
+        description: `${description} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
+        headers: status === '429' || status === '409' ? { ...headers, ...waiting } : headers,
+        content: { 'application/json': { schema: ref(name) } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,19 @@
+import { Controller, Get, Header, Inject } from '@nestjs/common';
+import { FLOOR_SECONDS } from '../config.js';
+import { openApiDocument } from './document.js';
+
+/** The description of the interface; open to everybody. */
+@Controller('v1/openapi.json')
+export class OpenApiController {
+  private readonly text: string;
+
+  constructor(@Inject(FLOOR_SECONDS) floorSeconds: number | undefined) {
+    this.text = JSON.stringify(openApiDocument(floorSeconds));
+  }
+
+  @Get()
+  @Header('content-type', 'application/json; charset=utf-8')
+  read(): string {
+    return this.text;
+  }
+}

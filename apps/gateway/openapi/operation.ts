@@ -1,0 +1,89 @@
+import { ERRORS } from './errors.js';
+import type { Schema } from './schema.js';
+
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+
+/** One route, said shortly. */
+export interface Route {
+  method: Method;
+  /** `/v1/keywords/{id}` */
+  path: string;
+  tag: string;
+  /** Unique; clients name their functions by it. */
+  operationId: string;
+  summary: string;
+  description?: string;
+  /** Those of the path among them. */
+  parameters?: readonly Schema[];
+  body?: Schema;
+  /** Of the answer; 200 unless it says otherwise. */
+  status?: 200 | 201 | 204;
+  answer?: Schema;
+  /** Statuses of refusals beyond those that every route of its kind has. */
+  refusals?: readonly number[];
+  /** Open to everybody: no key, no quota. */
+  open?: boolean;
+}
+
+/** Headers that every answer under `/v1` has, but those to callers who are unknown. */
+const ANSWER_HEADERS = [
+  'X-Request-Id',
+  'RateLimit-Policy',
+  'RateLimit',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+];
+
+export function headersOf(names: readonly string[] = ANSWER_HEADERS): Schema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** The route as OpenAPI has it. */
+export function operationOf(route: Route): Schema {
+  const { tag, operationId, summary, description, body, status = 200, answer } = route;
+  const parameters = [
+    ...(route.parameters ?? []),
+    ...(route.open ? [] : [{ $ref: '#/components/parameters/RequestId' }]),
+    ...(route.method === 'post' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+  ];
+  return {
+    tags: [tag],
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(route.open ? { security: [] } : {}),
+    responses: {
+      [status]: {
+        description: status === 204 ? 'Done' : 'As asked',
+        headers: headersOf(
+          route.open
+            ? ['X-Request-Id']
+            : route.method === 'post'
+              ? [...ANSWER_HEADERS, 'Idempotency-Replayed']
+              : undefined,
+        ),
+        ...(answer === undefined ? {} : { content: { 'application/json': { schema: answer } } }),
+      },
+      ...Object.fromEntries(
+        refusalsOf(route).map((refusal) => [
+          refusal,
+          { $ref: `#/components/responses/${ERRORS[refusal]?.name}` },
+        ]),
+      ),
+    },
+  };
+}
+
+function refusalsOf({ method, path, refusals = [], open }: Route): number[] {
+  if (open) return [500];
+  const every = [400, 401, 429, 500, 503];
+  const addressed = path.includes('{') ? [404] : [];
+  const changing = method === 'get' ? [] : [403, 409, 413, 415];
+  const keyed = method === 'post' ? [402, 422] : [];
+  return [...new Set([...every, ...addressed, ...changing, ...keyed, ...refusals])].sort((a, b) => a - b);
+}

@@ -1,0 +1,96 @@
+import {
+  BOOLEAN,
+  DATE,
+  FREE_FORM,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  NUMBER,
+  object,
+  ref,
+  TEXT,
+  told,
+  type Schema,
+} from '../schema.js';
+import { SOURCE } from './criteria.js';
+
+const day = object({
+  date: DATE,
+  quotedChecks: NUMBER,
+  quotedCredits: NUMBER,
+  chargedChecks: NUMBER,
+  chargedCredits: NUMBER,
+});
+
+export const estimateSchemas: Readonly<Record<string, Schema>> = {
+  Estimate: object({
+    monthlyCredits: NUMBER,
+    checksPerMonth: NUMBER,
+    bySource: listOf(
+      object({
+        source: SOURCE,
+        intervalSeconds: INTEGER,
+        searches: INTEGER,
+        checksPerMonth: NUMBER,
+        monthlyCredits: NUMBER,
+      }),
+    ),
+    bySearch: listOf(
+      object({
+        source: SOURCE,
+        searchId: nullable(ID),
+        label: nullable(TEXT),
+        creditsPerCheck: NUMBER,
+        checksPerMonth: NUMBER,
+        monthlyCredits: NUMBER,
+      }),
+    ),
+    firstScanCredits: told('The most that the first scan can cost, with `backfill`', NUMBER),
+    normalized: object({
+      refreshIntervalSeconds: INTEGER,
+      sentimentEnabled: BOOLEAN,
+      coBrandsEnabled: BOOLEAN,
+      sources: listOf(
+        object({
+          source: SOURCE,
+          intervalSeconds: INTEGER,
+          searches: listOf(object({ id: nullable(ID), label: nullable(TEXT), resolvedCriteria: FREE_FORM })),
+        }),
+      ),
+    }),
+    planAllowance: NUMBER,
+    creditsRemaining: NUMBER,
+    searchSlots: object({ inUse: INTEGER, requested: INTEGER, limit: nullable(INTEGER) }),
+  }),
+  KeywordEstimate: {
+    oneOf: [
+      object({
+        valid: { const: true },
+        estimate: ref('Estimate'),
+        estimateToken: told('For the header `Service-Estimate-Token` of the create', TEXT),
+        estimateTokenExpiresAt: INSTANT,
+      }),
+      object({
+        valid: { const: false },
+        refusal: told(
+          'What the create would answer',
+          object({ status: INTEGER, code: nullable(TEXT), message: TEXT }, { details: listOf(ref('Fault')) }),
+        ),
+      }),
+    ],
+  },
+  Quote: object({
+    keywordId: ID,
+    priceBookVersion: TEXT,
+    monthlyCredits: NUMBER,
+    since: INSTANT,
+    until: INSTANT,
+    quotedCredits: NUMBER,
+    chargedCredits: NUMBER,
+    bySource: listOf(
+      object({ source: SOURCE, quotedCredits: NUMBER, chargedCredits: NUMBER, days: listOf(day) }),
+    ),
+  }),
+};

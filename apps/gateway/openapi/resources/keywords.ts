@@ -1,0 +1,233 @@
+import { SOURCE_IDS } from '#contracts';
+import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
+import { WEBHOOK_EVENTS } from '../../api/keywords/keyword-body.dto.js';
+import type { Route } from '../operation.js';
+import { inPath, inQuery, paging, repeated, since, UNTIL } from '../parameters.js';
+import {
+  BOOLEAN,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  NUMBER,
+  object,
+  oneOf,
+  pageOf,
+  ref,
+  TEXT,
+  told,
+  type Schema,
+} from '../schema.js';
+import { SOURCE } from './criteria.js';
+
+const pausedReason = nullable(oneOf(['user', 'insufficient_credits', 'schedule', 'plan']));
+
+/** Every key of the create body with its effective value, and the read-only ones. */
+const keyword: Readonly<Record<string, Schema>> = {
+  id: ID,
+  name: TEXT,
+  refreshIntervalSeconds: INTEGER,
+  globalCriteria: ref('GlobalCriteria'),
+  sources: listOf(
+    object({
+      source: SOURCE,
+      enabled: BOOLEAN,
+      refreshIntervalSeconds: nullable(INTEGER),
+      searches: listOf(
+        object({ id: ID, label: nullable(TEXT), overridesEnabled: BOOLEAN, overrides: ref('Criteria') }),
+      ),
+    }),
+  ),
+  webhookUrl: nullable(TEXT),
+  aiEnabled: BOOLEAN,
+  aiPreset: nullable(TEXT),
+  aiPrompt: nullable(TEXT),
+  aiStep: nullable(ref('AgentStep')),
+  sentimentEnabled: BOOLEAN,
+  coBrandsEnabled: BOOLEAN,
+  subjectRole: oneOf(['own', 'competitor', 'topic']),
+  muteRules: listOf(
+    object({
+      value: TEXT,
+      target: oneOf(MUTE_TARGETS),
+      source: nullable(SOURCE),
+      match: oneOf(MUTE_MATCHES),
+    }),
+  ),
+  vipAuthors: listOf(object({ handle: TEXT, source: nullable(SOURCE), note: nullable(TEXT) })),
+  rules: listOf(
+    object({
+      id: ID,
+      name: TEXT,
+      enabled: BOOLEAN,
+      source: nullable(SOURCE),
+      when: ref('Condition'),
+      then: listOf(ref('Action')),
+    }),
+  ),
+  webhookMode: oneOf(['all', 'rules']),
+  webhookEvents: listOf(oneOf(WEBHOOK_EVENTS)),
+  channels: listOf(ref('KeywordChannel')),
+  spikeAlert: nullable(oneOf(['low', 'medium', 'high'])),
+  backfill: BOOLEAN,
+  schedule: nullable(ref('Schedule')),
+  state: oneOf(['active', 'paused', 'retired']),
+  pausedReason,
+  createdAt: INSTANT,
+  updatedAt: INSTANT,
+  version: told('Grows with each change', INTEGER),
+  monthlyCredits: told('What its checks come to in 30 days, by today’s price book', NUMBER),
+  watches: listOf(ref('KeywordWatch')),
+};
+
+const activity = object(
+  {
+    id: ID,
+    source: SOURCE,
+    type: oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed']),
+    occurredAt: INSTANT,
+    watchId: ID,
+  },
+  {
+    eventsEmitted: told('Of a poll', INTEGER),
+    creditsCharged: told('Of a poll', INTEGER),
+    eventId: told('Of a webhook: what was delivered', ID),
+    statusCode: told('Of a webhook: what the receiver answered', INTEGER),
+    message: told('Why it failed', TEXT),
+  },
+);
+
+export const keywordSchemas: Readonly<Record<string, Schema>> = {
+  Keyword: object(keyword),
+  ChangedKeyword: object({ ...keyword, resetSearches: listOf(ref('ResetSearch')) }),
+  KeywordWatch: object({
+    id: ID,
+    source: SOURCE,
+    searchId: nullable(ID),
+    criteriaHash: TEXT,
+    refreshIntervalSeconds: INTEGER,
+    isActive: BOOLEAN,
+    pausedReason,
+    lastCheckedAt: nullable(INSTANT),
+    lastStatus: nullable(TEXT),
+  }),
+  ResetSearch: told(
+    'A search that was started over: its criteria are others now',
+    object({
+      source: SOURCE,
+      searchId: nullable(ID),
+      label: nullable(TEXT),
+      previousWatchId: ID,
+      watchId: ID,
+    }),
+  ),
+  Activity: activity,
+};
+
+const id = inPath('id', 'The keyword');
+const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
+
+type Unnamed = Omit<Route, 'path' | 'tag' | 'operationId'>;
+
+/** A keyword has two names, and every route under both. */
+function underBothNames(name: string, sub: string, route: Unnamed, query: Partial<Unnamed> = {}): Route[] {
+  return [
+    { ...route, tag: 'Keywords', path: `/v1/keywords${sub}`, operationId: `${name}Keyword` },
+    { ...route, ...query, tag: 'Keywords', path: `/v1/queries${sub}`, operationId: `${name}Query` },
+  ];
+}
+
+export const keywordRoutes: readonly Route[] = [
+  ...underBothNames(
+    'create',
+    '',
+    {
+      method: 'post',
+      summary: 'Create a keyword',
+      parameters: [TOKEN],
+      body: ref('KeywordBody'),
+      status: 201,
+      answer: ref('Keyword'),
+    },
+    { body: ref('QueryBody') },
+  ),
+  ...underBothNames('list', '', {
+    method: 'get',
+    summary: 'Keywords, newest first',
+    parameters: [
+      repeated('state', 'In which state.', oneOf(['active', 'paused', 'retired'])),
+      repeated('source', 'That watch the source.', oneOf(SOURCE_IDS)),
+      inQuery('q', 'Part of the name'),
+      ...paging(),
+    ],
+    answer: pageOf('data', ref('Keyword')),
+  }),
+  ...underBothNames(
+    'estimate',
+    '/estimate',
+    {
+      method: 'post',
+      summary: 'What a keyword would cost',
+      description:
+        'Free, and creates nothing. A body that the create would refuse is a 200 with `valid: false`.',
+      body: ref('KeywordBody'),
+      answer: ref('KeywordEstimate'),
+    },
+    { body: ref('QueryBody') },
+  ),
+  ...underBothNames('get', '/{id}', {
+    method: 'get',
+    summary: 'A keyword',
+    parameters: [id],
+    answer: ref('Keyword'),
+  }),
+  ...underBothNames('change', '/{id}', {
+    method: 'patch',
+    summary: 'Change a keyword',
+    description: 'A search whose criteria change starts over, in silence; its mentions stay.',
+    parameters: [id],
+    body: ref('KeywordChange'),
+    answer: ref('ChangedKeyword'),
+    refusals: [402],
+  }),
+  ...underBothNames('delete', '/{id}', {
+    method: 'delete',
+    summary: 'Retire a keyword, or purge it',
+    parameters: [
+      id,
+      inQuery('purge', 'Delete it and its events outright', { type: 'boolean', default: false }),
+    ],
+    status: 204,
+  }),
+  ...underBothNames('pause', '/{id}/pause', {
+    method: 'post',
+    summary: 'Let a keyword rest',
+    parameters: [id],
+    answer: ref('Keyword'),
+  }),
+  ...underBothNames('resume', '/{id}/resume', {
+    method: 'post',
+    summary: 'Let a keyword run again',
+    parameters: [id],
+    answer: ref('Keyword'),
+  }),
+  ...underBothNames('quote', '/{id}/quote', {
+    method: 'get',
+    summary: 'What a keyword was said to cost, and what it did cost',
+    description: 'By source and UTC day. Free.',
+    parameters: [id, since('30 days before `until`'), UNTIL],
+    answer: ref('Quote'),
+  }),
+  ...underBothNames('activityOf', '/{id}/activity', {
+    method: 'get',
+    summary: 'What a keyword did: checks and deliveries, newest first',
+    parameters: [
+      id,
+      since('7 days ago'),
+      inQuery('source', 'One source', oneOf(SOURCE_IDS)),
+      ...paging(500, 100),
+    ],
+    answer: pageOf('activity', ref('Activity')),
+  }),
+];

@@ -1,0 +1,76 @@
+/** A JSON Schema (2020-12), or any other part of the description. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const TEXT: Schema = { type: 'string' };
+export const INTEGER: Schema = { type: 'integer' };
+export const NUMBER: Schema = { type: 'number' };
+export const BOOLEAN: Schema = { type: 'boolean' };
+export const ID: Schema = { type: 'string', format: 'uuid' };
+/** ISO 8601 UTC with milliseconds and `Z`. */
+export const INSTANT: Schema = { type: 'string', format: 'date-time' };
+/** An instant as it may be sent: any offset, or none, which is UTC. */
+export const INSTANT_SENT: Schema = { type: 'string', examples: ['2026-03-01T12:00:00+01:00', '2026-03-01'] };
+export const DATE: Schema = { type: 'string', format: 'date' };
+export const NULL: Schema = { type: 'null' };
+/** An object with the user's own keys. */
+export const FREE_FORM: Schema = { type: 'object', additionalProperties: true };
+
+/** A text of so many characters. */
+export function textOf(minLength: number, maxLength: number): Schema {
+  return { type: 'string', minLength, maxLength };
+}
+
+export function oneOf(values: readonly string[]): Schema {
+  return { type: 'string', enum: values };
+}
+
+export function listOf(items: Schema, minItems?: number, maxItems?: number): Schema {
+  return {
+    type: 'array',
+    items,
+    ...(minItems === undefined ? {} : { minItems }),
+    ...(maxItems === undefined ? {} : { maxItems }),
+  };
+}
+
+/** A map from names that are not known beforehand. */
+export function mapOf(values: Schema): Schema {
+  return { type: 'object', additionalProperties: values };
+}
+
+export function nullable(schema: Schema): Schema {
+  return { anyOf: [schema, NULL] };
+}
+
+/** With a sentence that says what it is. */
+export function told(description: string, schema: Schema): Schema {
+  return '$ref' in schema ? { allOf: [schema], description } : { ...schema, description };
+}
+
+/** A schema of `components.schemas`. */
+export function ref(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** An object that has all of the first keys, may have the others, and no more. */
+export function object(
+  required: Readonly<Record<string, Schema>>,
+  optional: Readonly<Record<string, Schema>> = {},
+): Schema & { properties: Readonly<Record<string, Schema>> } {
+  return {
+    type: 'object',
+    properties: { ...required, ...optional },
+    required: Object.keys(required),
+    additionalProperties: false,
+  };
+}
+
+/** A page of a list. */
+export function pageOf(key: string, items: Schema, more: Readonly<Record<string, Schema>> = {}): Schema {
+  return object({ [key]: listOf(items), ...more }, { nextCursor: NEXT_CURSOR });
+}
+
+const NEXT_CURSOR: Schema = {
+  type: 'string',
+  description: 'Where the next page begins: to be sent back unchanged as `cursor`. Absent on the last page.',
+};

@@ -1,0 +1,81 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import type { ApiExchange } from '#testing';
+import { openApiDocument } from '../../apps/gateway/openapi/document.js';
+
+interface Described {
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, Response> };
+}
+interface Operation {
+  security?: [];
+  responses: Record<string, Response | { $ref: string }>;
+}
+interface Response {
+  content?: { 'application/json': unknown };
+}
+
+/** The description that answers are held to. */
+export const description = openApiDocument() as unknown as Described;
+
+const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats, allErrors: true });
+ajv.addSchema(description, 'openapi');
+const validators = new Map<string, ValidateFunction>();
+
+/**
+ * Holds an answer to the description: its route and status are described, its headers are there, and its body has the
+ * keys that are described and no others.
+ * @throws Error that says what is not as described
+ */
+export function checkDescribed({ method, path, answer }: ApiExchange): void {
+  const fail = (why: string): never => {
+    throw new Error(`${method} ${path} → ${answer.status} ${answer.text.slice(0, 500)}: ${why}`);
+  };
+  if (!answer.headers['x-request-id']) fail('has no X-Request-Id');
+  const route = routeOf(path);
+  const operation = route === undefined ? undefined : description.paths[route]?.[method.toLowerCase()];
+  if (route === undefined || !operation) {
+    if (![400, 401, 404, 429].includes(answer.status)) fail('the route is not described');
+    return;
+  }
+  if (answer.status !== 401 && answer.status !== 400 && !operation.security && !answer.headers['ratelimit'])
+    fail('has no RateLimit');
+  const response = operation.responses[answer.status];
+  if (!response) return fail('the status is not described');
+  const pointer =
+    '$ref' in response
+      ? response.$ref.slice(1)
+      : pointerOf('paths', route, method.toLowerCase(), 'responses', String(answer.status));
+  const { content } =
+    '$ref' in response
+      ? (description.components.responses[response.$ref.split('/').at(-1) ?? ''] ?? {})
+      : response;
+  if (!content) {
+    if (answer.text !== '') fail('has a body where none is described');
+    return;
+  }
+  const validate = validatorOf(`openapi#${pointer}/content/application~1json/schema`);
+  if (!validate(answer.body)) fail(ajv.errorsText(validate.errors, { dataVar: 'body' }));
+}
+
+/** The described route that the path is one of; where several fit, the one that says most. */
+export function routeOf(path: string): string | undefined {
+  const given = (path.split('?')[0] ?? '').split('/');
+  const fits = Object.keys(description.paths).filter((route) => {
+    const parts = route.split('/');
+    return (
+      parts.length === given.length && parts.every((part, n) => part.startsWith('{') || part === given[n])
+    );
+  });
+  return fits.sort((a, b) => a.split('{').length - b.split('{').length)[0];
+}
+
+function validatorOf(reference: string): ValidateFunction {
+  const known = validators.get(reference) ?? ajv.compile({ $ref: reference });
+  validators.set(reference, known);
+  return known;
+}
+
+function pointerOf(...keys: string[]): string {
+  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
