@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inject } from 'vitest';
 import { simulatedSources, startSimulator, type Simulator } from '../apps/simulator/index.js';
+import { checkDescribed } from './interface/described.js';
 import { ApiClient, isolateStores, openAccount, programEnv, until, type IsolatedStores } from '#testing';
 
 /** The world around an installation under test: stores, upstreams and a receiver. */
@@ -24,7 +28,9 @@ export async function setStage(more: NodeJS.ProcessEnv = {}): Promise<Stage> {
     isolateStores(inject('stores')),
     startSimulator({ seed: 11, limits: { reddit: 1_000_000, bluesky: 1_000_000 } }),
   ]);
+  const dataDir = mkdtempSync(join(tmpdir(), 'earshot-stage-'));
   const env = programEnv(stores, {
+    DATA_DIR: dataDir,
     ...simulatedSources(simulator.url),
     // Nobody waits for an interval that a plan allows.
     INTERVAL_FLOOR_SECONDS: '1',
@@ -37,6 +43,7 @@ export async function setStage(more: NodeJS.ProcessEnv = {}): Promise<Stage> {
     async close() {
       await simulator.stop();
       await stores.drop();
+      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
@@ -45,7 +52,7 @@ export async function setStage(more: NodeJS.ProcessEnv = {}): Promise<Stage> {
 export async function welcome(stage: Stage, gatewayUrl: string): Promise<Customer> {
   const { accountId, apiKey, signingSecret } = await openAccount(stage.stores.natsUrl);
   stage.simulator.receiver.addSecret('*', signingSecret);
-  return { api: new ApiClient(gatewayUrl, apiKey), accountId, signingSecret };
+  return { api: new ApiClient(gatewayUrl, apiKey, checkDescribed), accountId, signingSecret };
 }
 
 /** Creates a keyword and waits until each of its watches has had its first poll. */
