@@ -25,44 +25,56 @@ export async function putWatches(
   watches: readonly Watch[],
   owner: WatchOwner,
 ): Promise<void> {
-  for (const watch of watches)
-    await tx.query(
-      `INSERT INTO watches AS w (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
-         interval_seconds, webhook_url, webhook_mode, ai, analysis, backfill, disabled, credits_per_check,
-         first_scan_credits, price_book_version, paused_reason, is_active, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-         (SELECT k.paused_reason FROM keywords k WHERE k.keyword_id = $3::uuid),
-         NOT $14 AND NOT EXISTS (SELECT 1 FROM keywords k WHERE k.keyword_id = $3::uuid AND k.state <> 'active'),
-         $18, $18)
-       ON CONFLICT (watch_id) DO UPDATE SET
-         search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
-         webhook_url = excluded.webhook_url, webhook_mode = excluded.webhook_mode, ai = excluded.ai,
-         analysis = excluded.analysis, disabled = excluded.disabled, credits_per_check = excluded.credits_per_check,
-         price_book_version = excluded.price_book_version, is_active = excluded.is_active,
-         paused_reason = excluded.paused_reason,
-         updated_at = CASE WHEN w.interval_seconds = excluded.interval_seconds AND w.disabled = excluded.disabled
-           AND w.webhook_url IS NOT DISTINCT FROM excluded.webhook_url THEN w.updated_at ELSE excluded.updated_at END`,
-      [
-        watch.watchId,
-        accountId,
-        owner.keywordId,
-        watch.searchId || null,
-        watch.source,
-        JSON.stringify(watch.criteria ? criteriaJson(watch.criteria) : {}),
-        watch.criteriaHash,
-        watch.intervalSeconds,
-        owner.webhookUrl,
-        owner.webhookMode,
-        owner.ai ? JSON.stringify(toJson(AgentStepSchema, owner.ai)) : null,
-        owner.analysis,
-        watch.backfill,
-        watch.disabled,
-        watch.creditsPerCheck,
-        watch.firstScanCredits,
-        watch.priceBookVersion,
-        decidedAt,
-      ],
-    );
+  if (watches.length === 0) return;
+  await tx.query(
+    `INSERT INTO watches AS w (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
+       interval_seconds, webhook_url, webhook_mode, ai, analysis, backfill, disabled, credits_per_check,
+       first_scan_credits, price_book_version, paused_reason, is_active, created_at, updated_at)
+     SELECT n.watch_id, $2, k.keyword_id, n.search_id, n.source, n.criteria, n.criteria_hash, n.interval_seconds, $4,
+       $5, $6, $7, n.backfill, n.disabled, n.credits_per_check, n.first_scan_credits, n.price_book_version,
+       k.paused_reason, NOT n.disabled AND k.state IS NOT DISTINCT FROM $9, $8, $8
+     FROM jsonb_to_recordset($1) AS n (watch_id uuid, search_id uuid, source text, criteria jsonb, criteria_hash text,
+         interval_seconds int, backfill boolean, disabled boolean, credits_per_check int, first_scan_credits int,
+         price_book_version text)
+       LEFT JOIN keywords k ON k.keyword_id = $3
+     WHERE $3::uuid IS NULL OR k.keyword_id IS NOT NULL
+     ON CONFLICT (watch_id) DO UPDATE SET
+       search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
+       webhook_url = excluded.webhook_url, webhook_mode = excluded.webhook_mode, ai = excluded.ai,
+       analysis = excluded.analysis, disabled = excluded.disabled, credits_per_check = excluded.credits_per_check,
+       price_book_version = excluded.price_book_version, is_active = excluded.is_active,
+       paused_reason = excluded.paused_reason,
+       updated_at = CASE WHEN w.interval_seconds = excluded.interval_seconds AND w.disabled = excluded.disabled
+         AND w.webhook_url IS NOT DISTINCT FROM excluded.webhook_url THEN w.updated_at ELSE excluded.updated_at END`,
+    [
+      JSON.stringify(watches.map(rowOf)),
+      accountId,
+      owner.keywordId,
+      owner.webhookUrl,
+      owner.webhookMode,
+      owner.ai ? JSON.stringify(toJson(AgentStepSchema, owner.ai)) : null,
+      owner.analysis,
+      decidedAt,
+      // A lone watch, which has no keyword, runs.
+      owner.keywordId === null ? null : 'active',
+    ],
+  );
+}
+
+function rowOf(watch: Watch) {
+  return {
+    watch_id: watch.watchId,
+    search_id: watch.searchId || null,
+    source: watch.source,
+    criteria: watch.criteria ? criteriaJson(watch.criteria) : {},
+    criteria_hash: watch.criteriaHash,
+    interval_seconds: watch.intervalSeconds,
+    backfill: watch.backfill,
+    disabled: watch.disabled,
+    credits_per_check: watch.creditsPerCheck,
+    first_scan_credits: watch.firstScanCredits,
+    price_book_version: watch.priceBookVersion,
+  };
 }
 
 /** A lone watch's interval and webhook; whether it rests is told apart. */
