@@ -177,6 +177,12 @@ describe('grants', () => {
     await expect(grant(accountId, amount, { expiresAt })).rejects.toMatchObject({ status: 400 });
   });
 
+  it('have a note of 200 characters at the most', async () => {
+    const { accountId } = await service.tenant('free');
+    await grant(accountId, 1, { note: 'x'.repeat(200) });
+    await expect(grant(accountId, 1, { note: 'x'.repeat(201) })).rejects.toMatchObject({ status: 400 });
+  });
+
   it('to nobody are not found', async () => {
     await expect(grant(newId(), 1)).rejects.toMatchObject({ status: 404 });
   });

@@ -58,7 +58,8 @@ export interface Moment {
 }
 
 /** The most that one pack holds. */
-export const MOST_CREDITS = 1_000_000_000_000;
+const MOST_CREDITS = 1_000_000_000_000;
+const LONGEST_NOTE = 200;
 
 /**
  * The id of the movement that follows from the command: the same cause always has the same. Undefined for the mere
@@ -216,7 +217,7 @@ function grant(ledger: OpenLedger, id: string, packId: string, pack: GrantedPack
 
 /** With its end in the one spelling of a time. */
 function checked(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPack {
-  const { credits, expiresAt } = pack;
+  const { credits, expiresAt, note } = pack;
   const end = Date.parse(expiresAt);
   const faults = [];
   if (!Number.isSafeInteger(credits) || credits < 1 || credits > MOST_CREDITS)
@@ -225,6 +226,8 @@ function checked(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPac
     faults.push({ path: 'amount', message: 'is more than the account can hold' });
   if (expiresAt !== '' && !(end > Date.parse(now) && end <= LAST_INSTANT))
     faults.push({ path: 'expires_at', message: 'must be an ISO 8601 date-time in the future' });
+  if (note.length > LONGEST_NOTE)
+    faults.push({ path: 'note', message: `must have at most ${LONGEST_NOTE} characters` });
   if (faults.length > 0) throw Refusal.validation(faults);
   return { ...pack, expiresAt: expiresAt === '' ? '' : isoOf(end) };
 }
