@@ -64,7 +64,6 @@ function dueOn(source: SourceId): DueSearch & { watches: [DueWatch] } {
     searchId: '',
     intervalSeconds: 600,
     backfill: false,
-    coBrands: false,
     baselineAt: at - 3_600_000,
     coveredUntil: at - 3_600_000,
     tick: at,

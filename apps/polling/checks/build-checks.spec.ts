@@ -27,7 +27,6 @@ function watchOf(more: Partial<DueWatch> = {}): DueWatch {
     searchId: '',
     intervalSeconds: 600,
     backfill: false,
-    coBrands: false,
     baselineAt: NOW - HOUR,
     coveredUntil: NOW - HOUR,
     tick: NOW - 1000,
@@ -122,15 +121,6 @@ describe('the check of one watch', () => {
         PRICE_BOOK_VERSION,
         false,
       ]);
-    },
-  );
-
-  it(
-    'is priced with the brands beside the own one, where these are read too',
-    { tags: ['credits.ai-answers'] },
-    () => {
-      const [one] = check(watchOf({ coBrands: true }), [], [], searchOf('ai_answers'), { units: 2 });
-      expect([one?.rateCredits, one?.units, one?.costCredits]).toEqual([7, 2, 14]);
     },
   );
 

@@ -19,7 +19,7 @@ export type PricedParts = Pick<SourceConnector, 'unitsPerCheck' | 'itemsPerFirst
 export function checkPriceOf(
   connector: PricedParts,
   { source, criteria }: DueSearch,
-  { baselineAt, backfill, coBrands }: DueWatch,
+  { baselineAt, backfill }: DueWatch,
 ): CheckPrice {
   const perItem = baselineAt === undefined && backfill ? creditsPerFirstScanItem(source) : undefined;
   if (perItem !== undefined)
@@ -29,7 +29,8 @@ export function checkPriceOf(
       firstScan: true,
     };
   return {
-    rateCredits: creditsPerCheck(source, coBrands),
+    // Brands named beside the own one are quoted, but not read yet: nobody pays for what is not read.
+    rateCredits: creditsPerCheck(source),
     mostUnits: connector.unitsPerCheck?.(criteria) ?? 1,
     firstScan: false,
   };

@@ -12,8 +12,6 @@ export interface DueWatch {
   searchId: string;
   intervalSeconds: number;
   backfill: boolean;
-  /** Brands named beside the own one are read too, which costs more. */
-  coBrands: boolean;
   baselineAt: number | undefined;
   coveredUntil: number | undefined;
   /** When the check was due. */
@@ -53,7 +51,6 @@ interface WatchRow {
   search_id: string | null;
   interval_seconds: number;
   backfill: boolean;
-  co_brands: boolean;
   baseline_at: Date | null;
   covered_until: Date | null;
   next_due_at: Date;
@@ -172,7 +169,6 @@ function watchOf(row: WatchRow): DueWatch {
     searchId: row.search_id ?? '',
     intervalSeconds: row.interval_seconds,
     backfill: row.backfill,
-    coBrands: row.co_brands,
     baselineAt: row.baseline_at?.getTime(),
     coveredUntil: row.covered_until?.getTime(),
     tick: row.next_due_at.getTime(),

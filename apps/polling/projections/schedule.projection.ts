@@ -115,11 +115,11 @@ async function schedule(
   );
   await tx.query(
     `INSERT INTO watch_schedule AS w (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds,
-       backfill, co_brands, disabled, is_active, next_due_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NOT $9 AND NOT $10, now())
+       backfill, disabled, is_active, next_due_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NOT $8 AND NOT $9, now())
      ON CONFLICT (watch_id) DO UPDATE SET
        search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
-       co_brands = excluded.co_brands, disabled = excluded.disabled, is_active = excluded.is_active,
+       disabled = excluded.disabled, is_active = excluded.is_active,
        next_due_at = LEAST(w.next_due_at, now() + make_interval(secs => excluded.interval_seconds))`,
     [
       watch.watchId,
@@ -129,7 +129,6 @@ async function schedule(
       watch.searchId || null,
       watch.intervalSeconds,
       watch.backfill,
-      watch.coBrands,
       watch.disabled,
       resting,
     ],

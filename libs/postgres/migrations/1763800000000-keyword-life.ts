@@ -26,7 +26,6 @@ export class KeywordLife1763800000000 implements MigrationInterface {
         ADD COLUMN price_book_version text NOT NULL DEFAULT '';
       CREATE INDEX watches_broke ON watches (account_id) WHERE 'insufficient_credits' = ANY (pauses);
       ALTER TABLE watch_schedule
-        ADD COLUMN co_brands boolean NOT NULL DEFAULT false,
         ADD COLUMN disabled boolean NOT NULL DEFAULT false;
       UPDATE watches SET pauses = ARRAY['user'] WHERE paused_reason = 'user' AND keyword_id IS NULL;
     `);
@@ -53,9 +52,10 @@ export class KeywordLife1763800000000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE quoted_periods');
-    await runner.query('ALTER TABLE watch_schedule DROP COLUMN co_brands');
+    await runner.query('ALTER TABLE watch_schedule DROP COLUMN disabled');
     await runner.query(
-      'ALTER TABLE watches DROP COLUMN pauses, DROP COLUMN credits_needed, DROP COLUMN disabled',
+      `ALTER TABLE watches DROP COLUMN pauses, DROP COLUMN credits_needed, DROP COLUMN disabled,
+         DROP COLUMN credits_per_check, DROP COLUMN first_scan_credits, DROP COLUMN price_book_version`,
     );
     await runner.query(
       'ALTER TABLE keywords DROP COLUMN pauses, DROP COLUMN credits_needed, DROP COLUMN schedule_turns_at',
