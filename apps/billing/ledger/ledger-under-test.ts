@@ -1,4 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
 import { inject } from 'vitest';
 import { CreditDecisionSchema, type CreditDecision } from '#contracts';
 import { balanceOf } from '#credits';
@@ -28,6 +29,8 @@ export interface LedgerStores {
   /** What the tables say is left. */
   creditsOf(accountId: string): Promise<number | undefined>;
   decisionsOf(accountId: string): Promise<CreditDecision[]>;
+  /** As a consumer of CREDITS gets them, oldest first. */
+  messagesOf(accountId: string): Promise<JsMsg[]>;
   /** The movements in the tables, oldest first. */
   movementsOf(accountId: string): Promise<MovementRow[]>;
   drop(): Promise<void>;
@@ -66,6 +69,13 @@ export async function openLedgerStores(): Promise<LedgerStores> {
     async decisionsOf(accountId) {
       const stored = await store.read('CREDITS', subjectOf('CREDITS', accountId));
       return stored.map(({ data }) => fromBinary(CreditDecisionSchema, data));
+    },
+    async messagesOf(accountId) {
+      const found: JsMsg[] = [];
+      const consumer = await bus.js.consumers.get('CREDITS', { filter_subjects: `credits.${accountId}` });
+      const waiting = (await consumer.info()).num_pending;
+      for await (const message of await consumer.fetch({ max_messages: waiting })) found.push(message);
+      return found;
     },
     movementsOf: (accountId) =>
       database.query(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { balanceOf, reserve } from '#credits';
 import { AppendConflict, EventStore } from '#event-store';
 import { newId } from '#kernel';
-import { runDurable } from '#messaging';
+import { done, retry, runDurable } from '#messaging';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
 import { creditsDurable } from './credits.durable.js';
@@ -195,6 +195,21 @@ describe('after a crash between stream and tables', () => {
     }
     await stores.writer.write([chargeOf(accountId)]);
     expect(await stores.creditsOf(accountId)).toBe(2992);
+  });
+
+  it('a message that overtook its predecessor waits for it', async () => {
+    const accountId = await stores.open();
+    const dying = stores.anotherWriter(new DyingStore(stores.bus));
+    await died(dying.write([chargeOf(accountId)]));
+    await died(dying.write([chargeOf(accountId, { costCredits: 10 })]));
+    const [, first, second] = await stores.messagesOf(accountId);
+    if (!first || !second) throw new Error('the messages are not there');
+    const { handle } = creditsDurable(stores.database);
+    expect(await handle([second])).toEqual([retry(200)]);
+    expect(await stores.creditsOf(accountId)).toBe(3000);
+    expect(await handle([second, first])).toEqual([done, done]);
+    expect(await handle([first])).toEqual([done]);
+    expect(await stores.creditsOf(accountId)).toBe(2989);
   });
 
   it('a stream that has lost what the tables know is told, not papered over', async () => {

@@ -1,0 +1,118 @@
+import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { CheckSchema, EventSchema, LookupSchema } from '#contracts';
+import { chargesOf } from './charges.js';
+
+const AT = '2026-03-04T05:06:07.089Z';
+const check = (more: MessageInitShape<typeof CheckSchema> = {}) =>
+  chargesOf(
+    'CHECKS',
+    toBinary(
+      CheckSchema,
+      create(CheckSchema, {
+        checkId: 'check',
+        accountId: 'account',
+        watchId: 'watch',
+        keywordId: 'keyword',
+        source: 'ai_answers',
+        finishedAt: AT,
+        part: 1,
+        parts: 1,
+        costCredits: 21,
+        rateCredits: 7,
+        units: 3,
+        priceBookVersion: '2026-11-20',
+        items: [{ item: { itemId: 'i' } }],
+        ...more,
+      }),
+    ),
+  );
+
+describe('what a check costs', () => {
+  it('is told with its rate, its units and the price book', () => {
+    expect(check()).toEqual({
+      accountId: 'account',
+      causes: [
+        {
+          operation: 'check',
+          source: 'ai_answers',
+          keywordId: 'keyword',
+          watchId: 'watch',
+          checkId: 'check',
+          reference: 'check',
+          at: AT,
+          costCredits: 21,
+          rateCredits: 7,
+          units: 3,
+          priceBookVersion: '2026-11-20',
+        },
+      ],
+    });
+  });
+
+  it('is of another operation in a first scan that is priced by what it returned', () => {
+    expect(check({ firstScan: true }).causes).toMatchObject([{ operation: 'first_scan' }]);
+  });
+
+  it('of a check from before rates were stated is one unit of what it cost', () => {
+    const old = check({ rateCredits: 0, units: 0, priceBookVersion: '' });
+    expect(old.causes).toMatchObject([{ costCredits: 21, rateCredits: 21, units: 1, priceBookVersion: '' }]);
+  });
+
+  it.each<[string, MessageInitShape<typeof CheckSchema>]>([
+    ['that failed', { failure: { kind: 'timeout' } }],
+    ['that is a further part', { part: 2, parts: 2 }],
+    ['that returned nothing to pay for', { costCredits: 0 }],
+  ])('is nothing for one %s', (_, more) => expect(check(more).causes).toEqual([]));
+});
+
+it('an event is charged for each thing that was read of it', () => {
+  const event = create(EventSchema, {
+    eventId: 'event',
+    accountId: 'account',
+    watchId: 'watch',
+    checkId: 'check',
+    source: 'reddit',
+    occurredAt: AT,
+    charges: [
+      { operation: 'analysis', costCredits: 1, priceBookVersion: 'v' },
+      { operation: 'bucket', costCredits: 0, priceBookVersion: 'v' },
+      { operation: 'agent_step', costCredits: 2, priceBookVersion: 'v' },
+    ],
+  });
+  const common = { keywordId: '', watchId: 'watch', checkId: 'check', reference: 'event', at: AT, units: 1 };
+  expect(chargesOf('EVENTS', toBinary(EventSchema, event)).causes).toEqual(
+    [
+      { operation: 'analysis', part: 'analysis', costCredits: 1, rateCredits: 1 },
+      { operation: 'agent_step', part: 'agent_step', costCredits: 2, rateCredits: 2 },
+    ].map((one) => ({ ...common, ...one, source: 'reddit', priceBookVersion: 'v' })),
+  );
+});
+
+it('a lookup is charged as a whole, and belongs to no watch', () => {
+  const lookup = create(LookupSchema, {
+    lookupId: 'lookup',
+    accountId: 'account',
+    source: 'x',
+    operation: 'tweets',
+    at: AT,
+    found: 4,
+    costCredits: 5,
+    priceBookVersion: 'v',
+  });
+  expect(chargesOf('LOOKUPS', toBinary(LookupSchema, lookup)).causes).toEqual([
+    {
+      operation: 'x.tweets',
+      source: 'x',
+      keywordId: '',
+      watchId: '',
+      checkId: '',
+      reference: 'lookup',
+      at: AT,
+      costCredits: 5,
+      rateCredits: 5,
+      units: 1,
+      priceBookVersion: 'v',
+    },
+  ]);
+});
