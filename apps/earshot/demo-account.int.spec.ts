@@ -21,7 +21,7 @@ let database: Database;
 
 beforeAll(async () => {
   stores = await isolateStores(inject('stores'));
-  const env = programEnv(stores);
+  const env = programEnv(stores, { INTERVAL_FLOOR_SECONDS: '1' });
   const billing = readBillingConfig(env);
   services.push(await startService(billingService(billing), billing, false));
   const keywords = readKeywordsConfig(env);

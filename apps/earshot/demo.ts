@@ -77,6 +77,8 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.P
     DATA_DIR: dataDir,
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: env.LOG_LEVEL ?? 'error',
+    // Nobody wants to wait for half a minute at a demo.
+    INTERVAL_FLOOR_SECONDS: '1',
     ...simulatedSources(url),
   };
 }
