@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { openDatabase } from '#postgres';
+import { isolateStores, programEnv, startProgram, type IsolatedStores, type Program } from '#testing';
+
+let stores: IsolatedStores;
+let billing: Program;
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  billing = await startProgram('billing', programEnv(stores));
+});
+afterAll(async () => {
+  await billing?.stop();
+  await stores?.drop();
+});
+
+const program = fileURLToPath(new URL('../dist/apps/earshot/cli.js', import.meta.url));
+
+/** What the command line printed, and its exit code. */
+function cli(...words: string[]): Promise<{ code: number; out: string; errors: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...words], { env: programEnv(stores) }, (error, out, errors) =>
+      resolve({ code: error ? Number(error.code) : 0, out, errors }),
+    );
+  });
+}
+
+async function account(plan: string): Promise<string> {
+  const { out } = await cli('accounts', 'create', '--email', `${plan}@example.org`, '--plan', plan);
+  return (JSON.parse(out) as { accountId: string }).accountId;
+}
+
+it(
+  'credits are granted, shown and audited, each with what it says on standard output alone',
+  { timeout: 60_000 },
+  async () => {
+    const accountId = await account('free');
+    const granted = await cli(
+      'credits',
+      'grant',
+      '--account',
+      accountId,
+      '--amount',
+      '500',
+      '--note',
+      'thanks',
+    );
+    expect(granted).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^\{"packId":"[0-9a-f-]{36}","amount":500,"creditsRemaining":3500\}\n$/),
+      errors: '',
+    });
+    await cli('accounts', 'change-plan', '--account', accountId, '--plan', 'solo');
+    const shown = await cli('credits', 'show', '--account', accountId);
+    expect(JSON.parse(shown.out)).toMatchObject({
+      accountId,
+      plan: 'solo',
+      monthlyAllowance: 60_000,
+      creditsRemaining: 60_500,
+      creditsHeld: 0,
+    });
+    const audited = await cli('credits', 'audit', '--account', accountId);
+    expect(audited).toMatchObject({ code: 0, errors: '' });
+    expect(audited.out).toMatch(/\n3 movements, 0 of them charges; balance 60500\nEverything agrees\.\n$/);
+  },
+);
+
+it('an audit that finds something ends with exit code 1', async () => {
+  const accountId = await account('growth');
+  const database = await openDatabase(stores.databaseUrl, 'spec', 2);
+  await database.query('UPDATE credit_balances SET balance = 1 WHERE account_id = $1', [accountId]);
+  await database.destroy();
+  const { code, out } = await cli('credits', 'audit', '--account', accountId, '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toMatchObject({
+    accountId,
+    agrees: false,
+    faults: ['the balance in the tables is 1, and by the stream 250000'],
+  });
+});
+
+it.each([
+  ['credits', 'show'],
+  ['credits', 'audit'],
+  ['credits', 'grant', '--amount', '1'],
+  ['accounts', 'change-plan', '--plan', 'pro'],
+])('of an account that is not there nothing is said but that: %s %s', async (...words) => {
+  const none = '0190a0b0-0000-7000-8000-0000000000a1';
+  expect(await cli(...words, '--account', none)).toEqual({ code: 1, out: '', errors: 'account not found\n' });
+});
+
+it('an amount that is none is refused before anything is asked', async () => {
+  const none = '0190a0b0-0000-7000-8000-0000000000a1';
+  const { code, errors } = await cli('credits', 'grant', '--account', none, '--amount', '-5');
+  expect([code, errors.split('\n')[0]]).toEqual([1, expect.stringContaining('It must be a whole number.')]);
+});
