@@ -23,7 +23,7 @@ import {
 } from './harness.js';
 
 helpWanted(`
-Usage: node dist/bench/ledger.js [--seconds 3] [--rounds 5] [--batch 1000] [--accounts 200]
+Usage: node dist/bench/ledger.js [--seconds 3] [--rounds 4] [--batch 1000] [--accounts 200]
 
 Charges a second of the ledger's writer, on JetStream and Postgres, in batches, all on one account and spread over many;
 beside it one statement for each charge, UPDATE ... WHERE balance >= cost and INSERT of the movement, on eight connections.
@@ -31,7 +31,7 @@ About one minute.
 `);
 
 const SECONDS = numberOption('seconds', 3);
-const ROUNDS = numberOption('rounds', 5);
+const ROUNDS = numberOption('rounds', 4);
 const BATCH = numberOption('batch', 1000);
 const ACCOUNTS = numberOption('accounts', 200);
 const CONNECTIONS = 8;
