@@ -58,6 +58,22 @@ describe('paging through mentions', () => {
     },
   );
 
+  it('a row that was written many times over hides none behind it', async () => {
+    const { accountId, api } = await service.tenant();
+    const [twin, next] = [
+      mentionRow(accountId, { occurred_at: ago(1) }),
+      mentionRow(accountId, { occurred_at: ago(2) }),
+    ];
+    // Each in an insert of its own: ClickHouse makes one of those that come together.
+    for (let n = 0; n < 20; n += 1) await write([twin]);
+    await write([next]);
+    expect(idsIn(await api.get('/v1/mentions?limit=2'))).toEqual(idsOf([twin, next]));
+    const first = await api.get('/v1/mentions?limit=1');
+    expect(idsIn(first)).toEqual([twin.event_id]);
+    const rest = await api.get(`/v1/mentions?limit=1&cursor=${first.body.nextCursor}`);
+    expect([idsIn(rest), rest.body.nextCursor]).toEqual([[next.event_id], undefined]);
+  });
+
   it('oldest first shows the rows that arrive meanwhile too, each once', async () => {
     const { accountId, api } = await service.tenant();
     const first = await write(
