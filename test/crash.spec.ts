@@ -9,7 +9,10 @@ import {
   type Program,
   type ServiceName,
 } from '#testing';
+import { balanceOf } from '#credits';
 import { freePort } from '#embedded';
+import { openDatabase } from '#postgres';
+import { expectAuditAgrees } from './audit.js';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
 const BURST = 500;
@@ -20,6 +23,16 @@ const INSTANTS: { service: ServiceName; failpoint: string; when: string }[] = [
     service: 'polling',
     failpoint: 'polling-after-append-before-projection:3',
     when: 'after the append, before the tables',
+  },
+  {
+    service: 'polling',
+    failpoint: 'polling-after-reservation-before-read:2',
+    when: 'after credits were reserved, before the read',
+  },
+  {
+    service: 'billing',
+    failpoint: 'billing-after-append-before-projection:1',
+    when: 'after charges were appended, before the tables',
   },
   {
     service: 'analysis',
@@ -63,6 +76,7 @@ describe('kill -9 during a burst loses nothing', () => {
       expect(doomed.child.signalCode, doomed.output()).toBe('SIGKILL');
       programs.set(service, await startProgram(service, stage.env));
       await expectNothingLost(stage, customer, brand);
+      await expectNothingHeld(stage, customer, brand);
     },
     90_000,
   );
@@ -185,10 +199,25 @@ function burst(stage: Stage, term: string): void {
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: `${term} number ${n}` });
 }
 
+/** Once nothing polls, nothing is reserved any more: what the dead process had reserved was used up or given back. */
+async function expectNothingHeld(stage: Stage, { api, accountId }: Customer, brand: Brand): Promise<void> {
+  expect((await api.delete(`/v1/keywords/${brand.keywordId}`)).status).toBe(204);
+  const database = await openDatabase(stage.stores.databaseUrl, 'spec', 2);
+  try {
+    await until(
+      'nothing is reserved',
+      async () => (await balanceOf(database, accountId))?.held === 0,
+      30_000,
+    );
+  } finally {
+    await database.destroy();
+  }
+}
+
 /** Every item is one mention, every event was delivered at least once, copies are alike, the replay is complete. */
 async function expectNothingLost(
   stage: Stage,
-  { api }: Customer,
+  { api, accountId }: Customer,
   { hook, keywordId, watchId }: Brand,
 ): Promise<void> {
   const { receiver } = stage.simulator;
@@ -209,4 +238,6 @@ async function expectNothingLost(
 
   const replay = await api.all(`/v1/hackernews/watches/${watchId}/events?limit=200`);
   expect(replay.map(({ id }: { id: string }) => id).sort()).toEqual([...ids].sort());
+  const { charges } = await expectAuditAgrees(stage.stores, accountId);
+  expect(charges).toBeGreaterThan(0);
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { newId } from '#kernel';
+import { chargeIdOf, newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { fundAccount, isolateStores, type IsolatedStores } from '#testing';
 import { balanceOf } from './balance.js';
-import { dropExpired, release, reserve, type Hold } from './holds.js';
+import { dropExpired, release, releaseCharged, reserve, type Hold } from './holds.js';
 
 let stores: IsolatedStores;
 let database: Database;
@@ -87,6 +87,18 @@ describe('reserving credits', () => {
       dead.holdId,
     ]);
     expect(rows).toEqual([]);
+  });
+
+  it('after the fact was charged is given back, before it is kept', async () => {
+    const [early, late] = [hold(3), hold(4)];
+    await reserve(database, [early, late]);
+    await database.query(
+      `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
+         reference) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -4, 6, $3)`,
+      [chargeIdOf(late.holdId), accountId, late.holdId],
+    );
+    await releaseCharged(database, [early.holdId, late.holdId]);
+    expect(await held()).toBe(3);
   });
 
   it('of one account takes nothing from another', async () => {

@@ -1,3 +1,4 @@
+import { chargeIdOf } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
 /** Credits that work about to begin may cost. */
@@ -74,6 +75,20 @@ async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Map<string, Sh
 export async function release(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
   if (holdIds.length === 0) return;
   await database.query('DELETE FROM credit_holds WHERE hold_id = ANY($1)', [holdIds]);
+}
+
+/**
+ * Gives back what was reserved for facts that turn out to be there, and charged, already: their charges came before the
+ * reservation and cannot use it up. What is still to be charged stays reserved.
+ */
+export async function releaseCharged(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
+  if (holdIds.length === 0) return;
+  await database.query(
+    `DELETE FROM credit_holds h USING unnest($1::uuid[], $2::uuid[]) AS f (hold_id, charge_id)
+     WHERE h.hold_id = f.hold_id
+       AND EXISTS (SELECT 1 FROM credit_movements m WHERE m.movement_id = f.charge_id)`,
+    [holdIds, holdIds.map((id) => chargeIdOf(id))],
+  );
 }
 
 /** Removes holds whose holders are dead: they no longer count, and would be kept for ever. */

@@ -25,6 +25,11 @@ export function checkIdOf(watchId: string, tick: string): string {
   return derivedId('check', watchId, tick);
 }
 
+/** The id of the charge for a fact (a check, a lookup), or for one priced part of it (a reading of an event). */
+export function chargeIdOf(reference: string, part?: string): string {
+  return derivedId('charge', reference, ...(part === undefined ? [] : [part]));
+}
+
 /** The id of an event and of its mention: one watch, one item, one change (`created` where there is no other). */
 export function eventIdOf(watchId: string, itemId: string, change = 'created'): string {
   return derivedId('event', watchId, itemId, change);

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { CreditMovementSchema, limitsOf, type CreditMovement } from '#contracts';
-import { derivedId, isoOf, Refusal } from '#kernel';
+import { chargeIdOf, derivedId, isoOf, Refusal } from '#kernel';
 import {
   allowanceLeft,
   creditsOf,
@@ -70,7 +70,7 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
     case 'open':
       return renewalId(accountId, command.at);
     case 'charge':
-      return derivedId('charge', command.reference, ...(command.part === undefined ? [] : [command.part]));
+      return chargeIdOf(command.reference, command.part);
     case 'grant':
       return derivedId('grant', command.packId);
     case 'change-plan':

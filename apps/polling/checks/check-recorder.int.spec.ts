@@ -1,6 +1,8 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CheckSchema, ItemSchema, type Check } from '#contracts';
+import { reserve } from '#credits';
+import { chargeIdOf, checkIdOf, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
 import { until } from '#testing';
 import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
@@ -126,6 +128,30 @@ describe('recording checks', () => {
       expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1', 'hn:2']);
     },
   );
+
+  it('gives back what it reserved again for a check that was stored, and charged, before', async () => {
+    const id = await begun();
+    const claimed = await claim(id);
+    const { watch } = claimed;
+    const holdId = checkIdOf(id, isoOf(watch.tick));
+    const hold = { holdId, accountId: watch.accountId, credits: 1, lifetimeSeconds: 600 };
+    await appendAndDie(checkOf(claimed, {}));
+    await reserve(stores.database, [hold]);
+    await recorder.record([checkOf(await claim(id), {})], [], true);
+    // Its charge is still to come, and will use it up.
+    expect(Object.keys(await stores.holds())).toContain(holdId);
+    const again = await claim(id);
+    const next = checkIdOf(id, isoOf(again.watch.tick));
+    await appendAndDie(checkOf(again, {}));
+    await stores.database.query(
+      `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
+         reference) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -1, 0, $3)`,
+      [chargeIdOf(next), watch.accountId, next],
+    );
+    await reserve(stores.database, [{ ...hold, holdId: next }]);
+    await recorder.record([checkOf(again, {})], [], true);
+    expect(Object.keys(await stores.holds())).not.toContain(next);
+  });
 
   it('moves no window by a check whose last parts a crash has swallowed: the next one finds what was in them', async () => {
     const id = await begun();

@@ -1,7 +1,8 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { CheckSchema, type Check } from '#contracts';
+import { release, releaseCharged } from '#credits';
 import { AppendConflict, type EventStore } from '#event-store';
-import { failpoint } from '#kernel';
+import { checkIdOf, failpoint, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
@@ -37,6 +38,8 @@ interface Progress {
   nextDueAt: number;
   /** The search itself has to wait until then, whatever the interval. */
   waits: boolean;
+  /** The checks were stored by somebody else. */
+  adopted?: boolean;
   /** The stream has forgotten what the tables remember: `seq` may be behind them. */
   forgotten?: boolean;
 }
@@ -112,11 +115,20 @@ export class CheckRecorder {
     // Nothing newer is there: the stream has forgotten what the tables remember (retention); begin from what it has.
     const seq = stored.at(-1)?.seq ?? (await this.store.lastSeq('CHECKS', subject));
     const forgotten = stored.length === 0;
-    return { watch, checks, seq, nextDueAt: forgotten ? watch.tick : nextDueAt, waits, forgotten };
+    return {
+      watch,
+      checks,
+      seq,
+      nextDueAt: forgotten ? watch.tick : nextDueAt,
+      waits,
+      adopted: true,
+      forgotten,
+    };
   }
 
   private async apply(tx: Tx, progress: readonly Progress[], searchKeys: readonly string[]): Promise<void> {
     await lockSearches(tx, searchKeys);
+    await releaseAdopted(tx, progress);
     await rememberItems(tx, progress);
     await moveWatches(tx, progress);
   }
@@ -139,6 +151,22 @@ export class CheckRecorder {
     );
     await settle(tx, searchKeys);
   }
+}
+
+/**
+ * What was reserved for a check that somebody else had stored before: its charge may have come before the reservation,
+ * or, where that one failed or is another's, there is none.
+ */
+async function releaseAdopted(tx: Tx, progress: readonly Progress[]): Promise<void> {
+  const stored: string[] = [];
+  const vain: string[] = [];
+  for (const { watch, checks } of progress.filter(({ adopted }) => adopted)) {
+    const checkId = checkIdOf(watch.watchId, isoOf(watch.tick));
+    const isCharged = checks.some((check) => check.checkId === checkId && check.costCredits > 0);
+    (isCharged ? stored : vain).push(checkId);
+  }
+  await release(tx, vain);
+  await releaseCharged(tx, stored);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { Clock } from '#kernel';
+import { failpoint, type Clock } from '#kernel';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Lane } from '../lanes/lane.js';
@@ -207,6 +207,7 @@ export class LaneWorker {
     const { lane, clock, database, log } = this;
     const { read, searches, unpaid } = reserved;
     try {
+      failpoint('polling-after-reservation-before-read');
       const answered = searches.length > 0 ? await read.run(searches) : [];
       const outcomes = await Promise.all(answered.map((one) => outcomeOf(one, lane, database, clock, log)));
       const charged = outcomes.flatMap((outcome) => outcome.charged);

@@ -7,7 +7,7 @@ import {
   type LookedUp,
   type LookUpSchema,
 } from '#contracts';
-import { release, reserve } from '#credits';
+import { release, releaseCharged, reserve } from '#credits';
 import type { EventStore } from '#event-store';
 import { isoOf, Refusal, systemClock } from '#kernel';
 import { commandHandler, lookupCommand, serveCommands, subjectOf, type Bus } from '#messaging';
@@ -98,6 +98,8 @@ export class LookupDesk {
       priceBookVersion: PRICE_BOOK_VERSION,
     });
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
+    // Sent again after it was charged: no charge will use the reservation up.
+    await releaseCharged(this.database, [commandId]);
     metrics.lookups.inc({ source, operation, outcome });
     if (answer.kind === 'refused') throw new Refusal(404, answer.code, answer.message);
     return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found, costCredits });

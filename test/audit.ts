@@ -1,0 +1,34 @@
+import { expect } from 'vitest';
+import { connectBus } from '#messaging';
+import { openDatabase } from '#postgres';
+import { createLogger } from '#telemetry';
+import { until, type IsolatedStores } from '#testing';
+import { audit, type AuditReport } from '../apps/earshot/audit/audit.js';
+import { readAccount } from '../apps/earshot/audit/read-account.js';
+
+/**
+ * Waits until billing has charged everything that has happened, and audits the account: streams, tables and quotes have
+ * to agree to the credit.
+ * @returns the report, for what a test knows more of
+ */
+export async function expectAuditAgrees(stores: IsolatedStores, accountId: string): Promise<AuditReport> {
+  const bus = await connectBus(stores.natsUrl, 'audit', createLogger('audit', 'silent'));
+  const database = await openDatabase(stores.databaseUrl, 'audit', 2);
+  try {
+    const report = await until(
+      'everything is charged',
+      async () => {
+        const found = audit(await readAccount(bus, database, accountId));
+        // Facts that are not charged yet are told as a note.
+        return found.faults.length > 0 || found.notes.length === 0 ? found : undefined;
+      },
+      30_000,
+    );
+    expect(report.faults).toEqual([]);
+    expect(report.agrees).toBe(true);
+    return report;
+  } finally {
+    await database.destroy();
+    await bus.close();
+  }
+}
