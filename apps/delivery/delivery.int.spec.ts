@@ -1,7 +1,7 @@
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KeywordDecisionSchema } from '#contracts';
+import { KeywordDecisionSchema, type KeywordEventSchema } from '#contracts';
 import { isoOf, newId, systemClock } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { RunningService } from '#platform';
@@ -128,47 +128,62 @@ describe('a delivery', () => {
     },
   );
 
-  it('to an endpoint that answers 410 is given up, and the endpoint disabled until it is named again', async () => {
-    const url = `${receiver.url}/gone`;
-    receiver.answers.set('/gone', { status: 500 });
-    const watchId = await delivery.watch(url);
-    const { eventId: queued } = await delivery.event(watchId);
-    await waiting(queued, 1);
-    receiver.answers.set('/gone', { status: 410 });
-    const { eventId } = await delivery.event(watchId);
-    await until('it is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
-    expect((await endpointOf(url))?.disabled_reason).toBe('the endpoint answered 410 Gone');
-    expect([await delivery.pending(eventId), await delivery.pending(queued)]).toEqual([undefined, undefined]);
-    const asked = receiver.received.filter(({ path }) => path === '/gone').length;
+  it.each<[string, (webhookUrl: string) => MessageInitShape<typeof KeywordEventSchema>['event']]>([
+    ['watch', (webhookUrl) => ({ case: 'watchChanged', value: { webhookUrl } })],
+    [
+      'keyword',
+      (webhookUrl) => ({
+        case: 'keywordChanged',
+        value: { definition: { webhookUrl }, webhookChanged: true },
+      }),
+    ],
+  ])(
+    'to an endpoint that answers 410 is given up, and the endpoint disabled until a %s names it again',
+    async (who, naming) => {
+      const path = `/gone-${who}`;
+      const url = `${receiver.url}${path}`;
+      receiver.answers.set(path, { status: 500 });
+      const watchId = await delivery.watch(url);
+      const { eventId: queued } = await delivery.event(watchId);
+      await waiting(queued, 1);
+      receiver.answers.set(path, { status: 410 });
+      const { eventId } = await delivery.event(watchId);
+      await until('it is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
+      expect((await endpointOf(url))?.disabled_reason).toBe('the endpoint answered 410 Gone');
+      expect([await delivery.pending(eventId), await delivery.pending(queued)]).toEqual([
+        undefined,
+        undefined,
+      ]);
+      const asked = receiver.received.filter((one) => one.path === path).length;
 
-    receiver.answers.delete('/gone');
-    const { eventId: unsent } = await delivery.event(watchId);
-    const other = await delivery.watch(`${receiver.url}/after-gone`);
-    await delivery.event(other);
-    await gotten(receiver, '/after-gone', 1);
-    expect(receiver.received.filter(({ path }) => path === '/gone').length).toBe(asked);
-    expect(await delivery.pending(unsent)).toBeUndefined();
-    const [skipped] = await attempts(unsent, 1);
-    expect(skipped).toMatchObject({ delivered: false, number: 0, statusCode: 0, nextAttemptAt: '' });
-    expect(skipped?.message).toMatch(/^not sent: the endpoint is disabled/);
+      receiver.answers.delete(path);
+      const { eventId: unsent } = await delivery.event(watchId);
+      const other = await delivery.watch(`${receiver.url}/after${path}`);
+      await delivery.event(other);
+      await gotten(receiver, `/after${path}`, 1);
+      expect(receiver.received.filter((one) => one.path === path).length).toBe(asked);
+      expect(await delivery.pending(unsent)).toBeUndefined();
+      const [skipped] = await attempts(unsent, 1);
+      expect(skipped).toMatchObject({ delivered: false, number: 0, statusCode: 0, nextAttemptAt: '' });
+      expect(skipped?.message).toMatch(/^not sent: the endpoint is disabled/);
 
-    const events = [{ event: { case: 'watchChanged' as const, value: { webhookUrl: url } } }];
-    const decision = create(KeywordDecisionSchema, {
-      commandId: newId(),
-      accountId: delivery.accountId,
-      subjectId: watchId,
-      decidedAt: isoOf(systemClock.now()),
-      events,
-    });
-    await delivery.store.publish(
-      subjectOf('KEYWORDS', delivery.accountId, watchId),
-      toBinary(KeywordDecisionSchema, decision),
-      newId(),
-    );
-    await until('it is forgotten', async () => (await endpointOf(url)) === undefined);
-    const { eventId: again } = await delivery.event(watchId);
-    expect((await gotten(receiver, '/gone', asked + 1)).at(-1)?.headers['webhook-id']).toBe(again);
-  });
+      const decision = create(KeywordDecisionSchema, {
+        commandId: newId(),
+        accountId: delivery.accountId,
+        subjectId: watchId,
+        decidedAt: isoOf(systemClock.now()),
+        events: [{ event: naming(url) }],
+      });
+      await delivery.store.publish(
+        subjectOf('KEYWORDS', delivery.accountId, watchId),
+        toBinary(KeywordDecisionSchema, decision),
+        newId(),
+      );
+      await until('it is forgotten', async () => (await endpointOf(url)) === undefined);
+      const { eventId: again } = await delivery.event(watchId);
+      expect((await gotten(receiver, path, asked + 1)).at(-1)?.headers['webhook-id']).toBe(again);
+    },
+  );
 
   it('that waits is not attempted once its endpoint is disabled', async () => {
     const url = `${receiver.url}/disabled`;

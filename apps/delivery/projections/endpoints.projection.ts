@@ -21,10 +21,16 @@ function webhookUrlOf({ event }: KeywordEvent): string | undefined {
   switch (event.case) {
     case 'keywordCreated':
       return event.value.definition?.webhookUrl;
+    case 'keywordChanged':
+      return event.value.webhookChanged ? event.value.definition?.webhookUrl : undefined;
     case 'watchCreated':
     case 'watchChanged':
       return event.value.webhookUrl;
+    case 'keywordPaused':
+    case 'keywordResumed':
     case 'keywordRetired':
+    case 'watchPaused':
+    case 'watchResumed':
     case 'watchRetired':
     case undefined:
       return undefined;

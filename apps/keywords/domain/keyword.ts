@@ -204,10 +204,15 @@ function changeKeyword(
   const { watches, retiredWatchIds, resets } = reconcile(planned, state.watches);
   const unchanged =
     equals(KeywordDefinitionSchema, definition, state.definition) && sameWatches(watches, state.watches);
-  const resting = state.pauses.reasons.length > 0;
-  const changed = unchanged
-    ? []
-    : [event({ case: 'keywordChanged', value: { definition, watches, retiredWatchIds, resets, resting } })];
+  const value = {
+    definition,
+    watches,
+    retiredWatchIds,
+    resets,
+    resting: state.pauses.reasons.length > 0,
+    webhookChanged: definition.webhookUrl !== state.definition.webhookUrl,
+  };
+  const changed = unchanged ? [] : [event({ case: 'keywordChanged', value })];
   const after = changed.reduce(evolve, state);
   const reason = 'schedule';
   return [

@@ -170,6 +170,20 @@ describe('a keyword', () => {
     });
   });
 
+  it('says of a change whether its webhook is another', () => {
+    const hooked = (webhookUrl: string, name = 'Acme') =>
+      create(KeywordDefinitionSchema, { name, webhookMode: 'all', webhookUrl });
+    const named = run(keyword(), change({ definition: hooked('https://example.org/') }));
+    const renamed = run(
+      named.state,
+      change({ definition: hooked('https://example.org/', 'B'), expectedVersion: 2 }),
+    );
+    expect([named, renamed].map(({ events: [event] }) => event?.value)).toMatchObject([
+      { webhookChanged: true },
+      { webhookChanged: false },
+    ]);
+  });
+
   it('rests when a change puts it outside of its schedule, and runs when one puts it inside', () => {
     const rests = run(keyword(), change({ definition: definition('B'), scheduled: false }));
     expect(rests.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
