@@ -24,6 +24,9 @@ export class KeywordLife1763800000000 implements MigrationInterface {
         ADD COLUMN credits_per_check integer NOT NULL DEFAULT 0,
         ADD COLUMN first_scan_credits integer NOT NULL DEFAULT 0,
         ADD COLUMN price_book_version text NOT NULL DEFAULT '';
+      CREATE INDEX watches_slots ON watches (account_id, keyword_id) INCLUDE (pauses, watch_id)
+        WHERE retired_at IS NULL AND NOT disabled;
+      CREATE INDEX keywords_over_plan ON keywords (account_id) WHERE 'plan' = ANY (pauses);
       CREATE INDEX watches_broke ON watches (account_id) WHERE 'insufficient_credits' = ANY (pauses);
       ALTER TABLE watch_schedule
         ADD COLUMN disabled boolean NOT NULL DEFAULT false;
@@ -53,6 +56,7 @@ export class KeywordLife1763800000000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE quoted_periods');
     await runner.query('ALTER TABLE watch_schedule DROP COLUMN disabled');
+    await runner.query('DROP INDEX watches_slots');
     await runner.query(
       `ALTER TABLE watches DROP COLUMN pauses, DROP COLUMN credits_needed, DROP COLUMN disabled,
          DROP COLUMN credits_per_check, DROP COLUMN first_scan_credits, DROP COLUMN price_book_version`,
