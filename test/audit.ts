@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { systemClock, type Clock } from '#kernel';
 import { connectBus } from '#messaging';
 import { openDatabase } from '#postgres';
 import { createLogger } from '#telemetry';
@@ -9,16 +10,24 @@ import { readAccount } from '../apps/earshot/audit/read-account.js';
 /**
  * Waits until billing has charged everything that has happened, and audits the account: streams, tables and quotes have
  * to agree to the credit.
+ * @param clock what the programs live by
  * @returns the report, for what a test knows more of
  */
-export async function expectAuditAgrees(stores: IsolatedStores, accountId: string): Promise<AuditReport> {
+export async function expectAuditAgrees(
+  stores: IsolatedStores,
+  accountId: string,
+  clock: Clock = systemClock,
+): Promise<AuditReport> {
   const bus = await connectBus(stores.natsUrl, 'audit', createLogger('audit', 'silent'));
   const database = await openDatabase(stores.databaseUrl, 'audit', 2);
   try {
     const report = await until(
       'everything is charged',
       async () => {
-        const found = audit(await readAccount(bus, database, accountId));
+        const found = audit({
+          ...(await readAccount(bus, database, accountId)),
+          now: clock.now().getTime(),
+        });
         // Facts that are not charged yet are told as a note.
         return found.faults.length > 0 || found.notes.length === 0 ? found : undefined;
       },

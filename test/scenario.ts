@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { simulatedSources, startSimulator, type Simulator } from '../apps/simulator/index.js';
+import {
+  simulatedSources,
+  startSimulator,
+  type Simulator,
+  type SimulatorOptions,
+} from '../apps/simulator/index.js';
 import { checkDescribed } from './interface/described.js';
 import { ApiClient, isolateStores, openAccount, programEnv, until, type IsolatedStores } from '#testing';
 
@@ -23,10 +28,13 @@ export interface Customer {
 }
 
 /** Sets the stage: stores of one's own, and a simulator whose posts are those that the test publishes. */
-export async function setStage(more: NodeJS.ProcessEnv = {}): Promise<Stage> {
+export async function setStage(
+  more: NodeJS.ProcessEnv = {},
+  world: Pick<SimulatorOptions, 'clock' | 'ratePerSecond'> = {},
+): Promise<Stage> {
   const [stores, simulator] = await Promise.all([
     isolateStores(inject('stores')),
-    startSimulator({ seed: 11, limits: { reddit: 1_000_000, bluesky: 1_000_000 } }),
+    startSimulator({ seed: 11, limits: { reddit: 1_000_000, bluesky: 1_000_000 }, ...world }),
   ]);
   const dataDir = mkdtempSync(join(tmpdir(), 'earshot-stage-'));
   const env = programEnv(stores, {
@@ -49,8 +57,8 @@ export async function setStage(more: NodeJS.ProcessEnv = {}): Promise<Stage> {
 }
 
 /** Opens an account and tells the receiver its secret. */
-export async function welcome(stage: Stage, gatewayUrl: string): Promise<Customer> {
-  const { accountId, apiKey, signingSecret } = await openAccount(stage.stores.natsUrl);
+export async function welcome(stage: Stage, gatewayUrl: string, plan?: string): Promise<Customer> {
+  const { accountId, apiKey, signingSecret } = await openAccount(stage.stores.natsUrl, plan);
   stage.simulator.receiver.addSecret('*', signingSecret);
   return { api: new ApiClient(gatewayUrl, apiKey, checkDescribed), accountId, signingSecret };
 }

@@ -1,0 +1,274 @@
+import { request } from 'undici';
+import { ApiClient, until, type Json } from '#testing';
+import { expectAuditAgrees } from './audit.js';
+import { welcome, type Customer, type Stage } from './scenario.js';
+
+/** What the scene has left, without what differs from run to run: ids and times. */
+export interface Outcome {
+  /** Keyword, source and text of each. */
+  mentions: string[];
+  /** Texts, one for each id that was delivered. */
+  deliveries: string[];
+  /** Credits by operation, of the account that polls at its own pace. */
+  charged: Record<string, number>;
+  estimates: Json[];
+  keywords: Json[];
+  /** Status and code of everything that was refused. */
+  refusals: string[];
+}
+
+const HOUR = 3600;
+const NAMES = Array.from({ length: 8 }, (_, n) => `Brand${n}word`);
+const POSTS = 6;
+const BURST = 60;
+
+/** Several accounts ask everything at once, at all gateways in turn. In the end every ledger has to agree. */
+export async function playScene(stage: Stage, gateways: readonly string[]): Promise<Outcome> {
+  const tweetIds = publishPast(stage);
+  const [ada, bob, cai] = [
+    await welcome(stage, gateways[0] ?? ''),
+    await welcome(stage, gateways[0] ?? ''),
+    await welcome(stage, gateways[0] ?? '', 'free'),
+  ];
+  const [estimates, keywords, deliveries, refusals] = await Promise.all([
+    estimatesOf(new Door(ada, gateways)),
+    livesOf(new Door(ada, gateways)),
+    pushed(stage, new Door(bob, gateways)),
+    refused(new Door(cai, gateways), ada),
+  ]);
+  const door = new Door(ada, gateways);
+  await lookUp(door, tweetIds);
+  const accountIds = [ada, bob, cai].map(({ accountId }) => accountId);
+  for (const accountId of accountIds) await expectAuditAgrees(stage.stores, accountId);
+  const mentions = await Promise.all([ada, bob].map((who) => mentionsOf(new Door(who, gateways))));
+  return {
+    mentions: mentions.flat(),
+    deliveries,
+    charged: (await door.api.get('/v1/credits')).body.byOperation,
+    estimates,
+    keywords,
+    refusals,
+  };
+}
+
+/** One account's way in: each request goes to the next gateway. */
+class Door {
+  private turn = 0;
+  private readonly clients: ApiClient[];
+
+  constructor(
+    readonly customer: Customer,
+    gateways: readonly string[],
+  ) {
+    this.clients = gateways.map((url) => new ApiClient(url, customer.api.apiKey));
+  }
+
+  get api(): ApiClient {
+    this.turn += 1;
+    const client = this.clients[this.turn % this.clients.length];
+    if (!client) throw new Error('no gateway');
+    return client;
+  }
+
+  /** The same POST several times at once, at all gateways, under one key. @returns what it came to */
+  async once(path: string, body: unknown, key: string): Promise<{ status: number; body: Json }> {
+    const send = async () => {
+      const { url, apiKey } = this.api;
+      const answer = await request(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify(body),
+      });
+      return { status: answer.statusCode, body: (await answer.body.json()) as Json };
+    };
+    const answers = await Promise.all([send(), send(), send(), send()]);
+    const done = answers.filter(({ body: { code } }) => code !== 'IDEMPOTENCY_IN_PROGRESS');
+    const [first] = done;
+    if (!first) throw new Error(`no answer to ${path}: ${JSON.stringify(answers)}`);
+    for (const other of done)
+      if (JSON.stringify(other) !== JSON.stringify(first))
+        throw new Error(`two answers to ${path}: ${JSON.stringify([first, other])}`);
+    return first;
+  }
+}
+
+/** Before anybody watches: what first scans find. @returns the ids of tweets */
+function publishPast({ simulator }: Stage): string[] {
+  const tweetIds: string[] = [];
+  for (const name of NAMES)
+    for (let n = 0; n < POSTS; n += 1)
+      for (const source of ['hackernews', 'x'] as const) {
+        const { id } = simulator.world.publish(source, { text: `${name} of old, ${n}`, title: `On ${name}` });
+        if (source === 'x') tweetIds.push(id);
+      }
+  return tweetIds;
+}
+
+const keywordBody = (name: string, more: object = {}) => ({
+  name,
+  refreshIntervalSeconds: HOUR,
+  globalCriteria: { market: 'global', query: name },
+  sources: [{ source: 'hackernews', enabled: true }],
+  backfill: true,
+  ...more,
+});
+
+/** The first two look at x as well, where a first scan is charged by the tweet. */
+const sourcesOf = (n: number) => ({
+  sources: ['hackernews', ...(n < 2 ? ['x'] : [])].map((source) => ({ source, enabled: true })),
+});
+
+function estimatesOf(door: Door): Promise<Json[]> {
+  return Promise.all(
+    [...NAMES, ...NAMES].map(async (name, n) => {
+      const { body } = await door.api.post('/v1/keywords/estimate', keywordBody(name, sourcesOf(n)));
+      const { monthlyCredits, checksPerMonth, firstScanCredits } = body.estimate;
+      return [name, body.valid, monthlyCredits, checksPerMonth, firstScanCredits];
+    }),
+  );
+}
+
+/** Keywords that are made, changed from all sides at once, rest and run again. */
+async function livesOf(door: Door): Promise<Json[]> {
+  const made = await Promise.all(
+    NAMES.map((name, n) => door.once('/v1/keywords', keywordBody(name, sourcesOf(n)), `make ${name}`)),
+  );
+  await Promise.all(made.map(({ body: { id } }) => polled(door, id)));
+  await Promise.all(
+    made.flatMap(({ body: { id } }) => [
+      change(door, id, { subjectRole: 'competitor' }),
+      change(door, id, { muteRules: ['giveaway'] }),
+      change(door, id, { vipAuthors: ['ada'] }),
+      change(door, id, { webhookEvents: ['keyword.paused'] }),
+      door.api.get(`/v1/keywords/${id}`),
+      door.api.get('/v1/mentions'),
+    ]),
+  );
+  // A search that is started over: its first poll is charged, and finds nothing to tell.
+  await Promise.all(
+    made
+      .slice(0, 3)
+      .map(({ body: { id } }, n) =>
+        change(door, id, { globalCriteria: { market: 'global', query: `Other${n}word` } }),
+      ),
+  );
+  await Promise.all(made.map(({ body: { id } }) => polled(door, id)));
+  for (const verb of ['pause', 'pause', 'resume'])
+    await Promise.all(made.map(({ body: { id } }) => door.api.post(`/v1/keywords/${id}/${verb}`, {})));
+  const kept = (await door.api.all('/v1/keywords')).map(
+    ({
+      name,
+      state,
+      subjectRole,
+      muteRules,
+      vipAuthors,
+      webhookEvents,
+      globalCriteria,
+      watches,
+      version,
+    }) => ({
+      name,
+      state,
+      subjectRole,
+      muteRules,
+      vipAuthors,
+      webhookEvents,
+      globalCriteria,
+      watches: watches.map(({ source, lastStatus }: Json) => [source, lastStatus]),
+      version,
+    }),
+  );
+  return kept.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Repeats a change that met another one. */
+async function change(door: Door, id: string, body: object): Promise<void> {
+  await until(
+    `${JSON.stringify(body)} has landed`,
+    async () => {
+      const answer = await door.api.patch(`/v1/keywords/${id}`, body);
+      if (answer.status !== 200 && answer.status !== 409) throw new Error(answer.text);
+      return answer.status === 200;
+    },
+    60_000,
+  );
+}
+
+async function polled(door: Door, id: string): Promise<void> {
+  await until(
+    'every watch has had its first poll',
+    async () => {
+      const { body } = await door.api.get(`/v1/keywords/${id}`);
+      return body.watches.every(({ lastStatus }: Json) => lastStatus === 'completed');
+    },
+    60_000,
+  );
+}
+
+/** New posts on a keyword that looks every second, while all the others ask. */
+async function pushed({ simulator }: Stage, door: Door): Promise<string[]> {
+  const hook = `burst-${door.customer.accountId}`;
+  const { body } = await door.once(
+    '/v1/keywords',
+    keywordBody('Burstword', {
+      refreshIntervalSeconds: 1,
+      backfill: false,
+      webhookUrl: `${simulator.url}/hooks/${hook}`,
+    }),
+    'burst',
+  );
+  await polled(door, body.id);
+  for (let n = 0; n < BURST; n += 1)
+    simulator.world.publish('hackernews', { kind: 'comment', text: `Burstword number ${n}` });
+  const { receiver } = simulator;
+  await until('all are delivered', () => receiver.countsOf(hook).distinct >= BURST, 90_000);
+  // So that what it costs depends on nobody's speed from here on.
+  await door.api.post(`/v1/keywords/${body.id}/pause`, {});
+  const textOf = new Map(
+    receiver.deliveries(hook).map(({ eventId, body: envelope, verified }) => {
+      if (!verified) throw new Error(`${eventId} is not signed as it should be`);
+      return [eventId, (JSON.parse(envelope) as { item: { text: string } }).item.text];
+    }),
+  );
+  return [...textOf.values()].sort();
+}
+
+/** What has to be refused, whoever asks first and wherever. */
+async function refused(door: Door, ada: Customer): Promise<string[]> {
+  const told = ({ status, body }: { status: number; body: Json }) => `${status} ${body?.code ?? ''}`;
+  const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: HOUR };
+  const [foreign] = (await ada.api.get('/v1/keywords')).body.data;
+  const answers = [
+    // One search slot among many that ask at once; two keywords of the plan among five.
+    ...(await Promise.all(Array.from({ length: 4 }, () => door.api.post('/v1/hackernews/watches', lone)))),
+    ...(await Promise.all(
+      NAMES.slice(0, 5).map((name) => door.api.post('/v1/keywords', keywordBody(name, { backfill: false }))),
+    )),
+    await door.api.post('/v1/keywords', keywordBody('x', { colour: 'red' })),
+    await door.api.post('/v1/keywords', keywordBody('x', { refreshIntervalSeconds: 0 })),
+    await door.api.get(`/v1/keywords/${foreign?.id ?? door.customer.accountId}`),
+    await door.api.get('/v1/mentions?cursor=forged'),
+    await door.api.post('/v1/x/tweets/lookup', { ids: ['none'] }),
+  ];
+  return answers.map(told).sort();
+}
+
+async function lookUp(door: Door, tweetIds: readonly string[]): Promise<void> {
+  const found = (n: number) =>
+    door.once('/v1/x/tweets/lookup', { ids: [...tweetIds.slice(0, 3 + n), '1'] }, `look ${n}`);
+  await Promise.all([
+    ...Array.from({ length: 2 }, (_, n) => answered(() => found(n))),
+    ...Array.from({ length: 4 }, () => answered(() => door.api.get('/v1/reddit/users/ada_byron/moderated'))),
+  ]);
+}
+
+/** Asks again where the upstream's patience is used up: that costs nothing. */
+async function answered(ask: () => Promise<{ status: number; body: Json }>): Promise<void> {
+  await until('the lookup is answered', async () => (await ask()).status === 200, 90_000);
+}
+
+async function mentionsOf(door: Door): Promise<string[]> {
+  const names = new Map((await door.api.all('/v1/keywords')).map(({ id, name }) => [id, name]));
+  const mentions = await door.api.all('/v1/mentions?limit=200');
+  return mentions.map(({ keywordId, source, text }) => `${names.get(keywordId)} ${source}: ${text}`).sort();
+}

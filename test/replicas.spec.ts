@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ALL_SERVICES, startServices, type Program } from '#testing';
+import { playScene, type Outcome } from './replicas-scene.js';
+import { setStage, type Stage } from './scenario.js';
+
+// The same scene, under load, with one of each service and with two.
+
+interface Cast {
+  stage: Stage;
+  programs: Program[];
+}
+
+async function cast(replicas: number): Promise<Cast> {
+  const stage = await setStage();
+  const names = ALL_SERVICES.flatMap((name) => Array.from({ length: replicas }, () => name));
+  return { stage, programs: await startServices(stage.env, names) };
+}
+
+async function end({ stage, programs }: Cast): Promise<void> {
+  await Promise.all(programs.map((program) => program.stop()));
+  await stage.close();
+}
+
+function play({ stage, programs }: Cast): Promise<Outcome> {
+  const gateways = programs.filter(({ name }) => name === 'gateway').map(({ url }) => url);
+  return playScene(stage, gateways);
+}
+
+describe('the six services in two replicas each', () => {
+  let one: Outcome;
+  let two: Outcome;
+
+  beforeAll(async () => {
+    const alone = await cast(1);
+    try {
+      one = await play(alone);
+    } finally {
+      await end(alone);
+    }
+    const pairs = await cast(2);
+    try {
+      two = await play(pairs);
+    } finally {
+      await end(pairs);
+    }
+  }, 400_000);
+
+  it('find the same mentions', () => {
+    expect(one.mentions.length).toBeGreaterThan(100);
+    expect(two.mentions).toEqual(one.mentions);
+  });
+
+  it('deliver the same events, each mention of them once by its id', () => {
+    expect(one.deliveries.length).toBeGreaterThan(50);
+    expect(two.deliveries).toEqual(one.deliveries);
+  });
+
+  it('charge the same, to the credit', () => {
+    // Eight searches on hackernews, three of them started over; two on x started over; 12 tweets of first scans.
+    expect(one.charged).toEqual({ check: 21, first_scan: 12, 'x.tweets': 9, 'reddit.moderated': 12 });
+    expect(two.charged).toEqual(one.charged);
+  });
+
+  it('price the same, and leave the same keywords behind', () => {
+    expect(two.estimates).toEqual(one.estimates);
+    expect(two.keywords).toEqual(one.keywords);
+  });
+
+  it('refuse the same', () => {
+    expect(two.refusals).toEqual(one.refusals);
+  });
+});
