@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { balanceOf } from '#credits';
+import type { SourceId } from '#contracts';
+import { openDatabase } from '#postgres';
+import {
+  ALL_SERVICES,
+  startProgram,
+  startServices,
+  until,
+  type Json,
+  type Program,
+  type ServiceName,
+} from '#testing';
+import type { FaultKind } from '../apps/simulator/index.js';
+import { searchOf } from '../apps/simulator/searches.js';
+import { expectAuditAgrees } from './audit.js';
+import { connectBilling, type BillingUnderTest } from './interface/billing-under-test.js';
+import { setStage, welcome, type Customer, type Stage } from './scenario.js';
+import { VirtualClock } from './virtual-clock.js';
+
+// An hour of everything that moves credits, in a minute: programs, database and upstreams live by a clock that runs
+// sixty times as fast.
+
+const MINUTES = 60;
+const MINUTE_MS = 60_000;
+const SOURCES: SourceId[] = [
+  'hackernews',
+  'bluesky',
+  'reddit',
+  'mastodon',
+  'lemmy',
+  'stackoverflow',
+  'x',
+  'youtube',
+];
+const FAULTS: FaultKind[] = ['429', '500', 'html', '503', 'truncated', '403', 'empty'];
+
+const clock = new VirtualClock(60);
+let stage: Stage;
+let programs: Map<string, Program>;
+let billing: BillingUnderTest;
+let rich: Customer;
+let poor: Customer;
+let began: number;
+
+beforeAll(async () => {
+  const env = { ...clock.env, LANE_LEASE_MS: '90000', POLL_TICK_MS: '3000' };
+  stage = await setStage(env, { clock, ratePerSecond: 0.05 });
+  await clock.teach(stage.stores);
+  const started = await startServices(stage.env, [...ALL_SERVICES]);
+  programs = new Map(started.map((program) => [program.name, program]));
+  const gateway = programs.get('gateway')?.url ?? '';
+  [rich, poor] = [await welcome(stage, gateway), await welcome(stage, gateway, 'free')];
+  billing = await connectBilling(stage.stores.natsUrl);
+  began = clock.now().getTime();
+}, 90_000);
+afterAll(async () => {
+  await billing?.stop();
+  await Promise.all([...(programs?.values() ?? [])].map((program) => program.stop('SIGKILL')));
+  await stage?.close();
+});
+
+const inMinutes = (minutes: number) => new Date(clock.now().getTime() + minutes * MINUTE_MS).toISOString();
+
+/** A keyword on these sources, each with so many searches. */
+async function keywordOn(
+  { api }: Customer,
+  name: string,
+  sources: readonly SourceId[],
+  more: { intervalSeconds: number; searches?: number },
+): Promise<Json> {
+  const { intervalSeconds, searches = 1 } = more;
+  const made = await api.post('/v1/keywords', {
+    name,
+    refreshIntervalSeconds: intervalSeconds,
+    globalCriteria: { market: 'global', query: name },
+    webhookUrl: `${stage.simulator.url}/hooks/${name}`,
+    sources: sources.map((source) => {
+      const { market = 'global', filters } = searchOf(source, stage.simulator.url);
+      const overrides = (n: number) =>
+        source === 'ai_answers'
+          ? { market, filters: { prompt: `Which ${name}, ${n}?` } }
+          : { market, query: n === 0 ? name : `${name}${n}`, ...(filters && { filters }) };
+      const list = Array.from({ length: searches }, (_, n) => ({ overrides: overrides(n) }));
+      return { source, enabled: true, searches: list };
+    }),
+  });
+  if (made.status !== 201) throw new Error(made.text);
+  return made.body;
+}
+
+async function killAndStart(name: ServiceName): Promise<void> {
+  await programs.get(name)?.stop('SIGKILL');
+  programs.set(name, await startProgram(name, stage.env));
+}
+
+/** What happens in one minute of the hour. */
+async function live(minute: number, kept: Json[]): Promise<void> {
+  const { simulator } = stage;
+  const { api } = rich;
+  const [first, second, third] = kept.map(({ id }) => id as string);
+  for (const source of SOURCES) {
+    const { community } = searchOf(source, simulator.url);
+    const more = community === undefined ? {} : { community };
+    simulator.world.publish(source, { text: `Soakword in minute ${minute}`, title: 'Soakword', ...more });
+  }
+  if (minute % 4 === 0)
+    simulator.faults.add({
+      source: SOURCES[(minute / 4) % SOURCES.length] ?? 'x',
+      kind: FAULTS[(minute / 4) % FAULTS.length] ?? '500',
+      times: 2,
+      retryAfterSeconds: 30,
+    });
+  if (minute % 6 === 2) {
+    const answers = [await api.get('/v1/x/tweets?ids=1,2'), await api.get('/v1/reddit/users/ada/moderated')];
+    for (const { status } of answers) expect([200, 503]).toContain(status);
+  }
+  if (minute === 5) await billing.grant(rich.accountId, 1000, inMinutes(25));
+  if (minute === 10) expect((await api.post(`/v1/keywords/${second}/pause`, {})).status).toBe(200);
+  if (minute === 15) {
+    const globalCriteria = { market: 'global', query: 'Soakword again' };
+    expect((await api.patch(`/v1/keywords/${third}`, { globalCriteria })).status).toBe(200);
+  }
+  if (minute === 20) expect((await api.post(`/v1/keywords/${second}/resume`, {})).status).toBe(200);
+  if (minute === 25)
+    expect((await api.patch(`/v1/keywords/${first}`, { refreshIntervalSeconds: 120 })).status).toBe(200);
+  if (minute === 33) await killAndStart('billing');
+  if (minute === 42) await killAndStart('polling');
+  if (minute === 45 || minute === 53) await billing.grant(poor.accountId, 500);
+  if (minute === 50) await billing.changePlan(rich.accountId, 'pro');
+}
+
+describe('an hour of checks, faults, pauses, grants, lookups and crashes', () => {
+  it(
+    'leaves every ledger as its streams say, to the credit, and no reservation behind',
+    { timeout: 240_000, tags: ['credits.never-negative', 'credits.charged-once', 'keywords.pause-credits'] },
+    async () => {
+      const kept = [
+        await keywordOn(rich, 'Soakword', SOURCES, { intervalSeconds: 60 }),
+        await keywordOn(rich, 'Restword', ['hackernews', 'reddit'], { intervalSeconds: 60, searches: 2 }),
+        await keywordOn(rich, 'Newword', ['hackernews', 'bluesky'], { intervalSeconds: 300 }),
+      ];
+      const thirsty = [
+        await keywordOn(poor, 'Thirst', ['ai_answers'], { intervalSeconds: 30, searches: 2 }),
+        await keywordOn(poor, 'Drought', ['x', 'tiktok'], { intervalSeconds: 30, searches: 2 }),
+      ];
+      const states = new Set<string>();
+      for (let minute = 1; minute <= MINUTES; minute += 1) {
+        await until(`minute ${minute}`, () => clock.now().getTime() >= began + minute * MINUTE_MS, 60_000);
+        await live(minute, kept);
+        const { body } = await poor.api.get(`/v1/keywords/${thirsty[0].id}`);
+        states.add(`${minute < 45 ? 'before' : 'after'} the grant: ${body.pausedReason ?? body.state}`);
+      }
+      for (const { api, list } of [
+        { api: rich.api, list: kept },
+        { api: poor.api, list: thirsty },
+      ])
+        for (const { id } of list) expect((await api.delete(`/v1/keywords/${id}`)).status).toBe(204);
+
+      const report = await expectAuditAgrees(stage.stores, rich.accountId, clock);
+      const checksOn = (source: SourceId) =>
+        report.days
+          .filter((day) => day.source === source)
+          .reduce((sum, day) => ({ ok: sum.ok + day.checks, failed: sum.failed + day.failedChecks }), {
+            ok: 0,
+            failed: 0,
+          });
+      // Every minute for 25, then every other one; less what faults and the crash have delayed.
+      for (const source of SOURCES) expect(checksOn(source).ok, source).toBeGreaterThan(20);
+      expect(SOURCES.reduce((sum, source) => sum + checksOn(source).failed, 0)).toBeGreaterThan(5);
+      await expectAuditAgrees(stage.stores, poor.accountId, clock);
+      expect([...states].sort()).toEqual([
+        'after the grant: active',
+        'after the grant: insufficient_credits',
+        'before the grant: active',
+        'before the grant: insufficient_credits',
+      ]);
+      const kinds = new Set((await rich.api.all('/v1/credits/ledger?limit=200')).map(({ kind }) => kind));
+      expect([...kinds].sort()).toEqual(['allowance_change', 'charge', 'grant', 'pack_expiry', 'renewal']);
+      const database = await openDatabase(stage.stores.databaseUrl, 'spec', 2);
+      try {
+        for (const { accountId } of [rich, poor])
+          await until('nothing is reserved', async () => (await balanceOf(database, accountId))?.held === 0);
+      } finally {
+        await database.destroy();
+      }
+    },
+  );
+});

@@ -1,0 +1,30 @@
+// Loaded into programs under test (NODE_OPTIONS=--import=…): their time runs VIRTUAL_SPEED times as fast from
+// VIRTUAL_EPOCH_MS on. Waits of the services themselves shrink with it; those of libraries and of connections do not,
+// since the network is as slow as ever.
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+
+const epoch = Number(process.env.VIRTUAL_EPOCH_MS);
+const speed = Number(process.env.VIRTUAL_SPEED);
+const RealDate = Date;
+const now = () => Math.floor(epoch + (RealDate.now() - epoch) * speed);
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args, made) =>
+    Reflect.construct(target, args.length > 0 ? args : [now()], made === globalThis.Date ? target : made),
+  get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
+});
+
+/** The caller's place is the fourth line: the error, this function, the replaced one, the caller. */
+const isOfService = () => /\/dist\/apps\//.test(new Error().stack?.split('\n')[3] ?? '');
+
+for (const name of ['setTimeout', 'setInterval']) {
+  const real = globalThis[name];
+  globalThis[name] = Object.assign(
+    (work, ms, ...rest) => real(work, isOfService() ? Math.ceil(ms / speed) : ms, ...rest),
+    real,
+  );
+}
+const realWait = timers.setTimeout;
+timers.setTimeout = (ms, ...rest) => realWait(isOfService() ? Math.ceil(ms / speed) : ms, ...rest);
+syncBuiltinESMExports();
