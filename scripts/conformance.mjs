@@ -53,7 +53,7 @@ function pageOf(found) {
   const sections = Object.entries(rules).map(([section, of]) => {
     const rows = Object.entries(of).map(([id, text]) => {
       const cell = later[id] ? `_${later[id]}_` : (found.get(id) ?? []).toSorted().map(escaped).join('<br>');
-      return `| ${id} | ${escaped(text)} | ${cell} |`;
+      return `| ${id} | ${text.replaceAll('|', '\\|')} | ${cell} |`;
     });
     return [`## ${section}`, '', '| rule | what it demands | tests |', '|---|---|---|', ...rows].join('\n');
   });

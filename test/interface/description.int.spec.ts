@@ -128,7 +128,7 @@ describe('what is another account’s is as if it were not', () => {
     for (const what of ['keyword', 'watch', 'ai_answers', 'mention']) expect(ids[what]).toBeTruthy();
   });
 
-  it.each(withId)('$method $path', async (operation) => {
+  it.each(withId)('$method $path', { tags: ['errors.not-found', 'keywords.read'] }, async (operation) => {
     for (const idOf of [(what: string) => ids[what] ?? '', () => newId(), () => 'x', () => '%2e%2e']) {
       const path = filledIn(operation.path, idOf);
       const answer = await bob.api.call(operation.method, path, bodyOf(operation));

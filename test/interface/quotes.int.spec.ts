@@ -136,7 +136,7 @@ describe('a keyword’s quote', () => {
 });
 
 describe('what a keyword costs a month', () => {
-  it('is in the object, and follows its changes', async () => {
+  it('is in the object, and follows its changes', { tags: ['keywords.object'] }, async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
     expect(keyword.monthlyCredits).toBe(720);
     const faster = await ada.api.patch(`/v1/keywords/${keyword.id}`, { refreshIntervalSeconds: 1800 });
