@@ -4,7 +4,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { request } from 'undici';
 import { selectRows } from '#clickhouse';
-import { AttemptSchema, CheckSchema } from '#contracts';
+import { AttemptSchema, CheckSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { connectBus, STREAMS, subjectOf, type Bus, type StreamName } from '#messaging';
@@ -99,6 +99,7 @@ async function plantFacts(keywordId: string, watchId: string): Promise<void> {
     costCredits: 1,
     units: 1,
     rateCredits: 1,
+    priceBookVersion: PRICE_BOOK_VERSION,
     items: [{ item, matches: [{ term: MARKER, field: 'text', start: 0, end: 3 }] }],
     observations: [
       { kind: { case: 'answer', value: { engine: 'openai', prompt: MARKER, answeredAt: at, text: MARKER } } },
@@ -185,8 +186,7 @@ const everywhere = async () =>
 
 it(
   'a purged keyword leaves no trace in any store, raw files included',
-  { tags: ['keywords.purge', 'states.purged'] },
-  { timeout: 120_000 },
+  { timeout: 120_000, tags: ['keywords.purge', 'states.purged'] },
   async () => {
     const { id, watches } = await plantKeyword();
     // Its first watch is replaced: a purge has to find that one's events, too.
