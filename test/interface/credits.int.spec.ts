@@ -98,6 +98,7 @@ describe('GET /v1/credits', () => {
         operation: 'tweets',
         at: AT,
         costCredits: 3,
+        billed: true,
       });
       await store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, lookup), lookup.lookupId);
       const event = create(EventSchema, {

@@ -54,14 +54,15 @@ describe('what a check costs', () => {
     expect(check({ firstScan: true }).causes).toMatchObject([{ operation: 'first_scan' }]);
   });
 
-  it('of a check from before rates were stated is one unit of what it cost', () => {
-    const old = check({ rateCredits: 0, units: 0, priceBookVersion: '' });
-    expect(old.causes).toMatchObject([{ costCredits: 21, rateCredits: 21, units: 1, priceBookVersion: '' }]);
+  it('of a large check is carried by one of its parts, whichever', () => {
+    for (const part of [1, 2, 3])
+      expect(check({ part, parts: 3 }).causes).toMatchObject([{ costCredits: 21 }]);
   });
 
   it.each<[string, MessageInitShape<typeof CheckSchema>]>([
     ['that failed', { failure: { kind: 'timeout' } }],
-    ['that is a further part', { part: 2, parts: 2 }],
+    ['that is another part of a large one', { part: 1, parts: 2, costCredits: 0 }],
+    ['of the time when nothing was charged', { rateCredits: 0, units: 0, priceBookVersion: '' }],
     ['that returned nothing to pay for', { costCredits: 0 }],
   ])('is nothing for one %s', (_, more) => expect(check(more).causes).toEqual([]));
 });
@@ -89,7 +90,7 @@ it('an event is charged for each thing that was read of it', () => {
   );
 });
 
-it('a lookup is charged as a whole, and belongs to no watch', () => {
+it('a lookup is charged as a whole, and belongs to no watch; one of the time when nothing was charged is free', () => {
   const lookup = create(LookupSchema, {
     lookupId: 'lookup',
     accountId: 'account',
@@ -99,7 +100,10 @@ it('a lookup is charged as a whole, and belongs to no watch', () => {
     found: 4,
     costCredits: 5,
     priceBookVersion: 'v',
+    billed: true,
   });
+  const free = toBinary(LookupSchema, { ...lookup, billed: false });
+  expect(chargesOf('LOOKUPS', free)).toEqual({ accountId: 'account', causes: [] });
   expect(chargesOf('LOOKUPS', toBinary(LookupSchema, lookup)).causes).toEqual([
     {
       operation: 'x.tweets',

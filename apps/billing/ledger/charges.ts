@@ -27,11 +27,14 @@ export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
 /** Items, envelopes and labels are passed over unread. */
 const slim = { readUnknownFields: false };
 
-/** A check that failed is free; of one in parts the first carries the charge. */
+/**
+ * A check that failed is free; of one in parts a single one carries the charge. The release before credits stated costs
+ * and charged nothing: its checks name no price book, and are not charged now.
+ */
 function ofCheck(data: Uint8Array): Charges {
   const check = fromBinary(CheckCostSchema, data, slim);
   const { accountId, checkId, watchId, keywordId, source, finishedAt, costCredits, priceBookVersion } = check;
-  if (check.failure || check.part > 1 || costCredits <= 0) return { accountId, causes: [] };
+  if (check.failure || costCredits <= 0 || priceBookVersion === '') return { accountId, causes: [] };
   const cause: ChargeCause = {
     operation: check.firstScan ? 'first_scan' : 'check',
     source,
@@ -41,9 +44,8 @@ function ofCheck(data: Uint8Array): Charges {
     reference: checkId,
     at: finishedAt,
     costCredits,
-    // Checks of the first versions do not name their rate.
-    rateCredits: check.rateCredits || costCredits,
-    units: check.rateCredits ? check.units : 1,
+    rateCredits: check.rateCredits,
+    units: check.units,
     priceBookVersion,
   };
   return { accountId, causes: [cause] };
@@ -71,11 +73,14 @@ function ofEvent(data: Uint8Array): Charges {
   return { accountId, causes };
 }
 
-/** Priced as a whole: a base, and where the price counts them the things that were found. */
+/**
+ * Priced as a whole: a base, and where the price counts them the things that were found. Those of the release before
+ * credits name a price, too, and were free.
+ */
 function ofLookup(data: Uint8Array): Charges {
   const lookup = fromBinary(LookupSchema, data, slim);
-  const { accountId, lookupId, source, operation, at, costCredits, priceBookVersion } = lookup;
-  if (costCredits <= 0) return { accountId, causes: [] };
+  const { accountId, lookupId, source, operation, at, costCredits, priceBookVersion, billed } = lookup;
+  if (costCredits <= 0 || !billed) return { accountId, causes: [] };
   const cause: ChargeCause = {
     operation: `${source}.${operation}`,
     source,

@@ -31,6 +31,7 @@ it('an account that has done everything agrees with its streams; what somebody c
     operation: 'user',
     at: isoOf(Date.now()),
     costCredits: 3,
+    billed: true,
   });
   await store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, lookup), lookup.lookupId);
   await billing.balanceWhere('both are charged', accountId, ({ remaining }) => remaining === 59_987);

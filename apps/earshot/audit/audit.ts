@@ -14,7 +14,7 @@ export interface Fact {
   source: string;
   /** ISO 8601: when it happened. */
   at: string;
-  /** A check that failed costs nothing; further parts of a large one are left out. */
+  /** A check that failed costs nothing; of a large one only the first part counts as a check. */
   kind: 'check' | 'failed check' | 'other';
   causes: readonly ChargeCause[];
 }

@@ -69,7 +69,8 @@ function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | un
   const { part, failure, source, finishedAt } = fromBinary(CheckCostSchema, data, {
     readUnknownFields: false,
   });
-  if (part > 1) return undefined;
+  // A check in parts is counted by the first, and charged by whichever carries its cost.
+  if (part > 1) return first && { stream, source, at: finishedAt, kind: 'other', causes };
   return { stream, source, at: finishedAt, kind: failure ? 'failed check' : 'check', causes };
 }
 

@@ -186,8 +186,12 @@ describe('the check of one watch', () => {
       some.map(({ kind }) => (kind.case === 'listing' ? kind.value.listingId : '')),
     );
     expect(ids).toEqual(observations.map(({ kind }) => kind.value.listingId));
-    expect(parts.map(({ costCredits }) => costCredits)).toEqual([2, 0, 0]);
-    expect(parts.map(({ rateCredits }) => rateCredits)).toEqual([2, 0, 0]);
+    expect(parts.map(({ costCredits }) => costCredits)).toEqual([0, 0, 2]);
+    expect(parts.map(({ rateCredits, units }) => [rateCredits, units])).toEqual([
+      [0, 0],
+      [0, 0],
+      [2, 1],
+    ]);
   });
 
   it('reports what the watch has not seen, and nothing twice', () => {
@@ -271,7 +275,7 @@ describe('the check of one watch', () => {
     expect(found({ backfill: true })).toEqual(all);
   });
 
-  it('is split where it is large: nothing is lost or said twice, and only the first part is charged', () => {
+  it('is split where it is large: nothing is lost or said twice, and only the last part is charged', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 25 }),
@@ -289,7 +293,7 @@ describe('the check of one watch', () => {
           expect(remembered(parts)).toEqual(baseline ? [...freshIds, ...oldIds] : oldIds);
           expect(parts.map(({ part }) => part)).toEqual(parts.map((_, n) => n + 1));
           expect(parts.map(({ costCredits, warnings }) => [costCredits, warnings.length])).toEqual(
-            parts.map((_, n) => (n === 0 ? [1, 1] : [0, 0])),
+            parts.map((_, n) => [n === parts.length - 1 ? 1 : 0, n === 0 ? 1 : 0]),
           );
           for (const part of parts) {
             expect(part).toMatchObject({ checkId: parts[0]?.checkId, parts: parts.length, baseline });

@@ -153,7 +153,10 @@ function matchedItem({ item, matches }: MatchedAnswer): MatchedItem {
   return create(MatchedItemSchema, { item, matches });
 }
 
-/** Parts under one check id; only the first carries the charge and the warnings. */
+/**
+ * Parts under one check id. The first carries the warnings, the last the charge: a check that a crash has cut off is not
+ * whole, is made again, and must not have cost anything.
+ */
 function split(check: Check, items: readonly MatchedItem[], observations: readonly Observation[]): Check[] {
   const groups: Pick<Check, 'items' | 'rememberedItemIds' | 'observations'>[] = [];
   let bytes = Infinity;
@@ -176,7 +179,8 @@ function split(check: Check, items: readonly MatchedItem[], observations: readon
       ...group,
       part: index + 1,
       parts: groups.length,
-      ...(index > 0 ? { costCredits: 0, units: 0, rateCredits: 0, warnings: [] } : {}),
+      ...(index > 0 ? { warnings: [] } : {}),
+      ...(index < groups.length - 1 ? { costCredits: 0, units: 0, rateCredits: 0 } : {}),
     }),
   );
 }

@@ -101,6 +101,7 @@ describe('a direct lookup', () => {
       found: 2,
       costCredits: 3,
       priceBookVersion: PRICE_BOOK_VERSION,
+      billed: true,
     });
   });
 

@@ -96,6 +96,7 @@ export class LookupDesk {
       found,
       costCredits,
       priceBookVersion: PRICE_BOOK_VERSION,
+      billed: true,
     });
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
     // Sent again after it was charged: no charge will use the reservation up.

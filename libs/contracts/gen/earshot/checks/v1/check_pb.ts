@@ -70,7 +70,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   finishedAt: string;
 
   /**
-   * A check over 512 KiB is split; parts are numbered from 1. The first carries the charge.
+   * A check over 512 KiB is split; parts are numbered from 1. The last carries the charge (in checks
+   * of earlier versions the first): what is charged is there whole.
    *
    * @generated from field: int32 part = 9;
    */
@@ -169,7 +170,8 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   criteriaHash: string;
 
   /**
-   * Credits for one unit, and the price book they stand in. With `first_scan` a unit is an item that was returned.
+   * Credits for one unit, and the price book they stand in: empty in checks of the time when nothing was charged. With
+   * `first_scan` a unit is an item that was returned.
    *
    * @generated from field: double rate_credits = 24;
    */

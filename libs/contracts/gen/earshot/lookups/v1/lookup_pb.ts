@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/lookups/v1/lookup.proto.
  */
 export const file_earshot_lookups_v1_lookup: GenFile = /*@__PURE__*/
-  fileDesc("Ch9lYXJzaG90L2xvb2t1cHMvdjEvbG9va3VwLnByb3RvEhJlYXJzaG90Lmxvb2t1cHMudjEixwEKBkxvb2t1cBIRCglsb29rdXBfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEgoKAmF0GAUgASgJEhUKDXF1ZXN0aW9uX2pzb24YBiABKAkSDwoHb3V0Y29tZRgHIAEoCRINCgVmb3VuZBgIIAEoBRIUCgxjb3N0X2NyZWRpdHMYCSABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAogASgJYgZwcm90bzM");
+  fileDesc("Ch9lYXJzaG90L2xvb2t1cHMvdjEvbG9va3VwLnByb3RvEhJlYXJzaG90Lmxvb2t1cHMudjEi1wEKBkxvb2t1cBIRCglsb29rdXBfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEgoKAmF0GAUgASgJEhUKDXF1ZXN0aW9uX2pzb24YBiABKAkSDwoHb3V0Y29tZRgHIAEoCRINCgVmb3VuZBgIIAEoBRIUCgxjb3N0X2NyZWRpdHMYCSABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAogASgJEg4KBmJpbGxlZBgLIAEoCGIGcHJvdG8z");
 
 /**
  * One direct question that an upstream answered: the fact that its charge is derived from. A lookup that failed
@@ -78,6 +78,13 @@ export type Lookup = Message<"earshot.lookups.v1.Lookup"> & {
    * @generated from field: string price_book_version = 10;
    */
   priceBookVersion: string;
+
+  /**
+   * Charges are derived from it; false in facts of the time when nothing was charged.
+   *
+   * @generated from field: bool billed = 11;
+   */
+  billed: boolean;
 };
 
 /**
