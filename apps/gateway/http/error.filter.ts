@@ -32,7 +32,16 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** The answer to an error; what is a defect or an outage is logged. */
 export function errorAnswer(error: unknown, log: Logger): ErrorAnswer {
-  const { status, code, message, details } = refusalOf(error, log);
+  return refusalAnswer(refusalOf(error, log));
+}
+
+/** The answer to a refusal. */
+export function refusalAnswer({
+  status,
+  code,
+  message,
+  details,
+}: Pick<Refusal, 'status' | 'code' | 'message'> & Partial<Pick<Refusal, 'details'>>): ErrorAnswer {
   return { status, body: { error: message, code, ...(details ? { details } : {}) } };
 }
 

@@ -6,7 +6,7 @@ const USED_UP_MS = 250;
 /** A lease that lies idle is given back after so long, … */
 const IDLE_MS = 200;
 /** … or, where the plan's own pace is slower, after so many requests at that pace, … */
-const IDLE_REQUESTS = 2;
+const IDLE_REQUESTS = 10;
 /** … but after so long at the latest. */
 const LONGEST_IDLE_MS = 2000;
 /** Leases are this part of what is left at the most, so that the last requests of a minute lie idle nowhere. */

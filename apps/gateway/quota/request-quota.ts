@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { systemClock, within, type Clock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
@@ -22,7 +23,7 @@ export interface Verdict {
 
 const SWEEP_MS = 50;
 /** A request does not wait longer than this for the table. */
-const PATIENCE_MS = 300;
+const PATIENCE_MS = 2000;
 /** A table that cannot be asked is not asked again for so long. */
 const OUTAGE_MS = 1000;
 
@@ -69,7 +70,7 @@ export class RequestQuota implements Loop {
     if (window.held > 0) {
       window.held -= 1;
       if (!window.fetching && window.wantsMore && !window.isUsedUp(now))
-        void this.fetch(accountId, limit, window);
+        void this.fetch(accountId, limit, window, setImmediate());
       return verdict(true, limit, window, now);
     }
     if (window.openUntil > now) return verdict(true, limit, window, now);
@@ -88,10 +89,18 @@ export class RequestQuota implements Loop {
     return this.take(accountId, limit);
   }
 
-  private fetch(accountId: string, limit: number, window: AccountWindow): Promise<void> {
-    window.fetching = this.lease(accountId, limit, window).finally(() => {
-      window.fetching = undefined;
-    });
+  /** @param turn what to wait for first: a lease for later keeps no request back, not even with its own preparation */
+  private fetch(
+    accountId: string,
+    limit: number,
+    window: AccountWindow,
+    turn: Promise<void> = Promise.resolve(),
+  ): Promise<void> {
+    window.fetching = turn
+      .then(() => this.lease(accountId, limit, window))
+      .finally(() => {
+        window.fetching = undefined;
+      });
     return window.fetching;
   }
 
