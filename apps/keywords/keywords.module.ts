@@ -12,6 +12,7 @@ import { WatchesHandler } from './handlers/watches.handler.js';
 import { Admission } from './planning/admission.js';
 import { keywordsProjection } from './projections/keywords.projection.js';
 import { RestsLoop } from './rests.loop.js';
+import { UpgradeLoop } from './upgrade.loop.js';
 
 @Module({})
 class KeywordsModule {}
@@ -34,6 +35,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           PlanHandler,
           PurgeHandler,
           RestsLoop,
+          UpgradeLoop,
         ],
       },
       {
@@ -45,6 +47,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           PlanHandler,
           PurgeHandler,
           RestsLoop,
+          UpgradeLoop,
         ],
         list: (
           database: Database,
@@ -53,7 +56,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           pauses: PausesHandler,
           plan: PlanHandler,
           purge: PurgeHandler,
-          rests: RestsLoop,
+          ...loops: [RestsLoop, UpgradeLoop]
         ) => ({
           durables: [
             durableOf(keywordsProjection, database),
@@ -62,7 +65,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
             purge.durable(),
           ],
           commands: [...keywords.commands(), ...watches.commands(), ...pauses.commands()],
-          loops: [rests],
+          loops,
         }),
       },
     ),

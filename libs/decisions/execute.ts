@@ -2,7 +2,7 @@ import { AppendConflict, type EventStore } from '#event-store';
 import { failpoint, Refusal, refuseOversize } from '#kernel';
 import { subjectOf, type StreamName } from '#messaging';
 import { lockAccount, type Database, type Tx } from '#postgres';
-import { applyOnce, type Projection } from '#projections';
+import { applyOnce, positionOf, type Projection } from '#projections';
 
 /** What is stored for one command: its id and the events that were decided. */
 export interface Decision<E> {
@@ -71,11 +71,14 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   let state = aggregate.initial;
   let seq = 0;
   let repeated = false;
+  // A crash may have kept the tables from following; else there is nothing behind their position.
+  const position = await positionOf(tx, projection, subject);
   for (const stored of await store.read(aggregate.stream, subject)) {
     const decision = aggregate.decode(stored.data);
     state = decision.events.reduce((before, event) => aggregate.evolve(before, event), state);
     repeated ||= decision.commandId === commandId;
-    await applyOnce(tx, projection, { subject, seq: stored.seq, data: stored.data, predecessor: seq });
+    if (stored.seq > position)
+      await applyOnce(tx, projection, { subject, seq: stored.seq, data: stored.data, predecessor: seq });
     seq = stored.seq;
   }
   if (repeated) return state;

@@ -53,14 +53,14 @@ afterAll(async () => {
 
 const MARKER = 'planted-marker-of-the-purge-4c9e';
 
-/** A keyword that bears the marker in everything it is told, made under an Idempotency-Key. */
-async function plantKeyword(): Promise<Json> {
-  const answer = await request(`${service.url}/v1/keywords`, {
+/** A keyword that bears the marker in everything it is told, estimated and made under Idempotency-Keys. */
+async function plantKeyword(path: string): Promise<Json> {
+  const answer = await request(`${service.url}${path}`, {
     method: 'POST',
     headers: {
       'x-api-key': ada.api.apiKey,
       'content-type': 'application/json',
-      'idempotency-key': 'planted',
+      'idempotency-key': path,
     },
     body: JSON.stringify({
       name: MARKER,
@@ -99,6 +99,7 @@ async function plantFacts(keywordId: string, watchId: string): Promise<void> {
     costCredits: 1,
     units: 1,
     rateCredits: 1,
+    priceBookVersion: PRICE_BOOK_VERSION,
     priceBookVersion: PRICE_BOOK_VERSION,
     items: [{ item, matches: [{ term: MARKER, field: 'text', start: 0, end: 3 }] }],
     observations: [
@@ -188,7 +189,8 @@ it(
   'a purged keyword leaves no trace in any store, raw files included',
   { timeout: 120_000, tags: ['keywords.purge', 'states.purged'] },
   async () => {
-    const { id, watches } = await plantKeyword();
+    await plantKeyword('/v1/keywords/estimate');
+    const { id, watches } = await plantKeyword('/v1/keywords');
     // Its first watch is replaced: a purge has to find that one's events, too.
     await plantFacts(id, watches[0].id);
     const changed = await ada.api.patch(`/v1/keywords/${id}`, {

@@ -43,6 +43,7 @@ const change = (more: Partial<Extract<KeywordCommand, { kind: 'change-watch' }>>
   webhookUrl: undefined,
   isActive: undefined,
   collides: false,
+  creditsRemaining: 100,
   ...more,
 });
 

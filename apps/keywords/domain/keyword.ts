@@ -10,7 +10,7 @@ import {
   type Watch,
 } from '#contracts';
 import { Refusal } from '#kernel';
-import { changeWatch, pause, resume, type PauseCommand, type ResumeCommand } from './lifecycle.js';
+import { changeWatch, pause, priceAnew, resume, type PauseCommand, type ResumeCommand } from './lifecycle.js';
 import { running, withoutReason, withReason, type Pauses } from './pauses.js';
 import { reconcile } from './reconcile.js';
 
@@ -73,8 +73,10 @@ export type KeywordCommand =
       intervalSeconds: number | undefined;
       /** Empty: cleared. */
       webhookUrl: string | undefined;
+      /** True takes every reason to rest away: plan and credits have to allow it by then. */
       isActive: boolean | undefined;
       collides: boolean;
+      creditsRemaining: number;
     }
   | { kind: 'retire-watch' };
 
@@ -100,7 +102,7 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       return [event({ case: 'watchCreated', value: { watch, webhookUrl, ai, analysis } })];
     }
     case 'change-watch':
-      return changeWatch(command, state, sameSearch);
+      return changeWatch(command, state, sameSearch, evolve);
     case 'retire-watch':
       if (state.status === 'watch-retired') return [];
       if (state.status !== 'watch') throw Refusal.notFound('watch');
@@ -200,7 +202,7 @@ function changeKeyword(
   if (command.expectedVersion !== state.version)
     throw Refusal.conflict('the keyword was changed by somebody else at the same time', STALE_VERSION);
   const { definition, planned, scheduled, creditsRemaining } = command;
-  refuseTwins(planned);
+  refuseTwins(planned.filter(({ disabled }) => !disabled));
   const { watches, retiredWatchIds, resets } = reconcile(planned, state.watches);
   const unchanged =
     equals(KeywordDefinitionSchema, definition, state.definition) && sameWatches(watches, state.watches);
@@ -213,10 +215,11 @@ function changeKeyword(
     webhookChanged: definition.webhookUrl !== state.definition.webhookUrl,
   };
   const changed = unchanged ? [] : [event({ case: 'keywordChanged', value })];
-  const after = changed.reduce(evolve, state);
+  const priced = [...changed, ...(unchanged ? [] : priceAnew(watches, creditsRemaining, state))];
+  const after = priced.reduce(evolve, state);
   const reason = 'schedule';
   return [
-    ...changed,
+    ...priced,
     ...(scheduled
       ? resume({ kind: 'resume', reasons: [reason], creditsRemaining }, after)
       : pause({ kind: 'pause', reason, creditsRemaining, creditsNeeded: 0 }, after)),

@@ -184,10 +184,76 @@ describe('a keyword', () => {
     ]);
   });
 
+  it('that rests for want of credits asks anew what its searches need when they change', () => {
+    const broke = run(keyword(), pause('insufficient_credits', 25)).state;
+    const to = (creditsPerCheck: number, creditsRemaining: number) =>
+      run(
+        broke,
+        change({
+          definition: definition('B'),
+          planned: [watch('w2', 'b', { creditsPerCheck })],
+          expectedVersion: 2,
+          creditsRemaining,
+        }),
+      );
+    expect(to(1, 10).events).toMatchObject([
+      { case: 'keywordChanged' },
+      { case: 'keywordResumed', value: { reason: 'insufficient_credits', running: true } },
+    ]);
+    expect(to(15, 10).state).toMatchObject({
+      pauses: { reasons: ['insufficient_credits'], creditsNeeded: 15 },
+    });
+    expect(to(15, 10).events.at(-1)).toMatchObject({ case: 'keywordPaused', value: { stopped: false } });
+  });
+
+  it('may hold a search twice where its source is switched off, created or changed', () => {
+    const twins = [
+      watch('n1', 'b', { searchId: 'x', disabled: true }),
+      watch('n2', 'b', { searchId: 'y', disabled: true }),
+    ];
+    const planned = [watch('new', 'a'), ...twins];
+    expect(run(keyword(), change({ definition: definition('B'), planned })).state).toMatchObject({
+      version: 2,
+    });
+  });
+
   it('rests when a change puts it outside of its schedule, and runs when one puts it inside', () => {
     const rests = run(keyword(), change({ definition: definition('B'), scheduled: false }));
     expect(rests.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
     const runs = run(rests.state, change({ definition: definition('C'), expectedVersion: 3 }));
     expect(runs.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordResumed']);
+  });
+});
+
+describe('a lone watch that is told to run', () => {
+  const told = (collides = false): KeywordCommand => ({
+    kind: 'change-watch',
+    intervalSeconds: undefined,
+    webhookUrl: undefined,
+    isActive: true,
+    collides,
+    creditsRemaining: 7,
+  });
+
+  it('runs, whatever it rested for', () => {
+    const rests = [pause('user'), pause('plan'), pause('insufficient_credits', 5)].reduce(
+      (state, command) => run(state, command).state,
+      loneWatch(),
+    );
+    const { events, state } = run(rests, told());
+    expect(events).toMatchObject([
+      { case: 'watchChanged', value: { isActive: true } },
+      { case: 'watchResumed', value: { reason: 'plan', running: false } },
+      { case: 'watchResumed', value: { reason: 'insufficient_credits', running: true } },
+    ]);
+    expect(state).toMatchObject({ pauses: { reasons: [] } });
+  });
+
+  it('and runs already is unchanged, even beside another on the same search', () => {
+    expect(run(loneWatch(), told(true)).events).toEqual([]);
+  });
+
+  it('is refused while another runs on the same search', () => {
+    expect(refusal(told(true), run(loneWatch(), pause('plan')).state)).toEqual([409, 'DUPLICATE_SEARCH']);
   });
 });

@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { KeywordEventSchema, type KeywordEvent } from '#contracts';
+import { KeywordEventSchema, type KeywordEvent, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
 import type { KeywordCommand, KeywordState } from './keyword.js';
 import type { PauseReason } from './pauses.js';
@@ -46,14 +46,38 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 }
 
 /**
+ * A keyword that rests for want of credits and has other searches now: what it needs is another, and may be there.
+ * @param watches those that it has now
+ */
+export function priceAnew(
+  watches: readonly Watch[],
+  creditsRemaining: number,
+  state: KeywordState,
+): KeywordEvent[] {
+  const { pauses } = requireAlive(state);
+  const reason = 'insufficient_credits';
+  if (!pauses.reasons.includes(reason)) return [];
+  const needs = watches.map((watch) =>
+    watch.disabled ? 0 : watch.firstScanCredits || watch.creditsPerCheck,
+  );
+  const creditsNeeded = Math.max(0, ...needs);
+  if (creditsNeeded <= creditsRemaining)
+    return resume({ kind: 'resume', reasons: [reason], creditsRemaining }, state);
+  const value = { reason, stopped: false, creditsRemaining, creditsNeeded };
+  return creditsNeeded === pauses.creditsNeeded ? [] : [event({ case: 'keywordPaused', value })];
+}
+
+/**
  * Changes a lone watch; what is as it is already changes nothing.
  * @param refusal of a watch that would run beside another on the same search
  */
 export function changeWatch(
-  { intervalSeconds, webhookUrl, isActive, collides }: Extract<KeywordCommand, { kind: 'change-watch' }>,
+  command: Extract<KeywordCommand, { kind: 'change-watch' }>,
   state: KeywordState,
   refusal: () => Refusal,
+  after: (state: KeywordState, event: KeywordEvent) => KeywordState,
 ): KeywordEvent[] {
+  const { intervalSeconds, webhookUrl, isActive, collides, creditsRemaining } = command;
   if (state.status !== 'watch') throw Refusal.notFound('watch');
   const isPausedByUser = state.pauses.reasons.includes('user');
   const changes = {
@@ -63,8 +87,13 @@ export function changeWatch(
     ...(webhookUrl !== undefined && webhookUrl !== state.webhookUrl ? { webhookUrl } : {}),
     ...(isActive !== undefined && isActive === isPausedByUser ? { isActive } : {}),
   };
-  if (changes.isActive && collides) throw refusal();
-  return Object.keys(changes).length === 0 ? [] : [event({ case: 'watchChanged', value: changes })];
+  const changed = Object.keys(changes).length === 0 ? [] : [event({ case: 'watchChanged', value: changes })];
+  const reasons = ['plan', 'insufficient_credits'] as const;
+  const resumed = isActive
+    ? resume({ kind: 'resume', reasons, creditsRemaining }, changed.reduce(after, state))
+    : [];
+  if ((changes.isActive || resumed.length > 0) && collides) throw refusal();
+  return [...changed, ...resumed];
 }
 
 function requireAlive(state: KeywordState) {

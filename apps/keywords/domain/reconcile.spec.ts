@@ -66,6 +66,16 @@ describe('the watches of a keyword whose searches change', () => {
     expect([off.retiredWatchIds, on.retiredWatchIds, on.resets]).toEqual([[], [], []]);
   });
 
+  it('start over, silently, where the search has changed while its source was switched off', () => {
+    const off = reconcile([watch('new', 's', 'b', { disabled: true })], [watch('old', 's', 'a')]);
+    expect(off.watches).toEqual([
+      watch('new', 's', 'b', { disabled: true, backfill: false, firstScanCredits: 0 }),
+    ]);
+    expect(off.resets).toMatchObject([{ previousWatchId: 'old', watchId: 'new' }]);
+    const on = reconcile([watch('n2', 's', 'b')], off.watches);
+    expect(on.watches).toMatchObject([{ watchId: 'new', backfill: false, disabled: false }]);
+  });
+
   it('do not begin on a source that is switched off', () => {
     expect(reconcile([watch('new', 's', 'a', { disabled: true })], []).watches).toEqual([]);
   });

@@ -12,7 +12,7 @@ export interface Reconciled {
 /**
  * Lays the searches that a keyword is to have over the watches that it has. A search with the same criteria goes on
  * with its watch, whatever its interval; one whose criteria have changed starts over on a new watch, silently; one
- * that is gone ends. A search of a source that is switched off rests where it has a watch, and begins none.
+ * that is gone ends. A search of a source that is switched off rests where it has a watch, and begins none where it has not.
  * @param planned a watch for each search, with the id that it has if it begins
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {
@@ -45,9 +45,8 @@ export function reconcile(planned: readonly Watch[], previous: readonly Watch[])
   const watches = planned.flatMap((watch) => {
     const same = goesOn.get(watch);
     if (same) return [create(WatchSchema, { ...watch, watchId: same.watchId, backfill: same.backfill })];
-    if (watch.disabled) return [];
     const before = startsOver.get(watch);
-    if (!before) return [watch];
+    if (!before) return watch.disabled ? [] : [watch];
     resets.push(
       create(SearchResetSchema, {
         source: watch.source,

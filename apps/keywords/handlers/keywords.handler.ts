@@ -19,7 +19,7 @@ import { isoOf, Refusal, systemClock } from '#kernel';
 import { COMMANDS, commandHandler, subjectOf, type CommandHandler } from '#messaging';
 import { STORE } from '#platform';
 import type { Tx } from '#postgres';
-import { decide, nothingYet, type KeywordCommand } from '../domain/keyword.js';
+import { decide, nothingYet, type KeywordCommand, type KeywordState } from '../domain/keyword.js';
 import { reconcile } from '../domain/reconcile.js';
 import { isScheduled } from '../domain/schedule.js';
 import { Admission, type Admitted } from '../planning/admission.js';
@@ -77,7 +77,7 @@ export class KeywordsHandler {
         definition,
         watches: admitted.watches.filter(({ disabled }) => !disabled),
         scheduled: isScheduled(definition.schedule, systemClock.now().getTime()),
-        creditsRemaining: admitted.creditsRemaining,
+        creditsRemaining: admitted.balance?.remaining ?? 0,
       },
     };
   }
@@ -87,18 +87,17 @@ export class KeywordsHandler {
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     let resets: SearchReset[] = [];
     await this.decisions.run(command, keywordId, async (tx, state) => {
-      const alive = state.status === 'keyword' ? state : undefined;
-      const definition = withIds(required(command.definition), alive?.watches);
-      const restsForPlan = alive?.pauses.reasons.includes('plan') ?? false;
-      const admitted = await this.admission.ofChanged(tx, accountId, definition, keywordId, restsForPlan);
-      resets = reconcile(admitted.watches, alive?.watches ?? []).resets;
+      if (state.status !== 'keyword') throw goneOf(state);
+      const definition = withIds(required(command.definition), state.watches);
+      const admitted = await this.admission.ofChanged(tx, accountId, definition, keywordId, state.definition);
+      resets = reconcile(admitted.watches, state.watches).resets;
       return {
         kind: 'change-keyword',
         definition,
         planned: admitted.watches,
         expectedVersion,
         scheduled: isScheduled(definition.schedule, systemClock.now().getTime()),
-        creditsRemaining: admitted.creditsRemaining,
+        creditsRemaining: admitted.balance?.remaining ?? 0,
       };
     });
     return create(ChangedSchema, { resets: resets.map((reset) => create(SearchResetSchema, reset)) });
@@ -130,6 +129,13 @@ export class KeywordsHandler {
     // Gone for every reader at once; the streams and the other stores follow.
     await this.decisions.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
   }
+}
+
+/** Why a keyword cannot be changed any more. */
+function goneOf({ status }: KeywordState): Refusal {
+  return status === 'keyword-retired'
+    ? Refusal.conflict('the keyword is retired')
+    : Refusal.notFound('keyword');
 }
 
 function required(definition: KeywordDefinition | undefined): KeywordDefinition {

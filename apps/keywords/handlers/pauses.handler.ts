@@ -98,10 +98,10 @@ export class PausesHandler {
     const { creditsNeeded } = failure;
     const commandId = derivedId('pause', checkId);
     await this.decisions.run({ commandId, accountId }, keywordId || watchId, async (tx, state) => {
-      const creditsRemaining = await remainingOf(tx, accountId);
-      // Credits may have come since; and what is gone cannot rest.
-      return isAlive(state) && creditsRemaining < creditsNeeded
-        ? pauseForCredits(creditsRemaining, creditsNeeded)
+      const balance = await balanceOf(tx, accountId);
+      // Credits may have come since, or are not known yet; and what is gone cannot rest.
+      return isAlive(state) && balance && balance.remaining < creditsNeeded
+        ? pauseForCredits(balance.remaining, creditsNeeded)
         : undefined;
     });
   }

@@ -50,7 +50,8 @@ export class PlanHandler {
     };
   }
 
-  private async enforce(accountId: string, causeId: string): Promise<void> {
+  /** @param causeId of what made it necessary: a repetition changes nothing */
+  async enforce(accountId: string, causeId: string): Promise<void> {
     // Whoever changed the plan holds the lock until its tables say so too.
     const { plan, subjects } = await this.decisions.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);

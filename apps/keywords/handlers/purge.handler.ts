@@ -24,13 +24,24 @@ export class PurgeHandler {
       await this.erase('KEYWORDS', subject);
       await this.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
       await this.database.query('DELETE FROM projection_positions WHERE subject = $1', [subject]);
-      // What was answered when it was made holds all that it was. The key stays used up.
-      await this.database.query(
-        `UPDATE idempotency_records SET status = 404, body = $3
-         WHERE account_id = $1 AND strpos(body, $2) > 0`,
-        [accountId, keywordId, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
-      );
+      await this.forgetAnswers(accountId, keywordId);
     });
+  }
+
+  /**
+   * What was answered under an Idempotency-Key when it was made holds all that it was; the key stays used up. Its
+   * estimate does not name it: every estimate of the account is forgotten, which is made anew when it is asked for.
+   */
+  private async forgetAnswers(accountId: string, keywordId: string): Promise<void> {
+    await this.database.query(
+      `UPDATE idempotency_records SET status = 404, body = $3
+       WHERE account_id = $1 AND strpos(body, $2) > 0`,
+      [accountId, keywordId, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
+    );
+    await this.database.query(
+      `DELETE FROM idempotency_records WHERE account_id = $1 AND strpos(body, '"estimateToken"') > 0`,
+      [accountId],
+    );
   }
 
   /** A purge alone gives the place free and leaves the bytes: each message is overwritten first. */

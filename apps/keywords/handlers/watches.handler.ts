@@ -19,6 +19,7 @@ import { priceOf } from '#quotes';
 import { Admission, requireCredits } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
+import { remainingOf } from './pauses.handler.js';
 
 /** Carries out the commands on watches that no keyword owns. */
 @Injectable()
@@ -59,7 +60,7 @@ export class WatchesHandler {
       this.admission.requireWatchFit(use.plan, watch);
       if (!(await collides(tx, accountId, hash, commandId))) {
         requireRoom(use, { keywords: 0, searchSlots: 1 });
-        requireCredits((await balanceOf(tx, accountId))?.remaining ?? 0, [watch]);
+        requireCredits(await balanceOf(tx, accountId), [watch]);
         return { kind: 'create-watch', watch, webhookUrl, ai, analysis, collides: false };
       }
       return { kind: 'create-watch', watch, webhookUrl, ai, analysis, collides: true };
@@ -71,13 +72,25 @@ export class WatchesHandler {
     const { watchId, accountId, intervalSeconds, webhookUrl, isActive } = command;
     await this.requireLone(accountId, watchId);
     await this.decisions.run(command, watchId, async (tx, state) => {
-      if (state.status === 'watch' && intervalSeconds !== undefined) {
-        const { plan } = await planUseOf(tx, accountId);
-        this.admission.requireWatchFit(plan, { ...state.watch, intervalSeconds });
-      }
-      const collision =
-        state.status === 'watch' && (await collides(tx, accountId, state.watch.criteriaHash, watchId));
-      return { kind: 'change-watch', intervalSeconds, webhookUrl, isActive, collides: collision };
+      const creditsRemaining = await remainingOf(tx, accountId);
+      const unchanged = {
+        kind: 'change-watch',
+        intervalSeconds,
+        webhookUrl,
+        isActive,
+        creditsRemaining,
+      } as const;
+      if (state.status !== 'watch') return { ...unchanged, collides: false };
+      const watch = { ...state.watch, intervalSeconds: intervalSeconds ?? state.watch.intervalSeconds };
+      const { reasons, creditsNeeded } = state.pauses;
+      const fromPlan = isActive && reasons.includes('plan');
+      const use = await planUseOf(tx, accountId, watchId);
+      if (fromPlan || watch.intervalSeconds !== state.watch.intervalSeconds)
+        this.admission.requireWatchFit(use.plan, watch);
+      if (fromPlan) requireRoom(use, { keywords: 0, searchSlots: 1 });
+      if (isActive && reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
+        throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
+      return { ...unchanged, collides: await collides(tx, accountId, watch.criteriaHash, watchId) };
     });
     return create(MadeSchema, { id: watchId });
   }
@@ -101,10 +114,12 @@ export class WatchesHandler {
   }
 }
 
+/** A watch that only rests, but for its user, will run again by itself. */
 async function collides(tx: Tx, accountId: string, hash: string, exceptWatchId: string): Promise<boolean> {
   const rows: unknown[] = await tx.query(
-    `SELECT 1 FROM watches WHERE account_id = $1 AND criteria_hash = $2 AND watch_id <> $3
-       AND is_active AND retired_at IS NULL`,
+    `SELECT 1 FROM watches w LEFT JOIN keywords k USING (keyword_id)
+     WHERE w.account_id = $1 AND w.criteria_hash = $2 AND w.watch_id <> $3 AND w.retired_at IS NULL
+       AND NOT w.disabled AND NOT 'user' = ANY (COALESCE(k.pauses, w.pauses))`,
     [accountId, hash, exceptWatchId],
   );
   return rows.length > 0;

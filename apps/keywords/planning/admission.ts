@@ -1,13 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { limitsOf, type KeywordDefinition, type SourceId, type Watch } from '#contracts';
-import { balanceOf } from '#credits';
+import { balanceOf, type Balance } from '#credits';
 import { criteriaJson } from '#criteria';
 import { Refusal } from '#kernel';
 import type { Tx } from '#postgres';
 import { quoteOf, type PricedParts } from '#quotes';
 import type { SourceSetup } from '#sources';
 import { FLOOR_SECONDS, SOURCES } from '../config.js';
-import { planUseOf, requireFloors, requireRoom, requireTerms, type PlanUse } from './plan-limits.js';
+import {
+  planUseOf,
+  requireFloors,
+  requireRoom,
+  requireTerms,
+  type GivenInterval,
+  type PlanUse,
+} from './plan-limits.js';
 import { plannedSearches, watchesOf, type PlannedSearch } from './planned-searches.js';
 
 /** A keyword that the account may have: what it would watch, and under which circumstances. */
@@ -16,7 +23,8 @@ export interface Admitted {
   /** One for each search, of sources that are switched off too. */
   watches: Watch[];
   use: PlanUse;
-  creditsRemaining: number;
+  /** Undefined until the account's ledger has been opened. */
+  balance: Balance | undefined;
 }
 
 /** Whether an account may have what it asks for, by its plan and its credits: the same for a create and its estimate. */
@@ -35,13 +43,14 @@ export class Admission {
     const admitted = await this.admit(tx, accountId, definition, null);
     const enabled = admitted.watches.filter(({ disabled }) => !disabled);
     requireRoom(admitted.use, { keywords: 1, searchSlots: enabled.length });
-    requireCredits(admitted.creditsRemaining, enabled);
+    requireCredits(admitted.balance, enabled);
     return admitted;
   }
 
   /**
-   * A keyword that is to be changed. One that rests since it is over the plan takes no room; what it has of it is
-   * asked when it is resumed.
+   * A keyword that is to be changed. What it has already is not held against it, though the plan may have become
+   * smaller: that is asked when it is resumed.
+   * @param before as it is now
    * @throws Refusal as `ofNew`, but for credits
    */
   async ofChanged(
@@ -49,36 +58,34 @@ export class Admission {
     accountId: string,
     definition: KeywordDefinition,
     keywordId: string,
-    restsForPlan: boolean,
+    before: KeywordDefinition,
   ): Promise<Admitted> {
-    const admitted = await this.admit(tx, accountId, definition, keywordId);
-    const searchSlots = admitted.watches.filter(({ disabled }) => !disabled).length;
-    if (!restsForPlan) requireRoom(admitted.use, { keywords: 0, searchSlots });
+    const admitted = await this.admit(tx, accountId, definition, keywordId, before);
+    const searchSlots = admitted.searches.filter(({ enabled }) => enabled).length;
+    const had = plannedSearches(before).filter(({ enabled }) => enabled).length;
+    if (searchSlots > had) requireRoom(admitted.use, { keywords: 0, searchSlots });
     return admitted;
   }
 
-  /** What fits no plan limit of its own: floors and terms. @throws Refusal 400 or 402 */
-  requireFit(plan: string, definition: KeywordDefinition): PlannedSearch[] {
+  /**
+   * What fits no plan by itself: floors and terms.
+   * @param before what the keyword has already is not asked again
+   * @throws Refusal 400 or 402
+   */
+  requireFit(plan: string, definition: KeywordDefinition, before?: KeywordDefinition): PlannedSearch[] {
     const searches = plannedSearches(definition);
-    requireFloors(
-      plan,
-      definition.sources.flatMap((entry, index) =>
-        entry.enabled
-          ? [
-              {
-                source: entry.source as SourceId,
-                seconds: entry.refreshIntervalSeconds ?? definition.refreshIntervalSeconds,
-                path:
-                  entry.refreshIntervalSeconds === undefined
-                    ? 'refreshIntervalSeconds'
-                    : `sources[${index}].refreshIntervalSeconds`,
-              },
-            ]
-          : [],
-      ),
-      this.floor,
+    const had = before ? plannedSearches(before) : [];
+    const intervals = intervalsOf(definition);
+    const known = new Set(
+      before ? intervalsOf(before).map(({ source, seconds }) => `${source} ${seconds}`) : [],
     );
-    requireTerms(plan, searches);
+    const fresh = intervals.filter(({ source, seconds }) => !known.has(`${source} ${seconds}`));
+    requireFloors(plan, fresh, this.floor);
+    const hashes = new Set(had.map(({ criteriaHash }) => criteriaHash));
+    requireTerms(
+      plan,
+      searches.filter(({ criteriaHash }) => !hashes.has(criteriaHash)),
+    );
     return searches;
   }
 
@@ -90,7 +97,7 @@ export class Admission {
   }
 
   /** What the interface calls the estimate. */
-  estimateOf({ searches, use, creditsRemaining }: Admitted, definition: KeywordDefinition) {
+  estimateOf({ searches, use, balance }: Admitted, definition: KeywordDefinition) {
     const enabled = searches.filter((search) => search.enabled);
     const limits = limitsOf(use.plan);
     const quote = quoteOf(enabled, this.partsOf);
@@ -113,7 +120,7 @@ export class Admission {
         })),
       },
       planAllowance: limits.monthlyCredits,
-      creditsRemaining,
+      creditsRemaining: balance?.remaining ?? 0,
       searchSlots: { inUse: use.searchSlots, requested: enabled.length, limit: limits.searchSlots },
     };
   }
@@ -126,17 +133,13 @@ export class Admission {
     accountId: string,
     definition: KeywordDefinition,
     exceptId: string | null,
+    before?: KeywordDefinition,
   ): Promise<Admitted> {
     const use = await planUseOf(tx, accountId, exceptId);
-    requireChannels(definition);
-    const searches = this.requireFit(use.plan, definition);
+    requireChannels(definition, before);
+    const searches = this.requireFit(use.plan, definition, before);
     const balance = await balanceOf(tx, accountId);
-    return {
-      searches,
-      watches: watchesOf(searches, this.partsOf),
-      use,
-      creditsRemaining: balance?.remaining ?? 0,
-    };
+    return { searches, watches: watchesOf(searches, this.partsOf), use, balance };
   }
 }
 
@@ -145,24 +148,43 @@ export class Admission {
  * then an account has none.
  * @throws Refusal 400
  */
-function requireChannels({ channels, rules }: KeywordDefinition): void {
-  const named = [
-    ...channels.map((_, index) => `channels[${index}].channelId`),
+function requireChannels(definition: KeywordDefinition, before: KeywordDefinition | undefined): void {
+  const known = new Set(before ? channelsOf(before).map(({ id }) => id) : []);
+  const faults = channelsOf(definition)
+    .filter(({ id }) => !known.has(id))
+    .map(({ path }) => ({ path, message: 'is no channel of this account' }));
+  if (faults.length > 0) throw Refusal.validation(faults);
+}
+
+function channelsOf({ channels, rules }: KeywordDefinition): { id: string; path: string }[] {
+  return [
+    ...channels.map(({ channelId: id }, index) => ({ id, path: `channels[${index}].channelId` })),
     ...rules.flatMap((rule, r) =>
       rule.then.flatMap((action, a) =>
-        action.channelIds.map((_, index) => `rules[${r}].then[${a}].channelIds[${index}]`),
+        action.channelIds.map((id, n) => ({ id, path: `rules[${r}].then[${a}].channelIds[${n}]` })),
       ),
     ),
   ];
-  if (named.length > 0)
-    throw Refusal.validation(named.map((path) => ({ path, message: 'is no channel of this account' })));
 }
 
-/** The first check of each search at least. @throws Refusal 402 `INSUFFICIENT_CREDITS` with what is missing */
-export function requireCredits(remaining: number, watches: readonly Watch[]): void {
+/** The interval of each source that is switched on, and where it stands. */
+function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
+  return definition.sources.flatMap(({ source, enabled, refreshIntervalSeconds: own }, index) => {
+    if (!enabled) return [];
+    const path = own === undefined ? 'refreshIntervalSeconds' : `sources[${index}].refreshIntervalSeconds`;
+    return [{ source: source as SourceId, seconds: own ?? definition.refreshIntervalSeconds, path }];
+  });
+}
+
+/**
+ * The first check of each search at least.
+ * @throws Refusal 402 `INSUFFICIENT_CREDITS` with what is missing, 503 until the account's ledger has been opened
+ */
+export function requireCredits(balance: Balance | undefined, watches: readonly Watch[]): void {
+  if (!balance) throw Refusal.unavailable('the credits of the account are not known yet; try again');
   const needed = watches.reduce(
     (sum, { firstScanCredits, creditsPerCheck }) => sum + (firstScanCredits || creditsPerCheck),
     0,
   );
-  if (needed > remaining) throw Refusal.insufficientCredits(needed, remaining);
+  if (needed > balance.remaining) throw Refusal.insufficientCredits(needed, balance.remaining);
 }

@@ -27,10 +27,16 @@ export class KeywordLife1763800000000 implements MigrationInterface {
       CREATE INDEX watches_slots ON watches (account_id, keyword_id) INCLUDE (pauses, watch_id)
         WHERE retired_at IS NULL AND NOT disabled;
       CREATE INDEX keywords_over_plan ON keywords (account_id) WHERE 'plan' = ANY (pauses);
+      DROP INDEX watches_same_search;
+      CREATE INDEX watches_same_search ON watches (account_id, criteria_hash) WHERE retired_at IS NULL;
       CREATE INDEX watches_broke ON watches (account_id) WHERE 'insufficient_credits' = ANY (pauses);
       ALTER TABLE watch_schedule
         ADD COLUMN disabled boolean NOT NULL DEFAULT false;
       UPDATE watches SET pauses = ARRAY['user'] WHERE paused_reason = 'user' AND keyword_id IS NULL;
+      -- Schedules were stored and did nothing: each is looked at once.
+      UPDATE keywords SET schedule_turns_at = now() WHERE state <> 'retired' AND definition->'schedule' IS NOT NULL;
+      -- Finds the watches of the time when nothing was priced.
+      CREATE INDEX watches_unpriced ON watches (account_id) WHERE price_book_version = '' AND retired_at IS NULL;
     `);
     await runner.query(`
       -- For how long a watch ran under which quote: what an account was told that it would pay.
@@ -56,7 +62,10 @@ export class KeywordLife1763800000000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP TABLE quoted_periods');
     await runner.query('ALTER TABLE watch_schedule DROP COLUMN disabled');
-    await runner.query('DROP INDEX watches_slots');
+    await runner.query('DROP INDEX watches_slots, watches_unpriced, watches_same_search');
+    await runner.query(
+      'CREATE INDEX watches_same_search ON watches (account_id, criteria_hash) WHERE is_active AND retired_at IS NULL',
+    );
     await runner.query(
       `ALTER TABLE watches DROP COLUMN pauses, DROP COLUMN credits_needed, DROP COLUMN disabled,
          DROP COLUMN credits_per_check, DROP COLUMN first_scan_credits, DROP COLUMN price_book_version`,

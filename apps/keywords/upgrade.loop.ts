@@ -1,0 +1,93 @@
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { CriteriaSchema, PRICE_BOOK_VERSION, type SourceId } from '#contracts';
+import { derivedId } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import { lockAccount, type Database, type Tx } from '#postgres';
+import { priceOf } from '#quotes';
+import type { Logger } from '#telemetry';
+import { PlanHandler } from './handlers/plan.handler.js';
+import { Admission } from './planning/admission.js';
+import { keepQuotes } from './projections/quoted-periods.js';
+
+interface UnpricedWatch {
+  watch_id: string;
+  subject_id: string;
+  source: SourceId;
+  criteria: JsonValue;
+  interval_seconds: number;
+  co_brands: boolean;
+}
+
+/**
+ * Brings what was made before there were plans and prices under both, once, at the first start of this version: watches
+ * are quoted from now on, and what is over its account's plan rests. Later starts find nothing to do.
+ */
+@Injectable()
+export class UpgradeLoop implements Loop {
+  readonly name = 'upgrade';
+  private stopping = false;
+  private finished: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly plans: PlanHandler,
+    private readonly admission: Admission,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.finished = this.work().catch((error: unknown) =>
+      this.log.error(
+        { err: error },
+        'what was made by an older version is not priced yet; the next start goes on',
+      ),
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.finished;
+  }
+
+  private async work(): Promise<void> {
+    const accounts: { account_id: string }[] = await this.database.query(
+      `SELECT DISTINCT account_id FROM watches JOIN accounts USING (account_id)
+       WHERE price_book_version = '' AND retired_at IS NULL`,
+    );
+    for (const { account_id: accountId } of accounts) {
+      if (this.stopping) return;
+      await this.plans.enforce(accountId, derivedId('upgrade', accountId));
+      await this.database.transaction((tx) => this.price(tx, accountId));
+    }
+  }
+
+  private async price(tx: Tx, accountId: string): Promise<void> {
+    await lockAccount(tx, accountId);
+    const watches: UnpricedWatch[] = await tx.query(
+      `SELECT w.watch_id, COALESCE(w.keyword_id, w.watch_id) AS subject_id, w.source, w.criteria, w.interval_seconds,
+         COALESCE((k.definition->>'coBrandsEnabled')::boolean, false) AS co_brands
+       FROM watches w LEFT JOIN keywords k USING (keyword_id)
+       WHERE w.account_id = $1 AND w.price_book_version = '' AND w.retired_at IS NULL`,
+      [accountId],
+    );
+    const prices = watches.map((watch) => {
+      const search = {
+        source: watch.source,
+        criteria: fromJson(CriteriaSchema, watch.criteria),
+        intervalSeconds: watch.interval_seconds,
+        coBrands: watch.co_brands,
+        backfill: false,
+      };
+      return priceOf(search, this.admission.partsOf(watch.source)).creditsPerCheck;
+    });
+    await tx.query(
+      `UPDATE watches w SET credits_per_check = p.credits, price_book_version = $3
+       FROM unnest($1::uuid[], $2::int[]) AS p (watch_id, credits) WHERE w.watch_id = p.watch_id`,
+      [watches.map((watch) => watch.watch_id), prices, PRICE_BOOK_VERSION],
+    );
+    const now = new Date().toISOString();
+    for (const subjectId of new Set(watches.map((watch) => watch.subject_id)))
+      await keepQuotes(tx, subjectId, now);
+  }
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PRICE_BOOK_VERSION } from '#contracts';
+import { startService } from '#platform';
+import { openDatabase, type Database } from '#postgres';
+import { programEnv, until, type Json } from '#testing';
+import { readKeywordsConfig } from '../../apps/keywords/config.js';
+import { keywordsService } from '../../apps/keywords/keywords.module.js';
+import { connectBilling, type BillingUnderTest } from './billing-under-test.js';
+import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let billing: BillingUnderTest;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startInterface();
+  billing = await connectBilling(service.stores.natsUrl);
+  database = await openDatabase(service.stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await billing?.stop();
+  await service?.stop();
+});
+
+const made = async (as: Tenant, more: object = {}): Promise<Json> =>
+  (await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>))).body;
+const read = async (as: Tenant, keyword: Json): Promise<Json> =>
+  (await as.api.get(`/v1/keywords/${keyword.id}`)).body;
+const rests = (as: Tenant, keyword: Json, reason: string | null) =>
+  until(`${keyword.name} rests for ${reason}`, async () => (await read(as, keyword)).pausedReason === reason);
+
+describe('a keyword that a smaller plan has left over its limits', () => {
+  it('can be read and sent back, and changed in everything that is not over the limit', async () => {
+    const ada = await service.tenant('solo');
+    const keyword = await made(ada, { webhook_url: 'https://example.org/hook' });
+    await billing.changePlan(ada.accountId, 'free');
+    await rests(ada, keyword, 'plan');
+    const now = await read(ada, keyword);
+    const same = await ada.api.patch(`/v1/queries/${keyword.id}`, now);
+    expect([same.status, same.body]).toEqual([200, { ...now, resetSearches: [] }]);
+    const cleared = await ada.api.patch(`/v1/queries/${keyword.id}`, { webhookUrl: null });
+    expect([cleared.status, cleared.body.webhookUrl]).toEqual([200, null]);
+    const faster = await ada.api.patch(`/v1/queries/${keyword.id}`, { refreshIntervalSeconds: 601 });
+    expect([faster.status, faster.body.code]).toEqual([400, 'INTERVAL_TOO_LOW']);
+  });
+
+  it('can be made smaller, though it stays over the limit', async () => {
+    const ada = await service.tenant('solo');
+    const searches = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ overrides: { query: `q${n}` } }));
+    const sources = (count: number) => [
+      { source: 'hackernews', enabled: true, refreshIntervalSeconds: 3600, searches: searches(count) },
+    ];
+    const keyword = await made(ada, { sources: sources(10) });
+    await billing.changePlan(ada.accountId, 'free');
+    await rests(ada, keyword, 'plan');
+    const patch = (count: number) => ada.api.patch(`/v1/keywords/${keyword.id}`, { sources: sources(count) });
+    expect((await patch(8)).status).toBe(200);
+    expect((await patch(9)).body.code).toBe('PLAN_LIMIT');
+    expect((await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {})).body.code).toBe('PLAN_LIMIT');
+    expect((await patch(6)).status).toBe(200);
+    expect((await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {})).body.state).toBe('active');
+  });
+});
+
+describe('a lone watch that a smaller plan has left over its limits', () => {
+  it('runs again when it is slow enough and is told to', async () => {
+    const ada = await service.tenant('solo');
+    const body = { criteria: { query: 'acme' }, refresh_interval_seconds: 600 };
+    const watch = (await ada.api.post('/v1/hackernews/watches', body)).body;
+    const path = `/v1/hackernews/watches/${watch.id}`;
+    await billing.changePlan(ada.accountId, 'free');
+    await until('it rests', async () => (await ada.api.get(path)).body.pausedReason === 'plan');
+    expect((await ada.api.patch(path, { is_active: true })).body.code).toBe('INTERVAL_TOO_LOW');
+    const { body: runs } = await ada.api.patch(path, { refresh_interval_seconds: 3600, is_active: true });
+    expect(runs).toMatchObject({ isActive: true, pausedReason: null, refreshIntervalSeconds: 3600 });
+  });
+});
+
+describe('keywords that rest for want of credits', () => {
+  it('run again one by one, the oldest first, as far as what arrives reaches', async () => {
+    const ada = await service.tenant('free');
+    const keywords = [
+      await made(ada, { name: 'old', refresh_interval_seconds: 3600 }),
+      await made(ada, { name: 'new', refresh_interval_seconds: 3600 }),
+    ];
+    await billing.spend(ada.accountId, 3000);
+    await until('all is spent', async () => (await ada.api.get('/v1/credits')).body.creditsRemaining === 0);
+    for (const { id, watches } of keywords) await billing.refuse(ada.accountId, id, watches[0].id, 5);
+    for (const keyword of keywords) await rests(ada, keyword, 'insufficient_credits');
+    await billing.grant(ada.accountId, 9);
+    await rests(ada, keywords[0], null);
+    // The first one's check is under way: what it may cost is no longer free.
+    await database.query(
+      `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
+       VALUES (gen_random_uuid(), $1, 5, now() + interval '1 hour')`,
+      [ada.accountId],
+    );
+    await billing.grant(ada.accountId, 1);
+    await rests(ada, keywords[1], null);
+  });
+});
+
+describe('a schedule that turned while nobody looked', () => {
+  it('is looked at once, and not again and again', async () => {
+    const ada = await service.tenant();
+    const startsAt = new Date(Date.now() + 3_600_000).toISOString();
+    const keyword = await made(ada, { schedule: { startsAt, endsAt: null, timezone: 'UTC' } });
+    await database.query(
+      `UPDATE keywords SET schedule_turns_at = now() - interval '1 day' WHERE keyword_id = $1`,
+      [keyword.id],
+    );
+    await until('the row waits for the next turn', async () => {
+      const rows: Json[] = await database.query(
+        'SELECT schedule_turns_at AS at FROM keywords WHERE keyword_id = $1',
+        [keyword.id],
+      );
+      return rows[0].at.toISOString() === startsAt;
+    });
+    expect(await read(ada, keyword)).toEqual(keyword);
+  });
+});
+
+describe('the first start on data of an older version', () => {
+  it('prices its watches, begins their quotes, and lets rest what is over the plan', async () => {
+    const ada = await service.tenant('free');
+    const fast = await made(ada, { name: 'fast', refresh_interval_seconds: 3600 });
+    const fits = await made(ada, { name: 'fits', refresh_interval_seconds: 3600 });
+    const ids = [fast.id, fits.id];
+    // As it was: no floors, no prices, no quotes.
+    await database.query(
+      `UPDATE keywords SET definition = jsonb_set(definition, '{refreshIntervalSeconds}', '60') WHERE keyword_id = $1`,
+      [fast.id],
+    );
+    await database.query(
+      `UPDATE watches SET credits_per_check = 0, price_book_version = '' WHERE keyword_id = ANY ($1)`,
+      [ids],
+    );
+    await database.query('DELETE FROM quoted_periods WHERE keyword_id = ANY ($1)', [ids]);
+    const config = readKeywordsConfig(programEnv(service.stores, { LOG_LEVEL: 'silent' }));
+    const started = await startService(keywordsService(config), config, false);
+    try {
+      await rests(ada, fast, 'plan');
+      const quotes = () =>
+        database.query(
+          `SELECT keyword_id, credits_per_check, price_book_version FROM quoted_periods WHERE keyword_id = ANY ($1)`,
+          [ids],
+        );
+      await until('what runs is quoted', async () => ((await quotes()) as Json[]).length > 0);
+      expect(await quotes()).toEqual([
+        { keyword_id: fits.id, credits_per_check: 1, price_book_version: PRICE_BOOK_VERSION },
+      ]);
+      expect((await read(ada, fits)).state).toBe('active');
+    } finally {
+      await started.stop();
+    }
+  });
+});
