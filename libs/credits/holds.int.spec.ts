@@ -4,7 +4,17 @@ import { chargeIdOf, newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { fundAccount, isolateStores, type IsolatedStores } from '#testing';
 import { balanceOf } from './balance.js';
-import { dropExpired, release, releaseCharged, reserve, type Hold } from './holds.js';
+import {
+  dropExpired,
+  dropNeverCharged,
+  holdAdopted,
+  holdUntilCharged,
+  release,
+  releaseCharged,
+  reserve,
+  useUp,
+  type Hold,
+} from './holds.js';
 
 let stores: IsolatedStores;
 let database: Database;
@@ -42,23 +52,25 @@ async function charge(account: string, holdId: string, credits: number): Promise
       account,
       credits,
     ]);
-    await release(tx, [holdId]);
+    await useUp(tx, [holdId]);
   });
 }
 
 describe('reserving credits', () => {
   it('holds what the balance covers, and says of the rest what was missing', async () => {
     const [first, second, third] = [hold(6), hold(5), hold(4)];
-    const shortages = await reserve(database, [first, second, third]);
+    const { shortages } = await reserve(database, [first, second, third]);
     expect([...shortages]).toEqual([[second.holdId, { needed: 5, available: 4 }]]);
     expect(await held()).toBe(10);
-    expect([...(await reserve(database, [hold(1)])).values()]).toEqual([{ needed: 1, available: 0 }]);
+    expect([...(await reserve(database, [hold(1)])).shortages.values()]).toEqual([
+      { needed: 1, available: 0 },
+    ]);
   });
 
   it('twice for the same fact holds once, with the amount and the lifetime of the last', async () => {
     const one = hold(6, { lifetimeSeconds: 1 });
     await reserve(database, [one]);
-    expect((await reserve(database, [{ ...one, credits: 10, lifetimeSeconds: 600 }])).size).toBe(0);
+    expect((await reserve(database, [{ ...one, credits: 10, lifetimeSeconds: 600 }])).shortages.size).toBe(0);
     expect(await held()).toBe(10);
     const rows: { seconds: number }[] = await database.query(
       'SELECT extract(epoch FROM expires_at - now())::int AS seconds FROM credit_holds WHERE hold_id = $1',
@@ -67,11 +79,15 @@ describe('reserving credits', () => {
     expect(rows[0]?.seconds).toBeGreaterThan(500);
   });
 
-  it('for nothing asks nobody, and an account without a ledger has nothing', async () => {
+  it('for nothing asks nobody, and of an account without a ledger nothing is known', async () => {
     const stranger = newId();
-    expect((await reserve(database, [hold(0, { accountId: stranger })])).size).toBe(0);
+    expect((await reserve(database, [hold(0, { accountId: stranger })])).shortages.size).toBe(0);
     const wanted = hold(1, { accountId: stranger });
-    expect([...(await reserve(database, [wanted]))]).toEqual([[wanted.holdId, { needed: 1, available: 0 }]]);
+    const poor = hold(11);
+    expect(await reserve(database, [wanted, poor])).toEqual({
+      shortages: new Map([[poor.holdId, { needed: 11, available: 10 }]]),
+      unopened: new Set([wanted.holdId]),
+    });
   });
 
   it('leaves what was released, and what a dead holder had, to others', async () => {
@@ -79,9 +95,9 @@ describe('reserving credits', () => {
     await reserve(database, [given]);
     await release(database, [given.holdId]);
     const dead = hold(10, { lifetimeSeconds: 60 });
-    expect((await reserve(database, [dead])).size).toBe(0);
+    expect((await reserve(database, [dead])).shortages.size).toBe(0);
     await database.query(`UPDATE credit_holds SET expires_at = now() - interval '1 second'`);
-    expect((await reserve(database, [hold(10)])).size).toBe(0);
+    expect((await reserve(database, [hold(10)])).shortages.size).toBe(0);
     await dropExpired(database);
     const rows: unknown[] = await database.query('SELECT 1 FROM credit_holds WHERE hold_id = $1', [
       dead.holdId,
@@ -101,10 +117,52 @@ describe('reserving credits', () => {
     expect(await held()).toBe(3);
   });
 
+  it('for work that is done ends with its charge, and with nothing else', async () => {
+    const [done, open] = [hold(4), hold(3)];
+    await reserve(database, [done, open]);
+    await holdUntilCharged(database, [done.holdId]);
+    await database.query(`UPDATE credit_holds SET expires_at = LEAST(expires_at, now() + interval '1 hour')
+      WHERE done_at IS NULL`);
+    // As a repetition of the same work does: it asks for less, and gives back what it did not use.
+    await reserve(database, [{ ...done, credits: 1 }]);
+    await release(database, [done.holdId, open.holdId]);
+    await database.query(
+      `UPDATE credit_holds SET expires_at = now() - interval '1 second' WHERE expires_at < 'infinity'`,
+    );
+    await dropExpired(database);
+    expect(await held()).toBe(4);
+    await charge(accountId, done.holdId, 4);
+    expect(await held()).toBe(0);
+  });
+
+  it('for work that turns out to be done is made again where it has run out, unless it was charged', async () => {
+    const [known, lost, paid] = [hold(1), hold(2), hold(4)];
+    await reserve(database, [known, paid]);
+    await database.query(
+      `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
+         reference) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -4, 6, $3)`,
+      [chargeIdOf(paid.holdId), accountId, paid.holdId],
+    );
+    await database.transaction((tx) => holdAdopted(tx, [paid, lost, known]));
+    await release(database, [known.holdId, lost.holdId]);
+    expect(await held()).toBe(3);
+  });
+
+  it('for work whose charge never comes is given back when it is certain that none will come', async () => {
+    const [old, young, running] = [hold(1), hold(2), hold(4)];
+    await reserve(database, [old, young, running]);
+    await holdUntilCharged(database, [old.holdId, young.holdId]);
+    await database.query(`UPDATE credit_holds SET done_at = now() - interval '1 hour' WHERE hold_id = $1`, [
+      old.holdId,
+    ]);
+    await dropNeverCharged(database, new Date(Date.now() - 1_800_000));
+    expect(await held()).toBe(6);
+  });
+
   it('of one account takes nothing from another', async () => {
     const other = newId();
     await fundAccount(database, other, 3);
-    const shortages = await reserve(database, [hold(10), hold(3, { accountId: other })]);
+    const { shortages } = await reserve(database, [hold(10), hold(3, { accountId: other })]);
     expect([shortages.size, await held(), await held(other)]).toEqual([0, 10, 3]);
   });
 
@@ -123,7 +181,7 @@ describe('reserving credits', () => {
         const run = async ({ account, credits, then }: (typeof steps)[number]) => {
           const id = accounts[account] ?? '';
           const holds = credits.map((amount) => hold(amount, { accountId: id }));
-          const shortages = await reserve(database, holds);
+          const { shortages } = await reserve(database, holds);
           for (const { holdId, credits: amount } of holds.filter(({ holdId }) => !shortages.has(holdId)))
             if (then === 'release') await release(database, [holdId]);
             else if (then === 'charge') {

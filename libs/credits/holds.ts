@@ -18,36 +18,59 @@ export interface Shortage {
   available: number;
 }
 
+/** What came of reserving; every hold that is in neither is held. */
+export interface Reservation {
+  /** Of the holds that the balance does not cover, by their ids. */
+  shortages: Map<string, Shortage>;
+  /** Holds of accounts whose ledger is not there yet: nothing can be said of their credits. */
+  unopened: Set<string>;
+}
+
 /**
  * Reserves credits before the work: what the holds of an account come to together never exceeds its balance, whoever
  * else reserves or charges at the same time. A charge for the same fact uses the hold up; `release` gives it back.
- * @returns the shortage of each hold that the balance does not cover, by its id; the others are held
  */
-export async function reserve(database: Database, holds: readonly Hold[]): Promise<Map<string, Shortage>> {
+export async function reserve(database: Database, holds: readonly Hold[]): Promise<Reservation> {
   const asked = holds.filter(({ credits }) => credits > 0);
-  if (asked.length === 0) return new Map();
+  if (asked.length === 0) return { shortages: new Map(), unopened: new Set() };
   return database.transaction((tx) => reserveIn(tx, asked));
 }
 
-async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Map<string, Shortage>> {
-  const accountIds = [...new Set(holds.map(({ accountId }) => accountId))].sort();
-  // In the order of the accounts, so that nobody waits in a circle. Charges lock the same rows.
-  const balances: { account_id: string; balance: number }[] = await tx.query(
+/** In the order of the accounts, so that nobody waits in a circle. Charges lock the same rows. */
+async function lockBalances(
+  tx: Tx,
+  accountIds: readonly string[],
+): Promise<{ account_id: string; balance: number }[]> {
+  return tx.query(
     'SELECT account_id, balance FROM credit_balances WHERE account_id = ANY($1) ORDER BY account_id FOR UPDATE',
-    [accountIds],
+    [[...new Set(accountIds)]],
   );
+}
+
+async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Reservation> {
+  const accountIds = [...new Set(holds.map(({ accountId }) => accountId))];
+  const balances = await lockBalances(tx, accountIds);
   // In a statement of its own, after the lock: it has to see what was held meanwhile.
   const held: { hold_id: string; account_id: string; amount: number }[] = await tx.query(
     'SELECT hold_id, account_id, amount FROM credit_holds WHERE account_id = ANY($1) AND expires_at > now()',
     [accountIds],
   );
   const available = new Map(balances.map((row) => [row.account_id, row.balance]));
-  for (const row of held) available.set(row.account_id, (available.get(row.account_id) ?? 0) - row.amount);
+  for (const row of held) {
+    const balance = available.get(row.account_id);
+    if (balance !== undefined) available.set(row.account_id, balance - row.amount);
+  }
   const ownBefore = new Map(held.map((row) => [row.hold_id, row.amount]));
   const shortages = new Map<string, Shortage>();
+  const unopened = new Set<string>();
   const granted: Hold[] = [];
   for (const hold of holds) {
-    const free = (available.get(hold.accountId) ?? 0) + (ownBefore.get(hold.holdId) ?? 0);
+    const present = available.get(hold.accountId);
+    if (present === undefined) {
+      unopened.add(hold.holdId);
+      continue;
+    }
+    const free = present + (ownBefore.get(hold.holdId) ?? 0);
     if (free < hold.credits) {
       shortages.set(hold.holdId, { needed: hold.credits, available: Math.max(0, free) });
       continue;
@@ -56,11 +79,20 @@ async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Map<string, Sh
     ownBefore.set(hold.holdId, hold.credits);
     granted.push(hold);
   }
+  await insertHolds(tx, granted);
+  return { shortages, unopened };
+}
+
+/** What is there already keeps its amount where its work is done, and never ends sooner. */
+async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
+  if (granted.length === 0) return;
   await tx.query(
-    `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
+    `INSERT INTO credit_holds AS h (hold_id, account_id, amount, expires_at)
      SELECT DISTINCT ON (hold_id) hold_id, account_id, amount, now() + make_interval(secs => seconds)
-     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[]) AS h (hold_id, account_id, amount, seconds)
-     ON CONFLICT (hold_id) DO UPDATE SET amount = excluded.amount, expires_at = excluded.expires_at`,
+     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[]) AS f (hold_id, account_id, amount, seconds)
+     ON CONFLICT (hold_id) DO UPDATE SET
+       amount = CASE WHEN h.done_at IS NULL THEN excluded.amount ELSE h.amount END,
+       expires_at = GREATEST(h.expires_at, excluded.expires_at)`,
     [
       granted.map(({ holdId }) => holdId),
       granted.map(({ accountId }) => accountId),
@@ -68,13 +100,64 @@ async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Map<string, Sh
       granted.map(({ lifetimeSeconds }) => lifetimeSeconds),
     ],
   );
-  return shortages;
 }
 
-/** Gives credits back that the work did not need: it failed, or left no fact. */
+/** In the order of the holds: a charge that uses some of them up at the same time locks them in the same. */
+const LOCKED = 'SELECT hold_id FROM credit_holds WHERE hold_id = ANY($1) ORDER BY hold_id FOR UPDATE';
+
+/**
+ * The work is done and only its charge is to come, however late: from now on nothing else ends the hold. Where the fact
+ * may not have been stored after all, billing ends it once it has passed the place where the fact would be.
+ */
+export async function holdUntilCharged(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
+  if (holdIds.length === 0) return;
+  await database.query(
+    `UPDATE credit_holds SET expires_at = 'infinity', done_at = now() WHERE hold_id IN (${LOCKED})`,
+    [holdIds],
+  );
+}
+
+/**
+ * As `holdUntilCharged`, for facts that somebody else had stored before: their holds may have run out meanwhile, and
+ * are made again; of those that were charged before, nothing is held any more.
+ */
+export async function holdAdopted(tx: Tx, facts: readonly Omit<Hold, 'lifetimeSeconds'>[]): Promise<void> {
+  if (facts.length === 0) return;
+  // A charge under way is through, or has not begun.
+  await lockBalances(
+    tx,
+    facts.map(({ accountId }) => accountId),
+  );
+  const holdIds = facts.map(({ holdId }) => holdId);
+  await releaseCharged(tx, holdIds);
+  await tx.query(
+    `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at, done_at)
+     SELECT hold_id, account_id, amount, 'infinity', now()
+     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[]) AS f (hold_id, account_id, amount, charge_id)
+     WHERE NOT EXISTS (SELECT 1 FROM credit_movements m WHERE m.movement_id = f.charge_id)
+     ORDER BY hold_id
+     ON CONFLICT (hold_id) DO UPDATE SET expires_at = excluded.expires_at, done_at = excluded.done_at`,
+    [
+      holdIds,
+      facts.map(({ accountId }) => accountId),
+      facts.map(({ credits }) => credits),
+      holdIds.map((id) => chargeIdOf(id)),
+    ],
+  );
+}
+
+/** Gives credits back that the work did not need: it failed, or left no fact. What is done keeps its hold. */
 export async function release(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
   if (holdIds.length === 0) return;
-  await database.query('DELETE FROM credit_holds WHERE hold_id = ANY($1)', [holdIds]);
+  await database.query(`DELETE FROM credit_holds WHERE hold_id IN (${LOCKED}) AND done_at IS NULL`, [
+    holdIds,
+  ]);
+}
+
+/** The charges for these facts have been made: what was reserved for them is used up. */
+export async function useUp(tx: Tx, holdIds: readonly string[]): Promise<void> {
+  if (holdIds.length === 0) return;
+  await tx.query(`DELETE FROM credit_holds WHERE hold_id IN (${LOCKED})`, [holdIds]);
 }
 
 /**
@@ -91,7 +174,36 @@ export async function releaseCharged(database: Database | Tx, holdIds: readonly 
   );
 }
 
+/** Rows that one statement removes: it holds their locks no longer than a charge takes. */
+const DROPPED_AT_ONCE = 1000;
+
 /** Removes holds whose holders are dead: they no longer count, and would be kept for ever. */
 export async function dropExpired(database: Database): Promise<void> {
-  await database.query(`DELETE FROM credit_holds WHERE expires_at < now()`);
+  await dropWhere(database, 'expires_at < $1', (await nowOf(database)).toISOString());
+}
+
+/**
+ * Removes holds of work that was done before the instant and whose charges never come: the facts were not stored after
+ * all, or were purged before they were charged. The caller knows that everything stored until then has been charged.
+ */
+export async function dropNeverCharged(database: Database, doneBefore: Date): Promise<void> {
+  await dropWhere(database, 'done_at < $1', doneBefore.toISOString());
+}
+
+/** The instant by the clock that dates the holds. */
+export async function nowOf(database: Database): Promise<Date> {
+  const rows: { now: Date }[] = await database.query('SELECT now() AS now');
+  return rows[0]?.now ?? new Date();
+}
+
+/** Without those that somebody is about to use up, or to extend. */
+async function dropWhere(database: Database, condition: string, at: string): Promise<void> {
+  for (let dropped = DROPPED_AT_ONCE; dropped === DROPPED_AT_ONCE;) {
+    const [, count]: [unknown, number] = await database.query(
+      `DELETE FROM credit_holds WHERE hold_id IN (SELECT hold_id FROM credit_holds WHERE ${condition}
+         LIMIT ${DROPPED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+      [at],
+    );
+    dropped = count;
+  }
 }

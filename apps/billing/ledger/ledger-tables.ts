@@ -1,5 +1,6 @@
-import { isoOf } from '#kernel';
 import type { CreditDecision } from '#contracts';
+import { useUp } from '#credits';
+import { isoOf } from '#kernel';
 import type { Tx } from '#postgres';
 import { creditsOf, evolve, turnsAt, type LedgerState, type Pack } from '../domain/ledger-state.js';
 import { movementRow } from './movement-row.js';
@@ -194,6 +195,5 @@ async function captureHolds(tx: Tx, changes: readonly LedgerChange[]): Promise<v
       decision.movements.flatMap(({ cause }) => (cause.case === 'charge' ? [cause.value.reference] : [])),
     ),
   );
-  if (references.length === 0) return;
-  await tx.query('DELETE FROM credit_holds WHERE hold_id = ANY($1)', [references]);
+  await useUp(tx, references);
 }

@@ -138,7 +138,8 @@ describe('recording checks', () => {
     await appendAndDie(checkOf(claimed, {}));
     await reserve(stores.database, [hold]);
     await recorder.record([checkOf(await claim(id), {})], [], true);
-    // Its charge is still to come, and will use it up.
+    // Its charge is still to come, however late, and will use it up.
+    await stores.database.query(`UPDATE credit_holds SET expires_at = now() WHERE expires_at < 'infinity'`);
     expect(Object.keys(await stores.holds())).toContain(holdId);
     const again = await claim(id);
     const next = checkIdOf(id, isoOf(again.watch.tick));
@@ -151,6 +152,15 @@ describe('recording checks', () => {
     await reserve(stores.database, [{ ...hold, holdId: next }]);
     await recorder.record([checkOf(again, {})], [], true);
     expect(Object.keys(await stores.holds())).not.toContain(next);
+  });
+
+  it('holds again for an adopted check what had run out, or was given back, before its charge', async () => {
+    await stores.database.query('DELETE FROM credit_holds');
+    const id = await begun();
+    const claimed = await claim(id);
+    await appendAndDie(checkOf(claimed, {}));
+    await recorder.record([checkOf(await claim(id), {})], [], true);
+    expect(await stores.holds()).toEqual({ [checkIdOf(id, isoOf(claimed.watch.tick))]: 1 });
   });
 
   it('moves no window by a check whose last parts a crash has swallowed: the next one finds what was in them', async () => {

@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { CheckSchema, type Check } from '#contracts';
-import { release, releaseCharged } from '#credits';
+import { holdAdopted, holdUntilCharged, release } from '#credits';
 import { AppendConflict, type EventStore } from '#event-store';
 import { checkIdOf, failpoint, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
@@ -128,7 +128,7 @@ export class CheckRecorder {
 
   private async apply(tx: Tx, progress: readonly Progress[], searchKeys: readonly string[]): Promise<void> {
     await lockSearches(tx, searchKeys);
-    await releaseAdopted(tx, progress);
+    await keepHolds(tx, progress);
     await rememberItems(tx, progress);
     await moveWatches(tx, progress);
   }
@@ -154,19 +154,38 @@ export class CheckRecorder {
 }
 
 /**
- * What was reserved for a check that somebody else had stored before: its charge may have come before the reservation,
- * or, where that one failed or is another's, there is none.
+ * What was reserved for the stored checks is kept until billing charges them, however late it is. For a check that
+ * somebody else had stored before, the charge may have come before the reservation; or, where that one failed or is
+ * another's, nothing needs the reservation.
  */
-async function releaseAdopted(tx: Tx, progress: readonly Progress[]): Promise<void> {
-  const stored: string[] = [];
-  const vain: string[] = [];
-  for (const { watch, checks } of progress.filter(({ adopted }) => adopted)) {
-    const checkId = checkIdOf(watch.watchId, isoOf(watch.tick));
-    const isCharged = checks.some((check) => check.checkId === checkId && check.costCredits > 0);
-    (isCharged ? stored : vain).push(checkId);
-  }
-  await release(tx, vain);
-  await releaseCharged(tx, stored);
+async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
+  const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));
+  const adopted = progress.filter((one) => one.adopted);
+  const found = adopted.flatMap(({ checks }) => checks.filter(isCharged));
+  const foundIds = new Set(found.map(({ checkId }) => checkId));
+  const ownIds = adopted.map(({ watch }) => checkIdOf(watch.watchId, isoOf(watch.tick)));
+  // This one locks balances: it comes before what locks reservations.
+  await holdAdopted(
+    tx,
+    found.map(({ checkId, accountId, costCredits }) => ({
+      holdId: checkId,
+      accountId,
+      credits: costCredits,
+    })),
+  );
+  await release(
+    tx,
+    ownIds.filter((id) => !foundIds.has(id)),
+  );
+  await holdUntilCharged(
+    tx,
+    stored.map(({ checkId }) => checkId),
+  );
+}
+
+/** Checks of the time when nothing was charged state a cost, but no price book. */
+function isCharged({ failure, costCredits, priceBookVersion }: Check): boolean {
+  return !failure && costCredits > 0 && priceBookVersion !== '';
 }
 
 /**

@@ -126,6 +126,26 @@ export async function settleIdle(database: Database, searchKeys: readonly string
   });
 }
 
+/**
+ * Makes watches due again after so many seconds, unchecked. Their searches stay with whoever has claimed them; given
+ * back, these find that nothing is due and are settled.
+ */
+export async function postpone(
+  database: Database,
+  watches: readonly DueWatch[],
+  seconds: number,
+): Promise<void> {
+  if (watches.length === 0) return;
+  await database.transaction(async (tx) => {
+    await lockSearches(tx, [...new Set(watches.map(({ searchKey }) => searchKey))]);
+    await tx.query(
+      `UPDATE watch_schedule SET next_due_at = now() + make_interval(secs => $2)
+       WHERE watch_id = ANY($1) AND next_due_at <= now()`,
+      [watches.map(({ watchId }) => watchId), seconds],
+    );
+  });
+}
+
 /** Gives searches, which the transaction has locked, back: due when the next of their watches is. */
 export async function settle(tx: Tx, searchKeys: readonly string[]): Promise<void> {
   await tx.query(

@@ -7,7 +7,7 @@ import type { Logger } from '#telemetry';
 import type { Lane } from '../lanes/lane.js';
 import { failedCheck } from './build-checks.js';
 import type { CheckRecorder } from './check-recorder.js';
-import { claimDue, releaseLane, releaseSearches, settleIdle, type DueSearch } from './due-work.js';
+import { claimDue, postpone, releaseLane, releaseSearches, settleIdle, type DueSearch } from './due-work.js';
 import { outcomeOf } from './outcome.js';
 import { planReads, type PlannedRead } from './read-upstream.js';
 import { releaseRead, reserveReads, type ReservedRead } from './reservation.js';
@@ -21,6 +21,8 @@ const FIRST_CLAIM = 100;
 const BACKLOG_MINUTES = 1;
 /** Whoever has waited longer since the claim is given back: it could run out in the middle of the read. */
 const LONGEST_WAIT_MS = 90_000;
+/** Billing opens ledgers as soon as it runs: until then nothing is asked for the account. */
+const NO_LEDGER_SECONDS = 5;
 
 /** Works through the due searches of one lane while this replica holds it. */
 export class LaneWorker {
@@ -30,6 +32,7 @@ export class LaneWorker {
   private readonly waiting = new Set<ReservedRead>();
   private finished: Promise<void> = Promise.resolve();
   private hasClaimed = false;
+  private hasToldOfLedgers = false;
 
   constructor(
     readonly lane: Lane,
@@ -139,7 +142,14 @@ export class LaneWorker {
 
   private async reserve(reads: readonly PlannedRead[], now: Date): Promise<ReservedRead[]> {
     try {
-      return await reserveReads(this.database, this.lane.connector, reads, now);
+      const reserved = await reserveReads(this.database, this.lane.connector, reads, now);
+      if (reserved.unopened.length > 0 && !this.hasToldOfLedgers) {
+        this.hasToldOfLedgers = true;
+        const { name: lane } = this.lane;
+        this.log.warn({ lane }, 'watches wait for the ledgers of their accounts: has billing been started?');
+      }
+      await postpone(this.database, reserved.unopened, NO_LEDGER_SECONDS);
+      return reserved.reads;
     } catch (error) {
       await this.giveBack(reads.flatMap(({ searches }) => searches));
       throw error;
@@ -172,7 +182,6 @@ export class LaneWorker {
   }
 
   /** Where that fails, the claim runs out by itself. */
-
   private async giveBack(searches: readonly DueSearch[]): Promise<void> {
     const keys = searches.map(({ searchKey }) => searchKey);
     if (keys.length === 0) return;

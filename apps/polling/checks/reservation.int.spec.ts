@@ -85,10 +85,43 @@ describe('what a check can cost is reserved before it', () => {
     },
   );
 
-  it('without a ledger there are no credits', async () => {
-    const id = await stores.watch();
-    await stores.database.query('DELETE FROM credit_balances');
+  it('an account without a ledger is not one without credits: its watches stay due until it is there', async () => {
+    const accountId = newId();
+    const [waiting, alone] = [
+      await stores.watch({ accountId }),
+      await stores.watch({ accountId, query: 'alone' }),
+    ];
+    const other = await stores.watch();
+    await stores.database.query('DELETE FROM credit_balances WHERE account_id = $1', [accountId]);
+    await stores.due(waiting, alone, other);
+    await until('the other is checked', async () => (await stores.checksOf(other)).length === 1);
+    await until('they are put off, and their searches given back', async () => {
+      const rows: { n: number }[] = await stores.database.query(
+        `SELECT count(*)::int AS n FROM watch_schedule w JOIN upstream_searches s USING (search_key)
+         WHERE w.watch_id = ANY($1) AND w.next_due_at BETWEEN now() AND now() + interval '5 seconds'
+           AND s.leased_until < now() AND s.next_due_at > now()`,
+        [[waiting, alone]],
+      );
+      return rows[0]?.n === 2;
+    });
+    expect([await stores.checksOf(waiting), await stores.checksOf(alone)]).toEqual([[], []]);
+    expect(upstream.requests.length).toBe(1);
+    await fundAccount(stores.database, accountId, 2);
+    expect((await tick(waiting, alone)).map(outcomeOf)).toEqual([
+      ['completed', 1],
+      ['completed', 1],
+    ]);
+  });
+
+  it('and what was checked stays reserved until it is charged, however late that is', async () => {
+    const accountId = newId();
+    const id = await stores.watch({ accountId, credits: 1 });
+    const [check] = await tick(id);
+    await stores.database
+      .query(`UPDATE credit_holds SET expires_at = LEAST(expires_at, now() - interval '1 s')
+      WHERE expires_at < 'infinity'`);
     expect((await tick(id)).map(outcomeOf)).toEqual([['insufficient_credits', 0]]);
+    expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
   it('for each watch by itself: whose account can pay is served, and nobody else', async () => {
@@ -133,7 +166,7 @@ describe('what a check can cost is reserved before it', () => {
       searches.map((search) => reserveReads(stores.database, {}, [readOf(search)], new Date())),
     );
     expect(reserved.length).toBe(2);
-    const both = reserved.flat();
+    const both = reserved.flatMap(({ reads }) => reads);
     expect(watchesIn(both.flatMap((one) => one.searches))).toBe(15);
     expect(both.reduce((sum, { unpaid }) => sum + unpaid.length, 0)).toBe(25);
     expect(Object.keys(await stores.holds()).length).toBe(15);

@@ -15,8 +15,15 @@ export interface ReservedRead {
   read: PlannedRead;
   /** Its searches with the watches whose checks can be paid; those without any are left out. */
   searches: DueSearch[];
-  /** The failed checks of the other watches. */
+  /** The failed checks of the watches whose accounts cannot pay them. */
   unpaid: WatchChecks[];
+}
+
+/** Reads with what was reserved for them. */
+export interface ReservedReads {
+  reads: ReservedRead[];
+  /** Watches of accounts whose ledger is not there yet: they are in none of the reads, and stay due. */
+  unopened: DueWatch[];
 }
 
 /**
@@ -28,16 +35,16 @@ export async function reserveReads(
   connector: PricedParts,
   reads: readonly PlannedRead[],
   now: Date,
-): Promise<ReservedRead[]> {
-  const holds = reads.flatMap(({ searches }) =>
-    searches.flatMap((search) => search.watches.map((watch) => holdOf(connector, search, watch))),
-  );
-  const shortages = await reserve(database, holds);
+): Promise<ReservedReads> {
+  const searches = reads.flatMap((read) => read.searches);
+  const holds = searches.flatMap((search) => search.watches.map((watch) => holdOf(connector, search, watch)));
+  const { shortages, unopened } = await reserve(database, holds);
   const shortageOf = (watch: DueWatch) => shortages.get(holdIdOf(watch));
-  return reads.map((read) => ({
+  const isOpen = (watch: DueWatch) => !unopened.has(holdIdOf(watch));
+  const reserved = reads.map((read) => ({
     read,
     searches: read.searches.flatMap((search) => {
-      const watches = search.watches.filter((watch) => !shortageOf(watch));
+      const watches = search.watches.filter((watch) => isOpen(watch) && !shortageOf(watch));
       return watches.length > 0 ? [{ ...search, watches }] : [];
     }),
     unpaid: read.searches.flatMap((search) =>
@@ -47,6 +54,8 @@ export async function reserveReads(
       }),
     ),
   }));
+  const watches = searches.flatMap((search) => search.watches);
+  return { reads: reserved, unopened: watches.filter((watch) => !isOpen(watch)) };
 }
 
 /** Gives back what was reserved for a read, except for the checks of the watches that are charged. */

@@ -1,12 +1,12 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LookupSchema, LookUpSchema, PRICE_BOOK_VERSION } from '#contracts';
-import { reserve } from '#credits';
-import { newId, Refusal } from '#kernel';
+import { holdUntilCharged, reserve } from '#credits';
+import { chargeIdOf, newId, Refusal } from '#kernel';
 import { lookupCommand, sendCommand, subjectOf } from '#messaging';
 import { UpstreamError, type Lookup, type SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
-import { fundAccount } from '#testing';
+import { fundAccount, until } from '#testing';
 import { NOTHING_LEARNED } from '../lanes/lane-memory.js';
 import { Lane } from '../lanes/lane.js';
 import { openPollingStores, Upstream, type PollingStores } from '../polling-under-test.js';
@@ -217,6 +217,7 @@ describe('a direct lookup', () => {
     expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
     // One for the question and one for each of three ids.
     expect(during).toEqual([[4]]);
+    await stores.database.query(`UPDATE credit_holds SET expires_at = now() WHERE expires_at < 'infinity'`);
     expect(await stores.holds()).toEqual({ [commandId]: 4 });
   });
 
@@ -263,6 +264,51 @@ describe('a direct lookup', () => {
     const second = await ask('tweets', 60_000, commandId);
     expect(second).toEqual(first);
     expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+  });
+
+  it('that is sent again hours later is answered, states nothing and reserves nothing, whatever it finds now', async () => {
+    await stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
+    const commandId = newId();
+    const before = (await facts()).length;
+    await ask('tweets', 60_000, commandId);
+    // Longer ago than the stream keeps ids apart: what it would store again it would store twice.
+    await until('the stream has forgotten the id', async () => {
+      const ack = await stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
+      return !ack.duplicate;
+    });
+    const answers = lookup;
+    lookup = async (...args) => ({ ...(await answers(...args)), found: 1 });
+    expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
+    expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+    // Now it is charged.
+    await stores.database.query('DELETE FROM credit_holds');
+    await stores.database.query(
+      `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
+         reference, rate, units) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -3, 6, $3, 3, 1)`,
+      [chargeIdOf(commandId), accountId, commandId],
+    );
+    await fundAccount(stores.database, accountId, 0);
+    expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
+    expect([(await facts()).length - before, await held()]).toEqual([1, []]);
+  });
+
+  it('that was about to be stated when its process died is stated when it is sent again', async () => {
+    const commandId = newId();
+    const before = (await facts()).length;
+    await reserve(stores.database, [{ holdId: commandId, accountId, credits: 4, lifetimeSeconds: 60 }]);
+    await holdUntilCharged(stores.database, [commandId]);
+    await ask('tweets', 60_000, commandId);
+    expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+  });
+
+  it('of an account whose ledger is not there yet is a 503 that asks for patience', async () => {
+    await stores.database.query('DELETE FROM credit_balances WHERE account_id = $1', [accountId]);
+    expect(await refusalOf(ask())).toEqual({
+      status: 503,
+      code: 'UNAVAILABLE',
+      message: 'the account’s ledger is not there yet; try again',
+    });
+    expect(upstream.requests).toEqual([]);
   });
 
   it('that nobody answers is a 503', async () => {

@@ -7,7 +7,7 @@ import {
   type LookedUp,
   type LookUpSchema,
 } from '#contracts';
-import { release, releaseCharged, reserve } from '#credits';
+import { holdUntilCharged, release, releaseCharged, reserve } from '#credits';
 import type { EventStore } from '#event-store';
 import { isoOf, Refusal, systemClock } from '#kernel';
 import { commandHandler, lookupCommand, serveCommands, subjectOf, type Bus } from '#messaging';
@@ -16,10 +16,11 @@ import { UpstreamError, type LookupAnswer, type UpstreamErrorKind } from '#sourc
 import { metrics, type Logger } from '#telemetry';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
 import { LookupDoor } from './lookup-door.js';
+import { statedBefore } from './stated-before.js';
 
 type Question = MessageShape<typeof LookUpSchema>;
 
-/** Longer than anybody waits for a lookup and billing for its fact: whoever held it then is dead. */
+/** Longer than anybody waits for a lookup: whoever held it then, and has not stated its fact, is dead. */
 const HOLD_SECONDS = 660;
 
 /**
@@ -48,20 +49,30 @@ export class LookupDesk {
 
   /** Answers for what the account has; without an answer that is stated nothing of it is spent. */
   private async paid(lane: Lane, door: LookupDoor, question: Question): Promise<LookedUp> {
+    const { accountId, commandId } = question;
+    const costBefore = await statedBefore(this.database, this.bus, accountId, commandId);
+    if (costBefore !== undefined) return told(await this.inTime(lane, door, question), costBefore);
+    await this.reserve(question);
+    const answer = await this.inTime(lane, door, question).catch(async (error: unknown) => {
+      await release(this.database, [commandId]);
+      throw error;
+    });
+    return this.state(question, answer);
+  }
+
+  private async reserve(question: Question): Promise<void> {
     const { source, operation, accountId, commandId: holdId } = question;
     const credits = creditsOfLookup(`${source}.${operation}`, mostFound(question));
     const hold = { holdId, accountId, credits, lifetimeSeconds: HOLD_SECONDS };
-    const shortage = (await reserve(this.database, [hold])).get(holdId);
-    if (shortage) {
-      metrics.lookups.inc({ source, operation, outcome: 'insufficient_credits' });
-      throw Refusal.insufficientCredits(shortage.needed, shortage.available);
+    const { shortages, unopened } = await reserve(this.database, [hold]);
+    if (unopened.has(holdId)) {
+      metrics.lookups.inc({ source, operation, outcome: 'no_ledger' });
+      throw Refusal.unavailable('the account’s ledger is not there yet; try again');
     }
-    const answer = await this.inTime(lane, door, question).catch(async (error: unknown) => {
-      await release(this.database, [holdId]);
-      throw error;
-    });
-    // From here on it is charged: whether the fact was stored is not known while storing it fails.
-    return this.state(question, answer);
+    const shortage = shortages.get(holdId);
+    if (!shortage) return;
+    metrics.lookups.inc({ source, operation, outcome: 'insufficient_credits' });
+    throw Refusal.insufficientCredits(shortage.needed, shortage.available);
   }
 
   private async inTime(lane: Lane, door: LookupDoor, question: Question): Promise<LookupAnswer> {
@@ -98,12 +109,14 @@ export class LookupDesk {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
+    // Before the fact is there: a crash between the two must not lose what it is to be paid with. Where it is not known
+    // whether the fact was stored, billing gives the credits back when it has passed it by.
+    await holdUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
-    // Sent again after it was charged: no charge will use the reservation up.
+    // Sent twice at once: the other's charge was quicker than this reservation, and will not use it up.
     await releaseCharged(this.database, [commandId]);
     metrics.lookups.inc({ source, operation, outcome });
-    if (answer.kind === 'refused') throw new Refusal(404, answer.code, answer.message);
-    return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found, costCredits });
+    return told(answer, costCredits);
   }
 
   private async ask(lane: Lane, door: LookupDoor, question: Question): Promise<LookupAnswer> {
@@ -112,6 +125,12 @@ export class LookupDesk {
     const asked = JSON.parse(question.questionJson) as JsonObject;
     return lookup(asked, { http: door.http, now: systemClock.now(), session: lane.session });
   }
+}
+
+/** @throws Refusal 404 for a definitive no */
+function told(answer: LookupAnswer, costCredits: number): LookedUp {
+  if (answer.kind === 'refused') throw new Refusal(404, answer.code, answer.message);
+  return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found: answer.found, costCredits });
 }
 
 /** Things that a lookup can find at the most, where the price counts them. */

@@ -71,11 +71,14 @@ export class Credits1763810000000 implements MigrationInterface {
         hold_id uuid PRIMARY KEY,
         account_id uuid NOT NULL,
         amount bigint NOT NULL,
-        -- After it whoever held it is taken for dead.
-        expires_at timestamptz(3) NOT NULL
+        -- After it whoever held it is taken for dead; infinity: the work is done.
+        expires_at timestamptz(3) NOT NULL,
+        -- When the work was done, or is about to be told: from then on only the charge ends it.
+        done_at timestamptz(3)
       );
       CREATE INDEX credit_holds_account ON credit_holds (account_id);
       CREATE INDEX credit_holds_expiry ON credit_holds (expires_at);
+      CREATE INDEX credit_holds_done ON credit_holds (done_at) WHERE done_at IS NOT NULL;
     `);
   }
 
