@@ -100,7 +100,6 @@ async function plantFacts(keywordId: string, watchId: string): Promise<void> {
     units: 1,
     rateCredits: 1,
     priceBookVersion: PRICE_BOOK_VERSION,
-    priceBookVersion: PRICE_BOOK_VERSION,
     items: [{ item, matches: [{ term: MARKER, field: 'text', start: 0, end: 3 }] }],
     observations: [
       { kind: { case: 'answer', value: { engine: 'openai', prompt: MARKER, answeredAt: at, text: MARKER } } },
