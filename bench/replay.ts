@@ -8,10 +8,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@clickhouse/client';
 import { Pool } from 'undici';
 import { openClickHouse, selectRows, type ClickHouseClient } from '#clickhouse';
-import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
-import { hashApiKey, newApiKey, newSigningSecret, SecretBox } from '#secrets';
 import { MentionReads } from '../apps/gateway/reads/mention-reads.js';
+import { openBenchAccount } from './account.js';
 import {
   benchStores,
   helpWanted,
@@ -25,7 +24,7 @@ import {
   target,
 } from './harness.js';
 import { seeded } from './matching-data.js';
-import { MASTER_KEY, programEnv, startProgram } from './program.js';
+import { programEnv, startProgram } from './program.js';
 
 helpWanted(`
 Usage: node dist/bench/replay.js [--rounds 5] [--reads 100] [--largest 2000000]
@@ -77,20 +76,6 @@ await runBench(async (cleanup) => {
   await measure(installations, account, since);
   report(installations);
 });
-
-async function openBenchAccount(database: Database): Promise<{ accountId: string; apiKey: string }> {
-  const [accountId, apiKey] = [newId(), newApiKey()];
-  await database.query(
-    `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
-     VALUES ($1, 'bench@example.org', 'unlimited', $2, now())`,
-    [accountId, new SecretBox(MASTER_KEY).seal(newSigningSecret())],
-  );
-  await database.query(
-    `INSERT INTO api_keys (key_id, account_id, name, key_hash, scope, created_at) VALUES ($1, $2, 'bench', $3, 'read', now())`,
-    [newId(), accountId, hashApiKey(apiKey)],
-  );
-  return { accountId, apiKey };
-}
 
 async function createClickHouseDatabase(serverUrl: string, name: string): Promise<string> {
   const client = createClient({ url: serverUrl });

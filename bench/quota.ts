@@ -1,0 +1,154 @@
+/**
+ * What the request quota adds to a request at a plan's own pace, and what an account notices of another one's flood.
+ * `npm run -s build && node dist/bench/quota.js`
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { limitsOf, type Plan } from '#contracts';
+import { newId } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { RequestQuota } from '../apps/gateway/quota/request-quota.js';
+import { openBenchAccount, type BenchAccount } from './account.js';
+import {
+  benchStores,
+  helpWanted,
+  median,
+  numberOption,
+  quantile,
+  ratios,
+  runBench,
+  say,
+  table,
+  target,
+} from './harness.js';
+import { Peer } from './peer.js';
+import { programEnv, startProgram } from './program.js';
+
+helpWanted(`
+Usage: node dist/bench/quota.js [--seconds 20] [--rounds 6] [--flood 500]
+
+How long the quota takes for each request of an account that asks at its plan's own pace, on a real Postgres. Then the p99 of
+one account's reads, alone and while another one asks so often a second, in turns. About three minutes.
+`);
+
+const SECONDS = numberOption('seconds', 20);
+const ROUNDS = numberOption('rounds', 6);
+const FLOOD_RATE = numberOption('flood', 500);
+const ROUND_SECONDS = 8;
+const READS_PER_SECOND = 50;
+const PACED: readonly Plan[] = ['solo', 'pro', 'unlimited'];
+
+await runBench(async (cleanup) => {
+  const stores = await benchStores(cleanup);
+  const database = await openDatabase(stores.databaseUrl, 'bench');
+  cleanup.add(() => database.destroy());
+  await addedLatency(database);
+  const gateway = await startProgram('gateway', programEnv(stores), cleanup);
+  const peer = await Peer.start(new URL('./quota/flood.js', import.meta.url));
+  cleanup.add(() => peer.stop());
+  await floods(gateway.url, peer, await openBenchAccount(database), await openBenchAccount(database, 'free'));
+});
+
+/** The quota alone: what `take` keeps a request waiting. */
+async function addedLatency(database: Database): Promise<void> {
+  const quota = new RequestQuota(database, createLogger('bench', 'error'));
+  quota.start();
+  // A start is not a plan's pace: the code is run in first.
+  for (let n = 0; n < 2000; n += 1) await quota.take('019a0000-0000-7000-8000-000000000000', 12_000);
+  const rows: (string | number)[][] = [];
+  for (const plan of PACED) {
+    const { requestsPerMinute } = limitsOf(plan);
+    say(`${plan}: ${requestsPerMinute} requests a minute, for ${SECONDS} s`);
+    const { times, waited } = await paced(requestsPerMinute / 60, SECONDS, (accountId) =>
+      quota.take(accountId, requestsPerMinute),
+    );
+    const p99 = quantile(times, 0.99);
+    // What the machine itself does to a few microseconds now and then.
+    const { times: nothing } = await paced(requestsPerMinute / 60, SECONDS, () => undefined);
+    rows.push([plan, times.length, waited, ...spread(times)]);
+    rows.push([`${plan}, without the quota`, nothing.length, 0, ...spread(nothing)]);
+    if (plan !== 'solo') target(`quota check of ${plan}, p99 in ms`, p99, 0.1, 'at most');
+  }
+  await quota.stop();
+  table(['added by the quota, ms', 'requests', 'waited for a lease', 'p50', 'p99', 'max'], rows);
+}
+
+/** A request as often as the plan allows. @returns how long each was kept, in ms, and how many were at all */
+async function paced(
+  perSecond: number,
+  seconds: number,
+  take: (accountId: string) => unknown,
+): Promise<{ times: number[]; waited: number }> {
+  const accountId = newId();
+  const times: number[] = [];
+  let waited = 0;
+  const began = performance.now();
+  for (let n = 0; n < perSecond * seconds; n += 1) {
+    await wait(Math.max(0, began + (n * 1000) / perSecond - performance.now()));
+    const asked = performance.now();
+    const verdict = take(accountId);
+    if (verdict instanceof Promise) waited += 1;
+    await verdict;
+    times.push(performance.now() - asked);
+  }
+  return { times, waited };
+}
+
+/** One account's reads at its own pace, alone and beside the flood, in turns. */
+async function floods(url: string, peer: Peer, calm: BenchAccount, loud: BenchAccount): Promise<void> {
+  const pool = new Pool(url, { connections: 4, pipelining: 1 });
+  const path = '/v1/keywords';
+  const alone: number[][] = [];
+  const beside: number[][] = [];
+  const answers: Record<string, number> = {};
+  await reads(pool, path, calm.apiKey, 3);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    say(`flood, round ${round + 1} of ${ROUNDS}`);
+    alone.push(await reads(pool, path, calm.apiKey, ROUND_SECONDS));
+    await peer.ask('begin', { url, path, apiKey: loud.apiKey, rate: FLOOD_RATE, connections: 16 });
+    await wait(1000);
+    beside.push(await reads(pool, path, calm.apiKey, ROUND_SECONDS));
+    const counts = await peer.ask<Record<string, number>>('end');
+    for (const [status, count] of Object.entries(counts)) answers[status] = (answers[status] ?? 0) + count;
+  }
+  table(
+    ['reads of an account, ms', 'requests', 'p50', 'p95', 'p99'],
+    [
+      ['alone', ...figures(alone.flat())],
+      [`beside one that asks ${FLOOD_RATE}/s and may ask 1/s`, ...figures(beside.flat())],
+    ],
+  );
+  console.log(`the flood was answered: ${JSON.stringify(answers)}`);
+  const worst = (rounds: readonly number[][]) => rounds.map((times) => quantile(times, 0.99));
+  target('p99 beside the flood / alone', median(ratios(worst(beside), worst(alone))), 1.5, 'at most');
+  await pool.close();
+}
+
+async function reads(pool: Pool, path: string, apiKey: string, seconds: number): Promise<number[]> {
+  const times: number[] = [];
+  const open: Promise<void>[] = [];
+  const began = performance.now();
+  for (let n = 0; n < READS_PER_SECOND * seconds; n += 1) {
+    await wait(Math.max(0, began + (n * 1000) / READS_PER_SECOND - performance.now()));
+    open.push(read(pool, path, apiKey, times));
+  }
+  await Promise.all(open);
+  return times;
+}
+
+async function read(pool: Pool, path: string, apiKey: string, times: number[]): Promise<void> {
+  const asked = performance.now();
+  const { statusCode, body } = await pool.request({ method: 'GET', path, headers: { 'x-api-key': apiKey } });
+  await body.dump();
+  if (statusCode !== 200) throw new Error(`the calm account was answered ${statusCode}`);
+  times.push(performance.now() - asked);
+}
+
+function spread(times: readonly number[]): string[] {
+  return [median(times).toFixed(4), quantile(times, 0.99).toFixed(4), Math.max(...times).toFixed(2)];
+}
+
+function figures(times: readonly number[]): (string | number)[] {
+  return [times.length, ...[0.5, 0.95, 0.99].map((part) => quantile(times, part).toFixed(2))];
+}
