@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import type { EventStore } from '#event-store';
 import { systemClock, type Clock } from '#kernel';
-import { DATABASE, LOG, serviceModule, STORE, type ServiceDefinition } from '#platform';
+import type { Bus } from '#messaging';
+import { BUS, DATABASE, LOG, serviceModule, STORE, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { durableOf } from '#projections';
 import { SecretBox } from '#secrets';
@@ -11,6 +12,7 @@ import { AccountsHandler } from './handlers/accounts.handler.js';
 import { ChargesHandler } from './handlers/charges.handler.js';
 import { LedgersHandler } from './handlers/ledgers.handler.js';
 import { creditsDurable } from './ledger/credits.durable.js';
+import { HoldsLoop } from './ledger/holds.loop.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
 import { TurnLoop } from './ledger/turn.loop.js';
 import { accountsProjection } from './projections/accounts.projection.js';
@@ -41,19 +43,25 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
             useFactory: (database: Database, writer: LedgerWriter, log: Logger) =>
               new TurnLoop(database, writer, clock, log),
           },
+          {
+            provide: HoldsLoop,
+            inject: [DATABASE, BUS, LOG],
+            useFactory: (database: Database, bus: Bus, log: Logger) => new HoldsLoop(database, bus, log),
+          },
           AccountsHandler,
           ChargesHandler,
           LedgersHandler,
         ],
       },
       {
-        inject: [DATABASE, AccountsHandler, ChargesHandler, LedgersHandler, TurnLoop],
+        inject: [DATABASE, AccountsHandler, ChargesHandler, LedgersHandler, TurnLoop, HoldsLoop],
         list: (
           database: Database,
           accounts: AccountsHandler,
           charges: ChargesHandler,
           ledgers: LedgersHandler,
           turns: TurnLoop,
+          holds: HoldsLoop,
         ) => ({
           durables: [
             durableOf(accountsProjection, database),
@@ -62,7 +70,7 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
             creditsDurable(database),
           ],
           commands: [...accounts.commands(), ...ledgers.commands()],
-          loops: [turns],
+          loops: [turns, holds],
         }),
       },
     ),

@@ -1,5 +1,6 @@
 export * from './sources.js';
 export * from './command-codes.js';
+export * from './credit-pack.js';
 export * from './envelope.js';
 export * from './price-book.js';
 export * from './gen/earshot/accounts/v1/account_pb.js';

@@ -1,13 +1,5 @@
+import type { CreditPack } from '#contracts';
 import type { Database, Tx } from '#postgres';
-
-/** A pack of credits beside the allowance. */
-export interface Pack {
-  id: string;
-  granted: number;
-  remaining: number;
-  /** ISO 8601; null: never. */
-  expiresAt: string | null;
-}
 
 /** What an account has, in credits, as the projection of its ledger says. */
 export interface Balance {
@@ -17,7 +9,7 @@ export interface Balance {
   monthlyAllowance: number;
   allowanceRemaining: number;
   /** The one that expires first before the others; used up ones are left out. */
-  packs: Pack[];
+  packs: CreditPack[];
   /** Of allowance and packs together. */
   remaining: number;
   /** Of it: reserved for work under way. */
@@ -30,7 +22,7 @@ interface Row {
   period_end: Date;
   allowance: number;
   allowance_used: number;
-  packs: Pack[];
+  packs: CreditPack[];
   balance: number;
   held: number;
 }

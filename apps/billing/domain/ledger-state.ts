@@ -1,13 +1,4 @@
-import type { CreditMovement } from '#contracts';
-
-/** A pack of credits beside the allowance. */
-export interface Pack {
-  id: string;
-  granted: number;
-  remaining: number;
-  /** ISO 8601; null: never. */
-  expiresAt: string | null;
-}
+import type { CreditMovement, CreditPack } from '#contracts';
 
 /** The credits of one account. */
 export type LedgerState = { status: 'none' } | OpenLedger;
@@ -25,7 +16,7 @@ export interface OpenLedger {
   /** What the period has used of it: more than the allowance after a change to a smaller plan. */
   allowanceUsed: number;
   /** In the order in which they are drawn on; used up ones are gone. */
-  packs: readonly Pack[];
+  packs: readonly CreditPack[];
 }
 
 export const noLedger: LedgerState = { status: 'none' };
@@ -80,8 +71,8 @@ function drawn(ledger: OpenLedger, { packId, credits }: { packId: string; credit
   return { ...ledger, packs };
 }
 
-function inOrderOfDraw(a: Pack, b: Pack): number {
-  const first = (pack: Pack) => (pack.expiresAt === null ? Infinity : Date.parse(pack.expiresAt));
+function inOrderOfDraw(a: CreditPack, b: CreditPack): number {
+  const first = (pack: CreditPack) => (pack.expiresAt === null ? Infinity : Date.parse(pack.expiresAt));
   if (first(a) !== first(b)) return first(a) < first(b) ? -1 : 1;
   return a.id < b.id ? -1 : 1;
 }

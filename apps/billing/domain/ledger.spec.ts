@@ -140,14 +140,21 @@ describe('time', () => {
     expect(month('2028-02-29T12:00:00.000Z')).toEqual(['2028-02-29', '2028-03-31']);
   });
 
-  it('that nobody looked at for months brings the present period alone', () => {
+  it('that nobody looked at for months brings one period after another, without a gap', () => {
     const { movements } = given(
       [OPENED, open],
       [OPENED, charge('a', 1000)],
       ['2026-07-15T00:00:00.000Z', { kind: 'turn' }],
     );
-    expect(told(movements.slice(2))).toEqual([['renewal', 1000, 3000]]);
-    expect(movements[2]?.cause).toMatchObject({ value: { periodStart: '2026-06-30T12:00:00.000Z' } });
+    expect(told(movements.slice(2))).toEqual([
+      ['renewal', 1000, 3000],
+      ...Array.from({ length: 4 }, () => ['renewal', 0, 3000]),
+    ]);
+    const periods = movements.flatMap(({ cause }) =>
+      cause.case === 'renewal' ? [[cause.value.periodStart, cause.value.periodEnd]] : [],
+    );
+    expect(periods.slice(1).map(([start]) => start)).toEqual(periods.slice(0, -1).map(([, end]) => end));
+    expect(periods.at(-1)).toEqual(['2026-06-30T12:00:00.000Z', '2026-07-31T12:00:00.000Z']);
   });
 
   it('takes expired packs out before anything else is decided', () => {

@@ -72,7 +72,7 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
     case 'charge':
       return chargeIdOf(command.reference, command.part);
     case 'grant':
-      return derivedId('grant', command.packId);
+      return derivedId('grant', accountId, command.packId);
     case 'change-plan':
       return derivedId('allowance-change', command.changeId);
     case 'turn':
@@ -109,12 +109,12 @@ export function decideAll(
   return movements;
 }
 
-/** What time has brought since the ledger was last looked at: packs that expired, and the present period. */
+/** What time has brought since the ledger was last looked at: packs that expired, and the periods that began. */
 function passing(state: LedgerState, { accountId, now }: Moment): CreditMovement[] {
   const found: CreditMovement[] = [];
   let ledger = state;
   while (ledger.status === 'open') {
-    const movement = expiry(ledger, now) ?? renewal(ledger, accountId, now);
+    const movement = expiry(ledger, accountId, now) ?? renewal(ledger, accountId, now);
     if (!movement) break;
     found.push(movement);
     ledger = evolve(ledger, movement);
@@ -122,18 +122,19 @@ function passing(state: LedgerState, { accountId, now }: Moment): CreditMovement
   return found;
 }
 
-function expiry(ledger: OpenLedger, now: string): CreditMovement | undefined {
+function expiry(ledger: OpenLedger, accountId: string, now: string): CreditMovement | undefined {
   const pack = ledger.packs[0];
   if (!pack || pack.expiresAt === null || !isOver(pack.expiresAt, now)) return undefined;
-  return movement(ledger, derivedId('pack-expiry', pack.id), 0 - pack.remaining, {
+  return movement(ledger, derivedId('pack-expiry', accountId, pack.id), 0 - pack.remaining, {
     case: 'packExpiry',
     value: { packId: pack.id },
   });
 }
 
+/** Of the next period; where several were missed, each has its own. */
 function renewal(ledger: OpenLedger, accountId: string, now: string): CreditMovement | undefined {
   if (!isOver(ledger.periodEnd, now)) return undefined;
-  const { start, end } = currentPeriod(ledger.openedAt, now);
+  const { start, end } = currentPeriod(ledger.openedAt, ledger.periodEnd);
   const { plan } = ledger;
   const allowanceCredits = limitsOf(plan).monthlyCredits;
   return movement(ledger, renewalId(accountId, start), allowanceCredits - allowanceLeft(ledger), {

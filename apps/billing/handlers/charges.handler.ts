@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { done, retry, type Durable } from '#messaging';
-import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../ledger/charges.js';
+import { CHARGED_STREAMS, chargesOf, chargingConsumerOf, type ChargedStream } from '../ledger/charges.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 
 /** The account's opening is on its way. */
@@ -18,7 +18,7 @@ export class ChargesHandler {
   private durable(stream: ChargedStream): Durable {
     return {
       stream,
-      name: `billing-${stream.toLowerCase()}`,
+      name: chargingConsumerOf(stream),
       batchSize: 1000,
       lingerMs: 200,
       handle: async (batch) => {

@@ -12,6 +12,11 @@ export interface Charges {
 export const CHARGED_STREAMS = ['CHECKS', 'EVENTS', 'LOOKUPS'] as const;
 export type ChargedStream = (typeof CHARGED_STREAMS)[number];
 
+/** The durable consumer that charges the stream's facts. */
+export function chargingConsumerOf(stream: ChargedStream): string {
+  return `billing-${stream.toLowerCase()}`;
+}
+
 /** What the fact costs, as it stands in its stream; no causes where it is free. */
 export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
   switch (stream) {

@@ -1,8 +1,8 @@
-import type { CreditDecision } from '#contracts';
+import type { CreditDecision, CreditPack } from '#contracts';
 import { useUp } from '#credits';
 import { isoOf } from '#kernel';
 import type { Tx } from '#postgres';
-import { creditsOf, evolve, turnsAt, type LedgerState, type Pack } from '../domain/ledger-state.js';
+import { creditsOf, evolve, turnsAt, type LedgerState } from '../domain/ledger-state.js';
 import { movementRow } from './movement-row.js';
 
 /** An account's ledger as the tables have it. */
@@ -46,7 +46,7 @@ interface Row {
   period_end: Date;
   allowance: number;
   allowance_used: number;
-  packs: Pack[];
+  packs: CreditPack[];
   seq: number;
 }
 

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { dropExpired } from '#credits';
 import { isoOf, type Clock } from '#kernel';
 import type { Loop } from '#platform';
 import type { Database } from '#postgres';
@@ -8,12 +7,18 @@ import type { LedgerWriter } from './ledger-writer.js';
 
 const PAUSE_MS = 1000;
 const ACCOUNTS_AT_ONCE = 500;
+/** An account whose ledger cannot be turned is left alone for so long: it must not come first for ever. */
+const REST_MS = 60_000;
+/** When so many fail in a row, it is hardly the accounts' fault: the rest is tried at the next pass. */
+const FAILURES_AT_ONCE = 3;
 
-/** Renews allowances and takes expired packs out when their time has come, and drops what dead holders reserved. */
+/** Renews allowances and takes expired packs out when their time has come. */
 export class TurnLoop implements Loop {
   readonly name = 'ledgers';
   private readonly abort = new AbortController();
   private finished: Promise<void> = Promise.resolve();
+  /** Accounts that failed, and until when they rest, in ms. */
+  private readonly resting = new Map<string, number>();
 
   constructor(
     private readonly database: Database,
@@ -42,16 +47,39 @@ export class TurnLoop implements Loop {
     }
   }
 
-  private async pass(): Promise<number> {
-    await dropExpired(this.database);
+  /** @returns how many ledgers were looked at */
+  async pass(): Promise<number> {
+    const now = this.clock.now();
+    for (const [accountId, until] of this.resting) if (until <= now.getTime()) this.resting.delete(accountId);
     // Locked for the moment of the look only: two replicas mostly take different accounts, and turning one twice
     // changes nothing.
     const rows: { account_id: string }[] = await this.database.query(
-      `SELECT account_id FROM credit_balances WHERE turns_at <= $1
+      `SELECT account_id FROM credit_balances WHERE turns_at <= $1 AND account_id <> ALL($2)
        ORDER BY turns_at LIMIT ${ACCOUNTS_AT_ONCE} FOR UPDATE SKIP LOCKED`,
-      [isoOf(this.clock.now())],
+      [isoOf(now), [...this.resting.keys()]],
     );
-    await this.writer.write(rows.map((row) => ({ accountId: row.account_id, command: { kind: 'turn' } })));
+    const accountIds = rows.map((row) => row.account_id);
+    await this.turn(accountIds).catch(() => this.turnEach(accountIds));
     return rows.length;
+  }
+
+  /** One of them fails, and must not hold up the others. */
+  private async turnEach(accountIds: readonly string[]): Promise<void> {
+    let failures = 0;
+    for (const accountId of accountIds) {
+      if (failures === FAILURES_AT_ONCE) return;
+      try {
+        await this.turn([accountId]);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        this.resting.set(accountId, this.clock.now().getTime() + REST_MS);
+        this.log.error({ err: error, accountId }, 'the account’s ledger could not be turned');
+      }
+    }
+  }
+
+  private async turn(accountIds: readonly string[]): Promise<void> {
+    await this.writer.write(accountIds.map((accountId) => ({ accountId, command: { kind: 'turn' } })));
   }
 }

@@ -1,12 +1,11 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { AccountDecisionSchema, CheckCostSchema, CreditDecisionSchema } from '#contracts';
+import { AccountDecisionSchema, CheckCostSchema, CreditDecisionSchema, type CreditPack } from '#contracts';
 import { EventStore } from '#event-store';
 import { isoOf } from '#kernel';
 import { subjectOf, type Bus, type StreamName } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import { ledgerCommandsOf } from '../../billing/handlers/ledgers.handler.js';
 import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/ledger/charges.js';
-import type { Pack } from '../../billing/domain/ledger-state.js';
 import type { AuditInput, Fact, QuotedWatch, TabledLedger } from './audit.js';
 
 /**
@@ -129,7 +128,7 @@ interface BalanceRow {
   period_end: Date;
   allowance: number;
   allowance_used: number;
-  packs: Pack[];
+  packs: CreditPack[];
   balance: number;
   seq: number;
   movements: number;

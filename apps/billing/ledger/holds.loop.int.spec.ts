@@ -1,0 +1,85 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AccountDecisionSchema } from '#contracts';
+import { holdUntilCharged, reserve } from '#credits';
+import { isoOf, newId } from '#kernel';
+import { subjectOf } from '#messaging';
+import { createLogger } from '#telemetry';
+import { until } from '#testing';
+import { startBilling, type BillingUnderTest } from '../billing-under-test.js';
+import { HoldsLoop } from './holds.loop.js';
+
+let billing: BillingUnderTest;
+let loop: HoldsLoop;
+beforeAll(async () => {
+  billing = await startBilling();
+  loop = new HoldsLoop(billing.database, billing.bus, createLogger('spec', 'silent'));
+});
+afterAll(() => billing?.stop());
+
+/** A reservation for work that was done an hour ago. */
+async function doneLongAgo(accountId: string): Promise<string> {
+  const holdId = newId();
+  await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);
+  await holdUntilCharged(billing.database, [holdId]);
+  await billing.database.query(
+    `UPDATE credit_holds SET done_at = now() - interval '1 hour' WHERE hold_id = $1`,
+    [holdId],
+  );
+  return holdId;
+}
+
+const held = async () => {
+  const rows: { hold_id: string }[] = await billing.database.query('SELECT hold_id FROM credit_holds');
+  return rows.map((row) => row.hold_id);
+};
+
+it('what is reserved for work that nobody will charge is given back once all that was stored is charged', async () => {
+  const accountId = await billing.open();
+  // A fact that waits for its account's ledger: billing is behind.
+  const late = newId();
+  await billing.check(late);
+  await until('it was looked at and put back', async () => {
+    const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
+    return num_redelivered > 0;
+  });
+  const holdId = await doneLongAgo(accountId);
+  for (let n = 0; n < 3; n += 1) await loop.pass();
+  expect(await held()).toEqual([holdId]);
+  const commandId = newId();
+  const value = { email: `${late}@example.org`, plan: 'free' };
+  const decision = create(AccountDecisionSchema, {
+    commandId,
+    accountId: late,
+    decidedAt: isoOf(Date.now()),
+    events: [{ event: { case: 'accountOpened', value } }],
+  });
+  const data = toBinary(AccountDecisionSchema, decision);
+  await billing.store.append(subjectOf('ACCOUNTS', late), data, 0, commandId);
+  await billing.balanceWhere('it is charged', late, ({ remaining }) => remaining === 2998);
+  await until('it is given back', async () => {
+    await loop.pass();
+    return (await held()).length === 0;
+  });
+});
+
+it('of a fact that was purged before it was charged, too', async () => {
+  const accountId = await billing.open();
+  const { watchId } = await billing.check(accountId);
+  await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
+  await billing.bus.jsm.streams.purge('CHECKS', { filter: subjectOf('CHECKS', accountId, watchId) });
+  await doneLongAgo(accountId);
+  await until('it is given back', async () => {
+    await loop.pass();
+    return (await held()).length === 0;
+  });
+});
+
+it('work that was just done keeps it', async () => {
+  const accountId = await billing.open();
+  const holdId = newId();
+  await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);
+  await holdUntilCharged(billing.database, [holdId]);
+  for (let n = 0; n < 3; n += 1) await loop.pass();
+  expect(await held()).toEqual([holdId]);
+});

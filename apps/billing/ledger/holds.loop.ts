@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { dropExpired, dropNeverCharged, nowOf } from '#credits';
+import type { Bus } from '#messaging';
+import type { Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { chargingConsumerOf, type ChargedStream } from './charges.js';
+
+const PAUSE_MS = 2000;
+/** The streams of the facts for which credits are reserved. */
+const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS'];
+/** A reservation is marked as done up to so long before its fact is stored, or some time after. */
+const LATEST_MS = 60_000;
+
+/** How far the streams were at an instant. */
+interface Mark {
+  at: Date;
+  lastSeq: Map<ChargedStream, number>;
+}
+
+/**
+ * Drops reservations that nothing will use up: dead holders' ones, and those for work that is done whose charge cannot
+ * come any more, since its fact was purged before it was charged, or was never stored.
+ */
+export class HoldsLoop implements Loop {
+  readonly name = 'reservations';
+  private readonly abort = new AbortController();
+  private finished: Promise<void> = Promise.resolve();
+  private mark: Mark | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly bus: Bus,
+    private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.finished = this.work();
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    await this.finished;
+  }
+
+  private async work(): Promise<void> {
+    while (!this.abort.signal.aborted) {
+      await this.pass().catch((error: unknown) =>
+        this.log.error({ err: error }, 'reservations that nothing will use up could not be dropped'),
+      );
+      await wait(PAUSE_MS, undefined, { signal: this.abort.signal }).catch(() => {});
+    }
+  }
+
+  /** One look; what the streams hold now is known to be charged at a later one. */
+  async pass(): Promise<void> {
+    await dropExpired(this.database);
+    if (this.mark) {
+      const { at, lastSeq } = this.mark;
+      const passed = await Promise.all([...lastSeq].map(([stream, seq]) => this.hasCharged(stream, seq)));
+      if (passed.includes(false)) return;
+      await dropNeverCharged(this.database, new Date(at.getTime() - LATEST_MS));
+    }
+    const at = await nowOf(this.database);
+    const lastSeq = new Map<ChargedStream, number>();
+    for (const stream of STREAMS)
+      lastSeq.set(stream, (await this.bus.jsm.streams.info(stream)).state.last_seq);
+    this.mark = { at, lastSeq };
+  }
+
+  /** Messages that were purged are acknowledged by nobody: where nothing waits, they are passed all the same. */
+  private async hasCharged(stream: ChargedStream, seq: number): Promise<boolean> {
+    const info = await this.bus.jsm.consumers.info(stream, chargingConsumerOf(stream));
+    return info.ack_floor.stream_seq >= seq || info.num_pending + info.num_ack_pending === 0;
+  }
+}
