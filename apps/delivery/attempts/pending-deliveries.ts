@@ -80,10 +80,10 @@ export async function claimPending(
          SELECT account_id, endpoint FROM pending_deliveries p
          WHERE (p.account_id, p.endpoint) > (e.account_id, e.endpoint) ORDER BY account_id, endpoint LIMIT 1) n)
      UPDATE pending_deliveries SET due_at = now() + make_interval(secs => $2)
-     WHERE event_id IN (SELECT d.event_id FROM endpoints e, LATERAL (
+     WHERE event_id = ANY (ARRAY(SELECT d.event_id FROM endpoints e, LATERAL (
        SELECT event_id FROM pending_deliveries p
        WHERE p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= now()
-       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) d)
+       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) d))
      RETURNING event_id, account_id, watch_id, keyword_id, source, endpoint, body, attempts, first_at`,
     [perEndpoint, CLAIM_SECONDS],
   );

@@ -239,6 +239,19 @@ describe('recording checks', () => {
 });
 
 describe('due work', () => {
+  it('is claimed up to the limit, whichever way Postgres finds it', async () => {
+    const ids: string[] = [];
+    for (const query of ['a', 'b', 'c']) ids.push(await stores.watch({ query }));
+    await stores.due(...ids);
+    const claimed = await stores.database.transaction(async (tx) => {
+      // What is left is a nested loop, which runs a subquery for every row.
+      for (const way of ['hashjoin', 'mergejoin', 'hashagg', 'sort', 'material', 'indexscan', 'bitmapscan'])
+        await tx.query(`SET LOCAL enable_${way} = off`);
+      return claimDue(tx, 'hackernews:0', 2);
+    });
+    expect(claimed.length).toBe(2);
+  });
+
   it('is claimed once, the longest due first, and again when it was released', async () => {
     const ids = [
       await stores.watch({ query: 'a' }),

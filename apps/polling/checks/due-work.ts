@@ -62,19 +62,20 @@ export const SEARCH_LEASE_SECONDS = 600;
 
 /**
  * Takes due searches of a lane, the longest due first, and holds them until they are recorded or released.
+ * The list of keys is made once: as `IN (SELECT … LIMIT …)` Postgres may run it for every row, and then no limit holds.
  * @param withState what their connectors remember, which can be much, is wanted too
  */
 export async function claimDue(
-  database: Database,
+  database: Database | Tx,
   lane: string,
   limit: number,
   withState = true,
 ): Promise<DueSearch[]> {
   const [rows]: [SearchRow[]] = await database.query(
     `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3)
-     WHERE search_key IN (SELECT search_key FROM upstream_searches
+     WHERE search_key = ANY (ARRAY(SELECT search_key FROM upstream_searches
        WHERE lane = $1 AND next_due_at <= now() AND leased_until < now()
-       ORDER BY next_due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+       ORDER BY next_due_at LIMIT $2 FOR UPDATE SKIP LOCKED))
      RETURNING search_key, source, criteria, state_at, failures,
        CASE WHEN $4 THEN state ELSE '{}' END AS state,
        (SELECT min(w.interval_seconds) FROM watch_schedule w

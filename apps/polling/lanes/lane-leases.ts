@@ -68,8 +68,9 @@ export class LaneLeases {
     const room = (await this.fairPart(sources)) - held.length;
     if (room <= 0) return held;
     const taken = await this.update(
-      `lane IN (SELECT lane FROM lanes WHERE leased_until <= now() AND source = ANY($3)
-                ORDER BY lane LIMIT $4 FOR UPDATE SKIP LOCKED)`,
+      // As `IN (SELECT … LIMIT …)` it could be run for every row, and no limit would hold.
+      `lane = ANY (ARRAY(SELECT lane FROM lanes WHERE leased_until <= now() AND source = ANY($3)
+                ORDER BY lane LIMIT $4 FOR UPDATE SKIP LOCKED))`,
       [sources, room],
     );
     return [...held, ...taken];
