@@ -52,7 +52,8 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
       if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
       return isReady(program.url);
     },
-    30_000,
+    // Twelve of them at once on two cores take their time.
+    60_000,
   );
   return program;
 }
