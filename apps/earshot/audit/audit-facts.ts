@@ -1,7 +1,7 @@
 import type { Charge } from '#contracts';
-import { movementIdOf, type ChargeCause } from '../../billing/domain/ledger.js';
-import type { ChargedStream } from '../../billing/ledger/charges.js';
+import { movementIdOf } from '../../billing/domain/ledger.js';
 import type { AuditInput } from './audit.js';
+import { streamOf } from './movement-faults.js';
 
 /** A charge in the ledger, and the message that holds it. */
 interface Charged {
@@ -9,7 +9,7 @@ interface Charged {
   charge: Charge;
 }
 
-/** Looks whether each fact has exactly one charge of its cost, and each charge its fact. */
+/** Looks whether each fact has a charge, and each charge its fact. */
 export function auditFacts(
   input: AuditInput,
   movementIds: ReadonlySet<string>,
@@ -22,9 +22,10 @@ export function auditFacts(
     for (const cause of causes) {
       const id = movementIdOf({ kind: 'charge', ...cause }, input.accountId) ?? '';
       const found = charges.get(id);
+      if (explained.has(id)) continue;
       explained.add(id);
-      if (found) faults.push(...differences(cause, found.charge));
-      else if (seq > input.followed[stream]) pending += 1;
+      if (found) continue;
+      if (seq > input.followed[stream]) pending += 1;
       else faults.push(`${nameOf(cause)} cost ${cause.costCredits} and was never charged`);
     }
   for (const { seq, command } of input.accountFacts) {
@@ -57,25 +58,6 @@ function chargesIn({ decisions }: AuditInput): Map<string, Charged> {
   );
 }
 
-const COMPARED = [
-  'operation',
-  'source',
-  'keywordId',
-  'watchId',
-  'checkId',
-  'at',
-  'costCredits',
-  'rateCredits',
-  'units',
-  'priceBookVersion',
-] as const;
-
-function differences(cause: ChargeCause, charge: Charge): string[] {
-  return COMPARED.filter((key) => cause[key] !== charge[key]).map(
-    (key) => `${nameOf(cause)} has ${key} ${cause[key]}, and its charge ${charge[key]}`,
-  );
-}
-
 function nameOf({
   operation,
   source,
@@ -88,9 +70,4 @@ function nameOf({
 function isPurged({ keywordId, watchId }: Charge, { existing }: AuditInput): boolean {
   const owner = keywordId || watchId;
   return owner !== '' && !existing.has(owner);
-}
-
-function streamOf({ reference, checkId, watchId }: Charge): ChargedStream {
-  if (reference === checkId) return 'CHECKS';
-  return watchId === '' ? 'LOOKUPS' : 'EVENTS';
 }

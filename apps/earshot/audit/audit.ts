@@ -5,6 +5,7 @@ import type { ChargeCause, LedgerCommand } from '../../billing/domain/ledger.js'
 import { creditsOf, type LedgerState } from '../../billing/domain/ledger-state.js';
 import { auditFacts } from './audit-facts.js';
 import { foldLedger } from './fold-ledger.js';
+import { originsOf } from './origins.js';
 import { auditDays, quoteFaults, type AuditDay } from './quoted-and-charged.js';
 
 /** One message of a stream whose facts cost credits. */
@@ -86,16 +87,11 @@ export interface AuditReport {
 
 /** Recomputes a ledger from the facts, and compares it with the stream, with the tables and with what was quoted. */
 export function audit(input: AuditInput): AuditReport {
-  const ledger = foldLedger(input.decisions);
+  const ledger = foldLedger(input, originsOf(input));
   const facts = auditFacts(input, ledger.movementIds);
   const days = auditDays(input);
-  const faults = [
-    ...ledger.faults,
-    ...facts.faults,
-    ...tableFaults(input, ledger),
-    ...quoteFaults(input, days),
-  ];
-  const notes = [...facts.notes, ...ledger.notes];
+  const faults = [...ledger.faults, ...facts.faults, ...tableFaults(input, ledger), ...quoteFaults(input)];
+  const { notes } = facts;
   const last = input.decisions.at(-1)?.seq ?? 0;
   if (input.tables && input.tables.seq < last)
     notes.push(`the tables are at message ${input.tables.seq} of ${last}: they were compared as of then`);

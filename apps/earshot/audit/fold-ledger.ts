@@ -1,7 +1,8 @@
-import type { Charge, CreditMovement } from '#contracts';
-import { creditsOf, evolve, noLedger, type LedgerState } from '../../billing/domain/ledger-state.js';
-import { currentPeriod } from '../../billing/domain/period.js';
-import type { AuditedDecision } from './audit.js';
+import { isoOf } from '#kernel';
+import { creditsOf, evolve, noLedger, turnsAt, type LedgerState } from '../../billing/domain/ledger-state.js';
+import type { AuditInput } from './audit.js';
+import { judge } from './movement-faults.js';
+import type { Origins } from './origins.js';
 
 /** Where a ledger stood after a message. Credits, but `movements`. */
 export interface Standing {
@@ -19,82 +20,48 @@ export interface FoldedLedger {
   after: Map<number, Standing>;
   movementIds: Set<string>;
   faults: string[];
-  notes: string[];
 }
 
-/** Goes through a ledger movement by movement, and looks whether each follows from what was before it. */
-export function foldLedger(decisions: readonly AuditedDecision[]): FoldedLedger {
+/** Billing turns ledgers within seconds: so long after, it is not merely behind. */
+const LATEST_TURN_MS = 86_400_000;
+
+/** Goes through a ledger movement by movement, and makes each again from what was before it. */
+export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
   let standing: Standing = { state: noLedger, balance: 0, movements: 0, charged: 0 };
   const after = new Map<number, Standing>([[0, standing]]);
   const movementIds = new Set<string>();
   const faults: string[] = [];
-  let uncovered = 0;
-  for (const { seq, decision } of decisions) {
+  for (const { seq, decision } of input.decisions) {
     for (const movement of decision.movements) {
-      const { movementId, amount, cause } = movement;
+      const { movementId, amount, balanceAfter, cause } = movement;
       const what = `movement ${movementId} (${cause.case ?? 'unknown'})`;
       if (movementIds.has(movementId)) faults.push(`${what} is there twice`);
       movementIds.add(movementId);
-      faults.push(
-        ...movementFaults(standing, movement, decision.decidedAt).map((fault) => `${what} ${fault}`),
-      );
-      const charged = cause.case === 'charge' ? 0 - amount : 0;
-      if (cause.case === 'charge') uncovered += cause.value.costCredits - charged;
+      const judgement = judge(movement, {
+        accountId: input.accountId,
+        before: standing.state,
+        decidedAt: decision.decidedAt,
+        origins,
+        isLater: seq > input.chargedBefore,
+      });
+      faults.push(...judgement.faults.map((fault) => `${what} ${fault}`));
+      const told = evolve(standing.state, movement);
+      // One that contradicts itself is taken for what it should have been: each later one would be a fault, too.
+      const isSound = told.status === 'open' && creditsOf(told) === balanceAfter;
       standing = {
-        state: evolve(standing.state, movement),
-        balance: movement.balanceAfter,
+        state: isSound ? told : evolve(standing.state, judgement.expected ?? movement),
+        balance: balanceAfter,
         movements: standing.movements + 1,
-        charged: standing.charged + charged,
+        charged: standing.charged + (cause.case === 'charge' ? 0 - amount : 0),
       };
     }
     after.set(seq, standing);
   }
-  const notes =
-    uncovered > 0 ? [`${uncovered} credits were not covered by the balance and never charged`] : [];
-  return { balance: standing.balance, after, movementIds, faults, notes };
+  faults.push(...lateTurn(standing.state, input.now));
+  return { balance: standing.balance, after, movementIds, faults };
 }
 
-function movementFaults(before: Standing, movement: CreditMovement, decidedAt: string): string[] {
-  const { amount, balanceAfter, cause } = movement;
-  const faults: string[] = [];
-  if (before.balance + amount !== balanceAfter)
-    faults.push(`leaves ${balanceAfter}, and ${before.balance} and ${amount} are ${before.balance + amount}`);
-  if (balanceAfter < 0) faults.push(`leaves ${balanceAfter}: less than nothing`);
-  const state = evolve(before.state, movement);
-  if (state.status === 'open' && creditsOf(state) !== balanceAfter)
-    faults.push(`leaves ${balanceAfter}, and allowance and packs come to ${creditsOf(state)}`);
-  switch (cause.case) {
-    case 'charge':
-      return [...faults, ...chargeFaults(cause.value, amount, balanceAfter)];
-    case 'packExpiry': {
-      const { packId } = cause.value;
-      const pack = before.state.status === 'open' && before.state.packs.find(({ id }) => id === packId);
-      if (!pack) faults.push(`is of pack ${packId}, which was not there`);
-      else if (pack.expiresAt === null || pack.expiresAt > decidedAt)
-        faults.push(`is of pack ${packId}, which was good until ${pack.expiresAt ?? 'for ever'}`);
-      return faults;
-    }
-    case 'renewal': {
-      const { periodStart, periodEnd } = cause.value;
-      const openedAt = before.state.status === 'open' ? before.state.openedAt : periodStart;
-      const { start, end } = currentPeriod(openedAt, periodStart);
-      if (start !== periodStart || end !== periodEnd)
-        faults.push(`begins a period from ${periodStart} to ${periodEnd}, not ${start} to ${end}`);
-      return faults;
-    }
-    case 'grant':
-    case 'allowanceChange':
-    case undefined:
-      return faults;
-  }
-}
-
-function chargeFaults({ costCredits, draws }: Charge, amount: number, balanceAfter: number): string[] {
-  const drawn = draws.reduce((sum, { credits }) => sum + credits, 0);
-  const faults: string[] = [];
-  if (drawn !== 0 - amount) faults.push(`takes ${0 - amount}, and ${drawn} from allowance and packs`);
-  if (0 - amount > costCredits) faults.push(`takes ${0 - amount} for what cost ${costCredits}`);
-  if (0 - amount < costCredits && balanceAfter > 0)
-    faults.push(`takes ${0 - amount} for what cost ${costCredits}, and leaves ${balanceAfter}`);
-  return faults;
+function lateTurn(state: LedgerState, now: number): string[] {
+  if (state.status === 'none' || turnsAt(state) > isoOf(now - LATEST_TURN_MS)) return [];
+  return [`the ledger was to be turned at ${turnsAt(state)}: the period's end, or a pack's, was passed over`];
 }

@@ -1,5 +1,5 @@
 import { quotedByDay } from '#quotes';
-import type { AuditInput } from './audit.js';
+import type { AuditInput, QuotedWatch } from './audit.js';
 
 /** What one source did on one UTC day, and what that was quoted at. */
 export interface AuditDay {
@@ -20,11 +20,6 @@ export interface AuditDay {
 }
 
 const DAY_MS = 86_400_000;
-/**
- * Checks of a watch that may fall into a span beside those that its length has room for: the first of all, one that
- * was late from before, one that was early from behind.
- */
-const CHECKS_AT_EDGES = 3;
 
 /** By day, then by source. */
 export function auditDays(input: AuditInput): AuditDay[] {
@@ -61,38 +56,81 @@ export function auditDays(input: AuditInput): AuditDay[] {
   return [...days.values()].sort((a, b) => (`${a.date} ${a.source}` < `${b.date} ${b.source}` ? -1 : 1));
 }
 
-/** Where more was charged than was quoted: on a day, or over the whole time. */
-export function quoteFaults(input: AuditInput, days: readonly AuditDay[]): string[] {
-  const faults = days.flatMap((day) => {
-    const charged = day.charged - day.chargedUnquoted;
-    const begin = Date.parse(day.date);
-    // A first scan at the very end of a day may be told on the next.
-    const scans = firstScans(input, day.source, begin - DAY_MS, begin);
-    const most = day.quoted + edges(input, day.source, begin, begin + DAY_MS) + scans;
-    return charged > most ? [excess(`${day.source} on ${day.date}`, charged, day.quoted)] : [];
-  });
-  for (const source of new Set(days.map((day) => day.source))) {
-    const own = days.filter((day) => day.source === source);
-    const charged = own.reduce((sum, day) => sum + day.charged - day.chargedUnquoted, 0);
-    const quoted = own.reduce((sum, day) => sum + day.quoted, 0);
-    if (charged > quoted + edges(input, source, -Infinity, Infinity))
-      faults.push(excess(`${source} over the whole time`, charged, quoted));
+/** What a watch was charged for checks and quoted, on one UTC day. */
+interface WatchDay {
+  charged: number;
+  quoted: number;
+}
+
+/** Where a watch was charged more for its checks than it was quoted: on a day, or over the whole time. */
+export function quoteFaults(input: AuditInput): string[] {
+  const faults: string[] = [];
+  const charged = chargedByWatch(input);
+  for (const [watchId, quotes] of quotesByWatch(input)) {
+    const days = watchDays(quotes, charged.get(watchId) ?? new Map<string, number>(), input.now);
+    const name = `watch ${watchId} on ${quotes[0]?.source}`;
+    for (const [date, day] of days) {
+      const begin = Date.parse(date);
+      const most = day.quoted + edges(quotes, begin, begin + DAY_MS, input.now) + scansBefore(quotes, begin);
+      if (day.charged > most) faults.push(excess(`${name} on ${date}`, day));
+    }
+    const sum = (key: keyof WatchDay) => [...days.values()].reduce((total, day) => total + day[key], 0);
+    const whole = { charged: sum('charged'), quoted: sum('quoted') };
+    if (whole.charged > whole.quoted + edges(quotes, -Infinity, Infinity, input.now))
+      faults.push(excess(`${name} over the whole time`, whole));
   }
   return faults;
 }
 
-function edges({ quotes, now }: AuditInput, source: string, begin: number, end: number): number {
-  return quotes
-    .filter((quote) => quote.source === source && quote.from < end && (quote.to ?? now) >= begin)
-    .reduce((sum, { creditsPerCheck }) => sum + CHECKS_AT_EDGES * creditsPerCheck, 0);
+function quotesByWatch({ quotes }: AuditInput): Map<string, QuotedWatch[]> {
+  const watches = new Map<string, QuotedWatch[]>();
+  for (const quote of quotes) watches.set(quote.watchId, [...(watches.get(quote.watchId) ?? []), quote]);
+  return watches;
 }
 
-function firstScans({ quotes }: AuditInput, source: string, begin: number, end: number): number {
+/** By watch, then by day. */
+function chargedByWatch({ decisions }: AuditInput): Map<string, Map<string, number>> {
+  const watches = new Map<string, Map<string, number>>();
+  for (const { decision } of decisions)
+    for (const { amount, cause } of decision.movements) {
+      if (cause.case !== 'charge' || cause.value.reference !== cause.value.checkId) continue;
+      const { watchId, at } = cause.value;
+      const days = watches.get(watchId) ?? new Map<string, number>();
+      watches.set(watchId, days);
+      const date = at.slice(0, 10);
+      days.set(date, (days.get(date) ?? 0) - amount);
+    }
+  return watches;
+}
+
+function watchDays(
+  quotes: readonly QuotedWatch[],
+  charged: ReadonlyMap<string, number>,
+  now: number,
+): Map<string, WatchDay> {
+  const days = new Map([...charged].map(([date, credits]) => [date, { charged: credits, quoted: 0 }]));
+  for (const { date, credits } of quotedByDay(quotes, 0, now))
+    days.set(date, { charged: charged.get(date) ?? 0, quoted: credits });
+  return days;
+}
+
+/**
+ * Checks that may fall into a span beside those that its length has room for: of each period in it one at its begin,
+ * which is late from before or the first of all, and one at its end.
+ */
+function edges(quotes: readonly QuotedWatch[], begin: number, end: number, now: number): number {
   return quotes
-    .filter((quote) => quote.source === source && quote.from >= begin && quote.from < end)
+    .filter(({ from, to }) => from < end && (to ?? now) >= begin)
+    .reduce((sum, { creditsPerCheck }) => sum + 2 * creditsPerCheck, 0);
+}
+
+/** A first scan at the very end of a day may be told on the next. */
+function scansBefore(quotes: readonly QuotedWatch[], begin: number): number {
+  return quotes
+    .filter(({ from }) => from >= begin - DAY_MS && from < begin)
     .reduce((sum, { firstScanCredits }) => sum + firstScanCredits, 0);
 }
 
-function excess(what: string, charged: number, quoted: number): string {
+function excess(what: string, { charged, quoted }: WatchDay): string {
   return `${what}: checks were charged ${charged}, and quoted at ${quoted.toFixed(1)} at the most`;
 }

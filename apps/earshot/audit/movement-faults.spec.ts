@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { audit } from './audit.js';
+import { cause, factOf, faultsOf, ledgerOf, OPENED, type Step } from './audit-under-test.js';
+
+describe('what an audit finds in a ledger that agrees with itself', () => {
+  const DAY_MS = 86_400_000;
+  const opened: Step = [OPENED, { kind: 'open', plan: 'free', at: OPENED }];
+  const grant: Step = [OPENED, { kind: 'grant', packId: 'p1', credits: 50, expiresAt: '', note: '' }];
+  const NEXT = '2026-04-01T00:00:00.000Z';
+
+  it('nothing in one that was opened, granted, changed and renewed as was decided', () => {
+    const change = { kind: 'change-plan', changeId: 'c1', plan: 'solo' } as const;
+    const input = ledgerOf([opened, grant, [OPENED, change], [NEXT, { kind: 'turn' }]]);
+    const accountFacts = [...input.accountFacts, { seq: 2, command: change }];
+    expect(audit({ ...input, accountFacts, now: Date.parse(NEXT) })).toMatchObject({
+      faults: [],
+      balance: 60_050,
+    });
+  });
+
+  it('a second renewal of the same period under another id', () => {
+    const input = ledgerOf([opened, [NEXT, { kind: 'turn' }]], (movements, n) => {
+      const [renewal] = movements;
+      return n === 1 && renewal ? [renewal, { ...renewal, movementId: 'again', amount: 0 }] : movements;
+    });
+    expect(faultsOf({ ...input, now: Date.parse(NEXT) })).toEqual([
+      'movement again (renewal) comes although neither a pack nor the period had ended',
+    ]);
+  });
+
+  it('a renewal of another plan', () => {
+    const input = ledgerOf([opened, [NEXT, { kind: 'turn' }]], ([renewal], n) => {
+      if (n === 1 && renewal?.cause.case === 'renewal') {
+        renewal.amount = 57_000;
+        renewal.balanceAfter = 60_000;
+        Object.assign(renewal.cause.value, { plan: 'solo', allowanceCredits: 60_000 });
+      }
+      return renewal ? [renewal] : [];
+    });
+    expect(faultsOf({ ...input, now: Date.parse(NEXT) })).toEqual([
+      expect.stringContaining('has amount 57000, and should have 0'),
+      expect.stringContaining('has balanceAfter 60000, and should have 3000'),
+      expect.stringContaining('has plan "solo", and should have "free"'),
+      expect.stringContaining('has allowanceCredits 60000, and should have 3000'),
+    ]);
+  });
+
+  it('an opening and a change of plan that nobody decided; not where it came while the audit was reading', () => {
+    const change: Step = [OPENED, { kind: 'change-plan', changeId: 'c1', plan: 'pro' }];
+    const input = { ...ledgerOf([opened, change]), accountFacts: [] };
+    expect(faultsOf(input)).toEqual([
+      expect.stringMatching(/\(renewal\) follows from nothing that was decided about the account$/),
+      expect.stringMatching(/\(allowanceChange\) follows from nothing that was decided about the account$/),
+    ]);
+    expect(faultsOf({ ...input, chargedBefore: 0 })).toEqual([]);
+  });
+
+  it('no renewal for months, or something that was decided before it', () => {
+    const input = ledgerOf([opened]);
+    const late = Date.parse(NEXT) + DAY_MS;
+    expect(faultsOf({ ...input, now: late - 1 })).toEqual([]);
+    expect(faultsOf({ ...input, now: late })).toEqual([
+      "the ledger was to be turned at 2026-04-01T00:00:00.000Z: the period's end, or a pack's, was passed over",
+    ]);
+    const after = ledgerOf([opened, [NEXT, grant[1]]], (movements) => movements.slice(-1));
+    expect(faultsOf({ ...after, now: Date.parse(NEXT) })).toEqual([
+      expect.stringMatching(/\(grant\) comes before the renewal that was due$/),
+    ]);
+  });
+
+  it('a gap between two periods', () => {
+    const may = '2026-05-01T00:00:00.000Z';
+    const input = ledgerOf([opened, [may, { kind: 'turn' }]], (movements) => movements.slice(-1));
+    expect(faultsOf({ ...input, now: Date.parse(may) })).toContainEqual(
+      expect.stringContaining(`has periodStart "${may}", and should have "${NEXT}"`),
+    );
+  });
+
+  it('a pack that was drawn on while there was allowance, and one of nothing', () => {
+    const drawn = ledgerOf([opened, grant, [OPENED, { kind: 'charge', ...cause(1) }]], ([first]) => {
+      if (first?.cause.case === 'charge' && first.cause.value.draws[0])
+        first.cause.value.draws[0].packId = 'p1';
+      return first ? [first] : [];
+    });
+    expect(faultsOf({ ...drawn, facts: [factOf(cause(1), 1)] })).toEqual([
+      expect.stringContaining(
+        'has draws [{"packId":"p1","credits":2}], and should have [{"packId":"","credits":2}]',
+      ),
+    ]);
+    const empty = ledgerOf([opened, grant], ([first]) => {
+      if (first?.cause.case === 'grant') Object.assign(first, { amount: 0.5, balanceAfter: 3000.5 });
+      return first ? [first] : [];
+    });
+    expect(faultsOf(empty)).toEqual([
+      expect.stringContaining('should have been refused: must be a whole number'),
+    ]);
+  });
+});

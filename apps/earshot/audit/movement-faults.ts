@@ -1,0 +1,102 @@
+import { equals, toJson, type JsonObject } from '@bufbuild/protobuf';
+import { CreditMovementSchema, type Charge, type CreditMovement } from '#contracts';
+import { Refusal } from '#kernel';
+import { decide, type LedgerCommand } from '../../billing/domain/ledger.js';
+import type { LedgerState } from '../../billing/domain/ledger-state.js';
+import type { ChargedStream } from '../../billing/ledger/charges.js';
+import type { Origins } from './origins.js';
+
+/** Where a movement stands, and what is known of the account. */
+export interface MovementContext {
+  accountId: string;
+  /** The ledger before the movement. */
+  before: LedgerState;
+  decidedAt: string;
+  origins: Origins;
+  /** It was made after the account's decisions were read: they may lack the one that it follows from. */
+  isLater: boolean;
+}
+
+/** What an audit says of one movement. */
+export interface Judgement {
+  faults: string[];
+  /** As it should have been; undefined where nothing called for it. */
+  expected: CreditMovement | undefined;
+}
+
+/** Makes the movement again, by the domain's own decision, and compares the whole of it. */
+export function judge(movement: CreditMovement, context: MovementContext): Judgement {
+  try {
+    const { faults, expected } = madeAgain(movement, context);
+    if (expected) faults.push(...differences(movement, expected));
+    return { faults: [...faults, ...uncovered(movement)], expected };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const why = error.details?.map(({ message }) => message).join(', ') ?? error.message;
+    return { faults: [`should have been refused: ${why}`], expected: undefined };
+  }
+}
+
+function madeAgain(movement: CreditMovement, context: MovementContext): Judgement {
+  const { accountId, before, decidedAt } = context;
+  const moment = { accountId, now: decidedAt };
+  const kind = movement.cause.case;
+  const due = before.status === 'open' ? decide({ kind: 'turn' }, before, moment) : [];
+  if (kind === 'packExpiry' || (kind === 'renewal' && before.status === 'open')) {
+    const [expected] = due;
+    return { faults: expected ? [] : ['comes although neither a pack nor the period had ended'], expected };
+  }
+  const faults = due[0] ? [`comes before the ${due[0].cause.case} that was due`] : [];
+  const command = context.origins.get(movement.movementId) ?? ownOrigin(movement);
+  if (!command) {
+    if (!context.isLater) faults.push('follows from nothing that was decided about the account');
+    return { faults, expected: undefined };
+  }
+  const expected = decide(command, before, moment).find(({ cause }) => cause.case === kind);
+  if (!expected) faults.push('follows from nothing');
+  return { faults, expected };
+}
+
+/** Of what leaves no trace elsewhere, or none that is kept for ever, the movement itself says what it is for. */
+function ownOrigin({ amount, cause }: CreditMovement): LedgerCommand | undefined {
+  switch (cause.case) {
+    case 'charge': {
+      const isReading = streamOf(cause.value) === 'EVENTS';
+      return { kind: 'charge', ...cause.value, ...(isReading ? { part: cause.value.operation } : {}) };
+    }
+    case 'grant':
+      return { kind: 'grant', credits: amount, ...cause.value };
+    case 'packExpiry':
+    case 'renewal':
+    case 'allowanceChange':
+    case undefined:
+      return undefined;
+  }
+}
+
+/** The stream of the fact that was charged. */
+export function streamOf({ reference, checkId, watchId }: Charge): ChargedStream {
+  if (reference === checkId) return 'CHECKS';
+  return watchId === '' ? 'LOOKUPS' : 'EVENTS';
+}
+
+function differences(found: CreditMovement, expected: CreditMovement): string[] {
+  if (equals(CreditMovementSchema, found, expected)) return [];
+  const [has, wanted] = [fieldsOf(found), fieldsOf(expected)];
+  return [...new Set([...Object.keys(has), ...Object.keys(wanted)])]
+    .map((key) => [key, JSON.stringify(has[key]), JSON.stringify(wanted[key])])
+    .filter(([, a, b]) => a !== b)
+    .map(([key, a, b]) => `has ${key} ${a ?? 'nothing'}, and should have ${b ?? 'nothing'}`);
+}
+
+function fieldsOf(movement: CreditMovement): JsonObject {
+  const fields = toJson(CreditMovementSchema, movement, { alwaysEmitImplicit: true }) as JsonObject;
+  const cause = fields[movement.cause.case ?? ''];
+  return { ...fields, ...(cause as JsonObject | undefined), [movement.cause.case ?? '']: null };
+}
+
+function uncovered({ amount, cause }: CreditMovement): string[] {
+  if (cause.case !== 'charge' || 0 - amount >= cause.value.costCredits) return [];
+  const { costCredits } = cause.value;
+  return [`took ${0 - amount} for what cost ${costCredits}: the balance did not cover the rest`];
+}
