@@ -65,26 +65,70 @@ export class CreditReads {
 
   /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */
   async movements(accountId: string, page: LedgerPage): Promise<MovementRow[]> {
-    const conditions = ['account_id = $1'];
+    const [kinds, sources] = [[...new Set(page.kinds)], [...new Set(page.sources)]];
+    // Nothing but charges is of a source: the rest of the ledger is not looked through for what cannot be there.
+    if (sources.length > 0 && kinds.length > 0 && !kinds.includes('charge')) return [];
     const values: unknown[] = [accountId];
-    const where = (condition: (parameter: string) => string, value: unknown) => {
-      values.push(value);
-      conditions.push(condition(`$${values.length}`));
-    };
-    if (page.kinds.length > 0) where((kinds) => `kind = ANY(${kinds})`, page.kinds);
-    if (page.sources.length > 0) where((sources) => `source = ANY(${sources})`, page.sources);
-    if (page.keywords.length > 0) where((ids) => `keyword_id = ANY(${ids}::uuid[])`, page.keywords);
-    if (page.since) where((since) => `at >= ${since}`, page.since);
-    if (page.until) where((until) => `at < ${until}`, page.until);
-    if (page.before) {
-      values.push(page.before.seq, page.before.place);
-      conditions.push(`(seq, place) < ($${values.length - 1}, $${values.length})`);
-    }
-    values.push(page.limit + 1);
-    return this.database.query(
-      `SELECT * FROM credit_movements WHERE ${conditions.join(' AND ')}
-       ORDER BY seq DESC, place DESC LIMIT $${values.length}`,
-      values,
+    const parameter = (value: unknown) => `$${values.push(value)}`;
+    const common = [...commonConditions(page, parameter), ...(await this.span(accountId, page, parameter))];
+    // An index has each kind and each source in the ledger's order, not several together: their heads are merged.
+    const narrowed = sources.length > 0 ? sources.map((one) => `source = ${parameter(one)}`) : undefined;
+    const branches = narrowed ?? (kinds.length > 0 ? kinds.map((one) => kindIs(one, parameter)) : ['true']);
+    const head = `ORDER BY seq DESC, place DESC LIMIT ${parameter(page.limit + 1)}`;
+    const selects = branches.map(
+      (branch) =>
+        `(SELECT * FROM credit_movements WHERE ${['account_id = $1', ...common, branch].join(' AND ')} ${head})`,
     );
+    return this.database.query(`SELECT * FROM (${selects.join(' UNION ALL ')}) AS m ${head}`, values);
   }
+
+  /**
+   * The times that are asked for, as bounds of the ledger's order too, by which every index goes: a ledger is in the
+   * order of its times but for what its writers' clocks differ.
+   */
+  private async span(
+    accountId: string,
+    { since, until }: LedgerPage,
+    parameter: (value: unknown) => string,
+  ): Promise<string[]> {
+    const conditions: string[] = [];
+    if (since) {
+      const before: { seq: number }[] = await this.database.query(
+        `SELECT seq FROM credit_movements WHERE account_id = $1 AND at < $2
+         ORDER BY at DESC, seq DESC LIMIT 1`,
+        [accountId, new Date(since.getTime() - CLOCKS_APART_MS)],
+      );
+      conditions.push(`at >= ${parameter(since)}`);
+      if (before[0]) conditions.push(`seq > ${parameter(before[0].seq)}`);
+    }
+    if (until) {
+      const behind: { seq: number }[] = await this.database.query(
+        `SELECT seq FROM credit_movements WHERE account_id = $1 AND at >= $2 ORDER BY at, seq LIMIT 1`,
+        [accountId, new Date(until.getTime() + CLOCKS_APART_MS)],
+      );
+      conditions.push(`at < ${parameter(until)}`);
+      if (behind[0]) conditions.push(`seq < ${parameter(behind[0].seq)}`);
+    }
+    return conditions;
+  }
+}
+
+/** What the clocks of billing's replicas may differ. */
+const CLOCKS_APART_MS = 60_000;
+
+function commonConditions(
+  { sources, kinds, keywords, before }: LedgerPage,
+  parameter: (value: unknown) => string,
+): string[] {
+  const conditions: string[] = [];
+  if (sources.length > 0 && kinds.length > 0) conditions.push(`kind = ANY(${parameter(kinds)})`);
+  if (keywords.length > 0) conditions.push(`keyword_id = ANY(${parameter(keywords)}::uuid[])`);
+  if (before) conditions.push(`(seq, place) < (${parameter(before.seq)}, ${parameter(before.place)})`);
+  return conditions;
+}
+
+/** The index of the kinds leaves charges out, and has to be told so. */
+function kindIs(kind: string, parameter: (value: unknown) => string): string {
+  const condition = `kind = ${parameter(kind)}`;
+  return kind === 'charge' ? condition : `${condition} AND kind <> 'charge'`;
 }

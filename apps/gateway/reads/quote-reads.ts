@@ -45,7 +45,7 @@ export class QuoteReads {
   charged(accountId: string, keywordId: string, since: Date, until: Date): Promise<ChargedDay[]> {
     return this.database.query(
       `SELECT source, to_char(fact_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date,
-         count(*) FILTER (WHERE check_id IS NOT NULL)::int AS checks, (-sum(amount))::bigint AS credits
+         count(*) FILTER (WHERE operation IN ('check', 'first_scan'))::int AS checks, (-sum(amount))::bigint AS credits
        FROM credit_movements
        WHERE keyword_id = $2 AND account_id = $1 AND kind = 'charge' AND fact_at >= $3 AND fact_at < $4
        GROUP BY 1, 2 ORDER BY 2, 1`,

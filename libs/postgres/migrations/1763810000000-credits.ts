@@ -51,7 +51,14 @@ export class Credits1763810000000 implements MigrationInterface {
         price_book_version text,
         reference text NOT NULL
       );
+      -- The ledger's page, and narrowed to what is rare in it: nearly all movements are charges.
       CREATE INDEX credit_movements_ledger ON credit_movements (account_id, seq DESC, place DESC);
+      CREATE INDEX credit_movements_kind ON credit_movements (account_id, kind, seq DESC, place DESC)
+        WHERE kind <> 'charge';
+      CREATE INDEX credit_movements_source ON credit_movements (account_id, source, seq DESC, place DESC)
+        WHERE source IS NOT NULL;
+      -- Finds where in the ledger an instant is.
+      CREATE INDEX credit_movements_time ON credit_movements (account_id, at, seq);
       CREATE INDEX credit_movements_keyword ON credit_movements (keyword_id, fact_at) WHERE keyword_id IS NOT NULL;
     `);
     await runner.query(`
