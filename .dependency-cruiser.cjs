@@ -19,7 +19,9 @@ module.exports = {
       name: 'domain-is-pure',
       severity: 'error',
       from: { path: '/domain/', pathNot: '[.]spec[.]ts$' },
-      to: { pathNot: '/domain/|^libs/(kernel|contracts)/|^node_modules/(@bufbuild/protobuf|luxon|@types/luxon)/' },
+      to: {
+        pathNot: '/domain/|^libs/(kernel|contracts)/|^node_modules/(@bufbuild/protobuf|luxon|@types/luxon)/',
+      },
     },
     {
       name: 'a-source-never-imports-a-source',
