@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { newId } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { QuoteReads } from './quote-reads.js';
+
+let stores: IsolatedStores;
+let database: Database;
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  database = await openDatabase(stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+it('what was read of a check’s items is charged, and is no check', async () => {
+  const [accountId, keywordId, checkId] = [newId(), newId(), newId()];
+  const at = '2026-03-04T05:06:07.089Z';
+  for (const [operation, amount] of [
+    ['check', -5],
+    ['first_scan', -7],
+    ['analysis', -1],
+    ['agent_step', -2],
+  ])
+    await database.query(
+      `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
+         operation, source, keyword_id, check_id, reference)
+       VALUES ($1, $2, 1, 0, $3, $3, 'charge', $4, 0, $5, 'x', $6, $7, '')`,
+      [newId(), accountId, at, amount, operation, keywordId, checkId],
+    );
+  const span = [new Date('2026-03-01'), new Date('2026-04-01')] as const;
+  expect(await new QuoteReads(database).charged(accountId, keywordId, ...span)).toEqual([
+    { source: 'x', date: '2026-03-04', checks: 2, credits: 15 },
+  ]);
+});
