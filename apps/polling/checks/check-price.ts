@@ -1,5 +1,6 @@
 import { creditsPerCheck, creditsPerFirstScanItem } from '#contracts';
-import type { Fetched, SourceConnector } from '#sources';
+import type { PricedParts } from '#quotes';
+import type { Fetched } from '#sources';
 import type { DueSearch, DueWatch } from './due-work.js';
 
 /** What one check of one watch costs, by the price book. */
@@ -11,9 +12,6 @@ export interface CheckPrice {
   /** The units are the items that are returned. */
   firstScan: boolean;
 }
-
-/** What a connector says of the parts that are priced. */
-export type PricedParts = Pick<SourceConnector, 'unitsPerCheck' | 'itemsPerFirstScan'>;
 
 /** The price of the watch's next check. Its first poll, with backfill, is a first scan where the source prices items. */
 export function checkPriceOf(
