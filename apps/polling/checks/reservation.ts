@@ -1,8 +1,8 @@
 import { release, reserve, type Hold } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
 import type { Database } from '#postgres';
-import { unpaidCheck } from './build-checks.js';
 import type { PricedParts } from '#quotes';
+import { unpaidCheck } from './build-checks.js';
 import { checkPriceOf } from './check-price.js';
 import type { WatchChecks } from './check-recorder.js';
 import { SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from './due-work.js';
