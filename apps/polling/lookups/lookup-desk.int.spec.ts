@@ -266,31 +266,35 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
   });
 
-  it('that is sent again hours later is answered, states nothing and reserves nothing, whatever it finds now', async () => {
-    await stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
-    const commandId = newId();
-    const before = (await facts()).length;
-    await ask('tweets', 60_000, commandId);
-    // Longer ago than the stream keeps ids apart: what it would store again it would store twice.
-    await until('the stream has forgotten the id', async () => {
-      const ack = await stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
-      return !ack.duplicate;
-    });
-    const answers = lookup;
-    lookup = async (...args) => ({ ...(await answers(...args)), found: 1 });
-    expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
-    expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
-    // Now it is charged.
-    await stores.database.query('DELETE FROM credit_holds');
-    await stores.database.query(
-      `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
+  it(
+    'that is sent again hours later is answered, states nothing and reserves nothing, whatever it finds now',
+    { tags: ['limits.key-24h'] },
+    async () => {
+      await stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
+      const commandId = newId();
+      const before = (await facts()).length;
+      await ask('tweets', 60_000, commandId);
+      // Longer ago than the stream keeps ids apart: what it would store again it would store twice.
+      await until('the stream has forgotten the id', async () => {
+        const ack = await stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
+        return !ack.duplicate;
+      });
+      const answers = lookup;
+      lookup = async (...args) => ({ ...(await answers(...args)), found: 1 });
+      expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
+      expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+      // Now it is charged.
+      await stores.database.query('DELETE FROM credit_holds');
+      await stores.database.query(
+        `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
          reference, rate, units) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -3, 6, $3, 3, 1)`,
-      [chargeIdOf(commandId), accountId, commandId],
-    );
-    await fundAccount(stores.database, accountId, 0);
-    expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
-    expect([(await facts()).length - before, await held()]).toEqual([1, []]);
-  });
+        [chargeIdOf(commandId), accountId, commandId],
+      );
+      await fundAccount(stores.database, accountId, 0);
+      expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
+      expect([(await facts()).length - before, await held()]).toEqual([1, []]);
+    },
+  );
 
   it('that was about to be stated when its process died is stated when it is sent again', async () => {
     const commandId = newId();
