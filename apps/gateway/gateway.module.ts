@@ -25,6 +25,7 @@ import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
 import { malformedRequests, readJsonAlone } from './http/request-parsing.js';
+import { WebhookAddresses } from './http/webhook-address.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { RequestQuota } from './quota/request-quota.js';
@@ -67,6 +68,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           { provide: FLOOR_SECONDS, useValue: config.INTERVAL_FLOOR_SECONDS },
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
           { provide: EstimateTokens, useValue: new EstimateTokens(config.MASTER_KEY) },
+          { provide: WebhookAddresses, useValue: new WebhookAddresses(config.egressAllow) },
           KeywordInput,
           KeywordViews,
           ApiKeys,

@@ -1,5 +1,5 @@
 export { OutboundError, type OutboundErrorKind } from './outbound-error.js';
-export { parseEgressAllow } from './address-policy.js';
+export { createAddressPolicy, parseEgressAllow, type AddressPolicy } from './address-policy.js';
 export { displayUrl } from './target.js';
 export {
   createOutboundHttp,

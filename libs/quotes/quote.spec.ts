@@ -145,10 +145,10 @@ describe('what was quoted for a day', () => {
     ...more,
   });
 
-  it('is as many checks as intervals fit into the time that the watch ran', () => {
+  it('is a check at once, and as many as intervals fit into the time that the watch ran', () => {
     const periods = [period({ from: at('04T18:00'), to: at('05T06:00') })];
     expect(quotedByDay(periods, at('01T00:00'), at('09T00:00'))).toEqual([
-      { source: 'x', date: '2026-03-04', checks: 6, credits: 30 },
+      { source: 'x', date: '2026-03-04', checks: 7, credits: 35 },
       { source: 'x', date: '2026-03-05', checks: 6, credits: 30 },
     ]);
   });
@@ -156,7 +156,7 @@ describe('what was quoted for a day', () => {
   it('has the first scan on the first day, and stops where the time that is looked at ends', () => {
     const periods = [period({ from: at('04T23:00'), firstScanCredits: 100 })];
     expect(quotedByDay(periods, at('04T00:00'), at('05T01:00'))).toEqual([
-      { source: 'x', date: '2026-03-04', checks: 1, credits: 105 },
+      { source: 'x', date: '2026-03-04', checks: 2, credits: 105 },
       { source: 'x', date: '2026-03-05', checks: 1, credits: 5 },
     ]);
     expect(quotedByDay(periods, at('05T00:00'), at('05T01:00'))).toEqual([
@@ -175,7 +175,7 @@ describe('what was quoted for a day', () => {
           const periods = [period({ from: start, to: start + length * 100, intervalSeconds: interval })];
           const days = quotedByDay(periods, 0, Number.MAX_SAFE_INTEGER);
           const checks = days.reduce((sum, day) => sum + day.checks, 0);
-          expect(checks).toBeCloseTo((length * 100) / 1000 / interval, 6);
+          expect(checks).toBeCloseTo(1 + (length * 100) / 1000 / interval, 6);
           expect(new Set(days.map(({ date }) => date)).size).toBe(days.length);
         },
       ),

@@ -6,7 +6,7 @@ export interface QuotedPeriod {
   to: number | undefined;
   intervalSeconds: number;
   creditsPerCheck: number;
-  /** On its first day; 0 but in a watch's first period with a backfill. */
+  /** What its first check costs at the most; 0 where that is a check like any other. */
   firstScanCredits: number;
 }
 
@@ -23,8 +23,8 @@ export interface QuotedDay {
 const DAY_MS = 86_400_000;
 
 /**
- * What periods come to for each source and UTC day: as many checks as intervals fit into the time that the watch ran,
- * at their price, and the first scan on its day. Ordered by day, then by source.
+ * What periods come to for each source and UTC day: a check when the watch begins, on its day, and from then on as many
+ * as intervals fit into the time that it ran, at their price. Ordered by day, then by source.
  * @param since of the time that is looked at, ms
  * @param until its end, ms; what has not been run through yet is not quoted
  */
@@ -47,8 +47,10 @@ export function quotedByDay(periods: readonly QuotedPeriod[], since: number, unt
       day.credits += checks * creditsPerCheck;
       at = next;
     }
-    if (firstScanCredits > 0 && from >= since && from < until)
-      dayOf(source, from).credits += firstScanCredits;
+    if (from < since || from >= until) continue;
+    const first = dayOf(source, from);
+    first.checks += 1;
+    first.credits += firstScanCredits || creditsPerCheck;
   }
   return [...days.values()].sort((a, b) => (`${a.date} ${a.source}` < `${b.date} ${b.source}` ? -1 : 1));
 }

@@ -52,7 +52,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
       expect([answer.status, answer.body]).toEqual([
         402,
         {
-          error: `the plan ${plan} allows ${limits.keywords} keywords; ${limits.keywords} are in use and 1 more are asked for`,
+          error: `the plan ${plan} allows ${limits.keywords} keywords; ${limits.keywords} in use (paused ones count), 1 more asked for; delete some or change the plan`,
           code: 'PLAN_LIMIT',
           details: [expect.objectContaining({ path: '' })],
         },
@@ -84,7 +84,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
         status: 402,
         body: {
           code: 'PLAN_LIMIT',
-          error: `the plan ${plan} allows ${slots} search slots; ${slots} are in use and 1 more are asked for`,
+          error: `the plan ${plan} allows ${slots} search slots; ${slots} in use (paused ones count), 1 more asked for; delete some or change the plan`,
         },
       });
       if ((limits.keywords ?? 0) > 1) expect((await create(ada)).body.code).toBe('PLAN_LIMIT');
@@ -113,7 +113,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
       const message = `${limits.termsPerSearch + 1} terms; the plan ${plan} allows ${limits.termsPerSearch} terms per search`;
       expect(answer).toMatchObject({
         status: 402,
-        body: { code: 'PLAN_LIMIT', error: `globalCriteria.terms: ${message}` },
+        body: { code: 'PLAN_LIMIT', error: `global_criteria.terms: ${message}` },
       });
     },
   );
@@ -148,7 +148,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
         expect((await at(floor - 1)).refusal).toMatchObject({
           status: 400,
           code: 'INTERVAL_TOO_LOW',
-          message: `sources[0].refreshIntervalSeconds: ${floor - 1} s is below the floor of ${floor} s that the plan ${plan} has for ${source}`,
+          message: `sources[0].refresh_interval_seconds: ${floor - 1} s is below the floor of ${floor} s that the plan ${plan} has for ${source}`,
         });
       }
     },

@@ -26,7 +26,7 @@ describe('an audit of an account on which everything is as it should be', () => 
           charged: 6,
           chargedOtherwise: 0,
           chargedUnquoted: 0,
-          quoted: 48,
+          quoted: 50,
         },
         {
           source: 'reddit',
@@ -42,7 +42,7 @@ describe('an audit of an account on which everything is as it should be', () => 
     });
     expect(auditText(report).split('\n').slice(0, 3)).toEqual([
       'day         source  checks  failed  charged  quoted  difference  otherwise',
-      '2026-03-01  reddit       3       0        6    48.0       -42.0          0',
+      '2026-03-01  reddit       3       0        6    50.0       -44.0          0',
       '2026-03-02  reddit       0       0        0    48.0       -48.0          0',
     ]);
     expect(auditText(report)).toContain(
@@ -185,7 +185,7 @@ describe('what an audit finds', () => {
     });
   });
 
-  it('a watch that was charged more than it was quoted; a check at each edge of a period is no excess', () => {
+  it('a watch that was charged more than it was quoted; a check at its edge is no excess', () => {
     const short = {
       ...quote,
       from: Date.parse('2026-03-01T01:00:00.000Z'),
@@ -193,10 +193,10 @@ describe('what an audit finds', () => {
     };
     expect(faultsOf({ ...healthy([cause(1), cause(2)]), quotes: [short] })).toEqual([]);
     expect(faultsOf({ ...healthy(), quotes: [short] })).toEqual([
-      `watch ${watchId} on reddit on 2026-03-01: checks were charged 6, and quoted at 1.0 at the most`,
-      `watch ${watchId} on reddit over the whole time: checks were charged 6, and quoted at 1.0 at the most`,
+      `watch ${watchId} on reddit on 2026-03-01: checks were charged 6, and quoted at 3.0 at the most`,
+      `watch ${watchId} on reddit over the whole time: checks were charged 6, and quoted at 3.0 at the most`,
     ]);
-    expect(faultsOf({ ...healthy(), quotes: [{ ...short, firstScanCredits: 1 }] })).toEqual([]);
+    expect(faultsOf({ ...healthy(), quotes: [{ ...short, firstScanCredits: 3 }] })).toEqual([]);
   });
 
   it('a slow watch that was charged twice a day, beside others that were charged less than quoted', () => {
@@ -207,7 +207,7 @@ describe('what an audit finds', () => {
     const idle = { ...quote, watchId: derivedId('spec', 'idle') };
     const input = { ...healthy(days), now: Date.parse('2026-03-06T00:00:00.000Z') };
     expect(faultsOf({ ...input, quotes: [daily, idle] })).toEqual([
-      `watch ${watchId} on reddit over the whole time: checks were charged 20, and quoted at 10.0 at the most`,
+      `watch ${watchId} on reddit over the whole time: checks were charged 20, and quoted at 12.0 at the most`,
     ]);
   });
 

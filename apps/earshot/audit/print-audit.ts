@@ -27,7 +27,7 @@ export function auditText(report: AuditReport): string {
   return [
     ...lines,
     '',
-    'Quoted is the most: every check of the time that the watches ran. Otherwise: readings of items, and lookups.',
+    'Quoted: a check when a watch begins, and every check of the time that it ran. Otherwise: readings of items, and lookups.',
     '',
     `${report.movements} movements, ${report.charges} of them charges; balance ${report.balance}`,
     ...(unquoted > 0 ? [`note: ${unquoted} credits were charged to watches without a quote on record`] : []),

@@ -115,13 +115,13 @@ function watchDays(
 }
 
 /**
- * Checks that may fall into a span beside those that its length has room for: of each period in it one at its begin,
- * which is late from before or the first of all, and one at its end.
+ * Checks that may fall into a span beside those that its length has room for: one of each period in it, since its checks
+ * keep to the grid of their search, and not to the instant at which it began.
  */
 function edges(quotes: readonly QuotedWatch[], begin: number, end: number, now: number): number {
   return quotes
     .filter(({ from, to }) => from < end && (to ?? now) >= begin)
-    .reduce((sum, { creditsPerCheck }) => sum + 2 * creditsPerCheck, 0);
+    .reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
 }
 
 /** A first scan at the very end of a day may be told on the next. */

@@ -38,7 +38,7 @@ export class Admission {
       void reply.status(status).header('retry-after', verdict.resetSeconds).send(body);
       return false;
     }
-    if (caller.scope !== 'write' && request.method !== 'GET' && request.method !== 'HEAD')
+    if (caller.scope !== 'write' && !isRead(request))
       throw new Refusal(403, 'FORBIDDEN', 'this API key may only read');
     setCaller(request, caller);
     return true;
@@ -59,6 +59,11 @@ function tooMany({ limit, resetSeconds }: Verdict) {
     code: 'TOO_MANY_REQUESTS',
     message: `the account's ${limit} requests of this minute are used up; the next begins in ${resetSeconds} s`,
   };
+}
+
+/** What changes nothing; to ask for a price is to read. */
+function isRead({ method, routeOptions }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD' || (routeOptions.url ?? '').endsWith('/estimate');
 }
 
 /** A path that no route has is guarded as well; the router has decoded the path of one that has. */

@@ -52,6 +52,28 @@ export function readBody<T extends object>(
   return body;
 }
 
+/**
+ * Runs what follows from a body that was read. A refusal of it names keys as the body spells them.
+ * @throws Refusal
+ */
+export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal) || !error.details) throw error;
+    const cased = toCamelCase(raw);
+    const { status, code, details } = error;
+    const spelled = (path: string) => respell(path, cased, 'any');
+    const told = details.map(({ path, message }) => ({ path: spelled(path), message }));
+    // The message repeats the paths of its details.
+    const message = details.reduce(
+      (text, { path }) => (path === '' ? text : text.replaceAll(`${path}: `, `${spelled(path)}: `)),
+      error.message,
+    );
+    throw new Refusal(status, code, message, told);
+  }
+}
+
 /** @throws Refusal 400 for a body that nests deeper than 32 levels */
 export function refuseDepth(raw: unknown): void {
   if (depthOf(raw) > MAX_DEPTH)

@@ -81,7 +81,7 @@ export function requireRoom(use: PlanUse, more: { keywords: number; searchSlots:
   const limits = limitsOf(use.plan);
   const limit = (what: string, path: string, inUse: number, requested: number, allowed: number | null) => {
     if (allowed === null || requested === 0 || inUse + requested <= allowed) return;
-    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} are in use and ${requested} more are asked for`;
+    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} in use (paused ones count), ${requested} more asked for; delete some or change the plan`;
     throw new Refusal(402, 'PLAN_LIMIT', message, [{ path, message }]);
   };
   limit('keywords', '', use.keywords, more.keywords, limits.keywords);

@@ -33,6 +33,8 @@ export class CreditsController {
       allowanceRemaining: balance.allowanceRemaining,
       packs: balance.packs,
       creditsRemaining: balance.remaining,
+      // Of them, reserved for checks and lookups under way.
+      creditsHeld: balance.held,
       usedThisPeriod: usage.reduce((sum, { credits }) => sum + credits, 0),
       bySource: sumBy(usage, ({ source }) => source),
       byOperation: sumBy(usage, ({ operation }) => operation),

@@ -14,7 +14,7 @@ import { COMMANDS, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
-import type { Spelling } from '../../http/body.js';
+import { inSpellingOf, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { send } from '../../http/commands.js';
 import { pathId } from '../../http/path-id.js';
@@ -92,7 +92,9 @@ export class KeywordChangeController {
       if (!keyword) throw Refusal.notFound('keyword');
       const { keywordId, version } = keyword;
       const definition = this.input.change(raw, spelling, keyword.definition);
-      const resets = await this.sendChange(accountId, keywordId, definition, version);
+      const resets = await inSpellingOf(raw, () =>
+        this.sendChange(accountId, keywordId, definition, version),
+      );
       if (!resets) continue;
       const view = await this.views.of(accountId, id);
       return { ...view, resetSearches: resets.map((reset) => resetView(reset, definition)) };

@@ -6,7 +6,7 @@ import { COMMANDS, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
-import type { Spelling } from '../../http/body.js';
+import { inSpellingOf, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { send } from '../../http/commands.js';
 import { EstimateTokens } from './estimate-tokens.js';
@@ -61,7 +61,9 @@ export class KeywordCreateController {
     try {
       const definition = this.input.whole(raw, spelling);
       const command = create(EstimateKeywordSchema, { accountId, definition });
-      const { estimateJson } = await send(this.bus, COMMANDS.estimateKeyword, command);
+      const { estimateJson } = await inSpellingOf(raw, () =>
+        send(this.bus, COMMANDS.estimateKeyword, command),
+      );
       const token = this.tokens.issue(accountId, raw, systemClock.now());
       return { valid: true, estimate: JSON.parse(estimateJson) as object, ...token };
     } catch (error) {
@@ -81,7 +83,7 @@ export class KeywordCreateController {
     const definition: KeywordDefinition = this.input.whole(raw, spelling);
     this.tokens.check(accountId, raw, token, systemClock.now());
     const command = create(CreateKeywordSchema, { commandId, accountId, definition });
-    const { id } = await send(this.bus, COMMANDS.createKeyword, command);
+    const { id } = await inSpellingOf(raw, () => send(this.bus, COMMANDS.createKeyword, command));
     return this.views.of(accountId, id);
   }
 }

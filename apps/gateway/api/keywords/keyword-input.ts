@@ -4,6 +4,7 @@ import type { KeywordDefinition } from '#contracts';
 import type { Fault } from '#kernel';
 import { SOURCES } from '../../config.js';
 import { readBody, type Spelling } from '../../http/body.js';
+import { WebhookAddresses } from '../../http/webhook-address.js';
 import { definitionOf, definitionView } from './definition.js';
 import { KeywordBodyDto, READ_ONLY_KEYS } from './keyword-body.dto.js';
 import { keywordFaults, type Sources } from './keyword-faults.js';
@@ -14,12 +15,23 @@ const REQUIRED_KEYS: readonly string[] = ['name', 'refreshIntervalSeconds', 'glo
 /** Reads the bodies of keywords: for a create, its estimate and a change alike. */
 @Injectable()
 export class KeywordInput {
-  constructor(@Inject(SOURCES) private readonly sources: Sources) {}
+  constructor(
+    @Inject(SOURCES) private readonly sources: Sources,
+    private readonly webhooks: WebhookAddresses,
+  ) {}
+
+  private faults(body: KeywordBodyDto): Fault[] {
+    const webhook = this.webhooks.fault(body.webhookUrl);
+    return [
+      ...(webhook ? [{ path: 'webhookUrl', message: webhook }] : []),
+      ...keywordFaults(body, this.sources),
+    ];
+  }
 
   /** A whole body. @throws Refusal 400 with every fault */
   whole(raw: unknown, spelling: Spelling): KeywordDefinition {
     const body = spelling === 'camel' ? withoutReadOnlyKeys(raw) : raw;
-    return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => keywordFaults(one, this.sources)));
+    return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => this.faults(one)));
   }
 
   /**
@@ -32,7 +44,7 @@ export class KeywordInput {
       KeywordBodyDto,
       withoutReadOnlyKeys(raw),
       spelling,
-      (body) => keywordFaults(body, this.sources).filter((fault) => concerns(fault, given)),
+      (body) => this.faults(body).filter((fault) => concerns(fault, given)),
       (changes) => {
         given = new Set(Object.keys(changes));
         const kept = Object.entries({ ...definitionView(current), ...changes });

@@ -73,17 +73,17 @@ function daysOf(quoted: readonly QuotedDay[], charged: readonly ChargedDay[]): D
     return day;
   };
   for (const { source, date, checks, credits } of quoted)
-    Object.assign(dayOf(source, date), { quotedChecks: rounded(checks), quotedCredits: rounded(credits) });
+    Object.assign(dayOf(source, date), { quotedChecks: whole(checks), quotedCredits: whole(credits) });
   for (const { source, date, checks, credits } of charged)
     Object.assign(dayOf(source, date), { chargedChecks: checks, chargedCredits: credits });
   return [...days.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
 }
 
 function total(days: readonly Day[], key: 'quotedCredits' | 'chargedCredits'): number {
-  return rounded(days.reduce((sum, day) => sum + day[key], 0));
+  return days.reduce((sum, day) => sum + day[key], 0);
 }
 
-/** A quote pro rata is a fraction: two places of it are told. */
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+/** A quote pro rata is a fraction: what was begun counts whole. The last digits of a sum of fractions say nothing. */
+function whole(value: number): number {
+  return Math.ceil(Math.round(value * 1e6) / 1e6);
 }

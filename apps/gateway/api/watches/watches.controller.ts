@@ -20,6 +20,7 @@ import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
+import { WebhookAddresses } from '../../http/webhook-address.js';
 import { KeywordReads, type WatchRead } from '../../reads/keyword-reads.js';
 import { agentStepView, criteriaView } from '../keywords/definition.js';
 import {
@@ -53,6 +54,7 @@ export class WatchesController {
     @Inject(SOURCES) private readonly sources: Sources,
     private readonly reads: KeywordReads,
     private readonly cursors: Cursors,
+    private readonly webhooks: WebhookAddresses,
   ) {}
 
   @Post()
@@ -68,6 +70,7 @@ export class WatchesController {
     const body = readBody(WatchBodyDto, raw, 'snake', (one) => [
       ...termFaults(one.criteria, 'criteria'),
       ...marketFaults(one),
+      ...this.webhookFaults(one),
       ...searchFaults(source, criteriaOf(withMarket(one)), 'criteria', this.sources).map((fault) =>
         fault.path === 'criteria.market' && one.market !== undefined ? { ...fault, path: 'market' } : fault,
       ),
@@ -123,7 +126,7 @@ export class WatchesController {
     @Body() raw: unknown,
   ) {
     const source = sourceOf(name);
-    const body = readBody(WatchChangeDto, raw, 'snake');
+    const body = readBody(WatchChangeDto, raw, 'snake', (one) => this.webhookFaults(one));
     await this.view(accountId, source, id);
     await send(
       this.bus,
@@ -154,6 +157,11 @@ export class WatchesController {
       COMMANDS.retireWatch,
       create(RetireWatchSchema, { commandId: newId(), accountId, watchId: pathId(id, 'watch') }),
     );
+  }
+
+  private webhookFaults({ webhookUrl }: Pick<WatchBodyDto, 'webhookUrl'>): Fault[] {
+    const message = this.webhooks.fault(webhookUrl);
+    return message ? [{ path: 'webhookUrl', message }] : [];
   }
 
   private async view(accountId: string, source: SourceId, id: string) {

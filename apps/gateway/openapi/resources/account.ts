@@ -44,6 +44,7 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     allowanceRemaining: INTEGER,
     packs: listOf(object({ id: ID, granted: INTEGER, remaining: INTEGER, expiresAt: nullable(INSTANT) })),
     creditsRemaining: INTEGER,
+    creditsHeld: told('Of `creditsRemaining`: reserved for checks and lookups under way', INTEGER),
     usedThisPeriod: INTEGER,
     bySource: mapOf(INTEGER),
     byOperation: mapOf(INTEGER),

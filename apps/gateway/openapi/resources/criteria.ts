@@ -34,7 +34,10 @@ const fields: Readonly<Record<string, Schema>> = {
     FREE_FORM,
   ),
   match: told('How a term must stand in the text', oneOf(MATCH_MODES)),
-  terms: told('Alternatives, in one search; `query` is wanted beside them', listOf(textOf(1, 60), 2, 50)),
+  terms: told(
+    'Alternatives, in one search; a `query` beside them has to match as well',
+    listOf(textOf(1, 60), 2, 50),
+  ),
   repliesTo: textOf(1, 16),
 };
 

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { WebhookAddresses } from './webhook-address.js';
+
+const addresses = new WebhookAddresses(['10.1.0.0/16']);
+const isRefused = (url: string | null | undefined) => addresses.fault(url) !== undefined;
+
+it.each([
+  'http://169.254.169.254/latest',
+  'http://127.0.0.1/x',
+  'http://127.1/x',
+  'http://2130706433/x',
+  'http://10.2.0.1/x',
+  'https://localhost:8443/x',
+  'http://a.localhost./x',
+  'http://[::1]/x',
+  'http://[::ffff:7f00:1]/x',
+])('%s is told before anything is promised', (url) => {
+  expect(isRefused(url)).toBe(true);
+});
+
+it.each([
+  'https://example.org/x',
+  'http://10.1.2.3/x',
+  'https://93.184.216.34/x',
+  'no url',
+  '',
+  null,
+  undefined,
+])('%s is no private address', (url) => {
+  expect(isRefused(url)).toBe(false);
+});
+
+it('says which address, and what would allow it', () => {
+  expect(addresses.fault('http://localhost/x')).toBe(
+    'localhost is a private or reserved address, which no webhook reaches unless EGRESS_ALLOW names it',
+  );
+});

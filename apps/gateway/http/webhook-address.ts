@@ -1,0 +1,25 @@
+import { isIP } from 'node:net';
+import { createAddressPolicy, type AddressPolicy } from '#http-out';
+
+/**
+ * Tells webhooks that could never be reached, before anything is promised: literal addresses that delivery would refuse.
+ * What a name leads to is looked at when it is connected to.
+ */
+export class WebhookAddresses {
+  private readonly permits: AddressPolicy;
+
+  /** @param allow `EGRESS_ALLOW` as CIDRs */
+  constructor(allow: readonly string[]) {
+    this.permits = createAddressPolicy(allow);
+  }
+
+  /** What is wrong with the address, if anything; one that is no URL is somebody else's to tell. */
+  fault(url: string | null | undefined): string | undefined {
+    if (!url || !URL.canParse(url)) return undefined;
+    // The parser has brought every spelling of an IPv4 address (127.1, 2130706433) into one.
+    const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+    const address = /(^|\.)localhost$/i.test(host) ? '127.0.0.1' : host;
+    if (isIP(address) === 0 || this.permits(address)) return undefined;
+    return `${host} is a private or reserved address, which no webhook reaches unless EGRESS_ALLOW names it`;
+  }
+}
