@@ -155,7 +155,7 @@ describe.each([
       (await api.get(`/v1/${watch?.source}/watches/${watch?.id}/events`)).body.data,
       'a retired keyword is replayed',
     ).toHaveLength(1);
-  }, 90_000);
+  }, 150_000);
 
   it('tells a blind source, charges nothing, and asks again when it may', async () => {
     const { simulator } = stage;
@@ -182,5 +182,5 @@ describe.each([
       },
       30_000,
     );
-  }, 60_000);
+  }, 120_000);
 });

@@ -79,6 +79,6 @@ export async function watchKeyword(
         keyword
       );
     },
-    30_000,
+    60_000,
   );
 }
