@@ -8,17 +8,12 @@ import { AttemptSchema, CheckSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { connectBus, STREAMS, subjectOf, type Bus, type StreamName } from '#messaging';
-import { startService, type RunningService } from '#platform';
+import type { RunningService } from '#platform';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
-import { programEnv, until, type Json } from '#testing';
-import { analysisService } from '../../apps/analysis/analysis.module.js';
-import { readAnalysisConfig } from '../../apps/analysis/config.js';
-import { deliveryService } from '../../apps/delivery/delivery.module.js';
-import { readDeliveryConfig } from '../../apps/delivery/config.js';
-import { pollingService } from '../../apps/polling/polling.module.js';
-import { readPollingConfig } from '../../apps/polling/config.js';
+import { until, type Json } from '#testing';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+import { startQuietServices } from './quiet-services.js';
 
 let service: InterfaceUnderTest;
 let others: RunningService[] = [];
@@ -28,18 +23,7 @@ let database: Database;
 
 beforeAll(async () => {
   service = await startInterface();
-  // No source is polled: what a check would find is written by the spec.
-  const env = programEnv(service.stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false' });
-  const [analysis, delivery, polling] = [
-    readAnalysisConfig(env),
-    readDeliveryConfig(env),
-    readPollingConfig(env),
-  ];
-  others = [
-    await startService(analysisService(), analysis, false),
-    await startService(deliveryService(delivery), delivery, false),
-    await startService(pollingService(polling), polling, false),
-  ];
+  others = await startQuietServices(service.stores);
   ada = await service.tenant();
   bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   database = await openDatabase(service.stores.databaseUrl, 'spec');

@@ -5,16 +5,10 @@ import { AttemptSchema, CheckSchema, EventSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
-import { startService, type RunningService } from '#platform';
+import type { RunningService } from '#platform';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
-import { programEnv, until } from '#testing';
-import { analysisService } from '../../apps/analysis/analysis.module.js';
-import { readAnalysisConfig } from '../../apps/analysis/config.js';
-import { deliveryService } from '../../apps/delivery/delivery.module.js';
-import { readDeliveryConfig } from '../../apps/delivery/config.js';
-import { pollingService } from '../../apps/polling/polling.module.js';
-import { readPollingConfig } from '../../apps/polling/config.js';
+import { until } from '#testing';
 import {
   keywordBody,
   mentionRow,
@@ -22,6 +16,7 @@ import {
   type InterfaceUnderTest,
   type Tenant,
 } from './interface-under-test.js';
+import { startQuietServices } from './quiet-services.js';
 
 let service: InterfaceUnderTest;
 let others: RunningService[] = [];
@@ -31,18 +26,7 @@ let database: Database;
 
 beforeAll(async () => {
   service = await startInterface();
-  // No source is polled: nothing comes in but what the spec writes.
-  const env = programEnv(service.stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false' });
-  const [analysis, delivery, polling] = [
-    readAnalysisConfig(env),
-    readDeliveryConfig(env),
-    readPollingConfig(env),
-  ];
-  others = [
-    await startService(analysisService(), analysis, false),
-    await startService(deliveryService(delivery), delivery, false),
-    await startService(pollingService(polling), polling, false),
-  ];
+  others = await startQuietServices(service.stores);
   tenant = await service.tenant();
   bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   database = await openDatabase(service.stores.databaseUrl, 'spec');

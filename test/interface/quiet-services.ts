@@ -1,0 +1,24 @@
+import { startService, type RunningService } from '#platform';
+import { programEnv, type IsolatedStores } from '#testing';
+import { readAnalysisConfig } from '../../apps/analysis/config.js';
+import { analysisService } from '../../apps/analysis/analysis.module.js';
+import { readDeliveryConfig } from '../../apps/delivery/config.js';
+import { deliveryService } from '../../apps/delivery/delivery.module.js';
+import { readPollingConfig } from '../../apps/polling/config.js';
+import { pollingService } from '../../apps/polling/polling.module.js';
+
+/**
+ * The services that work behind the interface: analysis, delivery and polling. No source is polled: nothing comes in but
+ * what the spec writes.
+ */
+export async function startQuietServices(stores: IsolatedStores): Promise<RunningService[]> {
+  const env = programEnv(stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false' });
+  const analysis = readAnalysisConfig(env);
+  const delivery = readDeliveryConfig(env);
+  const polling = readPollingConfig(env);
+  return [
+    await startService(analysisService(), analysis, false),
+    await startService(deliveryService(delivery), delivery, false),
+    await startService(pollingService(polling), polling, false),
+  ];
+}
