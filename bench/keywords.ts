@@ -140,20 +140,21 @@ async function storeBare(database: Database, store: EventStore, accountId: strin
     decidedAt: new Date().toISOString(),
     events: [{ event: { case: 'keywordCreated', value: { definition, watches } } }],
   });
+  // The service's own consumer may be quicker.
   await database.transaction(async (tx) => {
     await lockAccount(tx, accountId);
     const subject = subjectOf('KEYWORDS', accountId, keywordId);
     await store.append(subject, toBinary(KeywordDecisionSchema, decision), 0, decision.commandId);
     await tx.query(
       `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
-       VALUES ($1, $2, $3, 'active', $4, now(), now(), 1)`,
+       VALUES ($1, $2, $3, 'active', $4, now(), now(), 1) ON CONFLICT DO NOTHING`,
       [keywordId, accountId, definition.name, JSON.stringify(toJson(KeywordDefinitionSchema, definition))],
     );
     for (const watch of watches)
       await tx.query(
         `INSERT INTO watches (watch_id, account_id, keyword_id, source, criteria, criteria_hash, interval_seconds,
            webhook_mode, analysis, backfill, is_active, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, '{}', $5, 600, 'all', true, false, true, now(), now())`,
+         VALUES ($1, $2, $3, $4, '{}', $5, 600, 'all', true, false, true, now(), now()) ON CONFLICT DO NOTHING`,
         [watch.watchId, accountId, keywordId, watch.source, watch.criteriaHash],
       );
   });
