@@ -77,3 +77,19 @@ export async function startLookups(): Promise<LookupsUnderTest> {
     },
   };
 }
+
+/** Every page of a list, as `key` holds it; one fact each, of this cost. */
+export async function pagesOf({ got }: LookupsUnderTest, path: string, key: string, cost: number) {
+  const pages: { id: string }[][] = [];
+  const questions: { cursor?: string }[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await got(cursor === undefined ? path : `${path}?cursor=${encodeURIComponent(cursor)}`);
+    expect([page.status, page.body.meta]).toEqual([200, { credits_used: cost }]);
+    expect(page.facts).toMatchObject([{ outcome: 'found', costCredits: cost, found: page.body[key].length }]);
+    pages.push(page.body[key]);
+    questions.push(page.facts[0]?.question ?? {});
+    cursor = page.body.nextCursor;
+  } while (cursor !== undefined);
+  return { pages, questions };
+}

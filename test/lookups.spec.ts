@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SourceId } from '#contracts';
 import { ApiClient, startProgram, type ApiAnswer } from '#testing';
 import type { FaultKind, PostInput } from '../apps/simulator/index.js';
-import { startLookups, type LookupsUnderTest } from './lookups-under-test.js';
+import { pagesOf, startLookups, type LookupsUnderTest } from './lookups-under-test.js';
 import type { Customer, Stage } from './scenario.js';
 
 // Direct questions to the upstreams, from the interface to the facts that they are charged by. X takes 30 requests a
@@ -25,22 +25,6 @@ const got = (path: string) => lookups.got(path);
 const asked = (asking: () => Promise<ApiAnswer>) => lookups.asked(asking);
 const publish = (source: SourceId, input: PostInput) => stage.simulator.world.publish(source, input).id;
 const requestsTo = (source: SourceId) => stage.simulator.requests.report(source).total;
-
-/** Every page of a list, as `key` holds it; one fact each, of this cost. */
-async function pagesOf(path: string, key: string, cost: number) {
-  const pages: { id: string }[][] = [];
-  const questions: { cursor?: string }[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await got(cursor === undefined ? path : `${path}?cursor=${encodeURIComponent(cursor)}`);
-    expect([page.status, page.body.meta]).toEqual([200, { credits_used: cost }]);
-    expect(page.facts).toMatchObject([{ outcome: 'found', costCredits: cost, found: page.body[key].length }]);
-    pages.push(page.body[key]);
-    questions.push(page.facts[0]?.question ?? {});
-    cursor = page.body.nextCursor;
-  } while (cursor !== undefined);
-  return { pages, questions };
-}
 
 describe('tweets by their ids', () => {
   it(
@@ -193,7 +177,7 @@ describe('an account of x', () => {
       const ids = Array.from({ length: 103 }, (_, n) =>
         publish('x', { text: `Lamp ${n}`, author: 'dora' }),
       ).reverse();
-      const tweets = await pagesOf('/v1/x/users/dora/tweets', 'data', 3);
+      const tweets = await pagesOf(lookups, '/v1/x/users/dora/tweets', 'data', 3);
       expect(tweets.pages.map((page) => page.map(({ id }) => id))).toEqual([
         ids.slice(0, 100),
         ids.slice(100),
@@ -202,7 +186,7 @@ describe('an account of x', () => {
       expect(tweets.questions[1]).toEqual({ ref: 'dora', cursor: expect.stringMatching(/^7140dib/) });
       const { body } = await got('/v1/x/users/dora');
       for (const list of ['followers', 'following']) {
-        const { pages } = await pagesOf(`/v1/x/users/@dora/${list}`, 'data', 3);
+        const { pages } = await pagesOf(lookups, `/v1/x/users/@dora/${list}`, 'data', 3);
         const found = pages.flat();
         expect(pages[0]?.length).toBe(Math.min(100, found.length));
         expect(new Set(found.map(({ id }) => id)).size).toBe(body.data.metrics[list]);
@@ -231,7 +215,7 @@ describe('the comments of a video', () => {
 
   it('come newest first, page by page', { ...PATIENCE, tags: ['limits.comments'] }, async () => {
     const id = publish('youtube', { title: 'A lamp', text: '', author: 'ada', publishedAt: before(3) });
-    const { pages, questions } = await pagesOf(`/v1/youtube/videos/${id}/comments`, 'comments', 5);
+    const { pages, questions } = await pagesOf(lookups, `/v1/youtube/videos/${id}/comments`, 'comments', 5);
     const comments = pages.flat() as unknown as Record<string, string | number | null>[];
     expect(pages.length).toBeGreaterThan(1);
     expect(pages[0]?.length).toBe(100);

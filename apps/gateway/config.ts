@@ -1,4 +1,4 @@
-import { SettingsError } from '#config';
+import { inSettings } from '#config';
 import { parseEgressAllow } from '#http-out';
 import { readServiceSettings } from '#platform';
 import { createSources } from '#sources';
@@ -11,17 +11,11 @@ export const FLOOR_SECONDS = Symbol('interval floor');
 /** What the gateway reads from the environment. @throws SettingsError */
 export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['MASTER_KEY', 'INTERVAL_FLOOR_SECONDS', 'EGRESS_ALLOW'], env);
-  try {
-    return {
-      ...settings,
-      sources: createSources(env),
-      egressAllow: parseEgressAllow(settings.EGRESS_ALLOW),
-    };
-  } catch (error) {
-    throw new SettingsError(
-      `Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  return {
+    ...settings,
+    sources: inSettings(() => createSources(env)),
+    egressAllow: inSettings(() => parseEgressAllow(settings.EGRESS_ALLOW)),
+  };
 }
 
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>;

@@ -1,4 +1,4 @@
-import { SettingsError } from '#config';
+import { inSettings } from '#config';
 import { readServiceSettings } from '#platform';
 import { createSources } from '#sources';
 
@@ -10,13 +10,7 @@ export const FLOOR_SECONDS = Symbol('interval floor');
 /** What keywords reads from the environment: the sources too, since what is configured decides prices. @throws SettingsError */
 export function readKeywordsConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['INTERVAL_FLOOR_SECONDS'], env);
-  try {
-    return { ...settings, sources: createSources(env) };
-  } catch (error) {
-    throw new SettingsError(
-      `Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  return { ...settings, sources: inSettings(() => createSources(env)) };
 }
 
 export type KeywordsConfig = ReturnType<typeof readKeywordsConfig>;

@@ -1,4 +1,4 @@
-import { SettingsError } from '#config';
+import { inSettings } from '#config';
 import type { SourceId } from '#contracts';
 import { parseEgressAllow } from '#http-out';
 import { readServiceSettings } from '#platform';
@@ -7,7 +7,7 @@ import { createSources, type SourceSetup } from '#sources';
 /** What polling reads from the environment. @throws SettingsError */
 export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['EGRESS_ALLOW', 'POLL_TICK_MS', 'LANE_LEASE_MS'], env);
-  try {
+  return inSettings(() => {
     const sources: ReadonlyMap<SourceId, SourceSetup> = createSources(env);
     // All of them now: a wrong one is told before anything has started.
     const lanes = new Map<string, number>(
@@ -19,11 +19,7 @@ export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
       sources,
       lanesOf: (source: string) => lanes.get(source) ?? 1,
     };
-  } catch (error) {
-    throw new SettingsError(
-      `Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  });
 }
 
 export type PollingConfig = ReturnType<typeof readPollingConfig>;

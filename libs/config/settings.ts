@@ -76,6 +76,20 @@ export class SettingsError extends Error {
 }
 
 /**
+ * Reads settings that a library checks by itself (sources, address ranges).
+ * @throws SettingsError with the words of what `read` throws
+ */
+export function inSettings<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new SettingsError(
+      `Settings are wrong:\n  ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/**
  * Reads the named settings from the environment.
  * @throws SettingsError naming each bad setting and what it should be.
  */

@@ -12,7 +12,7 @@ import {
 import { Refusal } from '#kernel';
 import { changeWatch, pause, priceAnew, resume, type PauseCommand, type ResumeCommand } from './lifecycle.js';
 import { running, withoutReason, withReason, type Pauses } from './pauses.js';
-import { reconcile } from './reconcile.js';
+import type { Reconciled } from './reconcile.js';
 
 /** One subject of KEYWORDS: nothing yet, a keyword, or a watch that no keyword owns. */
 export type KeywordState =
@@ -49,8 +49,8 @@ export type KeywordCommand =
   | {
       kind: 'change-keyword';
       definition: KeywordDefinition;
-      /** One for each search, with the id that it has if it begins. */
-      planned: readonly Watch[];
+      /** What becomes of its watches. */
+      searches: Reconciled;
       /** The version that the definition was made from. */
       expectedVersion: number;
       scheduled: boolean;
@@ -201,9 +201,9 @@ function changeKeyword(
   if (state.status !== 'keyword') throw Refusal.notFound('keyword');
   if (command.expectedVersion !== state.version)
     throw Refusal.conflict('the keyword was changed by somebody else at the same time', STALE_VERSION);
-  const { definition, planned, scheduled, creditsRemaining } = command;
-  refuseTwins(planned.filter(({ disabled }) => !disabled));
-  const { watches, retiredWatchIds, resets } = reconcile(planned, state.watches);
+  const { definition, searches, scheduled, creditsRemaining } = command;
+  const { watches, retiredWatchIds, resets } = searches;
+  refuseTwins(watches.filter(({ disabled }) => !disabled));
   const unchanged =
     equals(KeywordDefinitionSchema, definition, state.definition) && sameWatches(watches, state.watches);
   const value = {

@@ -1,10 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeywordDefinitionSchema, WatchSchema, type KeywordDefinition } from '#contracts';
+import { KeywordDefinitionSchema, WatchSchema, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
 import { decide, evolve, nothingYet, type KeywordCommand, type KeywordState } from './keyword.js';
 import { PAUSE_REASONS, type PauseReason } from './pauses.js';
+import { reconcile } from './reconcile.js';
 
 const watch = (watchId: string, criteriaHash: string, more = {}) =>
   create(WatchSchema, { watchId, source: 'rss', searchId: 's', criteriaHash, intervalSeconds: 600, ...more });
@@ -43,12 +44,14 @@ const resume = (...reasons: PauseReason[]): KeywordCommand => ({
   reasons,
   creditsRemaining: 7,
 });
-const change = (
-  more: Partial<Extract<KeywordCommand, { kind: 'change-keyword' }>> & { definition?: KeywordDefinition },
-): KeywordCommand => ({
+/** A change of the keyword whose one watch is `w1`, to one with these searches. */
+const change = ({
+  planned = [watch('new', 'a')],
+  ...more
+}: Partial<Extract<KeywordCommand, { kind: 'change-keyword' }>> & { planned?: Watch[] }): KeywordCommand => ({
   kind: 'change-keyword',
   definition: definition('Acme'),
-  planned: [watch('new', 'a')],
+  searches: reconcile(planned, [watch('w1', 'a')]),
   expectedVersion: 1,
   scheduled: true,
   creditsRemaining: 10,

@@ -90,11 +90,12 @@ export class KeywordsHandler {
       if (state.status !== 'keyword') throw goneOf(state);
       const definition = withIds(required(command.definition), state.watches);
       const admitted = await this.admission.ofChanged(tx, accountId, definition, keywordId, state.definition);
-      resets = reconcile(admitted.watches, state.watches).resets;
+      const searches = reconcile(admitted.watches, state.watches);
+      resets = searches.resets;
       return {
         kind: 'change-keyword',
         definition,
-        planned: admitted.watches,
+        searches,
         expectedVersion,
         scheduled: isScheduled(definition.schedule, systemClock.now().getTime()),
         creditsRemaining: admitted.balance?.remaining ?? 0,
