@@ -210,6 +210,8 @@ describe('deleting a keyword', () => {
       expect((await stats(`keyword_id=${kept.id}`)).body.data).toMatchObject([{ n: 1, min: 12.5 }]);
       expect((await stats('brand_id=53&market=fr')).body.data).toMatchObject([{ n: 1, newListings: 1 }]);
       expect((await tenant.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(404);
+      for (const path of [`/v1/keywords/${id}/results`, `/v1/hackernews/watches/${watches[0].id}/events`])
+        expect((await tenant.api.get(path)).status).toBe(404);
     },
   );
 });
