@@ -74,10 +74,15 @@ export async function watchKeyword(
     'every watch has had its first poll',
     async () => {
       const { body: keyword } = await api.get(`/v1/keywords/${made.body.id}`);
-      return (
-        keyword.watches.every((watch: { lastStatus: string | null }) => watch.lastStatus === 'completed') &&
-        keyword
-      );
+      if (keyword.watches.every((watch: { lastStatus: string | null }) => watch.lastStatus === 'completed'))
+        return keyword;
+      const { state, watches } = keyword;
+      const checks = watches.map(({ source, lastStatus, lastError }: Record<string, unknown>) => ({
+        source,
+        lastStatus,
+        lastError,
+      }));
+      throw new Error(JSON.stringify({ state, checks }));
     },
     60_000,
   );

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SourceId } from '#contracts';
 import { OutboundError, type OutboundHttp } from '#http-out';
+import { newId } from '#kernel';
+import type { SourceSetup } from '#sources';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
 import type { PollingConfig } from './config.js';
@@ -27,21 +30,32 @@ function hangingDoor(): { http: OutboundHttp; requests: () => number } {
   return { http, requests: () => hanging.length };
 }
 
+/** A loop over one lane of each of these sources. */
+function loopOn(
+  http: OutboundHttp,
+  sources: readonly SourceId[],
+  { leaseMs = 10_000, database = stores.database } = {},
+): PollingLoop {
+  const { connector } = new Upstream();
+  const setups = sources.map((id) => [
+    id,
+    { connector: { ...connector, id }, configured: true, enabled: true },
+  ]);
+  const config = {
+    LANE_LEASE_MS: leaseMs,
+    POLL_TICK_MS: 20,
+    lanesOf: () => 1,
+    sources: new Map(setups as [SourceId, SourceSetup][]),
+  } as unknown as PollingConfig;
+  const log = createLogger('spec', 'silent');
+  return new PollingLoop(database, http, config, log, new LaneWork(database, stores.store, stores.bus, log));
+}
+
 describe('the loop of polling', () => {
   it('stops within 4 s while an upstream hangs: what was under way is given back, and is no failed check', async () => {
     const { http, requests } = hangingDoor();
-    const config = {
-      LANE_LEASE_MS: 10_000,
-      POLL_TICK_MS: 20,
-      lanesOf: () => 1,
-      sources: new Map([
-        ['hackernews', { connector: new Upstream().connector, configured: true, enabled: true }],
-      ]),
-    } as unknown as PollingConfig;
     const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => stores.watch({ query: `q${n}` })));
-    const log = createLogger('spec', 'silent');
-    const work = new LaneWork(stores.database, stores.store, stores.bus, log);
-    const loop = new PollingLoop(stores.database, http, config, log, work);
+    const loop = loopOn(http, ['hackernews']);
     await loop.start();
     await stores.due(...ids);
     await until('the reads hang', () => requests() === 4);
@@ -54,5 +68,47 @@ describe('the loop of polling', () => {
       'SELECT count(*)::int AS due FROM upstream_searches WHERE next_due_at <= now() AND leased_until < now()',
     );
     expect(rows[0]?.due).toBe(ids.length);
+  });
+
+  it('leaves no lane held and unasked when a replica joins while lanes are taken, or one cannot be given back', async () => {
+    const another = newId();
+    const join = () =>
+      stores.database.query(
+        'INSERT INTO polling_replicas (replica, seen_at) VALUES ($1, now() + $2::interval)',
+        [another, '1 hour'],
+      );
+    let hasJoined = false;
+    let refusals = 1;
+    // Says the moment at which each statement is sent, which no table shows.
+    const database = new Proxy(stores.database, {
+      get(target, key) {
+        if (key !== 'query') return Reflect.get(target, key) as unknown;
+        return async (sql: string, params?: unknown[]) => {
+          if (
+            sql.includes("UPDATE lanes SET leased_until = 'epoch' WHERE lane") &&
+            params?.[0] &&
+            refusals > 0
+          ) {
+            refusals -= 1;
+            throw new Error('the connection was lost');
+          }
+          const rows: unknown = await target.query(sql, params);
+          if (!hasJoined && sql.includes('UPDATE lanes SET owner') && sql.includes('SKIP LOCKED')) {
+            hasJoined = true;
+            await join();
+          }
+          return rows;
+        };
+      },
+    });
+    const { http } = hangingDoor();
+    const loop = loopOn(http, ['hackernews', 'rss', 'lemmy', 'github'], { leaseMs: 600, database });
+    await loop.start();
+    expect(hasJoined).toBe(true);
+    await until('half of the lanes are free', async () => {
+      const rows: unknown[] = await stores.database.query('SELECT 1 FROM lanes WHERE leased_until <= now()');
+      return rows.length === 2;
+    });
+    await loop.stop();
   });
 });

@@ -28,7 +28,7 @@ export class PollingLoop implements Loop {
   readonly name = 'polling';
   private readonly workers = new Map<string, WorkOnLane>();
   /** Lanes that are given back: their last requests are under way. */
-  private readonly leaving = new Set<Promise<void>>();
+  private readonly leaving = new Map<string, Promise<void>>();
   private readonly leases: LaneLeases;
   private readonly sources: ReadonlyMap<SourceId, SourceSetup>;
   private timer?: NodeJS.Timeout;
@@ -65,7 +65,7 @@ export class PollingLoop implements Loop {
     clearInterval(this.pruneTimer);
     await this.renewing;
     const workers = [...this.workers.values()].map((worker) => worker.stop());
-    const stopped = Promise.all([...workers, ...this.leaving]);
+    const stopped = Promise.all([...workers, ...this.leaving.values()]);
     // What has not answered by then is cut off, and asked again by the lane's next holder.
     await within(STOP_PATIENCE_MS, stopped);
     await this.http.close();
@@ -87,15 +87,17 @@ export class PollingLoop implements Loop {
 
   private async renew(): Promise<void> {
     const sources = this.polled();
-    const held = await this.leases.renew(sources);
-    const surplus = new Set((await this.leases.surplus(held, sources)).map((row) => row.lane));
-    const wanted = new Map(held.filter((row) => !surplus.has(row.lane)).map((row) => [row.lane, row]));
+    const { mine, surplus } = await this.leases.renew(sources);
+    const wanted = new Set(mine.map((row) => row.lane));
     for (const [name, worker] of this.workers)
       if (!wanted.has(name)) {
         this.workers.delete(name);
         this.letGo(name, worker);
       }
-    for (const row of wanted.values()) if (!this.workers.has(row.lane)) this.take(row);
+    // Held and not worked on, a lane would be asked nothing for as long as this replica lives.
+    const idle = surplus.filter((lane) => !this.leaving.has(lane));
+    if (idle.length > 0) await this.leases.release(idle);
+    for (const row of mine) if (!this.workers.has(row.lane) && !this.leaving.has(row.lane)) this.take(row);
     for (const { source, seconds } of await lateness(this.database))
       metrics.dueSearches.set({ source }, seconds);
   }
@@ -105,8 +107,8 @@ export class PollingLoop implements Loop {
       .stop()
       .then(() => this.leases.release([lane]))
       .catch((error: unknown) => this.log.error({ err: error, lane }, 'a lane could not be given back'))
-      .finally(() => this.leaving.delete(leaving));
-    this.leaving.add(leaving);
+      .finally(() => this.leaving.delete(lane));
+    this.leaving.set(lane, leaving);
   }
 
   private take(row: LaneRow): void {

@@ -33,7 +33,7 @@ const namesOf = (rows: readonly { lane: string }[]) => rows.map(({ lane }) => la
 describe('the leases of lanes', () => {
   it('give a lone replica every lane', async () => {
     const leases = await replica();
-    expect(namesOf(await leases.renew(SOURCES))).toEqual([
+    expect(namesOf((await leases.renew(SOURCES)).mine)).toEqual([
       'hackernews:0',
       'hackernews:1',
       'hackernews:2',
@@ -44,23 +44,23 @@ describe('the leases of lanes', () => {
   it('give each of two replicas its part, once the first has let go of what is too much', async () => {
     const first = await replica();
     const second = await replica();
-    const all = await first.renew(SOURCES);
-    expect(await second.renew(SOURCES)).toEqual([]);
-    const surplus = await first.surplus(all, SOURCES);
+    const { mine: all } = await first.renew(SOURCES);
+    expect(await second.renew(SOURCES)).toEqual({ mine: [], surplus: [] });
+    const { mine, surplus } = await first.renew(SOURCES);
+    expect([...namesOf(mine), ...surplus].sort()).toEqual(namesOf(all));
     expect(surplus.length).toBe(2);
-    await first.release(namesOf(surplus));
-    const mine = namesOf(await first.renew(SOURCES));
-    const theirs = namesOf(await second.renew(SOURCES));
-    expect([mine.length, theirs.length]).toEqual([2, 2]);
-    expect([...mine, ...theirs].sort()).toEqual(namesOf(all));
-    expect(await first.surplus(await first.renew(SOURCES), SOURCES)).toEqual([]);
+    expect((await first.renew(SOURCES)).surplus, 'the same until they are given back').toEqual(surplus);
+    await first.release(surplus);
+    expect(namesOf((await second.renew(SOURCES)).mine)).toEqual(surplus.sort());
+    const after = await first.renew(SOURCES);
+    expect([namesOf(after.mine), after.surplus]).toEqual([namesOf(mine), []]);
   });
 
   it('never give one lane to two, however many ask at once', async () => {
     const replicas = await Promise.all(Array.from({ length: 3 }, () => replica()));
     for (let round = 0; round < 3; round += 1) {
       const held = await Promise.all(replicas.map((leases) => leases.renew(SOURCES)));
-      const names = held.flat().map(({ lane }) => lane);
+      const names = held.flatMap(({ mine }) => namesOf(mine));
       expect(new Set(names).size).toBe(names.length);
     }
   });
@@ -68,15 +68,15 @@ describe('the leases of lanes', () => {
   it('move when their replica has fallen silent for the length of a lease, and not before', async () => {
     const silent = await replica(1000);
     const began = Date.now();
-    expect((await silent.renew(SOURCES)).length).toBe(4);
+    expect((await silent.renew(SOURCES)).mine.length).toBe(4);
     const heir = await replica(1000);
     const taken = await until('the lanes have moved', async () => {
-      const held = await heir.renew(SOURCES);
-      return held.length === 4 && held;
+      const { mine } = await heir.renew(SOURCES);
+      return mine.length === 4 && mine;
     });
     expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
     expect(namesOf(taken)).toEqual(['hackernews:0', 'hackernews:1', 'hackernews:2', 'rss:0']);
-    expect(await silent.renew(SOURCES)).toEqual([]);
+    expect(await silent.renew(SOURCES)).toEqual({ mine: [], surplus: [] });
   });
 
   it('move at once from a replica that leaves', async () => {
@@ -84,7 +84,7 @@ describe('the leases of lanes', () => {
     await leaving.renew(SOURCES);
     const heir = await replica();
     await leaving.leave();
-    expect((await heir.renew(SOURCES)).length).toBe(4);
+    expect((await heir.renew(SOURCES)).mine.length).toBe(4);
   });
 
   it('forget replicas that have not been seen for an hour', async () => {
@@ -99,7 +99,7 @@ describe('the leases of lanes', () => {
 
   it('of sources that a replica does not poll are not taken by it', async () => {
     const leases = await replica();
-    expect(namesOf(await leases.renew(['rss']))).toEqual(['rss:0']);
+    expect(namesOf((await leases.renew(['rss'])).mine)).toEqual(['rss:0']);
   });
 
   it('hand on what a lane has learned about its upstream', async () => {
@@ -117,7 +117,7 @@ describe('the leases of lanes', () => {
     };
     await first.remember('rss:0', learned);
     await first.leave();
-    const row = (await (await replica()).renew(SOURCES)).find(({ lane }) => lane === 'rss:0');
+    const row = (await (await replica()).renew(SOURCES)).mine.find(({ lane }) => lane === 'rss:0');
     expect(row && memoryOf(row)).toEqual(learned);
     // The first holder is late: what it still has to say is of no weight.
     await first.remember('rss:0', { ...learned, blockedUntil: new Date(0) });

@@ -13,6 +13,14 @@ export interface LaneRow {
   memory: Partial<Pick<LaneMemory, 'blockedReason' | 'feed' | 'quotas'>>;
 }
 
+/** What a replica holds. */
+export interface HeldLanes {
+  /** Its part. */
+  mine: LaneRow[];
+  /** Names of the lanes beyond it: it finishes what they have under way, then gives them back. */
+  surplus: string[];
+}
+
 /** What the lane's last holder has left. */
 export function memoryOf(row: LaneRow): LaneMemory {
   return {
@@ -55,8 +63,11 @@ export class LaneLeases {
     }
   }
 
-  /** Says that this replica lives, renews what it holds and takes free lanes up to its part. */
-  async renew(sources: readonly string[]): Promise<LaneRow[]> {
+  /**
+   * Says that this replica lives, renews what it holds and takes free lanes up to its part. The part is counted once:
+   * counted again for the surplus, a replica that joined meanwhile would make lanes surplus that were only just taken.
+   */
+  async renew(sources: readonly string[]): Promise<HeldLanes> {
     await this.database.query(
       `INSERT INTO polling_replicas (replica, seen_at) VALUES ($1, now())
        ON CONFLICT (replica) DO UPDATE SET seen_at = now()`,
@@ -64,21 +75,19 @@ export class LaneLeases {
     );
     // Replicas that were killed never say goodbye.
     await this.database.query(`DELETE FROM polling_replicas WHERE seen_at < now() - interval '1 hour'`);
-    const held: LaneRow[] = await this.update('owner = $1 AND leased_until > now()', []);
-    const room = (await this.fairPart(sources)) - held.length;
-    if (room <= 0) return held;
+    const held = await this.update('owner = $1 AND leased_until > now()', []);
+    const part = await this.fairPart(sources);
+    // In one order every time: what is being given back stays the surplus until it is gone.
+    held.sort((a, b) => (a.lane < b.lane ? -1 : 1));
+    const surplus = held.slice(part).map(({ lane }) => lane);
+    if (held.length >= part) return { mine: held.slice(0, part), surplus };
     const taken = await this.update(
       // As `IN (SELECT … LIMIT …)` it could be run for every row, and no limit would hold.
       `lane = ANY (ARRAY(SELECT lane FROM lanes WHERE leased_until <= now() AND source = ANY($3)
                 ORDER BY lane LIMIT $4 FOR UPDATE SKIP LOCKED))`,
-      [sources, room],
+      [sources, part - held.length],
     );
-    return [...held, ...taken];
-  }
-
-  /** The lanes beyond this replica's part: it finishes what they have under way, then gives them back. */
-  async surplus(held: readonly LaneRow[], sources: readonly string[]): Promise<LaneRow[]> {
-    return held.slice(await this.fairPart(sources));
+    return { mine: [...held, ...taken], surplus };
   }
 
   async release(lanes: readonly string[]): Promise<void> {
