@@ -1,7 +1,7 @@
 /**
  * The tables, made when a service starts. Each is filled from a stream and can be filled again from it: a row's
- * key is the fact's derived id, so writing it twice leaves one row (after merges; reads use LIMIT 1 BY). Additions to a
- * released table are statements of their own.
+ * key is the fact's derived id, so writing it twice leaves one row (after merges; until then reads drop the second).
+ * Additions to a released table are statements of their own.
  */
 export const TABLES: readonly string[] = [
   // Serves GET /v1/mentions and a keyword's results: one account, newest first. The small granule keeps the read

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isoFromClickHouse, NO_ID, selectRows, type ActivityRow, type ClickHouseClient } from '#clickhouse';
+import { isoFromClickHouse, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import { CLICKHOUSE } from '#platform';
-import type { Position } from './mention-reads.js';
+import { readPage, type TimeList, type TimePage } from './time-page.js';
 
 /** One line of a keyword's activity, as the interface writes it. */
 export interface ActivityRecord {
@@ -22,40 +22,30 @@ export interface ActivityRecord {
 export class ActivityReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
-  /** One more row than `limit`, so that the caller knows whether there is a next page. */
-  async ofKeyword(
+  /** A keyword's activity, and a row more than the page has. */
+  ofKeyword(
     accountId: string,
     keywordId: string,
-    page: { since: Date; source: string | undefined; limit: number; after: Position | undefined },
-  ): Promise<{ records: ActivityRecord[]; positions: Position[] }> {
-    const conditions = [
-      'account_id = {accountId: UUID}',
-      'keyword_id = {keywordId: UUID}',
-      `occurred_at >= {since: DateTime64(3, 'UTC')}`,
-    ];
-    if (page.source) conditions.push('source = {source: String}');
-    if (page.after)
-      conditions.push(`(occurred_at, toString(activity_id)) < ({at: DateTime64(3, 'UTC')}, {id: String})`);
-    const rows = await selectRows<ActivityRow>(
-      this.clickhouse,
-      `SELECT * FROM activity WHERE ${conditions.join(' AND ')}
-       ORDER BY occurred_at DESC, toString(activity_id) DESC LIMIT 1 BY activity_id LIMIT ${page.limit + 1}`,
-      {
-        accountId,
-        keywordId,
-        since: page.since.toISOString().replace('T', ' ').replace('Z', ''),
-        ...(page.source ? { source: page.source } : {}),
-        ...page.after,
-      },
-    );
-    return {
-      records: rows.map(recordOf),
-      positions: rows.map((row) => ({ at: row.occurred_at, id: row.activity_id })),
-    };
+    source: string | undefined,
+    page: TimePage,
+  ): Promise<ActivityRow[]> {
+    const conditions = ['account_id = {accountId: UUID}', 'keyword_id = {keywordId: UUID}'];
+    if (source) conditions.push('source = {source: String}');
+    const params = { accountId, keywordId, ...(source ? { source } : {}) };
+    return readPage(this.clickhouse, ACTIVITY, conditions, params, page);
   }
 }
 
-function recordOf(row: ActivityRow): ActivityRecord {
+/** Activity by the time of the check or the attempt. */
+export const ACTIVITY: TimeList<ActivityRow> = {
+  table: 'activity',
+  time: 'occurred_at',
+  id: 'toString(activity_id)',
+  idOf: (row) => row.activity_id,
+};
+
+/** The row as the interface writes it. */
+export function activityRecord(row: ActivityRow): ActivityRecord {
   return {
     id: row.activity_id,
     source: row.source,

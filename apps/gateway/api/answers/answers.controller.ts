@@ -10,9 +10,9 @@ import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
-import { answerPosition, AnswerReads } from '../../reads/answer-reads.js';
+import { AnswerReads, ANSWERS } from '../../reads/answer-reads.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
-import type { Position } from '../../reads/mention-reads.js';
+import { cursorAfter, type ListCursor } from '../../reads/time-page.js';
 
 const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'] as const;
 const WINDOW_MS = 90 * 24 * 3_600_000;
@@ -68,18 +68,16 @@ export class AnswersController {
       since: raw.since ?? null,
       until: raw.until ?? null,
     };
-    const from =
-      cursor === undefined ? undefined : this.cursors.read<{ after: Position; since: number }>(scope, cursor);
+    const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
     const since = from ? new Date(from.since) : (asked ?? new Date(Date.now() - WINDOW_MS));
-    const rows = await this.answers.answers({ ...owner, engines, since, until, limit, after: from?.after });
-    const last = rows.length > limit ? rows[limit - 1] : undefined;
+    const page = { since, until, order: 'desc' as const, limit, after: from?.after };
+    const rows = await this.answers.answers({ ...owner, engines }, page);
+    const next = cursorAfter(ANSWERS, rows, page);
     const byId = new Map(watches.map((watch) => [watch.watchId, watch]));
     return {
       data: rows.slice(0, limit).map((row) => answerView(row, brands, byId.get(row.watch_id))),
       since: isoOf(since),
-      ...(last
-        ? { nextCursor: this.cursors.write(scope, { after: answerPosition(last), since: since.getTime() }) }
-        : {}),
+      ...(next ? { nextCursor: this.cursors.write(scope, next) } : {}),
     };
   }
 }

@@ -6,9 +6,9 @@ import { From } from '../../auth/caller.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
-import { ActivityReads } from '../../reads/activity-reads.js';
+import { ACTIVITY, activityRecord, ActivityReads } from '../../reads/activity-reads.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
-import type { Position } from '../../reads/mention-reads.js';
+import { cursorAfter, type ListCursor } from '../../reads/time-page.js';
 
 const WINDOW_MS = 7 * 24 * 3_600_000;
 
@@ -32,19 +32,14 @@ export class ActivityController {
     const cursor = query.one('cursor');
     query.finish();
     const scope = { list: 'activity', accountId, id, source: source ?? null, since: raw.since ?? null };
-    const from =
-      cursor === undefined ? undefined : this.cursors.read<{ after: Position; since: number }>(scope, cursor);
+    const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
     const since = from ? new Date(from.since) : (asked ?? new Date(Date.now() - WINDOW_MS));
-    const { records, positions } = await this.activity.ofKeyword(accountId, id, {
-      since,
-      source,
-      limit,
-      after: from?.after,
-    });
-    const last = records.length > limit ? positions[limit - 1] : undefined;
+    const page = { since, until: undefined, order: 'desc' as const, limit, after: from?.after };
+    const rows = await this.activity.ofKeyword(accountId, id, source, page);
+    const next = cursorAfter(ACTIVITY, rows, page);
     return {
-      activity: records.slice(0, limit),
-      ...(last ? { nextCursor: this.cursors.write(scope, { after: last, since: since.getTime() }) } : {}),
+      activity: rows.slice(0, limit).map(activityRecord),
+      ...(next ? { nextCursor: this.cursors.write(scope, next) } : {}),
     };
   }
 }

@@ -1,5 +1,4 @@
 import { isoFromClickHouse, NO_ID, type MentionRow } from '#clickhouse';
-import { isoOfColumn } from '../../reads/mention-reads.js';
 
 const EXCERPT_LENGTH = 280;
 
@@ -31,7 +30,7 @@ export function mentionView(row: MentionRow) {
     vip: row.vip,
     community: row.community,
     lang: row.lang,
-    publishedAt: isoOfColumn(row.published_at),
+    publishedAt: row.published_at === null ? null : isoFromClickHouse(row.published_at),
     occurredAt: isoFromClickHouse(row.occurred_at),
     backfilled: row.backfilled,
     matchedTerms: row.matched_terms,

@@ -7,7 +7,8 @@ import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
 import { readMentionFilter } from '../../reads/mention-filter.js';
-import { MentionReads, positionAfter, type Position } from '../../reads/mention-reads.js';
+import { EVENTS, MentionReads, MENTIONS } from '../../reads/mention-reads.js';
+import { cursorAfter, type ListCursor } from '../../reads/time-page.js';
 import { sourceOf } from '../watches/watches.controller.js';
 import { mentionView, whyView } from './mention-view.js';
 
@@ -15,13 +16,6 @@ const HOUR_MS = 3_600_000;
 const MENTIONS_WINDOW_MS = 24 * HOUR_MS;
 const RESULTS_WINDOW_MS = 30 * 24 * HOUR_MS;
 const EVENTS_WINDOW_MS = 7 * 24 * HOUR_MS;
-
-/** Where a list goes on: after which row, in which window. */
-interface ListCursor {
-  after: Position;
-  /** ms */
-  since: number;
-}
 
 /** Reads of mentions and events. All are free. */
 @Controller()
@@ -73,21 +67,15 @@ export class MentionsController {
     const scope = { list: 'events', accountId, id, since: raw.since, until: raw.until };
     const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
     const start = from ? new Date(from.since) : since;
-    const found = await this.mentions.events(accountId, id, {
-      since: start,
-      until,
-      order: 'asc',
-      limit,
-      after: from?.after,
-    });
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next =
-      found.length > limit && last
-        ? this.cursors.write(scope, { after: positionAfter(last), since: start.getTime() })
-        : undefined;
+    const page = { since: start, until, order: 'asc' as const, limit, after: from?.after };
+    const found = await this.mentions.events(accountId, id, page);
+    const cursorOn = cursorAfter(EVENTS, found, page);
+    const next = cursorOn && this.cursors.write(scope, cursorOn);
     const tail = `"since":${JSON.stringify(isoOf(start))}${next === undefined ? '' : `,"nextCursor":${JSON.stringify(next)}`}`;
-    return `{"data":[${page.map((row) => row.envelope).join(',')}],${tail}}`;
+    return `{"data":[${found
+      .slice(0, limit)
+      .map((row) => row.envelope)
+      .join(',')}],${tail}}`;
   }
 
   private async mention(accountId: string, id: string) {
@@ -117,19 +105,11 @@ export class MentionsController {
         : this.cursors.read<ListCursor>(JSON.parse(JSON.stringify(scope)), cursor);
     // The default window moves with the clock: later pages stay in the first one's.
     const start = from ? new Date(from.since) : since;
-    const found = await this.mentions.mentions(accountId, keywordId, filter, {
-      since: start,
-      until,
-      order,
-      limit,
-      after: from?.after,
-    });
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const next: ListCursor | undefined =
-      found.length > limit && last ? { after: positionAfter(last), since: start.getTime() } : undefined;
+    const page = { since: start, until, order, limit, after: from?.after };
+    const found = await this.mentions.mentions(accountId, keywordId, filter, page);
+    const next = cursorAfter(MENTIONS, found, page);
     return {
-      data: page.map(mentionView),
+      data: found.slice(0, limit).map(mentionView),
       since: isoOf(start),
       until: until ? isoOf(until) : null,
       ...(next ? { nextCursor: this.cursors.write(JSON.parse(JSON.stringify(scope)), next) } : {}),
