@@ -22,6 +22,8 @@ export class AccountWindow {
   waiting = 0;
   /** The statement under way, which all of them wait for. */
   fetching: Promise<void> | undefined;
+  /** A lease for later is about to be asked for. */
+  isRefilling = false;
   /** Until when requests are let through unasked, because the table cannot be; in ms. */
   openUntil = 0;
   takenAt = 0;

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { systemClock, within, type Clock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
@@ -54,8 +53,10 @@ export class RequestQuota implements Loop {
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
+    const windows = [...this.windows];
+    this.windows.clear();
     await Promise.all(
-      [...this.windows].map(async ([accountId, window]) => {
+      windows.map(async ([accountId, window]) => {
         await window.fetching;
         await this.giveBack(accountId, window);
       }),
@@ -69,8 +70,7 @@ export class RequestQuota implements Loop {
     window.takenAt = now;
     if (window.held > 0) {
       window.held -= 1;
-      if (!window.fetching && window.wantsMore && !window.isUsedUp(now))
-        void this.fetch(accountId, limit, window, setImmediate());
+      if (window.wantsMore && !window.isUsedUp(now)) this.refill(accountId, limit, window);
       return verdict(true, limit, window, now);
     }
     if (window.openUntil > now) return verdict(true, limit, window, now);
@@ -89,18 +89,21 @@ export class RequestQuota implements Loop {
     return this.take(accountId, limit);
   }
 
-  /** @param turn what to wait for first: a lease for later keeps no request back, not even with its own preparation */
-  private fetch(
-    accountId: string,
-    limit: number,
-    window: AccountWindow,
-    turn: Promise<void> = Promise.resolve(),
-  ): Promise<void> {
-    window.fetching = turn
-      .then(() => this.lease(accountId, limit, window))
-      .finally(() => {
-        window.fetching = undefined;
-      });
+  /** A lease for later keeps no request back, not even with its own preparation. */
+  private refill(accountId: string, limit: number, window: AccountWindow): void {
+    if (window.fetching || window.isRefilling) return;
+    window.isRefilling = true;
+    setImmediate(() => {
+      window.isRefilling = false;
+      const isCurrent = this.windows.get(accountId) === window;
+      if (isCurrent && !window.fetching) void this.fetch(accountId, limit, window);
+    });
+  }
+
+  private fetch(accountId: string, limit: number, window: AccountWindow): Promise<void> {
+    window.fetching = this.lease(accountId, limit, window).finally(() => {
+      window.fetching = undefined;
+    });
     return window.fetching;
   }
 
