@@ -24,7 +24,8 @@ export interface Outcome {
 
 /** What becomes of a request with a key. */
 export type Claim =
-  | { kind: 'run'; commandId: string }
+  /** `repeats`: another attempt at the same command went before, and may have had its effect. */
+  | { kind: 'run'; commandId: string; repeats: boolean }
   | { kind: 'replay'; outcome: Outcome }
   | { kind: 'in-progress' }
   | { kind: 'reused' };
@@ -47,7 +48,7 @@ export class IdempotencyRecords {
   async claim(request: KeyedRequest, newCommandId: string, now: number): Promise<Claim> {
     for (;;) {
       const commandId = await this.tryToRun(request, newCommandId, now);
-      if (commandId !== undefined) return { kind: 'run', commandId };
+      if (commandId !== undefined) return { kind: 'run', commandId, repeats: commandId !== newCommandId };
       const rows: Row[] = await this.database.query(
         `SELECT request_hash = $3 AS same, status, body FROM idempotency_records WHERE account_id = $1 AND key = $2`,
         [request.accountId, request.key, request.hash],

@@ -224,6 +224,18 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('k')).headers['idempotency-replayed']).toBe('true');
   });
 
+  it.each([401, 402, 409, 429])(
+    'stays the same command when %i follows a 503: that may have had its effect',
+    async (status) => {
+      const { post } = gateway();
+      for (const next of [503, status, 201]) {
+        handle = answering(next);
+        expect((await post('k')).status).toBe(next);
+      }
+      expect([commands.length, new Set(commands).size]).toEqual([3, 1]);
+    },
+  );
+
   it('is taken up by another gateway when the first dies in the middle of it, as the same command', async () => {
     handle = () => new Promise(() => undefined);
     const dying = gateway();

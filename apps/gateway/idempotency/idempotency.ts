@@ -23,6 +23,7 @@ const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
 interface Running {
   request: KeyedRequest;
+  repeats: boolean;
   renewal: NodeJS.Timeout;
 }
 
@@ -89,7 +90,11 @@ export class Idempotency implements Loop {
     switch (claim.kind) {
       case 'run':
         setCommandId(request, claim.commandId);
-        this.running.set(request, { request: keyed, renewal: this.renewing(keyed) });
+        this.running.set(request, {
+          request: keyed,
+          repeats: claim.repeats,
+          renewal: this.renewing(keyed),
+        });
         return;
       case 'replay':
         reply.header('idempotency-replayed', 'true').status(claim.outcome.status);
@@ -117,7 +122,9 @@ export class Idempotency implements Loop {
     this.running.delete(request);
     clearInterval(running.renewal);
     try {
-      if (status >= 500) await this.records.leave(running.request);
+      // An earlier attempt may have had its effect: forgotten, the next one would have it a second time.
+      if (status >= 500 || (running.repeats && FORGOTTEN.has(status)))
+        await this.records.leave(running.request);
       else if (FORGOTTEN.has(status)) await this.records.forget(running.request);
       else await this.records.keep(running.request, { status, body: textOf(payload) });
     } catch (error) {
