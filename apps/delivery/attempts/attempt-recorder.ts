@@ -8,7 +8,7 @@ import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
 import { DISABLE_AFTER_MS, nextAttemptAt } from '../domain/retry-schedule.js';
 import type { AttemptResult, Delivery } from './delivery.js';
-import { dropPending, savePending } from './pending-deliveries.js';
+import { dropPending, dropWaiting, savePending } from './pending-deliveries.js';
 
 const GONE = 410;
 
@@ -60,6 +60,8 @@ export class AttemptRecorder {
     const healed = recorded.filter((one) => one.delivered && one.delivery.failingSince !== undefined);
     if (failed.length + settled.length + healed.length === 0) return;
     await this.database.transaction(async (tx) => {
+      // Endpoints before what waits for them, always: who waits for an endpoint then holds nothing that its holder wants.
+      await markEndpoints(tx, failed, healed);
       await savePending(
         tx,
         failed.flatMap(({ delivery, nextAt }) =>
@@ -69,11 +71,6 @@ export class AttemptRecorder {
       await dropPending(
         tx,
         settled.map(({ delivery }) => delivery.eventId),
-      );
-      await markFailing(tx, failed);
-      await markHealed(
-        tx,
-        healed.map(({ delivery }) => delivery),
       );
       await disable(tx, failed);
     });
@@ -115,27 +112,36 @@ function nextOf({ delivery, delivered, statusCode, at }: AttemptResult): number 
   return nextAttemptAt(delivery.attempts + 1, delivery.firstAt, at);
 }
 
-async function markFailing(tx: Tx, failed: readonly Recorded[]): Promise<void> {
-  for (const { accountId, endpoint, at } of endpointsOf(failed))
-    await tx.query(
-      `INSERT INTO webhook_endpoints (account_id, endpoint, failing_since) VALUES ($1, $2, $3)
-       ON CONFLICT (account_id, endpoint) DO UPDATE SET failing_since = COALESCE(webhook_endpoints.failing_since, $3)`,
-      [accountId, endpoint, new Date(at)],
-    );
-}
-
-async function markHealed(tx: Tx, deliveries: readonly Delivery[]): Promise<void> {
+/** Notes since when endpoints fail, or that they are well again; their rows are held until the transaction ends. */
+async function markEndpoints(
+  tx: Tx,
+  failed: readonly Recorded[],
+  healed: readonly Recorded[],
+): Promise<void> {
+  // One that has failed and gone well in the same batch is well.
+  const marks = byEndpoint([
+    ...failed.map(({ delivery, at }) => ({ ...delivery, failingSince: new Date(at) })),
+    ...healed.map(({ delivery }) => ({ ...delivery, failingSince: null })),
+  ]);
   await tx.query(
-    `UPDATE webhook_endpoints e SET failing_since = NULL
-     FROM unnest($1::uuid[], $2::text[]) AS h (account_id, endpoint)
-     WHERE e.account_id = h.account_id AND e.endpoint = h.endpoint`,
-    [deliveries.map(({ accountId }) => accountId), deliveries.map(({ endpoint }) => endpoint)],
+    `INSERT INTO webhook_endpoints (account_id, endpoint, failing_since)
+     SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[])
+     ON CONFLICT (account_id, endpoint) DO UPDATE SET failing_since = CASE WHEN EXCLUDED.failing_since IS NOT NULL
+       THEN COALESCE(webhook_endpoints.failing_since, EXCLUDED.failing_since) END`,
+    [
+      marks.map(({ accountId }) => accountId),
+      marks.map(({ endpoint }) => endpoint),
+      marks.map(({ failingSince }) => failingSince),
+    ],
   );
 }
 
 /** 410 says that the endpoint is gone for good; days of nothing but failures say the same. */
 async function disable(tx: Tx, failed: readonly Recorded[]): Promise<void> {
-  for (const { accountId, endpoint, at, statusCode } of endpointsOf(failed)) {
+  const goneLast = failed
+    .map((one) => ({ ...one.delivery, ...one }))
+    .sort((a, b) => Number(a.statusCode === GONE) - Number(b.statusCode === GONE));
+  for (const { accountId, endpoint, at, statusCode } of byEndpoint(goneLast)) {
     const answer: [unknown[], number] = await tx.query(
       `UPDATE webhook_endpoints SET disabled_at = $3, disabled_reason = $4
        WHERE account_id = $1 AND endpoint = $2 AND disabled_at IS NULL AND ($5 OR failing_since < $6)`,
@@ -148,25 +154,12 @@ async function disable(tx: Tx, failed: readonly Recorded[]): Promise<void> {
         new Date(at - DISABLE_AFTER_MS),
       ],
     );
-    if (answer[1] > 0)
-      await tx.query('DELETE FROM pending_deliveries WHERE account_id = $1 AND endpoint = $2', [
-        accountId,
-        endpoint,
-      ]);
+    if (answer[1] > 0) await dropWaiting(tx, accountId, endpoint);
   }
 }
 
-/** One line for each endpoint of the attempts, a 410 before anything else. */
-function endpointsOf(failed: readonly Recorded[]) {
-  const byEndpoint = new Map<
-    string,
-    { accountId: string; endpoint: string; at: number; statusCode: number }
-  >();
-  for (const { delivery, at, statusCode } of failed) {
-    const key = `${delivery.accountId} ${delivery.endpoint}`;
-    if (statusCode === GONE || !byEndpoint.has(key))
-      byEndpoint.set(key, { accountId: delivery.accountId, endpoint: delivery.endpoint, at, statusCode });
-  }
-  // Always in the same order, so that two batches cannot wait for each other's rows.
-  return [...byEndpoint.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+/** The last of each endpoint, always in the same order, so that two batches cannot wait for each other's rows. */
+function byEndpoint<T extends Pick<Delivery, 'accountId' | 'endpoint'>>(all: readonly T[]): T[] {
+  const last = new Map(all.map((one) => [`${one.accountId} ${one.endpoint}`, one]));
+  return [...last.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }

@@ -50,6 +50,15 @@ export async function dropPending(tx: Tx, eventIds: readonly string[]): Promise<
     await tx.query('DELETE FROM pending_deliveries WHERE event_id = ANY($1)', [eventIds]);
 }
 
+/** Takes away what waits for an endpoint; a row that somebody holds just now is left to who claims it next. */
+export async function dropWaiting(tx: Tx, accountId: string, endpoint: string): Promise<void> {
+  await tx.query(
+    `DELETE FROM pending_deliveries WHERE event_id IN (SELECT event_id FROM pending_deliveries
+       WHERE account_id = $1 AND endpoint = $2 FOR UPDATE SKIP LOCKED)`,
+    [accountId, endpoint],
+  );
+}
+
 /** Makes claimed rows due at once: the attempt was not made. */
 export async function returnPending(
   database: Database,
