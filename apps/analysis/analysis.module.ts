@@ -31,7 +31,7 @@ export function analysisService(): ServiceDefinition {
         ) => ({
           durables: [
             checks.durable(),
-            keywordEvents(store),
+            keywordEvents(store, database),
             mentionsSink(clickhouse, database),
             checkActivitySink(clickhouse, database, store),
             observationsSink(clickhouse, database, store),

@@ -23,6 +23,9 @@ export interface Projection {
   apply(tx: Tx, message: ProjectedMessage): Promise<void>;
 }
 
+/** The projection that keeps `keywords` and `watches`, for those who act on a decision once its rows stand. */
+export const KEYWORDS_PROJECTION = 'keywords-v1';
+
 type Verdict = 'applied' | 'known' | 'early';
 
 /**
@@ -51,12 +54,26 @@ export async function applyOnce(tx: Tx, projection: Projection, message: Project
 }
 
 /** The sequence up to which the projection has followed the subject; 0 when it has seen nothing of it. */
-export async function positionOf(tx: Tx, projection: Projection, subject: string): Promise<number> {
-  const rows: { seq: number }[] = await tx.query(
-    'SELECT seq FROM projection_positions WHERE projection = $1 AND subject = $2',
-    [projection.name, subject],
+export async function positionOf(
+  tx: Tx,
+  projection: Pick<Projection, 'name'>,
+  subject: string,
+): Promise<number> {
+  return (await positionsOf(tx, projection.name, [subject])).get(subject) ?? 0;
+}
+
+/** As `positionOf`, of many subjects; those that it has seen nothing of are missing. */
+export async function positionsOf(
+  tx: Tx,
+  projectionName: string,
+  subjects: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (subjects.length === 0) return new Map();
+  const rows: { subject: string; seq: number }[] = await tx.query(
+    'SELECT subject, seq FROM projection_positions WHERE projection = $1 AND subject = ANY($2)',
+    [projectionName, subjects],
   );
-  return rows[0]?.seq ?? 0;
+  return new Map(rows.map(({ subject, seq }) => [subject, seq]));
 }
 
 /** The durable consumer that feeds a projection: one transaction for a batch. */

@@ -1,25 +1,56 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { EventSchema, KeywordDecisionSchema } from '#contracts';
+import type { JsMsg } from '@nats-io/jetstream';
+import { EventSchema, KeywordDecisionSchema, type Event } from '#contracts';
 import type { EventStore } from '#event-store';
-import { done, subjectOf, type Durable } from '#messaging';
+import { done, retry, subjectOf, type Durable, type Outcome } from '#messaging';
+import type { Database } from '#postgres';
+import { KEYWORDS_PROJECTION, positionsOf } from '#projections';
 import { keywordEventsOf } from '../domain/keyword-event-of.js';
 
-/** Makes events of what happens to keywords themselves. Whether they are pushed is the keyword's `webhookEvents`. */
-export function keywordEvents(store: EventStore): Durable {
+const NOT_THERE_YET_MS = 200;
+
+/**
+ * Makes events of what happens to keywords themselves. Whether they are pushed is the keyword's `webhookEvents`, which
+ * delivery reads from the tables: an event is made once these hold its decision.
+ */
+export function keywordEvents(store: EventStore, database: Database): Durable {
   return {
     stream: 'KEYWORDS',
     name: 'analysis-keyword-events',
     batchSize: 100,
     async handle(batch) {
-      const events = batch.flatMap(({ data }) => keywordEventsOf(fromBinary(KeywordDecisionSchema, data)));
-      await store.publishAll(
-        events.map((event) => ({
-          subject: subjectOf('EVENTS', event.accountId, event.watchId),
-          data: toBinary(EventSchema, event),
-          msgId: event.eventId,
-        })),
+      const eventsOf = new Map(
+        batch.map((message) => [message, keywordEventsOf(fromBinary(KeywordDecisionSchema, message.data))]),
       );
-      return batch.map(() => done);
+      const telling = batch.filter((message) => eventsOf.get(message)?.length);
+      const early = await earlyOf(database, telling);
+      await publish(
+        store,
+        telling.filter((message) => !early.has(message)).flatMap((message) => eventsOf.get(message) ?? []),
+      );
+      return Promise.all(batch.map((message) => (early.has(message) ? tooEarly(store, message) : done)));
     },
   };
+}
+
+/** Decisions that have not reached the tables. */
+async function earlyOf(database: Database, messages: readonly JsMsg[]): Promise<ReadonlySet<JsMsg>> {
+  const subjects = messages.map(({ subject }) => subject);
+  const positions = await positionsOf(database.manager, KEYWORDS_PROJECTION, subjects);
+  return new Set(messages.filter(({ subject, seq }) => (positions.get(subject) ?? 0) < seq));
+}
+
+async function publish(store: EventStore, events: readonly Event[]): Promise<void> {
+  await store.publishAll(
+    events.map((event) => ({
+      subject: subjectOf('EVENTS', event.accountId, event.watchId),
+      data: toBinary(EventSchema, event),
+      msgId: event.eventId,
+    })),
+  );
+}
+
+/** A keyword that was purged never comes into the tables again: there is nobody to tell. */
+async function tooEarly(store: EventStore, { subject }: JsMsg): Promise<Outcome> {
+  return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
 }
