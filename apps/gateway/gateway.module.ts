@@ -25,8 +25,10 @@ import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
 import { malformedRequests, readJsonAlone } from './http/request-parsing.js';
+import { UnreadGuard } from './http/unread.guard.js';
 import { WebhookAddresses } from './http/webhook-address.js';
 import { Idempotency } from './idempotency/idempotency.js';
+import { methodsAt } from './openapi/document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
@@ -94,7 +96,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
     server: malformedRequests,
     http(app: NestFastifyApplication) {
       const log = app.get<Logger>(LOG, { strict: false });
-      app.useGlobalFilters(new ErrorFilter(log));
+      app.useGlobalFilters(new ErrorFilter(log, methodsAt));
+      app.useGlobalGuards(new UnreadGuard());
       const fastify = app.getHttpAdapter().getInstance();
       readJsonAlone(fastify);
       trackRequests(fastify, log);

@@ -16,8 +16,8 @@ afterAll(() => service?.stop());
 const estimate = (body: unknown) => ada.api.post('/v1/keywords/estimate', body);
 
 /** A create that holds itself to an estimate. */
-async function createWith(token: string, body: unknown, as = ada) {
-  const answer = await request(`${service.url}/v1/keywords`, {
+async function createWith(token: string, body: unknown, as = ada, name = 'keywords') {
+  const answer = await request(`${service.url}/v1/${name}`, {
     method: 'POST',
     headers: {
       'x-api-key': as.api.apiKey,
@@ -48,6 +48,13 @@ describe('a create that sends its estimate token', () => {
     },
   );
 
+  it('is accepted under /v1/queries with other read-only keys: they are passed over', async () => {
+    const read = (await ada.api.post('/v1/keywords', body)).body;
+    const { estimateToken } = (await ada.api.post('/v1/queries/estimate', read)).body;
+    const later = { ...read, version: 9, watches: [{ ...read.watches[0], lastStatus: 'completed' }] };
+    expect(await createWith(estimateToken, later, ada, 'queries')).toMatchObject({ status: 201 });
+  });
+
   it.each<[string, object]>([
     ['another interval', { refresh_interval_seconds: 601 }],
     ['another term', { global_criteria: { market: 'global', query: 'acme!' } }],
@@ -70,7 +77,8 @@ describe('a create that sends its estimate token', () => {
       const { estimateToken } = (await estimate(body)).body;
       const forged = `${estimateToken.slice(0, -2)}${estimateToken.endsWith('A') ? 'B' : 'A'}${estimateToken.at(-1)}`;
       expect((await createWith(forged, body)).body.code).toBe('ESTIMATE_MISMATCH');
-      expect((await createWith('', body)).status).toBe(409);
+      for (const other of ['', `${estimateToken}=`, `!${estimateToken}`])
+        expect((await createWith(other, body)).status).toBe(409);
       const eve = await service.tenant('growth');
       expect((await createWith(estimateToken, body, eve)).body.code).toBe('ESTIMATE_MISMATCH');
     },

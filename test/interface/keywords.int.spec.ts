@@ -190,6 +190,13 @@ describe('the list of keywords', () => {
       expect(await names('q=o_a')).toEqual(['Two_and']);
       expect(await names('source=rss')).toEqual([]);
       expect(await names('source=rss&source=hackernews&q=one')).toEqual(['One']);
+      const entries = (...sources: [string, boolean][]) => ({
+        sources: sources.map(([source, enabled]) => ({ source, enabled })),
+      });
+      await api.patch(`/v1/keywords/${ids[3]}`, entries(['hackernews', true], ['lemmy', false]));
+      await api.patch(`/v1/keywords/${ids[2]}`, entries(['lemmy', true]));
+      expect(await names('source=lemmy')).toEqual(['Two', 'One']);
+      expect(await names('source=hackernews&q=two')).toEqual(['Two_and']);
       expect(
         (await api.get(`/v1/keywords?limit=2&state=active&cursor=${first.body.nextCursor}`)).status,
       ).toBe(400);

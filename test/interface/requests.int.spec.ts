@@ -244,6 +244,54 @@ describe('what a request must be', () => {
     },
   );
 
+  it(
+    'what a route would pass over is refused by its name: parameters where it reads none, a body where it takes none',
+    { tags: ['requests.unknown-key'] },
+    async () => {
+      const { id } = (await ada.api.post('/v1/keywords', keywordBody({ name: 'Whole' }))).body;
+      for (const [method, path, body, message] of [
+        ['GET', `/v1/keywords/${id}?x=1`, undefined, 'x: is not a known parameter'],
+        ['GET', '/v1/sources?x=1', undefined, 'x: is not a known parameter'],
+        ['POST', '/v1/keywords/estimate?x=1', keywordBody(), 'x: is not a known parameter'],
+        ['PATCH', `/v1/keywords/${id}?x=1`, { name: 'Y' }, 'x: is not a known parameter'],
+        ['POST', `/v1/keywords/${id}/pause`, { x: 'tired' }, 'x: is not a known key'],
+        ['POST', `/v1/keywords/${id}/pause`, [1], 'no body is wanted'],
+      ] as const) {
+        const answer = await ada.api.call(method, path, body);
+        expect([path, answer.status, answer.body.error]).toEqual([path, 400, message]);
+      }
+      expect((await ada.api.post(`/v1/keywords/${id}/pause`, {})).status).toBe(200);
+    },
+  );
+
+  it('a number beyond those of JavaScript is refused by its name, with an Idempotency-Key as well', async () => {
+    const body = JSON.stringify(keywordBody({ global_criteria: { market: 'm', query: 'q', filters: 0 } }));
+    for (const more of [{}, { 'idempotency-key': newId() }] as Record<string, string>[]) {
+      const sent = body.replace('"filters":0', '"filters":{"deep":[1e400]}');
+      const answer = await send('POST', '/v1/keywords', { ...key(), ...more }, sent);
+      expect([answer.status, answer.body]).toMatchObject([
+        400,
+        { details: [{ path: 'global_criteria.filters.deep[0]', message: 'is too large a number' }] },
+      ]);
+    }
+  });
+
+  it('a method that an address does not offer is answered with 405 and those that it does', async () => {
+    const { id } = (await ada.api.get('/v1/keywords')).body.data[0];
+    for (const [method, path, allow] of [
+      ['PUT', `/v1/keywords/${id}`, 'GET, PATCH, DELETE'],
+      ['PATCH', '/v1/keywords?limit=1', 'POST, GET'],
+      ['GET', `/v1/queries/${id}/pause`, 'POST'],
+    ] as const) {
+      const answer = await request(`${service.url}${path}`, { method, headers: key() });
+      expect([answer.statusCode, answer.headers.allow, await answer.body.json()]).toEqual([
+        405,
+        allow,
+        { error: `${method} is not offered here; offered: ${allow}`, code: 'METHOD_NOT_ALLOWED' },
+      ]);
+    }
+  });
+
   it.each(['0001-01-01T00:00:00Z', '1850-01-01T00:00:00Z', '2999-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
     'an instant as far off as %s is taken',
     async (instant) => {

@@ -80,7 +80,9 @@ describe('reading a body', () => {
   it('leaves the user’s own keys in a fault’s path as they are', () => {
     const faults = (raw: unknown) => {
       try {
-        readBody(NoteDto, raw, 'snake', () => [{ path: 'filters.note_text.sizeBytes[0]', message: 'x' }]);
+        readBody(NoteDto, raw, 'snake', () => [
+          () => [{ path: 'filters.note_text.sizeBytes[0]', message: 'x' }],
+        ]);
       } catch (error) {
         return (error as Refusal).details;
       }
@@ -104,7 +106,7 @@ describe('reading a body', () => {
 
   it('tells the same fault once', () => {
     const fault = { path: 'noteText', message: 'x' };
-    expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', () => [fault, { ...fault }])).toThrow(
+    expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', () => [() => [fault, { ...fault }]])).toThrow(
       'noteText: x',
     );
   });
@@ -168,8 +170,9 @@ describe('reading a body', () => {
   it('asks about the meaning too, and tells what is wrong with the shape when the question fails over it', () => {
     const ask = (raw: unknown) => {
       try {
-        readBody(NoteDto, raw, 'any', ({ noteText }) => [
-          { path: 'noteText', message: noteText.toUpperCase() },
+        readBody(NoteDto, raw, 'any', ({ noteText, filters }) => [
+          () => [{ path: 'noteText', message: noteText.toUpperCase() }],
+          () => (filters ? [{ path: 'filters', message: 'are not wanted here' }] : []),
         ]);
         return undefined;
       } catch (error) {
@@ -177,7 +180,10 @@ describe('reading a body', () => {
       }
     };
     expect(ask({ note_text: 'a' })).toEqual([{ path: 'note_text', message: 'A' }]);
-    expect(ask({ note_text: 5 })).toEqual([{ path: 'note_text', message: 'must be a string' }]);
+    expect(ask({ note_text: 5, filters: {} })).toEqual([
+      { path: 'note_text', message: 'must be a string' },
+      { path: 'filters', message: 'are not wanted here' },
+    ]);
   });
 
   it('lets a defect of the question itself through', () => {
@@ -185,6 +191,6 @@ describe('reading a body', () => {
     const ask = () => {
       throw defect;
     };
-    expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', ask)).toThrow(defect);
+    expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', () => [ask])).toThrow(defect);
   });
 });

@@ -17,7 +17,7 @@ const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 
 
 /**
  * Reads a request body into its DTO.
- * @param more further faults that the DTO's decorators cannot see; asked even when there are others
+ * @param more questions about what the DTO's decorators cannot see; each is asked even when there are faults
  * @param complete fills in, in camelCase, what a partial body leaves as it is
  * @throws Refusal 400 `VALIDATION` with every fault and its path, in the sender's own spelling
  */
@@ -25,7 +25,7 @@ export function readBody<T extends object>(
   dto: ClassConstructor<T>,
   raw: unknown,
   spelling: Spelling = 'any',
-  more: (body: T) => Fault[] = () => [],
+  more: (body: T) => readonly (() => Fault[])[] = () => [],
   complete: (given: Record<string, unknown>) => Record<string, unknown> = (given) => given,
 ): T {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
@@ -44,7 +44,8 @@ export function readBody<T extends object>(
     forbidUnknownValues: true,
   });
   const shape = faultsOf(errors).map(named);
-  const meaning = askMeaning(() => more(body), shape.length > 0)
+  const meaning = more(body)
+    .flatMap((question) => askMeaning(question, shape.length > 0))
     .map(named)
     .filter(({ path }) => !shape.some((fault) => path.startsWith(fault.path)));
   const faults = once([...cased.faults, ...shape, ...meaning]);
@@ -100,20 +101,31 @@ function faultsOf(errors: readonly ValidationError[], parent = ''): Fault[] {
       : parent === ''
         ? error.property
         : `${parent}.${error.property}`;
-    const own = messagesOf(error).map((message) => ({ path, message }));
+    const own = messagesOf(error).flatMap(({ rule, message }) =>
+      rule === 'nestedValidation' && Array.isArray(error.value)
+        ? error.value.flatMap((item: unknown, n) =>
+            typeof item === 'object' && item !== null ? [] : [{ path: `${path}[${n}]`, message }],
+          )
+        : [{ path, message }],
+    );
     return [...own, ...faultsOf(error.children ?? [], path)];
   });
 }
 
 /** What is wrong with one key. A missing value, or one of the wrong type, breaks every rule at once: one says enough. */
-function messagesOf({ constraints = {}, property, value }: ValidationError): string[] {
+function messagesOf({
+  constraints = {},
+  property,
+  value,
+}: ValidationError): { rule: string; message: string }[] {
   const broken = Object.entries(constraints).map(([rule, message]) => ({
     rule,
     message: rule === 'whitelistValidation' ? 'is not a known key' : clean(message, property),
   }));
-  if (value === undefined && broken.length > 0) return ['is required'];
+  if (value === undefined && broken.length > 0) return [{ rule: 'isDefined', message: 'is required' }];
   const wrongType = broken.find(({ rule }) => TYPE_RULES.includes(rule));
-  return (wrongType ? [wrongType] : broken).map(({ message }) => message);
+  if (!wrongType) return broken;
+  return [value === null ? { ...wrongType, message: `${wrongType.message}, and cannot be null` } : wrongType];
 }
 
 /** Two parts of the validation may find the same fault. */
@@ -125,6 +137,7 @@ function once(faults: readonly Fault[]): Fault[] {
 /** class-validator writes the key into its messages; the path has it already. */
 function clean(message: string, property: string): string {
   return message
+    .replace(' conforming to the specified constraints', '')
     .replace(new RegExp(`^(nested property )?${escape(property)} `), '')
     .replace(new RegExp(`^(each value )in (nested property )?${escape(property)} `), '$1');
 }

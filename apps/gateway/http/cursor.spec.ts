@@ -49,6 +49,27 @@ describe('cursors', () => {
     );
   });
 
+  it(
+    'are refused with 400 when anything was put in that reading would pass over',
+    { tags: ['requests.cursor-bound'] },
+    () => {
+      fc.assert(
+        fc.property(
+          scope,
+          position,
+          fc.nat(),
+          fc.constantFrom('=', '!', '.', ' ', '%'),
+          (of, at, where, more) => {
+            const cursor = cursors.write(of, at);
+            const index = where % (cursor.length + 1);
+            const changed = cursor.slice(0, index) + more + cursor.slice(index);
+            expect(refusalOf(() => cursors.read(of, changed)).status).toBe(400);
+          },
+        ),
+      );
+    },
+  );
+
   it('are refused with 400 by another list, account or filter', { tags: ['requests.cursor-bound'] }, () => {
     fc.assert(
       fc.property(scope, scope, position, (of, other, at) => {

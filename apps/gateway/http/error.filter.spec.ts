@@ -16,7 +16,9 @@ function answerTo(error: unknown): { status: number; body: unknown } {
       answer.body = body;
     },
   };
-  const host = { switchToHttp: () => ({ getResponse: () => reply }) } as unknown as ArgumentsHost;
+  const request = { method: 'GET', url: '/x' };
+  const http = { getResponse: () => reply, getRequest: () => request };
+  const host = { switchToHttp: () => http } as unknown as ArgumentsHost;
   new ErrorFilter(createLogger('spec', 'silent')).catch(error, host);
   return answer;
 }

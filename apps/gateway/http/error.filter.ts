@@ -1,5 +1,11 @@
-import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import {
+  Catch,
+  HttpException,
+  NotFoundException,
+  type ArgumentsHost,
+  type ExceptionFilter,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal, type Fault } from '#kernel';
 import type { Logger } from '#telemetry';
 
@@ -22,11 +28,26 @@ export interface ErrorAnswer {
 /** The one place where an error becomes an answer. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(private readonly log: Logger) {}
+  /** @param methodsAt what the interface offers at an address, in capitals */
+  constructor(
+    private readonly log: Logger,
+    private readonly methodsAt: (path: string) => readonly string[] = () => [],
+  ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const reply = http.getResponse<FastifyReply>();
+    // The framework's own: no route was found. What a route does not find is a Refusal.
+    if (error instanceof NotFoundException) {
+      const { method, url } = http.getRequest<FastifyRequest>();
+      const offered = this.methodsAt(url.replace(/\?.*$/s, '')).join(', ');
+      if (offered !== '') {
+        void reply.header('allow', offered);
+        error = new Refusal(405, 'METHOD_NOT_ALLOWED', `${method} is not offered here; offered: ${offered}`);
+      }
+    }
     const { status, body } = errorAnswer(error, this.log);
-    void host.switchToHttp().getResponse<FastifyReply>().status(status).send(body);
+    void reply.status(status).send(body);
   }
 }
 

@@ -15,6 +15,9 @@ export function rawFaults(raw: unknown): Fault[] {
 function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[]): void {
   if (typeof value === 'string' && NOT_STORABLE.test(value))
     faults.push({ path, message: 'must be Unicode text without U+0000 and lone surrogates' });
+  // JSON knows no bound of numbers, and JavaScript reads those beyond its own as infinite, which no JSON can hold again.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    faults.push({ path, message: 'is too large a number' });
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value))
     return value.forEach((item, index) => visit(item, `${path}[${index}]`, usersOwn, faults));

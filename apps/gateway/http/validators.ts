@@ -5,6 +5,7 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
+  IsUUID,
   registerDecorator,
   ValidateIf,
   ValidateNested,
@@ -21,6 +22,16 @@ export function Nullable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined && value !== null);
 }
 
+/** A UUID, in its one spelling: keys of maps know no other. */
+export function Id(): PropertyDecorator {
+  return all(
+    IsUUID(),
+    Transform(({ value }) => (typeof value === 'string' ? value.toLowerCase() : (value as unknown)), {
+      toClassOnly: true,
+    }),
+  );
+}
+
 /** A list of objects of one class, `min` to `max` of them. */
 export function ListOf<T extends object>(
   dto: () => ClassConstructor<T>,
@@ -31,7 +42,7 @@ export function ListOf<T extends object>(
     IsArray(),
     ArrayMinSize(min),
     ArrayMaxSize(max),
-    ValidateNested({ each: true }),
+    ValidateNested({ each: true, message: 'must be an object' }),
     Type(dto),
     Transform(({ value }) => flat(value), { toClassOnly: true }),
   );

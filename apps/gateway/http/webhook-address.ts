@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { createAddressPolicy, type AddressPolicy } from '#http-out';
+import type { Fault } from '#kernel';
 
 /**
  * Tells webhooks that could never be reached, before anything is promised: literal addresses that delivery would refuse.
@@ -11,6 +12,12 @@ export class WebhookAddresses {
   /** @param allow `EGRESS_ALLOW` as CIDRs */
   constructor(allow: readonly string[]) {
     this.permits = createAddressPolicy(allow);
+  }
+
+  /** The fault of a body's `webhookUrl`, if there is one. */
+  faults(webhookUrl: string | null | undefined): Fault[] {
+    const message = this.fault(webhookUrl);
+    return message === undefined ? [] : [{ path: 'webhookUrl', message }];
   }
 
   /** What is wrong with the address, if anything; one that is no URL is somebody else's to tell. */

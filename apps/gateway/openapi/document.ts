@@ -35,6 +35,17 @@ const ROUTES: readonly Route[] = [
   description,
 ];
 
+const TEMPLATES = ROUTES.map(({ method, path }) => ({
+  method: method.toUpperCase(),
+  // The template's own text has no signs of a pattern but the dot of `openapi.json`.
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
+}));
+
+/** The methods that the interface offers at an address, in capitals. */
+export function methodsAt(path: string): string[] {
+  return TEMPLATES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+}
+
 /**
  * The machine-readable description of the interface: OpenAPI 3.1, version 1.0.0.
  * @param floorOverride `INTERVAL_FLOOR_SECONDS`, where the installation has one

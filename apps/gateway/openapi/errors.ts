@@ -29,6 +29,11 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
     description: 'There is none, or it is another account’s.',
     codes: ['NOT_FOUND', 'USER_NOT_FOUND', 'USER_PROTECTED', 'USER_SUSPENDED'],
   },
+  405: {
+    name: 'MethodNotAllowed',
+    description: 'Nothing is offered here by this method; the header `Allow` names those that are.',
+    codes: ['METHOD_NOT_ALLOWED'],
+  },
   409: {
     name: 'Conflict',
     description: 'It does not fit what there is.',

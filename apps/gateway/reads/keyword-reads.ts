@@ -14,6 +14,7 @@ export interface WatchRead {
 /** What a list of keywords can be narrowed to. */
 export interface KeywordFilter {
   states: string[];
+  /** Those that it lists, enabled or not. */
   sources: string[];
   /** Part of the name, in any case. */
   name: string | undefined;
@@ -46,7 +47,7 @@ export class KeywordReads {
     if (filter.name) query.andWhere('position(lower(:name) in lower(k.name)) > 0', { name: filter.name });
     if (filter.sources.length > 0)
       query.andWhere(
-        'EXISTS (SELECT 1 FROM watches w WHERE w.keyword_id = k.keyword_id AND w.source IN (:...sources))',
+        `EXISTS (SELECT 1 FROM jsonb_array_elements(k.definition->'sources') s WHERE s->>'source' IN (:...sources))`,
         { sources: filter.sources },
       );
     return query.getMany();

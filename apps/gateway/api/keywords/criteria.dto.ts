@@ -10,7 +10,6 @@ import {
   IsObject,
   IsPositive,
   IsString,
-  IsUUID,
   Length,
   Max,
   MaxLength,
@@ -18,10 +17,10 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contracts';
-import { AsItCame, Check, jsonSizeFault, ListOf, Nullable, Optional } from '../../http/validators.js';
+import { AsItCame, Check, Id, jsonSizeFault, ListOf, Nullable, Optional } from '../../http/validators.js';
 
-/** More terms than any plan allows; the plan's own limit is told by the plan. */
-const MOST_TERMS = 50;
+/** Far more terms than any plan allows: the plan's own limit is told by the plan. */
+const MOST_TERMS = 500;
 /** Of JSON. They are kept with each search of a keyword, in one message. */
 const MOST_FILTERS_KIB = 16;
 /** A year. */
@@ -63,7 +62,7 @@ export class GlobalCriteriaDto extends CriteriaFieldsDto {
 
 /** One search of a source. */
 export class SearchDto {
-  @Optional() @IsUUID() id?: string;
+  @Optional() @Id() id?: string;
   @Nullable() @IsString() @MaxLength(80) label?: string | null;
   @Optional() @IsBoolean() overridesEnabled?: boolean;
   @Optional() @IsObject() @ValidateNested() @Type(() => CriteriaDto) overrides?: CriteriaDto;

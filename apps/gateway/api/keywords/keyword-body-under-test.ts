@@ -1,7 +1,7 @@
 import { createSources } from '#sources';
 import { readBody, type Spelling } from '../../http/body.js';
 import { KeywordBodyDto } from './keyword-body.dto.js';
-import { keywordFaults } from './keyword-faults.js';
+import { keywordQuestions } from './keyword-faults.js';
 import { Refusal, type Fault } from '#kernel';
 
 // For specs only: a body that the create takes, and what the create says of others.
@@ -64,7 +64,7 @@ const sources = createSources({});
 /** Every fault that the create finds. */
 export function faultsOfKeyword(body: unknown, spelling: Spelling = 'any'): readonly Fault[] {
   try {
-    readBody(KeywordBodyDto, body, spelling, (one) => keywordFaults(one, sources));
+    readBody(KeywordBodyDto, body, spelling, (one) => keywordQuestions(one, sources));
     return [];
   } catch (error) {
     if (error instanceof Refusal && error.status === 400 && error.code === 'VALIDATION')

@@ -8,7 +8,6 @@ import {
   IsObject,
   IsPositive,
   IsString,
-  IsUUID,
   Length,
   Max,
   MaxLength,
@@ -21,6 +20,7 @@ import {
   dateTimeFault,
   flat,
   httpUrlFault,
+  Id,
   ListOf,
   Nullable,
   Optional,
@@ -46,7 +46,7 @@ export class VipDto {
 }
 
 export class KeywordChannelDto {
-  @IsUUID() channelId!: string;
+  @Id() channelId!: string;
   @IsIn(['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report']) mode!: string;
 }
 
@@ -64,6 +64,8 @@ export const WEBHOOK_EVENTS = [
   'keyword.resumed',
   'channel.disabled',
 ] as const;
+
+const TEXT_OR_OBJECT = 'must be a string or an object';
 
 /** The body of a keyword's creation. */
 export class KeywordBodyDto {
@@ -83,13 +85,13 @@ export class KeywordBodyDto {
   @Optional()
   @IsArray()
   @ArrayMaxSize(50)
-  @ValidateNested({ each: true })
+  @ValidateNested({ each: true, message: TEXT_OR_OBJECT })
   @Transform(({ value }) => instances(MuteDto, value, 'value'), { toClassOnly: true })
   muteRules?: MuteDto[];
   @Optional()
   @IsArray()
   @ArrayMaxSize(100)
-  @ValidateNested({ each: true })
+  @ValidateNested({ each: true, message: TEXT_OR_OBJECT })
   @Transform(({ value }) => instances(VipDto, value, 'handle'), { toClassOnly: true })
   vipAuthors?: VipDto[];
   @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];

@@ -102,7 +102,7 @@ const REFUSED: [path: string, values: Json[]][] = [
   ['globalCriteria.match', [null, '', 'exact', 'WORD']],
   [
     'globalCriteria.terms',
-    [null, 'x', [], ['one'], words(51), ['a', ''], ['a', chars(61)], ['a', 1], ['a', null]],
+    [null, 'x', [], ['one'], words(501), ['a', ''], ['a', chars(61)], ['a', 1], ['a', null]],
   ],
   ['globalCriteria.repliesTo', [null, '', chars(17), 1]],
   [
@@ -254,5 +254,54 @@ describe('the create body of a keyword', () => {
       'sources[0].searches[0].label',
       'vipAuthors[1].handle',
     ]);
+  });
+
+  it('asks every question of its meaning, also where the shape makes another one fail', () => {
+    const body = {
+      ...leastKeyword(),
+      sources: undefined,
+      globalCriteria: { market: 'm', terms: ['a', 'A'] },
+    };
+    expect(faultsOfKeyword(body).map(({ path }) => path)).toEqual(['sources', 'globalCriteria.terms[1]']);
+    const missing = withValue(
+      withValue(leastKeyword(), 'sources[0].source', 'x'),
+      'globalCriteria.query',
+      undefined,
+    );
+    expect(faultsOfKeyword(missing)).toMatchObject([
+      { path: 'sources[0].source', message: expect.stringMatching(/^x is not configured/) as string },
+      { path: 'globalCriteria.query' },
+    ]);
+  });
+
+  it.each<[string, Json, Json, string]>([
+    ['the global ones alone', ['ftp://x'], undefined, 'globalCriteria.filters.feed_urls'],
+    ['the search', ['ftp://x'], ['ftp://y'], 'sources[0].searches[0].overrides.filters.feed_urls'],
+    ['nobody', undefined, undefined, 'sources[0].searches[0].overrides.filters.feed_urls'],
+  ])('blames the criteria that say what a source does not take: %s', (_, global, own, path) => {
+    const body = {
+      ...leastKeyword(),
+      globalCriteria: { market: 'm', query: 'q', ...(global && { filters: { feed_urls: global } }) },
+      sources: [
+        {
+          source: 'rss',
+          enabled: true,
+          searches: [{ overrides: own ? { filters: { feed_urls: own } } : {} }],
+        },
+      ],
+    };
+    expect(faultsOfKeyword(body).map((fault) => fault.path)).toEqual([path]);
+  });
+
+  it.each<[string, Json, string, string]>([
+    ['muteRules', ['spam', 5], 'muteRules[1]', 'must be a string or an object'],
+    ['vipAuthors', [null], 'vipAuthors[0]', 'must be a string or an object'],
+    ['sources', [5], 'sources[0]', 'must be an object'],
+    ['globalCriteria.priceMin', 'a', 'globalCriteria.priceMin', 'must be a number'],
+    ['name', null, 'name', 'must be a string, and cannot be null'],
+    ['rules[1].id', '0190A0B0-0000-7000-8000-00000000000a', 'rules[1].id', 'is used twice'],
+  ])('tells of %s that %j is wrong, in plain words', (path, value, at, message) => {
+    const body = withValue(fullKeyword(), 'rules[0].id', '0190a0b0-0000-7000-8000-00000000000a');
+    expect(faultsOfKeyword(withValue(body, path, value))).toContainEqual({ path: at, message });
   });
 });

@@ -99,7 +99,7 @@ export class KeywordChangeController {
       const view = await this.views.of(accountId, id);
       return { ...view, resetSearches: resets.map((reset) => resetView(reset, definition)) };
     }
-    throw Refusal.conflict('it is changed by others all the time; read it again and repeat');
+    throw Refusal.conflict('the keyword is changed by others all the time; read it again and repeat');
   }
 
   /** Undefined: the keyword has become another since it was read. */

@@ -10,7 +10,7 @@ import { inSpellingOf, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { send } from '../../http/commands.js';
 import { EstimateTokens } from './estimate-tokens.js';
-import { KeywordInput } from './keyword-input.js';
+import { KeywordInput, withoutReadOnlyKeys } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
 
 /** Keywords before they are: what one would cost, and its creation. Both read and admit a body alike. */
@@ -32,7 +32,7 @@ export class KeywordCreateController {
   @Post('v1/queries/estimate')
   @HttpCode(200)
   estimateQuery(@From() caller: Caller, @Body() raw: unknown) {
-    return this.estimate(caller, raw, 'camel');
+    return this.estimate(caller, withoutReadOnlyKeys(raw), 'camel');
   }
 
   @Post('v1/keywords')
@@ -53,7 +53,7 @@ export class KeywordCreateController {
     @Body() raw: unknown,
     @Headers('service-estimate-token') token: string | undefined,
   ) {
-    return this.create(caller, commandId, raw, 'camel', token);
+    return this.create(caller, commandId, withoutReadOnlyKeys(raw), 'camel', token);
   }
 
   /** A refusal that the create would answer is the answer here; an outage is one of the estimate itself. */

@@ -1,4 +1,4 @@
-import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { CriteriaSchema, type Criteria, type SourceId } from '#contracts';
 import { resolveCriteria } from '#criteria';
 import { instantIn, type Fault } from '#kernel';
@@ -7,27 +7,41 @@ import type { SourceSetup } from '#sources';
 import type { CriteriaDto } from './criteria.dto.js';
 import type { KeywordBodyDto } from './keyword-body.dto.js';
 import { clauseFault } from './rule-fields.js';
+import type { RuleDto } from './rule.dto.js';
 
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
 
 /** What the decorators of the body cannot see: keys that must fit each other, and the sources. */
-export function keywordFaults(body: KeywordBodyDto, sources: Sources): Fault[] {
+export function keywordQuestions(body: KeywordBodyDto, sources: Sources): (() => Fault[])[] {
+  const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);
   return [
-    ...termFaults(body.globalCriteria, 'globalCriteria'),
-    ...body.sources.flatMap((_, index) => sourceFaults(body, index, sources)),
-    ...(body.rules ?? []).flatMap((rule, index) =>
-      ('all' in rule.when ? (rule.when.all as { field: unknown; op: unknown }[]) : []).flatMap(
-        (clause, n) => {
-          const fault = clauseFault(clause.field, clause.op);
-          return fault
-            ? [{ path: `rules[${index}].when.all[${n}].${fault.key}`, message: fault.message }]
-            : [];
-        },
-      ),
-    ),
-    ...scheduleFaults(body),
+    () => termFaults(body.globalCriteria, 'globalCriteria'),
+    ...listOf(body.sources).map((_, index) => () => sourceFaults(body, index, sources)),
+    ...listOf(body.rules).map((rule, index) => () => ruleFaults(rule, index)),
+    () => twiceFaults(listOf(body.rules), 'rules'),
+    () => scheduleFaults(body),
   ];
+}
+
+function ruleFaults({ when }: RuleDto, index: number): Fault[] {
+  const clauses = 'all' in when ? (when.all as { field: unknown; op: unknown }[]) : [];
+  return clauses.flatMap((clause, n) => {
+    const fault = clauseFault(clause.field, clause.op);
+    return fault ? [{ path: `rules[${index}].when.all[${n}].${fault.key}`, message: fault.message }] : [];
+  });
+}
+
+/** An id names one of a list. */
+function twiceFaults(items: readonly { id?: string }[], path: string): Fault[] {
+  const known = new Set<string>();
+  return items.flatMap(({ id }, index) => {
+    if (id === undefined || !known.has(id)) {
+      if (id !== undefined) known.add(id);
+      return [];
+    }
+    return [{ path: `${path}[${index}].id`, message: 'is used twice' }];
+  });
 }
 
 /** What is wrong with criteria that a source is asked with. `path` leads to them. */
@@ -88,15 +102,12 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
       message: `${entry.source} is listed twice; put all its searches into one entry`,
     });
   const unavailable = entry.enabled ? unavailability(entry.source, sources) : undefined;
-  if (unavailable) return [...faults, { path: `${path}.source`, message: unavailable }];
+  if (unavailable) faults.push({ path: `${path}.source`, message: unavailable });
   const searches = entry.searches ?? [];
-  const ids = new Map<string, number>();
-  searches.forEach((search, n) => {
-    faults.push(...termFaults(search.overrides, `${path}.searches[${n}].overrides`));
-    if (search.id !== undefined && ids.has(search.id))
-      faults.push({ path: `${path}.searches[${n}].id`, message: 'is used twice' });
-    if (search.id !== undefined) ids.set(search.id, n);
-  });
+  searches.forEach((search, n) =>
+    faults.push(...termFaults(search.overrides, `${path}.searches[${n}].overrides`)),
+  );
+  faults.push(...twiceFaults(searches, `${path}.searches`));
   if (!entry.enabled) return faults;
   const global = criteriaOf(body.globalCriteria);
   if (searches.length === 0)
@@ -104,14 +115,30 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
   return [
     ...faults,
     ...searches.flatMap((search, n) => {
-      const enabled = search.overrides !== undefined && search.overridesEnabled !== false;
-      const resolved = resolveCriteria(
-        global,
-        enabled ? criteriaOf(search.overrides ?? {}) : create(CriteriaSchema),
-      );
-      return searchFaults(entry.source, resolved, `${path}.searches[${n}].overrides`, sources);
+      const own = search.overridesEnabled === false ? {} : (search.overrides ?? {});
+      const resolved = resolveCriteria(global, criteriaOf(own));
+      return searchFaults(entry.source, resolved, '', sources).map((fault) => {
+        // What only the global criteria say is their fault; what nobody says belongs to the search.
+        const isGlobal = says(body.globalCriteria, fault.path) && !says(own, fault.path);
+        return {
+          ...fault,
+          path: [isGlobal ? 'globalCriteria' : `${path}.searches[${n}].overrides`, fault.path]
+            .filter(Boolean)
+            .join('.'),
+        };
+      });
     }),
   ];
+}
+
+/** Whether criteria hold what a path leads to: `filters.feed_urls[2]`. */
+function says(criteria: CriteriaDto, path: string): boolean {
+  let at: unknown = criteria;
+  for (const key of path.match(/[^.[\]]+/g) ?? []) {
+    if (typeof at !== 'object' || at === null) return false;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at !== undefined;
 }
 
 function scheduleFaults({ schedule }: KeywordBodyDto): Fault[] {

@@ -7,7 +7,7 @@ import { readBody, type Spelling } from '../../http/body.js';
 import { WebhookAddresses } from '../../http/webhook-address.js';
 import { definitionOf, definitionView } from './definition.js';
 import { KeywordBodyDto, READ_ONLY_KEYS } from './keyword-body.dto.js';
-import { keywordFaults, type Sources } from './keyword-faults.js';
+import { keywordQuestions, type Sources } from './keyword-faults.js';
 
 /** Keys that every keyword has: null is no way to clear them. */
 const REQUIRED_KEYS: readonly string[] = ['name', 'refreshIntervalSeconds', 'globalCriteria', 'sources'];
@@ -20,18 +20,13 @@ export class KeywordInput {
     private readonly webhooks: WebhookAddresses,
   ) {}
 
-  private faults(body: KeywordBodyDto): Fault[] {
-    const webhook = this.webhooks.fault(body.webhookUrl);
-    return [
-      ...(webhook ? [{ path: 'webhookUrl', message: webhook }] : []),
-      ...keywordFaults(body, this.sources),
-    ];
+  private questions(body: KeywordBodyDto): (() => Fault[])[] {
+    return [() => this.webhooks.faults(body.webhookUrl), ...keywordQuestions(body, this.sources)];
   }
 
   /** A whole body. @throws Refusal 400 with every fault */
-  whole(raw: unknown, spelling: Spelling): KeywordDefinition {
-    const body = spelling === 'camel' ? withoutReadOnlyKeys(raw) : raw;
-    return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => this.faults(one)));
+  whole(body: unknown, spelling: Spelling): KeywordDefinition {
+    return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => this.questions(one)));
   }
 
   /**
@@ -44,7 +39,8 @@ export class KeywordInput {
       KeywordBodyDto,
       withoutReadOnlyKeys(raw),
       spelling,
-      (body) => this.faults(body).filter((fault) => concerns(fault, given)),
+      (body) =>
+        this.questions(body).map((question) => () => question().filter((fault) => concerns(fault, given))),
       (changes) => {
         given = new Set(Object.keys(changes));
         const kept = Object.entries({ ...definitionView(current), ...changes });
@@ -65,7 +61,7 @@ function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
 }
 
 /** They are taken and passed over, so that a keyword can be read, changed and sent back. */
-function withoutReadOnlyKeys(raw: unknown): unknown {
+export function withoutReadOnlyKeys(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([key]) => !READ_ONLY.has(key)));
 }

@@ -16,7 +16,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { SOURCE_IDS, type SourceId } from '#contracts';
-import { Check, ListOf, Nullable, Optional } from '../../http/validators.js';
+import { Check, Id, ListOf, Nullable, Optional } from '../../http/validators.js';
 import { clauseValueFault, OPERATORS } from './rule-fields.js';
 
 /** One comparison of a mention's field. */
@@ -66,7 +66,7 @@ export class ActionDto {
 
 /** A rule of a keyword. */
 export class RuleDto {
-  @Optional() @IsUUID() id?: string;
+  @Optional() @Id() id?: string;
   @IsString() @Length(1, 60) name!: string;
   @Optional() @IsBoolean() enabled?: boolean;
   @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;

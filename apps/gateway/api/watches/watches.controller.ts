@@ -66,14 +66,17 @@ export class WatchesController {
   ) {
     const source = sourceOf(name);
     const unavailable = unavailability(source, this.sources);
-    if (unavailable) throw Refusal.validation([{ path: 'source', message: unavailable }]);
     const body = readBody(WatchBodyDto, raw, 'snake', (one) => [
-      ...termFaults(one.criteria, 'criteria'),
-      ...marketFaults(one),
-      ...this.webhookFaults(one),
-      ...searchFaults(source, criteriaOf(withMarket(one)), 'criteria', this.sources).map((fault) =>
-        fault.path === 'criteria.market' && one.market !== undefined ? { ...fault, path: 'market' } : fault,
-      ),
+      () => (unavailable ? [{ path: 'source', message: unavailable }] : []),
+      () => termFaults(one.criteria, 'criteria'),
+      () => marketFaults(one),
+      () => this.webhooks.faults(one.webhookUrl),
+      () =>
+        searchFaults(source, criteriaOf(withMarket(one)), 'criteria', this.sources).map((fault) =>
+          fault.path === 'criteria.market' && one.criteria.market === undefined
+            ? { ...fault, path: 'market' }
+            : fault,
+        ),
     ]);
     const { id } = await send(
       this.bus,
@@ -126,7 +129,9 @@ export class WatchesController {
     @Body() raw: unknown,
   ) {
     const source = sourceOf(name);
-    const body = readBody(WatchChangeDto, raw, 'snake', (one) => this.webhookFaults(one));
+    const body = readBody(WatchChangeDto, raw, 'snake', ({ webhookUrl }) => [
+      () => this.webhooks.faults(webhookUrl),
+    ]);
     await this.view(accountId, source, id);
     await send(
       this.bus,
@@ -157,11 +162,6 @@ export class WatchesController {
       COMMANDS.retireWatch,
       create(RetireWatchSchema, { commandId: newId(), accountId, watchId: pathId(id, 'watch') }),
     );
-  }
-
-  private webhookFaults({ webhookUrl }: Pick<WatchBodyDto, 'webhookUrl'>): Fault[] {
-    const message = this.webhooks.fault(webhookUrl);
-    return message ? [{ path: 'webhookUrl', message }] : [];
   }
 
   private async view(accountId: string, source: SourceId, id: string) {

@@ -1,0 +1,42 @@
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import type { FastifyRequest } from 'fastify';
+import { Refusal, type Fault } from '#kernel';
+
+/**
+ * Refuses what a route would pass over without a word: parameters where it reads none, and a body where it takes none.
+ * Routes that read some refuse the others themselves. An empty object is as good as no body.
+ */
+export class UnreadGuard implements CanActivate {
+  /** @throws Refusal 400 that names each of them */
+  canActivate(context: ExecutionContext): boolean {
+    const { url, query, body } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (!url.startsWith('/v1/')) return true;
+    const read = readBy(context);
+    const faults = [
+      ...(read.has(RouteParamtypes.QUERY) ? [] : unknown(query, 'is not a known parameter')),
+      ...(read.has(RouteParamtypes.BODY) ? [] : bodyFaults(body)),
+    ];
+    if (faults.length > 0) throw Refusal.validation(faults);
+    return true;
+  }
+}
+
+/** What the handler's own decorators (`@Query()`, `@Body()`) hand to it. */
+function readBy(context: ExecutionContext): ReadonlySet<number> {
+  const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) as
+    Record<string, unknown> | undefined;
+  return new Set(Object.keys(handed ?? {}).map((key) => Number.parseInt(key, 10)));
+}
+
+function bodyFaults(body: unknown): Fault[] {
+  if (body === undefined || body === null) return [];
+  return typeof body === 'object' && !Array.isArray(body)
+    ? unknown(body, 'is not a known key')
+    : [{ path: '', message: 'no body is wanted' }];
+}
+
+function unknown(given: unknown, message: string): Fault[] {
+  return Object.keys((given ?? {}) as object).map((path) => ({ path, message }));
+}
