@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { derivedId, newId, systemClock } from '#kernel';
+import { newId, systemClock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
@@ -57,46 +57,52 @@ export class RestsLoop implements Loop {
   }
 
   private async turnSchedules(): Promise<void> {
-    const due: (Resting & { turns_at: Date })[] = await this.database.query(
-      `SELECT keyword_id AS id, account_id, schedule_turns_at AS turns_at FROM keywords
+    const due: Resting[] = await this.database.query(
+      `SELECT keyword_id AS id, account_id FROM keywords
        WHERE schedule_turns_at <= $1 ORDER BY schedule_turns_at LIMIT ${AT_ONCE}`,
       [systemClock.now()],
     );
-    for (const { id, account_id, turns_at } of due)
-      await this.round(() => this.turnSchedule(id, account_id, turns_at), { keywordId: id });
+    for (const { id, account_id } of due)
+      await this.round(() => this.turnSchedule(id, account_id), { keywordId: id });
   }
 
-  private async turnSchedule(id: string, accountId: string, turnsAt: Date): Promise<void> {
-    const now = systemClock.now().getTime();
-    const commandId = derivedId('schedule', id, turnsAt.toISOString());
-    const state = await this.decisions.run({ accountId, commandId }, id, async (tx, keyword) => {
+  private async turnSchedule(id: string, accountId: string): Promise<void> {
+    await this.decisions.run({ accountId, commandId: newId() }, id, async (tx, keyword) => {
+      const now = systemClock.now().getTime();
+      const schedule = keyword.status === 'keyword' ? keyword.definition.schedule : undefined;
+      const next = nextTurn(schedule, now);
+      // Where it is so already, nothing is decided that would tell the row.
+      await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [
+        id,
+        next === undefined ? null : new Date(next),
+      ]);
       if (keyword.status !== 'keyword') return undefined;
       const creditsRemaining = await remainingOf(tx, accountId);
-      return isScheduled(keyword.definition.schedule, now)
+      return isScheduled(schedule, now)
         ? { kind: 'resume', reasons: ['schedule'], creditsRemaining }
         : { kind: 'pause', reason: 'schedule', creditsRemaining, creditsNeeded: 0 };
     });
-    // Where it was so already (the turn was missed, and the next one too), nothing was decided that would tell the row.
-    const next = state.status === 'keyword' ? nextTurn(state.definition.schedule, now) : undefined;
-    await this.database.query(
-      'UPDATE keywords SET schedule_turns_at = $3 WHERE keyword_id = $1 AND schedule_turns_at = $2',
-      [id, turnsAt, next === undefined ? null : new Date(next)],
-    );
   }
 
-  /** The oldest first, as far as the account's free credits reach: one that could not pay again would rest at once. */
+  /**
+   * The oldest first, as far as the account's free credits reach: one that could not pay again would rest at once. Each
+   * account's first come before any account's second, so that none with many keeps the others waiting.
+   */
   private async resumeForCredits(): Promise<void> {
     const broke: (Resting & { needed: number; free: number })[] = await this.database.query(
-      `SELECT r.*, b.balance - COALESCE((SELECT sum(h.amount) FROM credit_holds h
-         WHERE h.account_id = r.account_id AND h.expires_at > now()), 0)::bigint AS free
-       FROM (
+      `SELECT r.id, r.account_id, r.needed, f.free FROM (
          SELECT keyword_id AS id, account_id, credits_needed AS needed, created_at FROM keywords
          WHERE 'insufficient_credits' = ANY (pauses)
          UNION ALL
          SELECT watch_id, account_id, credits_needed, created_at FROM watches
-         WHERE 'insufficient_credits' = ANY (pauses)
-       ) AS r JOIN credit_balances b USING (account_id)
-       WHERE b.balance >= r.needed ORDER BY r.created_at, r.id LIMIT ${AT_ONCE}`,
+         WHERE 'insufficient_credits' = ANY (pauses) AND retired_at IS NULL
+       ) AS r
+       JOIN credit_balances b ON b.account_id = r.account_id AND b.balance >= r.needed
+       CROSS JOIN LATERAL (SELECT b.balance - COALESCE(sum(h.amount), 0)::bigint AS free FROM credit_holds h
+         WHERE h.account_id = r.account_id AND h.expires_at > now()) AS f
+       WHERE f.free >= r.needed
+       ORDER BY row_number() OVER (PARTITION BY r.account_id ORDER BY r.created_at, r.id), r.created_at, r.id
+       LIMIT ${AT_ONCE}`,
     );
     const left = new Map(broke.map((one) => [one.account_id, one.free]));
     for (const { id, account_id, needed } of broke) {

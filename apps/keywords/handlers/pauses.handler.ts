@@ -8,10 +8,12 @@ import {
   type ResumeKeyword,
 } from '#contracts';
 import { balanceOf } from '#credits';
-import { derivedId, Refusal } from '#kernel';
+import { derivedId, Refusal, systemClock } from '#kernel';
 import { COMMANDS, commandHandler, done, type CommandHandler, type Durable } from '#messaging';
 import type { Tx } from '#postgres';
 import type { KeywordAlive, KeywordCommand, KeywordState } from '../domain/keyword.js';
+import type { PauseReason } from '../domain/pauses.js';
+import { isScheduled } from '../domain/schedule.js';
 import { Admission } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
@@ -60,7 +62,7 @@ export class PausesHandler {
   }
 
   /**
-   * Takes away every reason that a user can take away; the schedule's is its own.
+   * Takes away every reason that a user can take away; the schedule's only where its time has come and nobody has looked.
    * @throws Refusal 402 while credits or the plan do not allow it, 409 outside of the schedule
    */
   private async resume(command: ResumeKeyword) {
@@ -68,15 +70,17 @@ export class PausesHandler {
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     await this.decisions.run(command, keywordId, async (tx, state) => {
       const creditsRemaining = await remainingOf(tx, accountId);
+      const asked: PauseReason[] = ['user', 'plan', 'insufficient_credits'];
       if (state.status === 'keyword') {
         const { reasons, creditsNeeded } = state.pauses;
         if (reasons.includes('plan')) await this.requirePlan(tx, accountId, keywordId, state);
         if (reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
           throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
-        if (reasons.length === 1 && reasons[0] === 'schedule')
+        if (isScheduled(state.definition.schedule, systemClock.now().getTime())) asked.push('schedule');
+        else if (reasons.length === 1 && reasons[0] === 'schedule')
           throw Refusal.conflict('the keyword is outside of its schedule; change the schedule to let it run');
       }
-      return { kind: 'resume', reasons: ['user', 'plan', 'insufficient_credits'], creditsRemaining };
+      return { kind: 'resume', reasons: asked, creditsRemaining };
     });
     return create(DoneSchema);
   }

@@ -11,15 +11,18 @@ import {
   type Resumed,
 } from '#contracts';
 import type { Tx } from '#postgres';
-import type { Projection } from '#projections';
+import { KEYWORDS_PROJECTION, type Projection } from '#projections';
 import { PAUSE_REASONS } from '../domain/pauses.js';
 import { nextTurn } from '../domain/schedule.js';
 import { keepQuotes } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type WatchOwner } from './watch-rows.js';
 
+/** A decision may have read the time before a turn and be dated after it: what turned shortly before is looked at again. */
+const LOOK_BACK_MS = 60_000;
+
 /** Keeps `keywords`, `watches` and `quoted_periods` up to date with KEYWORDS. */
 export const keywordsProjection: Projection = {
-  name: 'keywords-v1',
+  name: KEYWORDS_PROJECTION,
   stream: 'KEYWORDS',
   async apply(tx, message) {
     const decision = fromBinary(KeywordDecisionSchema, message.data);
@@ -147,13 +150,20 @@ async function setPauses(
       `UPDATE watches SET ${common}, is_active = ($3::text IS NULL) WHERE watch_id = $1`,
       values,
     ));
-  const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
   await tx.query(
     `UPDATE keywords SET ${common}, state = CASE WHEN $3::text IS NULL THEN 'active' ELSE 'paused' END,
-       schedule_turns_at = $6, version = version + 1
+       version = version + 1
      WHERE keyword_id = $1`,
-    [...values, turnOf(definition, { decidedAt })],
+    values,
   );
+  // A turn that is due waits for whoever takes it: other reasons say nothing about it.
+  if ((added ?? removed)?.reason === 'schedule') {
+    const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
+    await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [
+      subjectId,
+      turnOf(definition, { decidedAt }),
+    ]);
+  }
   await tx.query(
     `UPDATE watches SET is_active = ($2::text IS NULL AND NOT disabled), paused_reason = $2, updated_at = $3
      WHERE keyword_id = $1 AND retired_at IS NULL`,
@@ -180,6 +190,6 @@ function turnOf(
   { schedule }: KeywordDefinition,
   { decidedAt }: Pick<KeywordDecision, 'decidedAt'>,
 ): Date | null {
-  const turn = nextTurn(schedule, Date.parse(decidedAt));
+  const turn = nextTurn(schedule, Date.parse(decidedAt) - LOOK_BACK_MS);
   return turn === undefined ? null : new Date(turn);
 }

@@ -100,7 +100,7 @@ export async function retireWatches(
   at: string,
 ): Promise<void> {
   await tx.query(
-    `UPDATE watches SET is_active = false, paused_reason = NULL, retired_at = $2, updated_at = $2
+    `UPDATE watches SET is_active = false, paused_reason = NULL, pauses = '{}', retired_at = $2, updated_at = $2
      WHERE ${column} = ANY ($1) AND retired_at IS NULL`,
     [ids, at],
   );

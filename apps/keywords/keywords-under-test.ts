@@ -1,0 +1,136 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { inject } from 'vitest';
+import {
+  CreateKeywordSchema,
+  CreateWatchSchema,
+  PauseKeywordSchema,
+  ResumeKeywordSchema,
+  RetireWatchSchema,
+  type KeywordDefinitionSchema,
+} from '#contracts';
+import { EventStore } from '#event-store';
+import { newId } from '#kernel';
+import { COMMANDS, connectBus, type CommandType } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { fundAccount, isolateStores } from '#testing';
+import { KeywordDecisions } from './handlers/keyword-decisions.js';
+import { KeywordsHandler } from './handlers/keywords.handler.js';
+import { PausesHandler } from './handlers/pauses.handler.js';
+import { WatchesHandler } from './handlers/watches.handler.js';
+import { Admission } from './planning/admission.js';
+
+// For specs only: the commands of keywords, on stores of their own. No loop and no consumer runs but those of the spec.
+
+type Definition = Exclude<MessageInitShape<typeof KeywordDefinitionSchema>, { $typeName: string }>;
+
+/** A row of `keywords` or `watches`, as far as rests are concerned. */
+export interface RestingRow {
+  pauses: string[];
+  turnsAt: Date | null;
+}
+
+/** What a spec can ask of keywords, and see of it. */
+export interface KeywordsUnderTest {
+  database: Database;
+  store: EventStore;
+  decisions: KeywordDecisions;
+  admission: Admission;
+  /** An account that billing knows nothing of. */
+  open(plan: string, credits?: number): Promise<string>;
+  keyword(accountId: string, more?: Definition): Promise<string>;
+  loneWatch(accountId: string, query: string): Promise<string>;
+  retireWatch(accountId: string, watchId: string): Promise<void>;
+  /** As users do. */
+  pause(accountId: string, keywordId: string): Promise<void>;
+  resume(accountId: string, keywordId: string): Promise<void>;
+  /** As a check does that could not be paid. */
+  goBroke(accountId: string, id: string, creditsNeeded: number): Promise<void>;
+  keywordRow(id: string): Promise<RestingRow>;
+  watchRow(id: string): Promise<Pick<RestingRow, 'pauses'>>;
+  stop(): Promise<void>;
+}
+
+export async function startKeywords(): Promise<KeywordsUnderTest> {
+  const stores = await isolateStores(inject('stores'));
+  const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  const store = new EventStore(bus);
+  const database = await openDatabase(stores.databaseUrl, 'spec');
+  const decisions = new KeywordDecisions(database, store);
+  const admission = new Admission(new Map(), undefined);
+  const handlers = [
+    new KeywordsHandler(decisions, admission, store),
+    new WatchesHandler(decisions, admission),
+    new PausesHandler(decisions, admission),
+  ].flatMap((handler) => handler.commands());
+  const send = async (type: CommandType, input: unknown): Promise<void> => {
+    await handlers.find((handler) => handler.type === type)?.handle(input);
+  };
+  const addressed = (accountId: string) => ({ accountId, commandId: newId() });
+  const row = async <Row>(sql: string, id: string): Promise<Row> => {
+    const rows: Row[] = await database.query(sql, [id]);
+    if (!rows[0]) throw new Error(`there is no row of ${id}`);
+    return rows[0];
+  };
+  return {
+    database,
+    store,
+    decisions,
+    admission,
+    async open(plan, credits = 1000) {
+      const accountId = newId();
+      await database.query(
+        `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
+         VALUES ($1, $2, $3, '', now())`,
+        [accountId, `${accountId}@example.org`, plan],
+      );
+      await fundAccount(database, accountId, credits);
+      return accountId;
+    },
+    async keyword(accountId, more = {}) {
+      const definition = {
+        name: 'Acme',
+        refreshIntervalSeconds: 3600,
+        globalCriteria: { query: newId() },
+        sources: [{ source: 'hackernews', enabled: true }],
+        webhookMode: 'all',
+        ...more,
+      };
+      const command = create(CreateKeywordSchema, { ...addressed(accountId), definition });
+      await send(COMMANDS.createKeyword, command);
+      return command.commandId;
+    },
+    async loneWatch(accountId, query) {
+      const command = create(CreateWatchSchema, {
+        ...addressed(accountId),
+        source: 'hackernews',
+        criteria: { query },
+        intervalSeconds: 3600,
+      });
+      await send(COMMANDS.createWatch, command);
+      return command.commandId;
+    },
+    retireWatch: (accountId, watchId) =>
+      send(COMMANDS.retireWatch, create(RetireWatchSchema, { ...addressed(accountId), watchId })),
+    pause: (accountId, keywordId) =>
+      send(COMMANDS.pauseKeyword, create(PauseKeywordSchema, { ...addressed(accountId), keywordId })),
+    resume: (accountId, keywordId) =>
+      send(COMMANDS.resumeKeyword, create(ResumeKeywordSchema, { ...addressed(accountId), keywordId })),
+    async goBroke(accountId, id, creditsNeeded) {
+      await decisions.run(addressed(accountId), id, () => ({
+        kind: 'pause',
+        reason: 'insufficient_credits',
+        creditsRemaining: 0,
+        creditsNeeded,
+      }));
+    },
+    keywordRow: (id) =>
+      row('SELECT pauses, schedule_turns_at AS "turnsAt" FROM keywords WHERE keyword_id = $1', id),
+    watchRow: (id) => row('SELECT pauses FROM watches WHERE watch_id = $1', id),
+    async stop() {
+      await bus.close();
+      await database.destroy();
+      await stores.drop();
+    },
+  };
+}

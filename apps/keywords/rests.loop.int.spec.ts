@@ -1,0 +1,135 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '#kernel';
+import { createLogger } from '#telemetry';
+import { fundAccount, until } from '#testing';
+import { startKeywords, type KeywordsUnderTest } from './keywords-under-test.js';
+import { RestsLoop } from './rests.loop.js';
+
+let keywords: KeywordsUnderTest;
+let loop: RestsLoop | undefined;
+beforeAll(async () => {
+  keywords = await startKeywords();
+});
+afterEach(async () => {
+  await loop?.stop();
+  loop = undefined;
+});
+afterAll(() => keywords?.stop());
+
+/** Until then nobody looks: what is decided before falls between the instant and the look. */
+function startLoop(): void {
+  loop = new RestsLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));
+  loop.start();
+}
+
+const pausesOf = async (id: string) => (await keywords.keywordRow(id)).pauses;
+const restsFor = (id: string, ...reasons: string[]) =>
+  until(`it rests for ${reasons.join() || 'nothing'}`, async () => {
+    const pauses = await pausesOf(id);
+    return pauses.join() === reasons.join();
+  });
+
+describe('a schedule that turned, and that nobody has looked at yet', () => {
+  /** A keyword whose schedule has just begun or ended. */
+  async function turned(accountId: string, which: 'startsAt' | 'endsAt'): Promise<string> {
+    const at = Date.now() + 300;
+    const schedule = { [which]: new Date(at).toISOString(), timezone: 'UTC' };
+    const id = await keywords.keyword(accountId, { schedule });
+    expect(await pausesOf(id)).toEqual(which === 'startsAt' ? ['schedule'] : []);
+    await until('it has turned', () => Date.now() >= at);
+    return id;
+  }
+
+  it('ends although its user pauses and resumes the keyword in between', async () => {
+    const accountId = await keywords.open('solo');
+    const id = await turned(accountId, 'endsAt');
+    await keywords.pause(accountId, id);
+    await keywords.resume(accountId, id);
+    startLoop();
+    await restsFor(id, 'schedule');
+    await until('nothing is to come', async () => (await keywords.keywordRow(id)).turnsAt === null);
+  });
+
+  it('ends although the keyword goes broke in between', async () => {
+    const accountId = await keywords.open('solo');
+    const id = await turned(accountId, 'endsAt');
+    await keywords.goBroke(accountId, id, 1_000_000);
+    startLoop();
+    await restsFor(id, 'schedule', 'insufficient_credits');
+  });
+
+  it('begins although its user pauses the keyword in between', async () => {
+    const accountId = await keywords.open('solo');
+    const id = await turned(accountId, 'startsAt');
+    await keywords.pause(accountId, id);
+    startLoop();
+    await restsFor(id, 'user');
+  });
+
+  it('has begun for a user who resumes the keyword', async () => {
+    const accountId = await keywords.open('solo');
+    const id = await turned(accountId, 'startsAt');
+    await keywords.resume(accountId, id);
+    expect(await pausesOf(id)).toEqual([]);
+    startLoop();
+    await until('nothing is to come', async () => (await keywords.keywordRow(id)).turnsAt === null);
+    expect(await pausesOf(id)).toEqual([]);
+  });
+
+  it('is looked at once more when it turned in the moment of the decision', async () => {
+    const accountId = await keywords.open('solo');
+    const endsAt = new Date(Date.now() - 1000).toISOString();
+    const id = await keywords.keyword(accountId, { schedule: { endsAt, timezone: 'UTC' } });
+    const { pauses, turnsAt } = await keywords.keywordRow(id);
+    expect([pauses, turnsAt?.toISOString()]).toEqual([['schedule'], endsAt]);
+    startLoop();
+    await until('nothing is to come', async () => (await keywords.keywordRow(id)).turnsAt === null);
+    expect(await pausesOf(id)).toEqual(['schedule']);
+  });
+});
+
+describe('credits that arrive', () => {
+  it('go to what is there, not to a watch that was deleted while it rested for them', async () => {
+    const accountId = await keywords.open('solo');
+    const watchId = await keywords.loneWatch(accountId, 'old');
+    const id = await keywords.keyword(accountId);
+    await keywords.goBroke(accountId, watchId, 5);
+    await keywords.goBroke(accountId, id, 5);
+    await keywords.retireWatch(accountId, watchId);
+    expect(await keywords.watchRow(watchId)).toEqual({ pauses: [] });
+    await fundAccount(keywords.database, accountId, 9);
+    startLoop();
+    await restsFor(id);
+  });
+
+  /** Watches that rest and never come back, older than all others: their streams know nothing of them. */
+  const stuck = (accountId: string, retired: boolean) =>
+    keywords.database.query(
+      `INSERT INTO watches (watch_id, account_id, source, criteria, criteria_hash, interval_seconds, webhook_mode,
+         analysis, backfill, is_active, retired_at, created_at, updated_at, pauses, credits_needed)
+       SELECT gen_random_uuid(), $1, 'hackernews', '{}', 'h' || n, 3600, 'all', false, false, false,
+         CASE WHEN $2 THEN now() END, now() - interval '1 day', now(), ARRAY['insufficient_credits'], 1
+       FROM generate_series(1, 250) AS n`,
+      [accountId, retired],
+    );
+
+  it.each([
+    { what: 'deleted long ago', retired: true, held: 0 },
+    { what: 'of an account whose credits are all reserved', retired: false, held: 1000 },
+    { what: 'of one account with credits for each of them', retired: false, held: 0 },
+  ])('reach an account beside 250 watches that are $what', async ({ retired, held }) => {
+    const other = await keywords.open('solo', 1000);
+    await stuck(other, retired);
+    await keywords.database.query(
+      `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
+       VALUES ($1, $2, $3, now() + interval '1 hour')`,
+      [newId(), other, held],
+    );
+    const accountId = await keywords.open('solo');
+    const id = await keywords.keyword(accountId);
+    await keywords.goBroke(accountId, id, 5);
+    startLoop();
+    await restsFor(id);
+    await keywords.database.query('DELETE FROM watches WHERE account_id = $1', [other]);
+  });
+});
