@@ -1,7 +1,12 @@
+import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PRICE_BOOK_VERSION } from '#contracts';
+import { AccountDecisionSchema, PRICE_BOOK_VERSION } from '#contracts';
+import { EventStore } from '#event-store';
+import { isoOf, newId } from '#kernel';
+import { connectBus, subjectOf } from '#messaging';
 import { startService } from '#platform';
 import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
 import { programEnv, until, type Json } from '#testing';
 import { readKeywordsConfig } from '../../apps/keywords/config.js';
 import { keywordsService } from '../../apps/keywords/keywords.module.js';
@@ -75,6 +80,40 @@ describe('a lone watch that a smaller plan has left over its limits', () => {
     expect((await ada.api.patch(path, { is_active: true })).body.code).toBe('INTERVAL_TOO_LOW');
     const { body: runs } = await ada.api.patch(path, { refresh_interval_seconds: 3600, is_active: true });
     expect(runs).toMatchObject({ isActive: true, pausedReason: null, refreshIntervalSeconds: 3600 });
+  });
+});
+
+describe('a smaller plan that billing could not write into its tables, since it died', () => {
+  it('is enforced once they have followed', async () => {
+    const ada = await service.tenant('solo');
+    const keyword = await made(ada);
+    const subject = subjectOf('ACCOUNTS', ada.accountId);
+    // While it is held the tables cannot follow.
+    const held = database.createQueryRunner();
+    await held.startTransaction();
+    await held.query('SELECT 1 FROM projection_positions WHERE subject = $1 FOR UPDATE', [subject]);
+    const bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+    try {
+      const store = new EventStore(bus);
+      const commandId = newId();
+      const decision = create(AccountDecisionSchema, {
+        commandId,
+        accountId: ada.accountId,
+        decidedAt: isoOf(Date.now()),
+        events: [{ event: { case: 'planChanged', value: { plan: 'free' } } }],
+      });
+      const data = toBinary(AccountDecisionSchema, decision);
+      const seq = await store.append(subject, data, await store.lastSeq('ACCOUNTS', subject), commandId);
+      await until('it was looked at', async () => {
+        const plans = await bus.jsm.consumers.info('ACCOUNTS', 'keywords-plans');
+        return plans.num_redelivered > 0 || plans.ack_floor.stream_seq >= seq;
+      });
+      await held.rollbackTransaction();
+      await rests(ada, keyword, 'plan');
+    } finally {
+      await held.release();
+      await bus.close();
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 import { create, fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
-import { Injectable } from '@nestjs/common';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   AccountDecisionSchema,
   CriteriaSchema,
@@ -7,12 +8,19 @@ import {
   limitsOf,
   WatchSchema,
 } from '#contracts';
+import type { EventStore } from '#event-store';
 import { derivedId, Refusal } from '#kernel';
-import { done, type Durable } from '#messaging';
+import { done, retry, type Durable, type Outcome } from '#messaging';
+import { STORE } from '#platform';
 import { lockAccount, type Tx } from '#postgres';
+import { positionOf } from '#projections';
 import { Admission } from '../planning/admission.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 import { isAlive, remainingOf } from './pauses.handler.js';
+
+/** Billing's, which keeps the plans of accounts. */
+const ACCOUNTS_PROJECTION = { name: 'accounts-v1' };
+const TABLES_BEHIND_MS = 200;
 
 /** A keyword, or a lone watch, with what it takes of a plan. */
 interface Subject {
@@ -32,6 +40,7 @@ export class PlanHandler {
   constructor(
     private readonly decisions: KeywordDecisions,
     private readonly admission: Admission,
+    @Inject(STORE) private readonly store: EventStore,
   ) {}
 
   durable(): Durable {
@@ -39,26 +48,40 @@ export class PlanHandler {
       stream: 'ACCOUNTS',
       name: 'keywords-plans',
       batchSize: 100,
+      inOrder: true,
       handle: async (batch) => {
-        for (const { data } of batch) {
-          const { accountId, commandId, events } = fromBinary(AccountDecisionSchema, data);
-          if (events.some(({ event }) => event.case === 'planChanged'))
-            await this.enforce(accountId, commandId);
-        }
-        return batch.map(() => done);
+        const outcomes: Outcome[] = [];
+        for (const message of batch) outcomes.push(await this.follow(message));
+        return outcomes;
       },
     };
   }
 
+  private async follow({ data, subject, seq }: JsMsg): Promise<Outcome> {
+    const { accountId, commandId, events } = fromBinary(AccountDecisionSchema, data);
+    if (!events.some(({ event }) => event.case === 'planChanged')) return done;
+    if (await this.isBehind(accountId, subject, seq)) return retry(TABLES_BEHIND_MS);
+    await this.enforce(accountId, commandId);
+    return done;
+  }
+
+  /** A crash after the append leaves the tables with the old plan, by which nothing would be found to do. */
+  private async isBehind(accountId: string, subject: string, seq: number): Promise<boolean> {
+    // Whoever changes the plan holds the lock until its tables say so too.
+    const position = await this.decisions.database.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      return positionOf(tx, ACCOUNTS_PROJECTION, subject);
+    });
+    // Of what the stream has no more, the tables will hear nothing more.
+    return position < seq && (await this.store.lastSeq('ACCOUNTS', subject)) >= seq;
+  }
+
   /** @param causeId of what made it necessary: a repetition changes nothing */
   async enforce(accountId: string, causeId: string): Promise<void> {
-    // Whoever changed the plan holds the lock until its tables say so too.
-    const { plan, subjects } = await this.decisions.database.transaction(async (tx) => {
+    const { subjects, over } = await this.decisions.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      return { plan: await planOf(tx, accountId), subjects: await subjectsOf(tx, accountId) };
+      return this.look(tx, accountId);
     });
-    if (plan === undefined) return;
-    const over = this.overLimit(plan, subjects);
     // What comes back takes the room of what rests from now on: that rests first.
     const turns = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
     for (const { id } of turns.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
@@ -67,12 +90,22 @@ export class PlanHandler {
         id,
         async (tx, state) => {
           if (!isAlive(state)) return undefined;
+          // The plan may be another again since the first look.
+          const isOver = (await this.look(tx, accountId)).over.has(id);
           const creditsRemaining = await remainingOf(tx, accountId);
-          return over.has(id)
+          return isOver
             ? { kind: 'pause', reason: 'plan', creditsRemaining, creditsNeeded: 0 }
             : { kind: 'resume', reasons: ['plan'], creditsRemaining };
         },
       );
+  }
+
+  /** All that takes of the plan, and which of it is over; only under the account's lock is it so for longer. */
+  private async look(tx: Tx, accountId: string): Promise<{ subjects: Subject[]; over: Set<string> }> {
+    const plan = await planOf(tx, accountId);
+    if (plan === undefined) return { subjects: [], over: new Set() };
+    const subjects = await subjectsOf(tx, accountId);
+    return { subjects, over: this.overLimit(plan, subjects) };
   }
 
   /** Oldest first, as far as the plan reaches. */

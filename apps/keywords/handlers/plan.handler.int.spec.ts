@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '#kernel';
+import { startKeywords, type KeywordsUnderTest } from '../keywords-under-test.js';
+import { KeywordDecisions } from './keyword-decisions.js';
+import { PlanHandler } from './plan.handler.js';
+
+let keywords: KeywordsUnderTest;
+beforeAll(async () => {
+  keywords = await startKeywords();
+});
+afterAll(() => keywords?.stop());
+
+/** Decisions before the first of which something happens. */
+class Interrupted extends KeywordDecisions {
+  private before: (() => Promise<unknown>) | undefined;
+
+  constructor(before: () => Promise<unknown>) {
+    super(keywords.database, keywords.store);
+    this.before = before;
+  }
+
+  override async run(...command: Parameters<KeywordDecisions['run']>) {
+    const { before } = this;
+    this.before = undefined;
+    await before?.();
+    return super.run(...command);
+  }
+}
+
+const enforce = (accountId: string, decisions = keywords.decisions) =>
+  new PlanHandler(decisions, keywords.admission, keywords.store).enforce(accountId, newId());
+const changePlan = (accountId: string, plan: string) =>
+  keywords.database.query('UPDATE accounts SET plan = $2 WHERE account_id = $1', [accountId, plan]);
+
+/** An account with one keyword more than the plan free allows. */
+async function threeKeywords() {
+  const accountId = await keywords.open('solo');
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n += 1) ids.push(await keywords.keyword(accountId));
+  const pauses = () => Promise.all(ids.map(async (id) => (await keywords.keywordRow(id)).pauses));
+  return { accountId, pauses };
+}
+
+it('a plan that grew again while the smaller one was enforced leaves nothing resting for it', async () => {
+  const { accountId, pauses } = await threeKeywords();
+  await changePlan(accountId, 'free');
+  const meanwhile = new Interrupted(async () => {
+    await changePlan(accountId, 'solo');
+    await enforce(accountId);
+  });
+  await enforce(accountId, meanwhile);
+  expect(await pauses()).toEqual([[], [], []]);
+});
+
+it('a plan that shrank again while the larger one was enforced leaves at rest what is over it', async () => {
+  const { accountId, pauses } = await threeKeywords();
+  await changePlan(accountId, 'free');
+  await enforce(accountId);
+  expect(await pauses()).toEqual([[], [], ['plan']]);
+  await changePlan(accountId, 'solo');
+  const meanwhile = new Interrupted(async () => {
+    await changePlan(accountId, 'free');
+    await enforce(accountId);
+  });
+  await enforce(accountId, meanwhile);
+  expect(await pauses()).toEqual([[], [], ['plan']]);
+});
