@@ -62,6 +62,17 @@ describe('a keyword that rests, and runs again', () => {
       expect(resumed).toMatchObject({ type: 'keyword.resumed', data: { reason: 'user' } });
       expect(stage.simulator.receiver.deliveries('vocal').every(({ verified }) => verified)).toBe(true);
       expect(told('silent')).toEqual([]);
+      const path = `/v1/keywords/${keyword.id}/activity?limit=500`;
+      const record = await until('its delivery is in the activity', async () => {
+        const { activity } = (await customer.api.get(path)).body;
+        return activity.find(({ eventId }: { eventId?: string }) => eventId === paused?.id);
+      });
+      expect(record).toMatchObject({
+        type: 'webhook.delivered',
+        source: null,
+        watchId: null,
+        statusCode: 204,
+      });
     },
   );
 });

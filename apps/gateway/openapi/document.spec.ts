@@ -1,5 +1,7 @@
 import 'reflect-metadata';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { getMetadataStorage } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import { PLANS, SOURCE_IDS } from '#contracts';
@@ -19,10 +21,16 @@ import { WatchBodyDto, WatchChangeDto } from '../api/watches/watch-body.dto.js';
 import { openApiDocument } from './document.js';
 import type { Schema } from './schema.js';
 
+interface Operation {
+  operationId: string;
+  parameters?: Schema[];
+  requestBody?: { content: { 'application/json': { example?: unknown } } };
+}
+
 interface Described {
   openapi: string;
   info: { version: string };
-  paths: Record<string, Record<string, { operationId: string; parameters?: Schema[] }>>;
+  paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, { properties: Record<string, Schema>; required: string[] }> };
   'x-source-intervals': Record<string, Record<string, number>>;
 }
@@ -77,7 +85,84 @@ describe('the description of the interface', () => {
 });
 
 describe('the description of a body', () => {
-  const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats });
+  ajv.addSchema(document, 'openapi');
+
+  /** What is wrong with a body by the description of its route. */
+  function faultsOf(method: string, path: string, body: unknown): unknown {
+    const pointer = ['paths', path, method, 'requestBody', 'content', 'application/json', 'schema'];
+    const escaped = pointer.map((part) =>
+      encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')),
+    );
+    const validate = ajv.compile({ $ref: `openapi#/${escaped.join('/')}` });
+    return validate(body) ? [] : validate.errors;
+  }
+
+  const taking = operations.filter(({ requestBody }) => requestBody);
+
+  it.each(taking.map(({ method, path, requestBody }) => [method, path, requestBody] as const))(
+    'has an example that it allows: %s %s',
+    (method, path, requestBody) => {
+      const { example } = requestBody?.content['application/json'] ?? {};
+      expect(example).toBeDefined();
+      expect(faultsOf(method, path, example)).toEqual([]);
+    },
+  );
+
+  it('allows each key in both spellings, under /v1/queries in camelCase alone', () => {
+    const camel = {
+      name: 'Acme',
+      refreshIntervalSeconds: 600,
+      globalCriteria: { market: 'global', priceMin: 1, filters: { aB: 1, a_b: 2 } },
+      sources: [
+        {
+          source: 'hackernews',
+          enabled: true,
+          refreshIntervalSeconds: null,
+          searches: [{ overridesEnabled: true }],
+        },
+      ],
+      muteRules: ['spam'],
+      aiStep: {
+        instruction: 'Read it.',
+        schema: { a_b: { type: 'string', maxLength: 5 }, aB: { type: 'boolean' } },
+      },
+      rules: [
+        {
+          name: 'r',
+          when: { kind: 'volume', window: '1h', min: 1, multiple: 1 },
+          then: [{ type: 'notify', channelIds: [] }],
+        },
+      ],
+      schedule: { startsAt: null, endsAt: null, timezone: 'UTC' },
+    };
+    const snake = JSON.parse(
+      JSON.stringify(camel).replace(
+        /"([a-z]+(?:[A-Z][a-z]+)+)":/g,
+        (_, key: string) => `"${key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}":`,
+      ),
+    ) as object;
+    expect(snake).toMatchObject({
+      global_criteria: { price_min: 1, filters: { aB: 1 } },
+      ai_step: { schema: { aB: {} } },
+    });
+    for (const [method, path] of [
+      ['post', '/v1/keywords'],
+      ['post', '/v1/keywords/estimate'],
+      ['patch', '/v1/keywords/{id}'],
+    ] as const) {
+      expect(faultsOf(method, path, camel)).toEqual([]);
+      expect(faultsOf(method, path, snake)).toEqual([]);
+      expect(faultsOf(method, path, { ...snake, colour: 'red' })).not.toEqual([]);
+    }
+    expect(faultsOf('post', '/v1/queries', camel)).toEqual([]);
+    expect(faultsOf('post', '/v1/queries', snake)).not.toEqual([]);
+    const watch = { criteria: { price_min: 1 }, webhook_url: null, refresh_interval_seconds: 600 };
+    expect(faultsOf('post', '/v1/{source}/watches', watch)).toEqual([]);
+    expect(
+      faultsOf('post', '/v1/{source}/watches', { criteria: { priceMin: 1 }, refreshIntervalSeconds: 600 }),
+    ).toEqual([]);
+  });
 
   it.each([
     ['KeywordBody', KeywordBodyDto, []],
@@ -103,10 +188,9 @@ describe('the description of a body', () => {
     const optional = new Set(
       metadata.filter(({ type }) => type === 'conditionalValidation').map(({ propertyName }) => propertyName),
     );
-    const spelled = name.startsWith('Watch') ? snake : (key: string) => key;
     const schema = document.components.schemas[name];
-    expect(Object.keys(schema?.properties ?? {}).sort()).toEqual([...read, ...more].map(spelled).sort());
+    expect(Object.keys(schema?.properties ?? {}).sort()).toEqual([...read, ...more].sort());
     const wanted = name === 'KeywordChange' ? [] : read.filter((key) => !optional.has(key));
-    expect([...(schema?.required ?? [])].sort()).toEqual(wanted.map(spelled).sort());
+    expect([...(schema?.required ?? [])].sort()).toEqual(wanted.sort());
   });
 });

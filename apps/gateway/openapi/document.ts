@@ -13,6 +13,7 @@ import { mentionRoutes, mentionSchemas } from './resources/mentions.js';
 import { tweetSchemas } from './resources/tweets.js';
 import { watchRoutes, watchSchemas } from './resources/watches.js';
 import { FREE_FORM, type Schema } from './schema.js';
+import { SnakeCase } from './spelling.js';
 
 const description: Route = {
   method: 'get',
@@ -35,6 +36,20 @@ const ROUTES: readonly Route[] = [
   description,
 ];
 
+const SCHEMAS: Readonly<Record<string, Schema>> = {
+  ...accountSchemas,
+  ...criteriaSchemas,
+  ...keywordBodySchemas,
+  ...keywordSchemas,
+  ...estimateSchemas,
+  ...watchSchemas,
+  ...mentionSchemas,
+  ...marketSchemas,
+  ...tweetSchemas,
+  ...lookupSchemas,
+  ...errorSchemas,
+};
+
 const TEMPLATES = ROUTES.map(({ method, path }) => ({
   method: method.toUpperCase(),
   // The template's own text has no signs of a pattern but the dot of `openapi.json`.
@@ -51,6 +66,8 @@ export function methodsAt(path: string): string[] {
  * @param floorOverride `INTERVAL_FLOOR_SECONDS`, where the installation has one
  */
 export function openApiDocument(floorOverride?: number): Schema {
+  const snakeCase = new SnakeCase(SCHEMAS);
+  const paths = pathsOf(ROUTES, snakeCase);
   return {
     openapi: '3.1.0',
     info: {
@@ -63,35 +80,28 @@ export function openApiDocument(floorOverride?: number): Schema {
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }],
     tags: [...new Set(ROUTES.map(({ tag }) => tag))].map((name) => ({ name })),
-    paths: pathsOf(ROUTES),
+    paths,
     components: {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
       parameters: sharedParameters,
       headers: sharedHeaders,
       responses: errorResponses(headersOf()),
-      schemas: {
-        ...accountSchemas,
-        ...criteriaSchemas,
-        ...keywordBodySchemas,
-        ...keywordSchemas,
-        ...estimateSchemas,
-        ...watchSchemas,
-        ...mentionSchemas,
-        ...marketSchemas,
-        ...tweetSchemas,
-        ...lookupSchemas,
-        ...errorSchemas,
-      },
+      schemas: { ...SCHEMAS, ...snakeCase.schemas },
     },
     'x-source-intervals': intervals(floorOverride),
   };
 }
 
-function pathsOf(routes: readonly Route[]): Record<string, Record<string, Schema>> {
+/** Under `/v1/queries` bodies are camelCase alone. */
+function pathsOf(routes: readonly Route[], snakeCase: SnakeCase): Record<string, Record<string, Schema>> {
   const paths: Record<string, Record<string, Schema>> = {};
   for (const route of routes) {
     const path = (paths[route.path] ??= {});
-    path[route.method] = operationOf(route);
+    const { body } = route;
+    const isCamelAlone = route.path.startsWith('/v1/queries');
+    path[route.method] = operationOf(
+      body === undefined || isCamelAlone ? route : { ...route, body: snakeCase.both(body) },
+    );
   }
   return paths;
 }

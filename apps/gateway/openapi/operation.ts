@@ -16,6 +16,8 @@ export interface Route {
   /** Those of the path among them. */
   parameters?: readonly Schema[];
   body?: Schema;
+  /** A body that does something sensible. */
+  example?: Readonly<Record<string, unknown>>;
   /** Of the answer; 200 unless it says otherwise. */
   status?: 200 | 201 | 204;
   answer?: Schema;
@@ -41,7 +43,7 @@ export function headersOf(names: readonly string[] = ANSWER_HEADERS): Schema {
 
 /** The route as OpenAPI has it. */
 export function operationOf(route: Route): Schema {
-  const { tag, operationId, summary, description, body, status = 200, answer } = route;
+  const { tag, operationId, summary, description, body, example, status = 200, answer } = route;
   const parameters = [
     ...(route.parameters ?? []),
     ...(route.open ? [] : [{ $ref: '#/components/parameters/RequestId' }]),
@@ -55,7 +57,12 @@ export function operationOf(route: Route): Schema {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: body, ...(example === undefined ? {} : { example }) } },
+          },
+        }),
     ...(route.open ? { security: [] } : {}),
     responses: {
       [status]: {

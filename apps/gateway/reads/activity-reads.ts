@@ -6,10 +6,11 @@ import { readPage, type TimeList, type TimePage } from './time-page.js';
 /** One line of a keyword's activity, as the interface writes it. */
 export interface ActivityRecord {
   id: string;
-  source: string;
+  /** Null of what happened to the keyword itself, as is its watch. */
+  source: string | null;
   type: string;
   occurredAt: string;
-  watchId: string;
+  watchId: string | null;
   eventsEmitted?: number;
   creditsCharged?: number;
   eventId?: string;
@@ -48,10 +49,10 @@ export const ACTIVITY: TimeList<ActivityRow> = {
 export function activityRecord(row: ActivityRow): ActivityRecord {
   return {
     id: row.activity_id,
-    source: row.source,
+    source: row.source || null,
     type: row.type,
     occurredAt: isoFromClickHouse(row.occurred_at),
-    watchId: row.watch_id,
+    watchId: row.source === '' ? null : row.watch_id,
     ...(row.events_emitted === null ? {} : { eventsEmitted: row.events_emitted }),
     ...(row.credits_charged === null ? {} : { creditsCharged: row.credits_charged }),
     ...(row.event_id === null || row.event_id === NO_ID ? {} : { eventId: row.event_id }),

@@ -88,7 +88,7 @@ const passedOver = Object.fromEntries(readOnly.map((key) => [key, told('Passed o
 
 export const keywordBodySchemas: Readonly<Record<string, Schema>> = {
   KeywordBody: told(
-    'Each key may be written in snake_case as well, but not in both spellings.',
+    'In snake_case it is `KeywordBodyInSnakeCase`; the two may be mixed, but no key may stand in both.',
     object(required, optional),
   ),
   QueryBody: told(

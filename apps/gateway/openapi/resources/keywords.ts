@@ -84,10 +84,10 @@ const keyword: Readonly<Record<string, Schema>> = {
 const activity = object(
   {
     id: ID,
-    source: SOURCE,
+    source: told('Null where an event of the keyword itself was delivered', nullable(SOURCE)),
     type: oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed']),
     occurredAt: INSTANT,
-    watchId: ID,
+    watchId: nullable(ID),
   },
   {
     eventsEmitted: told('Of a poll', INTEGER),
@@ -125,6 +125,28 @@ export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Activity: activity,
 };
 
+const EXAMPLE = {
+  name: 'Acme',
+  refresh_interval_seconds: 3600,
+  global_criteria: { market: 'global', query: 'acme' },
+  sources: [
+    { source: 'hackernews', enabled: true },
+    {
+      source: 'rss',
+      enabled: true,
+      searches: [{ overrides: { filters: { feed_urls: ['https://example.com/news.xml'] } } }],
+    },
+  ],
+  mute_rules: ['giveaway'],
+  webhook_url: 'https://example.com/hooks/earshot',
+};
+const EXAMPLE_IN_CAMEL_CASE = {
+  name: 'Acme',
+  refreshIntervalSeconds: 3600,
+  globalCriteria: { market: 'global', query: 'acme' },
+  sources: [{ source: 'hackernews', enabled: true }],
+};
+
 const id = inPath('id', 'The keyword');
 const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
 
@@ -147,17 +169,18 @@ export const keywordRoutes: readonly Route[] = [
       summary: 'Create a keyword',
       parameters: [TOKEN],
       body: ref('KeywordBody'),
+      example: EXAMPLE,
       status: 201,
       answer: ref('Keyword'),
     },
-    { body: ref('QueryBody') },
+    { body: ref('QueryBody'), example: EXAMPLE_IN_CAMEL_CASE },
   ),
   ...underBothNames('list', '', {
     method: 'get',
     summary: 'Keywords, newest first',
     parameters: [
       repeated('state', 'In which state.', oneOf(['active', 'paused', 'retired'])),
-      repeated('source', 'That watch the source.', oneOf(SOURCE_IDS)),
+      repeated('source', 'That list the source, enabled or not.', oneOf(SOURCE_IDS)),
       inQuery('q', 'Part of the name'),
       ...paging(),
     ],
@@ -172,9 +195,10 @@ export const keywordRoutes: readonly Route[] = [
       description:
         'Free, and creates nothing. A body that the create would refuse is a 200 with `valid: false`.',
       body: ref('KeywordBody'),
+      example: EXAMPLE,
       answer: ref('KeywordEstimate'),
     },
-    { body: ref('QueryBody') },
+    { body: ref('QueryBody'), example: EXAMPLE_IN_CAMEL_CASE },
   ),
   ...underBothNames('get', '/{id}', {
     method: 'get',
@@ -188,6 +212,7 @@ export const keywordRoutes: readonly Route[] = [
     description: 'A search whose criteria change starts over, in silence; its mentions stay.',
     parameters: [id],
     body: ref('KeywordChange'),
+    example: { name: 'Acme and its cookies', schedule: null },
     answer: ref('ChangedKeyword'),
     refusals: [402],
   }),

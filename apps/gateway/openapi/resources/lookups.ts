@@ -77,6 +77,7 @@ export const lookupRoutes: readonly Route[] = [
     summary: 'Tweets by id',
     description: '1 credit, and 1 for each tweet found.',
     body: ref('TweetIds'),
+    example: { ids: ['1212092628029698048'] },
     answer: ref('TweetLookup'),
   },
   {

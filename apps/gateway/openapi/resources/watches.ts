@@ -19,25 +19,22 @@ const webhookUrl = nullable({ type: 'string', maxLength: 2048 });
 
 export const watchSchemas: Readonly<Record<string, Schema>> = {
   WatchBody: told(
-    'Each key, those of `criteria` too, may be written in camelCase as well, but not in both spellings.',
+    'In snake_case it is `WatchBodyInSnakeCase`; the two may be mixed, but no key may stand in both.',
     object(
-      { criteria: ref('Criteria'), refresh_interval_seconds: INTERVAL },
+      { criteria: ref('Criteria'), refreshIntervalSeconds: INTERVAL },
       {
         market: told('May stand here, or in `criteria`; `global` unless given', {
           type: 'string',
           minLength: 1,
         }),
-        webhook_url: told('Where its events are pushed to; empty or null: nowhere', webhookUrl),
+        webhookUrl: told('Where its events are pushed to; empty or null: nowhere', webhookUrl),
         ai: nullable(ref('AgentStep')),
         analysis: BOOLEAN,
         backfill: BOOLEAN,
       },
     ),
   ),
-  WatchChange: object(
-    {},
-    { refresh_interval_seconds: INTERVAL, webhook_url: webhookUrl, is_active: BOOLEAN },
-  ),
+  WatchChange: object({}, { refreshIntervalSeconds: INTERVAL, webhookUrl, isActive: BOOLEAN }),
   Watch: object({
     id: ID,
     accountId: ID,
@@ -73,6 +70,7 @@ export const watchRoutes: readonly Route[] = [
     summary: 'Watch one source',
     parameters: [SOURCE_IN_PATH],
     body: ref('WatchBody'),
+    example: { criteria: { query: 'acme' }, refresh_interval_seconds: 3600 },
     status: 201,
     answer: ref('Watch'),
   },
@@ -102,6 +100,7 @@ export const watchRoutes: readonly Route[] = [
     summary: 'Change a watch’s interval or webhook, or let it rest',
     parameters: at,
     body: ref('WatchChange'),
+    example: { is_active: false },
     answer: ref('Watch'),
     refusals: [402],
   },

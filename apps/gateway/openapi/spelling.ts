@@ -1,0 +1,65 @@
+import { ref, type Schema } from './schema.js';
+
+const REF = '#/components/schemas/';
+
+/**
+ * Bodies may be written in snake_case as well: the schemas that have keys of several words stand a second time in that
+ * spelling. The user's own keys have no properties here, and stay as they are.
+ */
+export class SnakeCase {
+  /** The schemas in snake_case by their names, as far as they were asked for. */
+  readonly schemas: Record<string, Schema> = {};
+  private readonly names = new Map<string, string>();
+
+  /** @param known `components.schemas` in camelCase */
+  constructor(private readonly known: Readonly<Record<string, Schema>>) {}
+
+  /** A schema that takes either spelling. */
+  both(schema: Schema): Schema {
+    const snake = this.turned(schema) as Schema;
+    return JSON.stringify(snake) === JSON.stringify(schema) ? schema : { anyOf: [schema, snake] };
+  }
+
+  private turned(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.turned(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, this.turnedPart(key, inner)]),
+    );
+  }
+
+  private turnedPart(key: string, value: unknown): unknown {
+    switch (key) {
+      case '$ref':
+        return ref(this.nameOf(String(value).slice(REF.length))).$ref;
+      case 'properties':
+        return Object.fromEntries(
+          Object.entries(value as object).map(([name, schema]) => [snake(name), this.turned(schema)]),
+        );
+      case 'required':
+        return (value as string[]).map(snake);
+      case 'enum':
+      case 'const':
+      case 'examples':
+        return value;
+      default:
+        return this.turned(value);
+    }
+  }
+
+  private nameOf(name: string): string {
+    const found = this.names.get(name);
+    if (found !== undefined) return found;
+    const schema = this.known[name];
+    const turned = this.turned(schema) as Schema;
+    const isSame = JSON.stringify(turned) === JSON.stringify(schema);
+    const own = isSame ? name : `${name}InSnakeCase`;
+    this.names.set(name, own);
+    if (!isSame) this.schemas[own] = turned;
+    return own;
+  }
+}
+
+function snake(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
