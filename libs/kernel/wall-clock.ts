@@ -4,11 +4,16 @@
  * @param timeZone IANA
  */
 export function instantIn(text: string, timeZone: string): number {
-  if (/(Z|T.*[+-]\d{2}:?\d{2}| .*[+-]\d{2}:?\d{2})$/.test(text)) return Date.parse(text);
+  if (hasOffset(text)) return Date.parse(text);
   const wall = Date.parse(text.includes(':') ? `${text.replace(' ', 'T')}Z` : text);
   const guess = wall - offsetAt(wall, timeZone);
   // The guess may lie on the other side of a change of the clocks.
   return wall - offsetAt(guess, timeZone);
+}
+
+/** Whether an ISO 8601 date-time says its offset, and so is an instant by itself. */
+export function hasOffset(text: string): boolean {
+  return /(Z|T.*[+-]\d{2}:?\d{2}| .*[+-]\d{2}:?\d{2})$/.test(text);
 }
 
 /** By how many milliseconds the zone's clocks are ahead of UTC at that instant. */

@@ -120,7 +120,9 @@ describe('a change', () => {
       expect((await patch(keyword, { webhook_mode: 'rules' }, 'keywords')).body.webhookMode).toBe('rules');
       expect((await patch(keyword, { webhookMode: 'all' }, 'keywords')).body.webhookMode).toBe('all');
       const refused = await patch(keyword, { webhook_mode: 'rules' });
-      expect(refused.body.details).toEqual([{ path: 'webhook_mode', message: 'is not a known key' }]);
+      expect(refused.body.details).toEqual([
+        { path: 'webhook_mode', message: 'is not a known key; did you mean webhookMode?' },
+      ]);
     },
   );
 

@@ -230,6 +230,7 @@ describe('what a request must be', () => {
     '/v1/keywords?cursor=abc',
     '/v1/mentions?cursor=abc',
     '/v1/mentions?mode=semantic',
+    `/v1/mentions?q=${'x'.repeat(201)}`,
   ])(
     'GET %s is answered with 400 and the parameter’s name',
     { tags: ['requests.unknown-key'] },

@@ -61,9 +61,9 @@ function tooMany({ limit, resetSeconds }: Verdict) {
   };
 }
 
-/** What changes nothing; to ask for a price is to read. */
+/** What changes nothing, whether it costs credits or not: to ask for a price, or for Tweets by their ids, is to read. */
 function isRead({ method, routeOptions }: FastifyRequest): boolean {
-  return method === 'GET' || method === 'HEAD' || (routeOptions.url ?? '').endsWith('/estimate');
+  return method === 'GET' || method === 'HEAD' || /\/(estimate|lookup)$/.test(routeOptions.url ?? '');
 }
 
 /** A path that no route has is guarded as well; the router has decoded the path of one that has. */

@@ -49,7 +49,7 @@ describe('reading a body', () => {
       expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
       expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
       expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
-        { path: 'note_text', message: 'is not a known key' },
+        { path: 'note_text', message: 'is not a known key; did you mean noteText?' },
         { path: 'noteText', message: 'is required' },
       ]);
     },
@@ -185,6 +185,22 @@ describe('reading a body', () => {
       { path: 'filters', message: 'are not wanted here' },
     ]);
   });
+
+  it(
+    'names the key that was meant, in the spelling of the others',
+    { tags: ['requests.unknown-key'] },
+    () => {
+      expect(refusalOf({ noteText: 'a', sizeByte: 1 }).details).toEqual([
+        { path: 'sizeByte', message: 'is not a known key; did you mean sizeBytes?' },
+      ]);
+      expect(refusalOf({ note_text: 'a', size_byte: 1 }).details).toEqual([
+        { path: 'size_byte', message: 'is not a known key; did you mean size_bytes?' },
+      ]);
+      expect(refusalOf({ note_text: 'a', colour: 1 }).details).toEqual([
+        { path: 'colour', message: 'is not a known key' },
+      ]);
+    },
+  );
 
   it('lets a defect of the question itself through', () => {
     const defect = new Error('defect');

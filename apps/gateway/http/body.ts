@@ -1,8 +1,9 @@
 import { plainToInstance, type ClassConstructor } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
+import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { Refusal, type Fault } from '#kernel';
 import { asItCame, toCamelCase, type CasedBody } from './casing.js';
 import { rawFaults } from './raw-faults.js';
+import { MEANT, unknownKey } from './unknown-key.js';
 
 const MAX_DEPTH = 32;
 
@@ -34,7 +35,10 @@ export function readBody<T extends object>(
   const unfit = rawFaults(raw);
   if (unfit.length > 0) throw Refusal.validation(unfit);
   const cased = spelling === 'camel' ? asItCame(raw) : toCamelCase(raw);
-  const named = (fault: Fault) => ({ ...fault, path: respell(fault.path, cased, spelling) });
+  const named = ({ path, message }: Fault) => ({
+    path: respell(path, cased, spelling),
+    message: message.replace(MEANT, (key) => respell(key, cased, spelling)),
+  });
   const body = plainToInstance(dto, complete(cased.body as Record<string, unknown>), {
     exposeDefaultValues: true,
   });
@@ -116,16 +120,24 @@ function faultsOf(errors: readonly ValidationError[], parent = ''): Fault[] {
 function messagesOf({
   constraints = {},
   property,
+  target,
   value,
 }: ValidationError): { rule: string; message: string }[] {
   const broken = Object.entries(constraints).map(([rule, message]) => ({
     rule,
-    message: rule === 'whitelistValidation' ? 'is not a known key' : clean(message, property),
+    message: rule === 'whitelistValidation' ? unknownKey(property, keysOf(target)) : clean(message, property),
   }));
   if (value === undefined && broken.length > 0) return [{ rule: 'isDefined', message: 'is required' }];
   const wrongType = broken.find(({ rule }) => TYPE_RULES.includes(rule));
   if (!wrongType) return broken;
   return [value === null ? { ...wrongType, message: `${wrongType.message}, and cannot be null` } : wrongType];
+}
+
+/** The keys that a DTO reads. */
+function keysOf(dto: object | undefined): string[] {
+  if (!dto) return [];
+  const metadata = getMetadataStorage().getTargetValidationMetadatas(dto.constructor, '', false, false);
+  return [...new Set(metadata.map(({ propertyName }) => propertyName))];
 }
 
 /** Two parts of the validation may find the same fault. */

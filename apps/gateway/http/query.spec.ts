@@ -32,7 +32,7 @@ describe('the query reader', () => {
 
   it('names an unknown parameter', () => {
     expect(faultsOf({ limt: '5' }, (query) => query.integer('limit', 1, 200, 50))).toEqual([
-      { path: 'limt', message: 'is not a known parameter' },
+      { path: 'limt', message: 'is not a known parameter; did you mean limit?' },
     ]);
   });
 

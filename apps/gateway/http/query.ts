@@ -1,5 +1,6 @@
 import { Refusal, type Fault } from '#kernel';
 import { NOT_STORABLE } from './raw-faults.js';
+import { unknownKey } from './unknown-key.js';
 import { dateTimeFault } from './validators.js';
 
 /** Raw query parameters: a repeated key is an array. */
@@ -74,7 +75,8 @@ export class QueryReader {
   /** @throws Refusal 400 with every fault, unknown parameters among them */
   finish(): void {
     for (const key of Object.keys(this.raw))
-      if (!this.known.has(key)) this.faults.push({ path: key, message: 'is not a known parameter' });
+      if (!this.known.has(key))
+        this.faults.push({ path: key, message: unknownKey(key, [...this.known], 'parameter') });
     if (this.faults.length > 0) throw Refusal.validation(this.faults);
   }
 }

@@ -57,9 +57,16 @@ export function readMentionFilter(query: QueryReader): MentionFilter {
     langs: query.all('lang'),
     buckets: query.all('bucket'),
     rules: query.all('rule'),
-    texts: query.all('q').map((text) => text.slice(0, MAX_QUERY_LENGTH)),
+    texts: textsOf(query),
     dropped: included.length > 0,
   };
+}
+
+function textsOf(query: QueryReader): string[] {
+  const texts = query.all('q');
+  if (texts.some((text) => text.length > MAX_QUERY_LENGTH))
+    query.fault('q', `must be at most ${MAX_QUERY_LENGTH} characters`);
+  return texts;
 }
 
 /** SQL conditions and their parameters. */

@@ -54,6 +54,22 @@ describe('what becomes of a create body', () => {
     expect(JSON.stringify(read(body)).split(id.toLowerCase())).toHaveLength(3);
   });
 
+  it(
+    'tells a schedule with an offset in UTC, and one without by the clocks of its zone',
+    { tags: ['requests.offsets'] },
+    () => {
+      const schedule = {
+        startsAt: '2026-03-01T12:00:00+02:00',
+        endsAt: '2026-04-01T12:00',
+        timezone: 'Europe/Berlin',
+      };
+      expect(read({ ...leastKeyword(), schedule })['schedule']).toEqual({
+        ...schedule,
+        startsAt: '2026-03-01T10:00:00.000Z',
+      });
+    },
+  );
+
   it('makes objects of the strings that stand for mutes and VIPs', () => {
     const { muteRules, vipAuthors } = read(fullKeyword());
     expect(muteRules).toEqual([

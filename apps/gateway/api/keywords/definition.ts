@@ -1,7 +1,8 @@
 import { fromJson, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
 import { KeywordDefinitionSchema, type KeywordDefinition } from '#contracts';
+import { hasOffset, instantIn, isoOf } from '#kernel';
 import { effectiveMute } from '#matching';
-import type { KeywordBodyDto } from './keyword-body.dto.js';
+import type { KeywordBodyDto, ScheduleDto } from './keyword-body.dto.js';
 
 /** The definition that a body stands for: defaults filled in, strings made into the objects they stand for. */
 export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
@@ -22,7 +23,15 @@ export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
     })),
     muteRules: (body.muteRules ?? []).map((mute) => json(effectiveMute(mute))),
     rules: (body.rules ?? []).map((rule) => ({ ...json(rule), enabled: rule.enabled ?? true })),
+    ...(body.schedule ? { schedule: scheduleOf(body.schedule) } : {}),
   });
+}
+
+/** What has an offset is an instant, and is told in UTC as every instant; what has none is told by the zone's clocks. */
+function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
+  const told = (text: string | null) =>
+    text !== null && hasOffset(text) ? isoOf(instantIn(text, timezone)) : text;
+  return { startsAt: told(startsAt), endsAt: told(endsAt), timezone };
 }
 
 /** The keyword's keys as it is read: the stored definition with a null where a nullable key has no value. */
