@@ -71,7 +71,7 @@ describe('a keyword that rests, and runs again', () => {
         type: 'webhook.delivered',
         source: null,
         watchId: null,
-        statusCode: 204,
+        statusCode: 200,
       });
     },
   );
