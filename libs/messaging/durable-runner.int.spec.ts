@@ -1,3 +1,4 @@
+import { setTimeout as takingMs } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
@@ -25,7 +26,11 @@ interface Seen {
 }
 
 /** A durable over a stream that is empty at its start; each call of `handle` is one batch. */
-async function run(handle: (batch: Seen[]) => Outcome[] | Promise<Outcome[]>, batchSize = 10) {
+async function run(
+  handle: (batch: Seen[]) => Outcome[] | Promise<Outcome[]>,
+  batchSize = 10,
+  more: Partial<Durable> = {},
+) {
   specs += 1;
   await bus.jsm.streams.purge('CHECKS');
   const durable: Durable = {
@@ -36,11 +41,12 @@ async function run(handle: (batch: Seen[]) => Outcome[] | Promise<Outcome[]>, ba
     ackWaitMs: 1000,
     handle: async (batch) =>
       handle(batch.map((message) => ({ text: message.string(), deliveries: message.info.deliveryCount }))),
+    ...more,
   };
   return {
     name: durable.name,
     running: await runDurable(bus, durable, log),
-    again: () => runDurable(bus, durable, log),
+    again: (other: Partial<Durable> = {}) => runDurable(bus, { ...durable, ...other }, log),
   };
 }
 
@@ -210,5 +216,106 @@ describe('a durable', () => {
     await settled(name);
     await Promise.all([running.stop(), second.stop()]);
     expect(seen.sort()).toEqual(texts.sort());
+  });
+
+  it('is made again when it was deleted on the server', { timeout: 40_000 }, async () => {
+    const seen: string[] = [];
+    const { name, running } = await run((batch) => {
+      seen.push(...batch.map(({ text }) => text));
+      return batch.map(() => done);
+    });
+    await bus.jsm.consumers.delete('CHECKS', name);
+    await send('later');
+    await until('it is handled', () => seen.includes('later'), 30_000);
+    await running.stop();
+  });
+
+  it('leaves what fails at its stop to its heir, and sets nothing of it aside', async () => {
+    let calls = 0;
+    let fail = () => {};
+    const gate = new Promise<void>((resolve) => (fail = resolve));
+    const { name, running } = await run(async (batch) => {
+      if (batch.some(({ deliveries }) => deliveries < 8)) return batch.map(() => retry(1));
+      calls += 1;
+      await gate;
+      throw new Error('closed');
+    }, 1);
+    await send('a');
+    await until('it has begun', () => calls === 1);
+    const stopped = running.stop();
+    fail();
+    await stopped;
+    expect(await parked(name)).toEqual([]);
+    expect((await bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBe(1);
+  });
+});
+
+describe('a replica that hangs', () => {
+  const texts = Array.from({ length: 300 }, (_, n) => `m${n}`);
+
+  /** One that hangs over its first batch of ten, and what a second gets. */
+  async function hanging(more: Partial<Durable> = {}) {
+    let begun = 0;
+    let free = () => {};
+    const gate = new Promise<void>((resolve) => (free = resolve));
+    const { name, running, again } = await run(
+      async (batch) => {
+        begun += batch.length;
+        await gate;
+        return batch.map(() => done);
+      },
+      10,
+      more,
+    );
+    await send(...texts);
+    await until('it hangs', () => begun > 0);
+    const got = new Set<string>();
+    const second = await again({
+      handle: async (batch) => {
+        for (const message of batch) got.add(message.string());
+        return batch.map(() => done);
+      },
+    });
+    return { name, begun: () => begun, free, got, running, second };
+  }
+
+  it('keeps no more than its batch and the next one from the others', async () => {
+    const { name, free, got, running, second } = await hanging();
+    await until('the second has the rest', () => got.size >= texts.length - 20);
+    expect((await bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBeLessThanOrEqual(20);
+    free();
+    await settled(name);
+    await Promise.all([running.stop(), second.stop()]);
+  });
+
+  it('loses them to the others when its time is over, and takes no more', async () => {
+    const { name, begun, free, got, running, second } = await hanging({ handleWithinMs: 500 });
+    await until('the second has all', () => got.size === texts.length);
+    await settled(name);
+    await send('later');
+    await until('the second has that, too', () => got.has('later'));
+    expect(begun()).toBeLessThanOrEqual(10);
+    free();
+    await Promise.all([running.stop(), second.stop()]);
+  });
+
+  it('is not one that tries its messages one by one', async () => {
+    const alone: Seen[] = [];
+    const { name, running, again } = await run(
+      async (batch) => {
+        if (batch.length > 1) throw new Error('not all at once');
+        alone.push(...batch);
+        await takingMs(500);
+        return batch.map(() => done);
+      },
+      10,
+      { handleWithinMs: 800, lingerMs: 500 },
+    );
+    await send('a', 'b', 'c', 'd', 'e');
+    await until('it has begun', () => alone.length > 0);
+    const second = await again();
+    await settled(name);
+    await Promise.all([running.stop(), second.stop()]);
+    expect(alone.map(({ deliveries }) => deliveries)).toEqual([1, 1, 1, 1, 1]);
   });
 });

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { AckPolicy, DeliverPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
+import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
 import { metrics, traceFrom, withTrace, type Logger } from '#telemetry';
 import type { Bus } from './bus.js';
+import { MessageSupply, openConsumer } from './message-supply.js';
 import { park, retry, type Outcome } from './outcome.js';
 import { subjectOf, type StreamName } from './streams.js';
 
@@ -19,6 +19,11 @@ export interface Durable {
   lingerMs?: number;
   /** How long a message may take before the server gives it to another, in ms; extended while it is worked on. */
   ackWaitMs?: number;
+  /**
+   * How long one call of `handle` may take before its messages are given to another replica, in ms: it hangs then.
+   * 5 minutes where not said.
+   */
+  handleWithinMs?: number;
   /** True: what follows a message depends on it, so that it is never set aside, only tried again and told. */
   inOrder?: boolean;
   /** One outcome for each message, in order. What it throws is an outage: the batch is tried again. */
@@ -31,12 +36,9 @@ export interface RunningDurable {
   stop(): Promise<void>;
 }
 
-/** After a crash the messages it held come back when this has passed; while one is worked on it is extended. */
-const DEFAULT_ACK_WAIT_MS = 10_000;
 /** A message that fails alone this often while others pass is set aside. */
 const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
-const LINGER_LOOK_MS = 50;
 /**
  * ClickHouse's codes for a server that is overloaded, full or shutting down: 159 timeout, 202 too many queries,
  * 209 and 210 network, 241 memory, 242 read-only, 243 disk, 252 too many parts, 394 query killed.
@@ -45,128 +47,61 @@ const CLICKHOUSE_OUTAGES = new Set(['159', '202', '209', '210', '241', '242', '2
 
 /** Makes the consumer where it is missing and works through its messages until stopped. */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
-  const messages = await openConsumer(bus, durable);
-  return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), messages).start();
-}
-
-async function openConsumer(bus: Bus, durable: Durable): Promise<ConsumerMessages> {
-  const { batchesAtOnce = 1, ackWaitMs = DEFAULT_ACK_WAIT_MS } = durable;
-  await bus.jsm.consumers.add(durable.stream, {
-    durable_name: durable.name,
-    ack_policy: AckPolicy.Explicit,
-    deliver_policy: DeliverPolicy.All,
-    ack_wait: ackWaitMs * 1_000_000,
-    max_ack_pending: Math.max(2000, durable.batchSize * 4),
-    max_deliver: -1,
-  });
-  const consumer = await bus.js.consumers.get(durable.stream, durable.name);
-  return consumer.consume({ max_messages: durable.batchSize * (batchesAtOnce + 1), expires: 30_000 });
+  const consumer = await openConsumer(bus, durable);
+  return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), consumer);
 }
 
 class DurableLoop implements RunningDurable {
-  private readonly waiting: JsMsg[] = [];
-  private readonly held = new Set<JsMsg>();
-  private wake: () => void = () => {};
+  private readonly supply: MessageSupply;
+  private readonly finished: Promise<unknown>;
   private stopping = false;
-  private finished!: Promise<void>;
-  private heartbeat!: NodeJS.Timeout;
 
   constructor(
     private readonly bus: Bus,
     private readonly durable: Durable,
     private readonly log: Logger,
-    private messages: ConsumerMessages,
-  ) {}
-
-  start(): this {
-    this.heartbeat = setInterval(
-      () => {
-        for (const message of this.held) message.working();
-      },
-      (this.durable.ackWaitMs ?? DEFAULT_ACK_WAIT_MS) / 3,
-    );
-    void this.collect();
-    this.finished = this.workAtOnce(this.durable.batchesAtOnce ?? 1);
-    return this;
+    consumer: Consumer,
+  ) {
+    this.supply = new MessageSupply(bus, durable, log, consumer);
+    const batchesAtOnce = Array.from({ length: durable.batchesAtOnce ?? 1 }, () => this.work());
+    this.finished = Promise.all(batchesAtOnce);
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
-    this.wake();
-    await this.messages.close();
+    await this.supply.close();
     await this.finished;
-    clearInterval(this.heartbeat);
-    for (const message of this.waiting) message.nak();
+    this.supply.end();
     await this.bus.nc.flush();
   }
 
-  /** A consumer that ends although nobody stopped it (deleted on the server) is made again: silence is no answer. */
-  private async collect(): Promise<void> {
-    while (!this.stopping) {
-      try {
-        for await (const message of this.messages) {
-          this.waiting.push(message);
-          this.held.add(message);
-          this.wake();
-        }
-        if (this.stopping) return;
-        this.log.error('the consumer has ended; it is opened again');
-        await wait(SOON_MS);
-        this.messages = await openConsumer(this.bus, this.durable);
-      } catch (error) {
-        this.log.error({ err: error }, 'messages cannot be received');
-        await wait(SOON_MS);
-      }
-    }
-  }
-
-  private async workAtOnce(batches: number): Promise<void> {
-    await Promise.all(Array.from({ length: batches }, () => this.work()));
-  }
-
   private async work(): Promise<void> {
-    while (!this.stopping) {
-      if (this.waiting.length === 0) {
-        await this.arrival();
-        continue;
-      }
-      await this.linger();
-      const batch = this.waiting.splice(0, this.durable.batchSize);
-      const outcomes = await this.outcomesOf(batch);
+    for (let batch; (batch = await this.supply.take());) {
+      const outcomes = await this.outcomesOf(batch, batch);
       await Promise.all(
         batch.map((message, index) => this.settle(message, outcomes[index] ?? retry(SOON_MS))),
       );
+      this.supply.settled(batch);
     }
   }
 
-  private async linger(): Promise<void> {
-    const end = Date.now() + (this.durable.lingerMs ?? 0);
-    while (!this.stopping && this.waiting.length < this.durable.batchSize && Date.now() < end)
-      await wait(Math.min(LINGER_LOOK_MS, end - Date.now()));
-  }
-
-  /** Settles when a message has come, or when it is time to stop. */
-  private arrival(): Promise<void> {
-    return new Promise((resolve) => {
-      const others = this.wake;
-      this.wake = () => {
-        this.wake = () => {};
-        others();
-        resolve();
-      };
-    });
-  }
-
-  private async outcomesOf(batch: readonly JsMsg[]): Promise<Outcome[]> {
-    const first = batch[0];
+  /** @param part of the batch: all of it, or one message that is tried by itself */
+  private async outcomesOf(part: readonly JsMsg[], batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const first = part[0];
     const trace = traceFrom(first?.headers?.get('traceparent') || undefined);
+    this.supply.goesOn(batch);
     try {
-      return await withTrace(trace, () => this.durable.handle(batch));
+      return await withTrace(trace, () => this.durable.handle(part));
     } catch (error) {
-      if (batch.length === 1 && first) return [this.afterFailure(first, error)];
+      if (this.stopping) {
+        // What it needed may be closed already: no fault of the messages, and no use in trying each.
+        this.log.warn({ err: error, messages: part.length }, 'cut off by the stop; comes again');
+        return part.map(() => retry(SOON_MS));
+      }
+      if (part.length === 1 && first) return [this.afterFailure(first, error)];
       // One bad message must not hold up the others: each is tried by itself.
       const outcomes: Outcome[] = [];
-      for (const message of batch) outcomes.push(...(await this.outcomesOf([message])));
+      for (const message of part) outcomes.push(...(await this.outcomesOf([message], batch)));
       return outcomes;
     }
   }
@@ -181,7 +116,6 @@ class DurableLoop implements RunningDurable {
 
   /** Never throws: a message that could not be settled comes again. */
   private async settle(message: JsMsg, outcome: Outcome): Promise<void> {
-    this.held.delete(message);
     metrics.messages.inc({ consumer: this.durable.name, outcome: outcome.kind });
     try {
       await this.answer(message, outcome);
