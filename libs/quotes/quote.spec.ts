@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CriteriaSchema, type SourceId } from '#contracts';
-import { quotedByDay, type QuotedPeriod } from './quoted-days.js';
+import { quotedByDay, wholeByDay, type QuotedPeriod } from './quoted-days.js';
 import { checksPerMonth, priceOf, quoteOf, type QuotedSearch } from './quote.js';
 
 const criteria = create(CriteriaSchema, { market: 'global', query: 'acme' });
@@ -136,9 +136,11 @@ describe('a quote', () => {
 describe('what was quoted for a day', () => {
   const at = (text: string) => Date.parse(`2026-03-${text}Z`);
   const period = (more: Partial<QuotedPeriod>): QuotedPeriod => ({
+    watchId: 'w',
     source: 'x',
     from: at('04T00:00'),
     to: undefined,
+    previousTo: undefined,
     intervalSeconds: 3600,
     creditsPerCheck: 5,
     firstScanCredits: 0,
@@ -179,6 +181,54 @@ describe('what was quoted for a day', () => {
           expect(new Set(days.map(({ date }) => date)).size).toBe(days.length);
         },
       ),
+    );
+  });
+
+  it('is no check more for each change and rest within an interval, and one for a rest that is longer', () => {
+    const daily = { intervalSeconds: 86_400 };
+    const periods = [
+      period({ ...daily, to: at('04T03:00') }),
+      period({ ...daily, from: at('04T03:00'), to: at('04T06:00'), previousTo: at('04T03:00') }),
+      period({ ...daily, from: at('04T12:00'), to: at('04T18:00'), previousTo: at('04T06:00') }),
+      period({ ...daily, from: at('14T18:00'), to: at('15T00:00'), previousTo: at('04T18:00') }),
+    ];
+    expect(quotedByDay(periods, 0, at('20T00:00'))).toEqual([
+      { source: 'x', date: '2026-03-04', checks: 1.75, credits: 8.75 },
+      { source: 'x', date: '2026-03-14', checks: 1.25, credits: 6.25 },
+    ]);
+    expect(wholeByDay(periods, 0, at('20T00:00'))).toEqual([
+      { source: 'x', date: '2026-03-04', checks: 2, credits: 10 },
+      { source: 'x', date: '2026-03-14', checks: 1, credits: 5 },
+    ]);
+  });
+
+  it('in whole checks is each of them at its price, on the day on which it is begun', () => {
+    const slow = { creditsPerCheck: 2, intervalSeconds: 2 * 86_400, to: at('09T00:00') };
+    const periods = [
+      period({ ...slow, from: at('04T12:00') }),
+      period({ ...slow, watchId: 'other', from: at('05T00:00'), firstScanCredits: 30 }),
+    ];
+    const days = wholeByDay(periods, 0, at('20T00:00'));
+    expect(days.map(({ date, checks, credits }) => [date, checks, credits])).toEqual([
+      ['2026-03-04', 2, 4],
+      ['2026-03-05', 2, 4 - 2 + 30],
+      ['2026-03-06', 1, 2],
+      ['2026-03-07', 1, 2],
+      ['2026-03-08', 1, 2],
+    ]);
+  });
+
+  it('in whole checks adds up to the whole time, rounded up once, for each watch', () => {
+    const interval = fc.integer({ min: 1, max: 900_000 });
+    fc.assert(
+      fc.property(fc.nat(10_000_000), fc.nat(10_000_000), interval, (from, length, intervalSeconds) => {
+        const start = at('01T00:00') + from * 100;
+        const end = start + length * 100;
+        const days = wholeByDay([period({ from: start, to: end, intervalSeconds })], 0, end + 1);
+        const checks = days.reduce((sum, day) => sum + day.checks, 0);
+        expect(checks).toBe(1 + Math.ceil(Math.round((length * 1e5) / intervalSeconds) / 1e6));
+        for (const day of days) expect(day.credits).toBe(5 * day.checks);
+      }),
     );
   });
 });

@@ -117,6 +117,24 @@ describe('a keyword’s quote', () => {
     ]);
   });
 
+  it('counts no check for a pause or a change, and every check at its price', async () => {
+    const keyword = await made({
+      refresh_interval_seconds: 86_400,
+      sources: [{ source: 'x', enabled: true }],
+    });
+    for (let n = 1; n <= 5; n += 1) {
+      await ada.api.post(`/v1/keywords/${keyword.id}/pause`, {});
+      await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {});
+      await ada.api.patch(`/v1/keywords/${keyword.id}`, { refreshIntervalSeconds: 86_400 - n });
+    }
+    const { bySource } = (await quote(keyword)).body;
+    const [{ days, ...x }] = bySource;
+    expect(x).toEqual({ source: 'x', quotedCredits: 10, chargedCredits: 0 });
+    // The first one, and what is begun of the next.
+    expect(days.reduce((sum: number, day: Json) => sum + day.quotedChecks, 0)).toBe(2);
+    for (const day of days) expect(day.quotedCredits).toBe(5 * day.quotedChecks);
+  });
+
   it('has a window: since, until, and no since later than until', async () => {
     const keyword = await made();
     const answer = await quote(keyword, '?since=2026-03-02T00:00Z&until=2026-03-01T00:00Z');

@@ -1,9 +1,10 @@
 import { create } from '@bufbuild/protobuf';
 import { CreditDecisionSchema, type CreditDecision, type CreditMovement } from '#contracts';
 import { derivedId } from '#kernel';
+import type { QuotedPeriod } from '#quotes';
 import { decide, type ChargeCause, type LedgerCommand } from '../../billing/domain/ledger.js';
 import { creditsOf, evolve, noLedger, type LedgerState } from '../../billing/domain/ledger-state.js';
-import { audit, type AuditInput, type Fact, type QuotedWatch } from './audit.js';
+import { audit, type AuditInput, type Fact } from './audit.js';
 
 // For specs only: what is read of accounts, made up.
 
@@ -40,11 +41,12 @@ export const factOf = (one: ChargeCause, seq: number): Fact => ({
   causes: [one],
 });
 
-export const quote: QuotedWatch = {
+export const quote: QuotedPeriod = {
   watchId,
   source: 'reddit',
   from: Date.parse(OPENED),
   to: undefined,
+  previousTo: undefined,
   intervalSeconds: 3600,
   creditsPerCheck: 2,
   firstScanCredits: 0,

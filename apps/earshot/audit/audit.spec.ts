@@ -3,7 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { CreditDecisionSchema, type CreditMovement } from '#contracts';
 import { chargeIdOf, derivedId } from '#kernel';
 import { audit, type AuditReport, type Fact } from './audit.js';
-import { accountId, cause, factOf, faultsOf, healthy, quote, tampered, watchId } from './audit-under-test.js';
+import {
+  accountId,
+  cause,
+  factOf,
+  faultsOf,
+  healthy,
+  OPENED,
+  quote,
+  tampered,
+  watchId,
+} from './audit-under-test.js';
 import { auditText } from './print-audit.js';
 
 describe('an audit of an account on which everything is as it should be', () => {
@@ -208,6 +218,25 @@ describe('what an audit finds', () => {
     const input = { ...healthy(days), now: Date.parse('2026-03-06T00:00:00.000Z') };
     expect(faultsOf({ ...input, quotes: [daily, idle] })).toEqual([
       `watch ${watchId} on reddit over the whole time: checks were charged 20, and quoted at 12.0 at the most`,
+    ]);
+  });
+
+  it('a watch that was charged many times over while its user paused, resumed and changed it', () => {
+    const begin = Date.parse(OPENED);
+    const minutes = (n: number) => begin + n * 60_000;
+    const quotes = Array.from({ length: 10 }, (_, n) => ({
+      ...quote,
+      intervalSeconds: 86_400,
+      from: minutes(n),
+      to: minutes(n + 1),
+      previousTo: n === 0 ? undefined : minutes(n),
+    }));
+    const input = { ...healthy([cause(1)]), quotes, now: minutes(15) };
+    expect(faultsOf(input)).toEqual([]);
+    const causes = [1, 2, 3, 4, 5].map((n) => cause(n));
+    expect(faultsOf({ ...healthy(causes), quotes, now: minutes(15) })).toEqual([
+      `watch ${watchId} on reddit on 2026-03-01: checks were charged 10, and quoted at 2.0 at the most`,
+      `watch ${watchId} on reddit over the whole time: checks were charged 10, and quoted at 2.0 at the most`,
     ]);
   });
 

@@ -44,9 +44,6 @@ export interface TabledLedger {
   sumOfUsage: number;
 }
 
-/** A quote and the watch that ran under it. */
-export type QuotedWatch = QuotedPeriod & { watchId: string };
-
 /** Everything that an audit looks at. */
 export interface AuditInput {
   accountId: string;
@@ -65,7 +62,7 @@ export interface AuditInput {
   existing: ReadonlySet<string>;
   /** Undefined: the tables know nothing of the account. */
   tables: TabledLedger | undefined;
-  quotes: readonly QuotedWatch[];
+  quotes: readonly QuotedPeriod[];
 }
 
 /** What an audit found. */

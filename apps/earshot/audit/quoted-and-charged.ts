@@ -1,5 +1,5 @@
-import { quotedByDay } from '#quotes';
-import type { AuditInput, QuotedWatch } from './audit.js';
+import { quotedByDay, type QuotedPeriod } from '#quotes';
+import type { AuditInput } from './audit.js';
 
 /** What one source did on one UTC day, and what that was quoted at. */
 export interface AuditDay {
@@ -82,8 +82,8 @@ export function quoteFaults(input: AuditInput): string[] {
   return faults;
 }
 
-function quotesByWatch({ quotes }: AuditInput): Map<string, QuotedWatch[]> {
-  const watches = new Map<string, QuotedWatch[]>();
+function quotesByWatch({ quotes }: AuditInput): Map<string, QuotedPeriod[]> {
+  const watches = new Map<string, QuotedPeriod[]>();
   for (const quote of quotes) watches.set(quote.watchId, [...(watches.get(quote.watchId) ?? []), quote]);
   return watches;
 }
@@ -104,7 +104,7 @@ function chargedByWatch({ decisions }: AuditInput): Map<string, Map<string, numb
 }
 
 function watchDays(
-  quotes: readonly QuotedWatch[],
+  quotes: readonly QuotedPeriod[],
   charged: ReadonlyMap<string, number>,
   now: number,
 ): Map<string, WatchDay> {
@@ -115,17 +115,21 @@ function watchDays(
 }
 
 /**
- * Checks that may fall into a span beside those that its length has room for: one of each period in it, since its checks
- * keep to the grid of their search, and not to the instant at which it began.
+ * Credits for checks that may fall into a span beside those that its length has room for: one of each period in it, since
+ * its checks keep to the grid of their search, and not to the instant at which it began. A later period has it as far as
+ * an interval has passed since the one before: many within one interval are no room for many checks.
  */
-function edges(quotes: readonly QuotedWatch[], begin: number, end: number, now: number): number {
+function edges(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   return quotes
     .filter(({ from, to }) => from < end && (to ?? now) >= begin)
-    .reduce((sum, { creditsPerCheck }) => sum + creditsPerCheck, 0);
+    .reduce((sum, { to, previousTo, intervalSeconds, creditsPerCheck }) => {
+      const passed = previousTo === undefined ? Infinity : (to ?? now) - previousTo;
+      return sum + creditsPerCheck * Math.min(1, passed / 1000 / intervalSeconds);
+    }, 0);
 }
 
 /** A first scan at the very end of a day may be told on the next. */
-function scansBefore(quotes: readonly QuotedWatch[], begin: number): number {
+function scansBefore(quotes: readonly QuotedPeriod[], begin: number): number {
   return quotes
     .filter(({ from }) => from >= begin - DAY_MS && from < begin)
     .reduce((sum, { firstScanCredits }) => sum + firstScanCredits, 0);

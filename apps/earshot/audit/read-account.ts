@@ -4,9 +4,10 @@ import { EventStore } from '#event-store';
 import { isoOf } from '#kernel';
 import { subjectOf, type Bus, type StreamName } from '#messaging';
 import type { Database, Tx } from '#postgres';
+import type { QuotedPeriod } from '#quotes';
 import { ledgerCommandsOf } from '../../billing/handlers/ledgers.handler.js';
 import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/ledger/charges.js';
-import type { AuditInput, Fact, QuotedWatch, TabledLedger } from './audit.js';
+import type { AuditInput, Fact, TabledLedger } from './audit.js';
 
 /**
  * Collects what an audit of the account looks at, from a running installation. The order matters: what is charged
@@ -167,21 +168,27 @@ async function tablesOf(tx: Tx, accountId: string): Promise<TabledLedger | undef
   );
 }
 
-async function quotesOf(tx: Tx, accountId: string): Promise<QuotedWatch[]> {
+async function quotesOf(tx: Tx, accountId: string): Promise<QuotedPeriod[]> {
   const rows: {
     watch_id: string;
     source: string;
     from_at: Date;
     to_at: Date | null;
+    previous_to: Date | null;
     interval_seconds: number;
     credits_per_check: number;
     first_scan_credits: number;
-  }[] = await tx.query('SELECT * FROM quoted_periods WHERE account_id = $1', [accountId]);
+  }[] = await tx.query(
+    `SELECT *, lag(to_at) OVER (PARTITION BY watch_id ORDER BY from_at) AS previous_to FROM quoted_periods
+     WHERE account_id = $1`,
+    [accountId],
+  );
   return rows.map((row) => ({
     watchId: row.watch_id,
     source: row.source,
     from: row.from_at.getTime(),
     to: row.to_at?.getTime(),
+    previousTo: row.previous_to?.getTime(),
     intervalSeconds: row.interval_seconds,
     creditsPerCheck: row.credits_per_check,
     firstScanCredits: row.first_scan_credits,

@@ -35,3 +35,21 @@ it('what was read of a check’s items is charged, and is no check', async () =>
     { source: 'x', date: '2026-03-04', checks: 2, credits: 15 },
   ]);
 });
+
+it('a period knows when its watch’s one before it ended, though that is out of the window', async () => {
+  const [accountId, keywordId, watchId] = [newId(), newId(), newId()];
+  const at = (day: number) => new Date(Date.UTC(2026, 2, day));
+  for (const [from, to] of [
+    [at(1), at(2)],
+    [at(4), at(5)],
+  ])
+    await database.query(
+      `INSERT INTO quoted_periods (watch_id, account_id, keyword_id, source, from_at, to_at, interval_seconds,
+         credits_per_check, first_scan_credits, price_book_version) VALUES ($1, $2, $3, 'x', $4, $5, 60, 5, 0, 'spec')`,
+      [watchId, accountId, keywordId, from, to],
+    );
+  const read = async (since: Date) =>
+    (await new QuoteReads(database).periods(accountId, keywordId, since, at(9))).map((one) => one.previousTo);
+  expect(await read(at(1))).toEqual([undefined, at(2).getTime()]);
+  expect(await read(at(3))).toEqual([at(2).getTime()]);
+});

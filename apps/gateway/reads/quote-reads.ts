@@ -21,21 +21,27 @@ export class QuoteReads {
   /** Periods that overlap the time. */
   async periods(accountId: string, keywordId: string, since: Date, until: Date): Promise<QuotedPeriod[]> {
     const rows: {
+      watch_id: string;
       source: string;
       from_at: Date;
       to_at: Date | null;
+      previous_to: Date | null;
       interval_seconds: number;
       credits_per_check: number;
       first_scan_credits: number;
     }[] = await this.database.query(
-      `SELECT * FROM quoted_periods
-       WHERE account_id = $1 AND keyword_id = $2 AND from_at < $4 AND (to_at IS NULL OR to_at > $3)`,
+      `SELECT * FROM (
+         SELECT *, lag(to_at) OVER (PARTITION BY watch_id ORDER BY from_at) AS previous_to FROM quoted_periods
+         WHERE account_id = $1 AND keyword_id = $2
+       ) AS p WHERE from_at < $4 AND (to_at IS NULL OR to_at > $3)`,
       [accountId, keywordId, since, until],
     );
     return rows.map((row) => ({
+      watchId: row.watch_id,
       source: row.source,
       from: row.from_at.getTime(),
       to: row.to_at?.getTime(),
+      previousTo: row.previous_to?.getTime(),
       intervalSeconds: row.interval_seconds,
       creditsPerCheck: row.credits_per_check,
       firstScanCredits: row.first_scan_credits,

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { PRICE_BOOK_VERSION } from '#contracts';
 import { isoOf } from '#kernel';
-import { quotedByDay, type QuotedDay } from '#quotes';
+import { wholeByDay, type QuotedDay } from '#quotes';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -32,7 +32,7 @@ export class KeywordQuoteController {
       this.reads.charged(accountId, keyword.id, since, until),
     ]);
     const now = Math.min(until.getTime(), Date.now());
-    const days = daysOf(quotedByDay(periods, since.getTime(), now), charged);
+    const days = daysOf(wholeByDay(periods, since.getTime(), now), charged);
     return {
       keywordId: keyword.id,
       priceBookVersion: PRICE_BOOK_VERSION,
@@ -73,7 +73,7 @@ function daysOf(quoted: readonly QuotedDay[], charged: readonly ChargedDay[]): D
     return day;
   };
   for (const { source, date, checks, credits } of quoted)
-    Object.assign(dayOf(source, date), { quotedChecks: whole(checks), quotedCredits: whole(credits) });
+    Object.assign(dayOf(source, date), { quotedChecks: checks, quotedCredits: credits });
   for (const { source, date, checks, credits } of charged)
     Object.assign(dayOf(source, date), { chargedChecks: checks, chargedCredits: credits });
   return [...days.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
@@ -81,9 +81,4 @@ function daysOf(quoted: readonly QuotedDay[], charged: readonly ChargedDay[]): D
 
 function total(days: readonly Day[], key: 'quotedCredits' | 'chargedCredits'): number {
   return days.reduce((sum, day) => sum + day[key], 0);
-}
-
-/** A quote pro rata is a fraction: what was begun counts whole. The last digits of a sum of fractions say nothing. */
-function whole(value: number): number {
-  return Math.ceil(Math.round(value * 1e6) / 1e6);
 }
