@@ -9,11 +9,13 @@ import {
   dropNeverCharged,
   holdAdopted,
   holdUntilCharged,
+  prolong,
   release,
   releaseCharged,
   reserve,
   useUp,
   type Hold,
+  type OwnHold,
 } from './holds.js';
 
 let stores: IsolatedStores;
@@ -33,12 +35,13 @@ beforeEach(async () => {
   await fundAccount(database, accountId, 10);
 });
 
-const hold = (credits: number, more: Partial<Hold> = {}): Hold => ({
+const hold = (credits: number, more: Partial<Hold> = {}): Hold & OwnHold => ({
   holdId: newId(),
   accountId,
   credits,
   lifetimeSeconds: 60,
   ...more,
+  holder: more.holder ?? newId(),
 });
 
 async function held(account = accountId): Promise<number> {
@@ -93,7 +96,7 @@ describe('reserving credits', () => {
   it('leaves what was released, and what a dead holder had, to others', async () => {
     const given = hold(10);
     await reserve(database, [given]);
-    await release(database, [given.holdId]);
+    await release(database, [given]);
     const dead = hold(10, { lifetimeSeconds: 60 });
     expect((await reserve(database, [dead])).shortages.size).toBe(0);
     await database.query(`UPDATE credit_holds SET expires_at = now() - interval '1 second'`);
@@ -103,6 +106,30 @@ describe('reserving credits', () => {
       dead.holdId,
     ]);
     expect(rows).toEqual([]);
+  });
+
+  it('that somebody else has taken over is given back by nobody but them', async () => {
+    const before = hold(4);
+    const now = { ...before, holder: newId() };
+    await reserve(database, [before]);
+    await reserve(database, [now]);
+    await release(database, [before]);
+    expect(await held()).toBe(4);
+    await release(database, [now]);
+    expect(await held()).toBe(0);
+  });
+
+  it('lasts longer while its own work does, and neither for another nor once it has run out', async () => {
+    const [own, taken, dead] = [hold(1), hold(2), hold(4)];
+    await reserve(database, [own, taken, dead]);
+    await reserve(database, [{ ...taken, holder: newId() }]);
+    await database.query(`UPDATE credit_holds SET expires_at = now() WHERE hold_id = $1`, [dead.holdId]);
+    await prolong(database, [own, taken, dead], 3_600);
+    const rows: { hold_id: string }[] = await database.query(
+      `SELECT hold_id FROM credit_holds WHERE account_id = $1 AND expires_at > now() + interval '30 minutes'`,
+      [accountId],
+    );
+    expect(rows).toEqual([{ hold_id: own.holdId }]);
   });
 
   it('after the fact was charged is given back, before it is kept', async () => {
@@ -128,7 +155,7 @@ describe('reserving credits', () => {
       WHERE done_at IS NULL`);
       // As a repetition of the same work does: it asks for less, and gives back what it did not use.
       await reserve(database, [{ ...done, credits: 1 }]);
-      await release(database, [done.holdId, open.holdId]);
+      await release(database, [done, open]);
       await database.query(
         `UPDATE credit_holds SET expires_at = now() - interval '1 second' WHERE expires_at < 'infinity'`,
       );
@@ -148,7 +175,7 @@ describe('reserving credits', () => {
       [chargeIdOf(paid.holdId), accountId, paid.holdId],
     );
     await database.transaction((tx) => holdAdopted(tx, [paid, lost, known]));
-    await release(database, [known.holdId, lost.holdId]);
+    await release(database, [known, lost]);
     expect(await held()).toBe(3);
   });
 
@@ -186,12 +213,12 @@ describe('reserving credits', () => {
           const id = accounts[account] ?? '';
           const holds = credits.map((amount) => hold(amount, { accountId: id }));
           const { shortages } = await reserve(database, holds);
-          for (const { holdId, credits: amount } of holds.filter(({ holdId }) => !shortages.has(holdId)))
-            if (then === 'release') await release(database, [holdId]);
+          for (const one of holds.filter(({ holdId }) => !shortages.has(holdId)))
+            if (then === 'release') await release(database, [one]);
             else if (then === 'charge') {
               // The statement fails where the balance would fall below zero.
-              await charge(id, holdId, amount);
-              spent[account] = (spent[account] ?? 0) + amount;
+              await charge(id, one.holdId, one.credits);
+              spent[account] = (spent[account] ?? 0) + one.credits;
             }
         };
         let racing = true;

@@ -10,6 +10,14 @@ export interface Hold {
   credits: number;
   /** After so many seconds whoever held it is taken for dead, and the credits are free again. */
   lifetimeSeconds: number;
+  /** Whose it is now (a UUID); without one only the charge or the end of its lifetime ends it. */
+  holder?: string | undefined;
+}
+
+/** A hold, as the one who made it knows it. Once somebody else holds the same, it is theirs. */
+export interface OwnHold {
+  holdId: string;
+  holder: string;
 }
 
 /** What was missing for a hold, in credits. */
@@ -87,10 +95,12 @@ async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Reservation> {
 async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
   if (granted.length === 0) return;
   await tx.query(
-    `INSERT INTO credit_holds AS h (hold_id, account_id, amount, expires_at)
-     SELECT DISTINCT ON (hold_id) hold_id, account_id, amount, now() + make_interval(secs => seconds)
-     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[]) AS f (hold_id, account_id, amount, seconds)
+    `INSERT INTO credit_holds AS h (hold_id, account_id, amount, expires_at, holder)
+     SELECT DISTINCT ON (hold_id) hold_id, account_id, amount, now() + make_interval(secs => seconds), holder
+     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::uuid[])
+       AS f (hold_id, account_id, amount, seconds, holder)
      ON CONFLICT (hold_id) DO UPDATE SET
+       holder = excluded.holder,
        amount = CASE WHEN h.done_at IS NULL THEN excluded.amount ELSE h.amount END,
        expires_at = GREATEST(h.expires_at, excluded.expires_at)`,
     [
@@ -98,6 +108,7 @@ async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
       granted.map(({ accountId }) => accountId),
       granted.map(({ credits }) => credits),
       granted.map(({ lifetimeSeconds }) => lifetimeSeconds),
+      granted.map(({ holder }) => holder ?? null),
     ],
   );
 }
@@ -121,7 +132,10 @@ export async function holdUntilCharged(database: Database | Tx, holdIds: readonl
  * As `holdUntilCharged`, for facts that somebody else had stored before: their holds may have run out meanwhile, and
  * are made again; of those that were charged before, nothing is held any more.
  */
-export async function holdAdopted(tx: Tx, facts: readonly Omit<Hold, 'lifetimeSeconds'>[]): Promise<void> {
+export async function holdAdopted(
+  tx: Tx,
+  facts: readonly Pick<Hold, 'holdId' | 'accountId' | 'credits'>[],
+): Promise<void> {
   if (facts.length === 0) return;
   // A charge under way is through, or has not begun.
   await lockBalances(
@@ -146,12 +160,38 @@ export async function holdAdopted(tx: Tx, facts: readonly Omit<Hold, 'lifetimeSe
   );
 }
 
-/** Gives credits back that the work did not need: it failed, or left no fact. What is done keeps its hold. */
-export async function release(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
-  if (holdIds.length === 0) return;
-  await database.query(`DELETE FROM credit_holds WHERE hold_id IN (${LOCKED}) AND done_at IS NULL`, [
-    holdIds,
+/** As `LOCKED`, of those whose work is not done and that nobody else has taken over. */
+const OWN = `SELECT h.hold_id FROM credit_holds h
+  JOIN unnest($1::uuid[], $2::uuid[]) AS own (hold_id, holder) ON own.hold_id = h.hold_id AND own.holder = h.holder
+  WHERE h.done_at IS NULL ORDER BY h.hold_id FOR UPDATE OF h`;
+
+/**
+ * Gives credits back that the work did not need: it failed, or left no fact. What is done keeps its hold, and so does
+ * whoever holds the same by now: a holder that was taken for dead must not take its successor's credits away.
+ */
+export async function release(database: Database | Tx, holds: readonly OwnHold[]): Promise<void> {
+  if (holds.length === 0) return;
+  await database.query(`DELETE FROM credit_holds WHERE hold_id IN (${OWN})`, [
+    holds.map(({ holdId }) => holdId),
+    holds.map(({ holder }) => holder),
   ]);
+}
+
+/**
+ * Makes holds last so many seconds from now on: their work takes long. One that has run out stays so: others may have
+ * reserved what it came to.
+ */
+export async function prolong(
+  database: Database | Tx,
+  holds: readonly OwnHold[],
+  seconds: number,
+): Promise<void> {
+  if (holds.length === 0) return;
+  await database.query(
+    `UPDATE credit_holds SET expires_at = GREATEST(expires_at, now() + make_interval(secs => $3))
+     WHERE hold_id IN (${OWN}) AND expires_at > now()`,
+    [holds.map(({ holdId }) => holdId), holds.map(({ holder }) => holder), seconds],
+  );
 }
 
 /** The charges for these facts have been made: what was reserved for them is used up. */

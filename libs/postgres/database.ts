@@ -7,6 +7,7 @@ import { UpstreamHealth1763700000000 } from './migrations/1763700000000-upstream
 import { KeywordLife1763800000000 } from './migrations/1763800000000-keyword-life.js';
 import { Credits1763810000000 } from './migrations/1763810000000-credits.js';
 import { Requests1763820000000 } from './migrations/1763820000000-requests.js';
+import { Claims1763830000000 } from './migrations/1763830000000-claims.js';
 
 /** A service's connections to Postgres. */
 export type Database = DataSource;
@@ -33,6 +34,7 @@ export async function openDatabase(url: string, name: string, poolSize = 8): Pro
       KeywordLife1763800000000,
       Credits1763810000000,
       Requests1763820000000,
+      Claims1763830000000,
     ],
     migrationsTransactionMode: 'each',
     // Numbers that Postgres hands out as text stay text unless a query casts them: a sequence fits a double.

@@ -38,6 +38,7 @@ function watchOf(more: Partial<DueWatch> = {}): DueWatch {
 function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
   return {
     searchKey: `${source}:abc`,
+    claim: '',
     source,
     criteria: create(CriteriaSchema, { query: 'acme' }),
     match: 'word',

@@ -269,10 +269,7 @@ describe('due work', () => {
     expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(2);
     expect(await claimDue(stores.database, 'hackernews:0', 10)).toEqual([]);
     expect(await claimDue(stores.database, 'rss:0', 10)).toEqual([]);
-    await releaseSearches(
-      stores.database,
-      first.map(({ searchKey }) => searchKey),
-    );
+    await releaseSearches(stores.database, first);
     expect((await claimDue(stores.database, 'hackernews:0', 10)).map(({ searchKey }) => searchKey)).toEqual(
       first.map(({ searchKey }) => searchKey),
     );
@@ -299,7 +296,7 @@ describe('due work', () => {
   });
 
   it.each([
-    ['is settled', (key: string) => settleIdle(stores.database, [key])],
+    ['is settled', (_: string, { search }: { search: DueSearch }) => settleIdle(stores.database, [search])],
     [
       'fails without a request',
       async (_: string, { search, watch }: { search: DueSearch; watch: DueWatch }) => {
@@ -339,7 +336,7 @@ describe('due work', () => {
     await stores.change(id, { isActive: false });
     await stores.due(id);
     const [idle] = await claimDue(stores.database, 'hackernews:0', 10);
-    await settleIdle(stores.database, [idle?.searchKey ?? '']);
+    await settleIdle(stores.database, idle ? [idle] : []);
     expect(await claimDue(stores.database, 'hackernews:0', 10)).toEqual([]);
     await stores.change(id, { isActive: true });
     expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(1);

@@ -2,11 +2,12 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { CheckSchema, type Check } from '#contracts';
 import { holdAdopted, holdUntilCharged, release } from '#credits';
 import { AppendConflict, type EventStore } from '#event-store';
-import { checkIdOf, failpoint, isoOf } from '#kernel';
+import { failpoint } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
 import { nextDue, originOf } from '../domain/schedule.js';
+import { checkHoldOf } from './check-hold.js';
 import { lockSearches, settle, type DueSearch, type DueWatch } from './due-work.js';
 
 /** What one transaction moves on, and what is on its way to the stream at once. */
@@ -32,6 +33,7 @@ export interface SearchMemory {
 
 /** What the tables are told of one watch. */
 interface Progress {
+  search: DueSearch;
   watch: DueWatch;
   checks: Check[];
   seq: number;
@@ -68,10 +70,10 @@ export class CheckRecorder {
       const progress = await Promise.all(some.map((one) => this.append(one, commonGrid)));
       failpoint('polling-after-append-before-projection');
       const isLast = from + WATCHES_AT_ONCE >= checks.length;
-      const searchKeys = [...new Set((isLast ? checks : some).map(({ watch }) => watch.searchKey))];
+      const searches = (isLast ? checks : some).map(({ search }) => search);
       await this.database.transaction(async (tx) => {
-        await this.apply(tx, progress, searchKeys);
-        if (isLast) await this.giveBack(tx, memories, searchKeys);
+        await this.apply(tx, progress, searches);
+        if (isLast) await this.giveBack(tx, memories, searches);
       });
     }
   }
@@ -96,16 +98,17 @@ export class CheckRecorder {
           `${part.checkId}:${part.part}`,
         );
       metrics.checks.inc({ source: search.source, outcome: parts[0]?.failure?.kind ?? 'completed' });
-      return { watch, checks: parts, seq, nextDueAt, waits: notBefore !== undefined };
+      return { search, watch, checks: parts, seq, nextDueAt, waits: notBefore !== undefined };
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
-      return this.adopt(subject, watch, nextDueAt, notBefore !== undefined);
+      return this.adopt(subject, search, watch, nextDueAt, notBefore !== undefined);
     }
   }
 
   /** Somebody (an earlier life of ours, or a replica that took over) has stored checks that the tables lack. */
   private async adopt(
     subject: string,
+    search: DueSearch,
     watch: DueWatch,
     nextDueAt: number,
     waits: boolean,
@@ -116,6 +119,7 @@ export class CheckRecorder {
     const seq = stored.at(-1)?.seq ?? (await this.store.lastSeq('CHECKS', subject));
     const forgotten = stored.length === 0;
     return {
+      search,
       watch,
       checks,
       seq,
@@ -126,8 +130,8 @@ export class CheckRecorder {
     };
   }
 
-  private async apply(tx: Tx, progress: readonly Progress[], searchKeys: readonly string[]): Promise<void> {
-    await lockSearches(tx, searchKeys);
+  private async apply(tx: Tx, progress: readonly Progress[], searches: readonly DueSearch[]): Promise<void> {
+    await lockSearches(tx, [...new Set(searches.map(({ searchKey }) => searchKey))]);
     await keepHolds(tx, progress);
     await rememberItems(tx, progress);
     await moveWatches(tx, progress);
@@ -136,7 +140,7 @@ export class CheckRecorder {
   private async giveBack(
     tx: Tx,
     memories: readonly SearchMemory[],
-    searchKeys: readonly string[],
+    searches: readonly DueSearch[],
   ): Promise<void> {
     await tx.query(
       `UPDATE upstream_searches s SET state = m.state, state_at = m.state_at, failures = m.failures
@@ -149,7 +153,7 @@ export class CheckRecorder {
         memories.map((memory) => memory.failures),
       ],
     );
-    await settle(tx, searchKeys);
+    await settle(tx, searches);
   }
 }
 
@@ -163,7 +167,7 @@ async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const adopted = progress.filter((one) => one.adopted);
   const found = adopted.flatMap(({ checks }) => checks.filter(isCharged));
   const foundIds = new Set(found.map(({ checkId }) => checkId));
-  const ownIds = adopted.map(({ watch }) => checkIdOf(watch.watchId, isoOf(watch.tick)));
+  const own = adopted.map(({ search, watch }) => checkHoldOf(search, watch));
   // This one locks balances: it comes before what locks reservations.
   await holdAdopted(
     tx,
@@ -175,7 +179,7 @@ async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
   );
   await release(
     tx,
-    ownIds.filter((id) => !foundIds.has(id)),
+    own.filter(({ holdId }) => !foundIds.has(holdId)),
   );
   await holdUntilCharged(
     tx,

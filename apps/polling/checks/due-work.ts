@@ -1,6 +1,7 @@
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { CriteriaSchema, type Criteria, type MatchMode, type SourceId } from '#contracts';
 import { matchModeOf } from '#criteria';
+import { newId } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
 /** A watch whose check is due. Times in ms since the epoch. */
@@ -19,9 +20,15 @@ export interface DueWatch {
   checkSeq: number;
 }
 
-/** An upstream search with the watches that wait for it. */
-export interface DueSearch {
+/** A search that somebody has taken. */
+export interface ClaimedSearch {
   searchKey: string;
+  /** Which claim it was (a UUID): whoever is late finds that the search is another's by now, and leaves it alone. */
+  claim: string;
+}
+
+/** An upstream search with the watches that wait for it. */
+export interface DueSearch extends ClaimedSearch {
   source: SourceId;
   criteria: Criteria;
   match: MatchMode;
@@ -57,52 +64,81 @@ interface WatchRow {
   check_seq: number;
 }
 
-/** Longer than any read may take; after it another replica may take the search up. */
+/** Whoever has not prolonged a claim for so long is taken for dead. A read may take longer, Postgres be away for less. */
 export const SEARCH_LEASE_SECONDS = 600;
+
+/** Claimed searches, of those handed in, which are still theirs. In the order of the keys, as everybody locks them. */
+const OWN = `SELECT s.search_key FROM upstream_searches s
+  JOIN unnest($1::text[], $2::uuid[]) AS own (search_key, claim) ON own.search_key = s.search_key AND own.claim = s.claim
+  ORDER BY s.search_key FOR UPDATE OF s`;
 
 /**
  * Takes due searches of a lane, the longest due first, and holds them until they are recorded or released.
  * The list of keys is made once: as `IN (SELECT … LIMIT …)` Postgres may run it for every row, and then no limit holds.
+ * @param claim what to call the claim
  * @param withState what their connectors remember, which can be much, is wanted too
  */
 export async function claimDue(
   database: Database | Tx,
   lane: string,
   limit: number,
-  withState = true,
+  { claim = newId(), withState = true } = {},
 ): Promise<DueSearch[]> {
-  const [rows]: [SearchRow[]] = await database.query(
-    `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3)
-     WHERE search_key = ANY (ARRAY(SELECT search_key FROM upstream_searches
-       WHERE lane = $1 AND next_due_at <= now() AND leased_until < now()
-       ORDER BY next_due_at LIMIT $2 FOR UPDATE SKIP LOCKED))
-     RETURNING search_key, source, criteria, state_at, failures,
-       CASE WHEN $4 THEN state ELSE '{}' END AS state,
-       (SELECT min(w.interval_seconds) FROM watch_schedule w
-        WHERE w.search_key = upstream_searches.search_key AND w.is_active) AS shortest_seconds`,
-    [lane, limit, SEARCH_LEASE_SECONDS, withState],
-  );
-  if (rows.length === 0) return [];
-  const searches = new Map(rows.map((row) => [row.search_key, searchOf(row)]));
-  const watches: WatchRow[] = await database.query(
-    'SELECT * FROM watch_schedule WHERE search_key = ANY($1) AND is_active AND next_due_at <= now()',
-    [[...searches.keys()]],
-  );
-  for (const row of watches) searches.get(row.search_key)?.watches.push(watchOf(row));
-  const dueSince = ({ watches }: DueSearch) => Math.min(...watches.map(({ tick }) => tick));
-  return [...searches.values()].sort((a, b) => (dueSince(a) < dueSince(b) ? -1 : 1));
+  // Together: searches without their watches would be claimed for nobody.
+  return database.transaction(async (tx) => {
+    const [rows]: [SearchRow[]] = await tx.query(
+      `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3), claim = $5
+       WHERE search_key = ANY (ARRAY(SELECT search_key FROM upstream_searches
+         WHERE lane = $1 AND next_due_at <= now() AND leased_until < now()
+         ORDER BY next_due_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+       RETURNING search_key, source, criteria, state_at, failures,
+         CASE WHEN $4 THEN state ELSE '{}' END AS state,
+         (SELECT min(w.interval_seconds) FROM watch_schedule w
+          WHERE w.search_key = upstream_searches.search_key AND w.is_active) AS shortest_seconds`,
+      [lane, limit, SEARCH_LEASE_SECONDS, withState, claim],
+    );
+    if (rows.length === 0) return [];
+    const searches = new Map(rows.map((row) => [row.search_key, searchOf(row, claim)]));
+    // In a statement of its own, which sees what was recorded before the searches were locked.
+    const watches: WatchRow[] = await tx.query(
+      'SELECT * FROM watch_schedule WHERE search_key = ANY($1) AND is_active AND next_due_at <= now()',
+      [[...searches.keys()]],
+    );
+    for (const row of watches) searches.get(row.search_key)?.watches.push(watchOf(row));
+    const dueSince = ({ watches }: DueSearch) => Math.min(...watches.map(({ tick }) => tick));
+    return [...searches.values()].sort((a, b) => (dueSince(a) < dueSince(b) ? -1 : 1));
+  });
 }
 
-/** The lane has a new holder: what the one before had under way is due again. */
+/** The lane has a new holder: what the one before had under way is due again, and is no longer theirs. */
 export async function releaseLane(database: Database, lane: string): Promise<void> {
-  await database.query(`UPDATE upstream_searches SET leased_until = 'epoch' WHERE lane = $1`, [lane]);
+  await database.query(`UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE lane = $1`, [
+    lane,
+  ]);
+}
+
+/** Gives everything that a claim has taken back unread, where it is not known what that was. */
+export async function releaseClaim(database: Database, lane: string, claim: string): Promise<void> {
+  await database.query(
+    `UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE lane = $1 AND claim = $2`,
+    [lane, claim],
+  );
 }
 
 /** Gives searches back unread; their watches stay due. */
-export async function releaseSearches(database: Database, searchKeys: readonly string[]): Promise<void> {
-  await database.query(`UPDATE upstream_searches SET leased_until = 'epoch' WHERE search_key = ANY($1)`, [
-    searchKeys,
-  ]);
+export async function releaseSearches(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
+  await database.query(
+    `UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE search_key IN (${OWN})`,
+    keysAndClaims(searches),
+  );
+}
+
+/** Holds searches longer: their read waits or is under way. */
+export async function prolongSearches(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
+  await database.query(
+    `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3) WHERE search_key IN (${OWN})`,
+    [...keysAndClaims(searches), SEARCH_LEASE_SECONDS],
+  );
 }
 
 /**
@@ -119,11 +155,14 @@ export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promi
 }
 
 /** Sets searches whose watches are not due (paused, or gone) to the next instant one is. */
-export async function settleIdle(database: Database, searchKeys: readonly string[]): Promise<void> {
-  if (searchKeys.length === 0) return;
+export async function settleIdle(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
+  if (searches.length === 0) return;
   await database.transaction(async (tx) => {
-    await lockSearches(tx, searchKeys);
-    await settle(tx, searchKeys);
+    await lockSearches(
+      tx,
+      searches.map(({ searchKey }) => searchKey),
+    );
+    await settle(tx, searches);
   });
 }
 
@@ -147,13 +186,19 @@ export async function postpone(
   });
 }
 
-/** Gives searches, which the transaction has locked, back: due when the next of their watches is. */
-export async function settle(tx: Tx, searchKeys: readonly string[]): Promise<void> {
+/**
+ * Gives searches, which the transaction has locked, back: due when the next of their watches is. That is so whoever
+ * has them. Where that is somebody else by now they keep them: their read is under way, and would be made once more.
+ */
+export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promise<void> {
   await tx.query(
-    `UPDATE upstream_searches s SET leased_until = 'epoch', next_due_at = COALESCE(
-       (SELECT min(w.next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key AND w.is_active), 'infinity')
-     WHERE search_key = ANY($1)`,
-    [searchKeys],
+    `UPDATE upstream_searches s SET
+       leased_until = CASE WHEN s.claim = own.claim THEN 'epoch' ELSE s.leased_until END,
+       claim = NULLIF(s.claim, own.claim),
+       next_due_at = COALESCE(
+         (SELECT min(w.next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key AND w.is_active), 'infinity')
+     FROM unnest($1::text[], $2::uuid[]) AS own (search_key, claim) WHERE s.search_key = own.search_key`,
+    keysAndClaims(searches),
   );
 }
 
@@ -165,10 +210,17 @@ export async function lateness(database: Database): Promise<{ source: string; se
   );
 }
 
-function searchOf(row: SearchRow): DueSearch {
+/** Each once: of a search with very many watches each of them names it. */
+function keysAndClaims(searches: readonly ClaimedSearch[]): [string[], string[]] {
+  const claims = new Map(searches.map(({ searchKey, claim }) => [searchKey, claim]));
+  return [[...claims.keys()], [...claims.values()]];
+}
+
+function searchOf(row: SearchRow, claim: string): DueSearch {
   const criteria = fromJson(CriteriaSchema, row.criteria);
   return {
     searchKey: row.search_key,
+    claim,
     source: row.source,
     criteria,
     match: matchModeOf(criteria),

@@ -7,20 +7,23 @@ import type { Logger } from '#telemetry';
 import type { Lane } from '../lanes/lane.js';
 import { failedCheck } from './build-checks.js';
 import type { CheckRecorder } from './check-recorder.js';
-import { claimDue, postpone, releaseLane, releaseSearches, settleIdle, type DueSearch } from './due-work.js';
+import { Claims } from './claims.js';
+import { postpone, releaseLane, settleIdle, type DueSearch } from './due-work.js';
 import { outcomeOf } from './outcome.js';
 import { planReads, type PlannedRead } from './read-upstream.js';
-import { releaseRead, reserveReads, type ReservedRead } from './reservation.js';
+import { prolongReads, releaseRead, reserveReads, type ReservedRead } from './reservation.js';
 import { seenByAll } from './seen-items.js';
 
 /** Searches that a feed can serve are claimed together, so that one read serves all. */
 const FEED_CLAIM = 2000;
 /** The first claim of a lane is smaller: after a restart much is due, and the first answer should not wait for all of it. */
 const FIRST_CLAIM = 100;
-/** Reads of their own that may wait for the lane, as the budget of so many minutes: a claim holds for three. */
+/** Reads of their own that may wait for the lane, as the budget of so many minutes: less than they may wait. */
 const BACKLOG_MINUTES = 1;
-/** Whoever has waited longer since the claim is given back: it could run out in the middle of the read. */
+/** Whoever has waited longer since the claim is given back: what it knows of its watches grows old. */
 const LONGEST_WAIT_MS = 90_000;
+/** How often claims are prolonged; they survive that this fails a few times in a row. */
+const PROLONG_MS = 60_000;
 /** Billing opens ledgers as soon as it runs: until then nothing is asked for the account. */
 const NO_LEDGER_SECONDS = 5;
 
@@ -30,7 +33,11 @@ export class LaneWorker {
   private readonly abort = new AbortController();
   /** Claimed and reserved for, and not begun. */
   private readonly waiting = new Set<ReservedRead>();
+  private readonly underWay = new Set<ReservedRead>();
+  private readonly claims: Claims;
   private finished: Promise<void> = Promise.resolve();
+  private prolonging?: NodeJS.Timeout;
+  private hasLane = false;
   private hasClaimed = false;
   private hasToldOfLedgers = false;
 
@@ -43,10 +50,12 @@ export class LaneWorker {
     private readonly log: Logger,
   ) {
     this.queue = new PQueue({ concurrency: lane.concurrency });
+    this.claims = new Claims(database, lane.name, log);
   }
 
   start(): void {
     this.finished = this.work();
+    this.prolonging = setInterval(() => void this.prolong(), PROLONG_MS);
   }
 
   /**
@@ -60,14 +69,17 @@ export class LaneWorker {
     this.queue.clear();
     await this.release([...this.waiting]);
     await this.queue.onIdle();
+    clearInterval(this.prolonging);
+    await this.claims.giveBack([]);
   }
 
   private async work(): Promise<void> {
-    await releaseLane(this.database, this.lane.name).catch((error: unknown) =>
-      this.log.error({ err: error }, 'lane'),
-    );
     while (!this.abort.signal.aborted) {
       try {
+        // Before the first claim, until it works: what the lane's last holder had claimed would be left alone for long.
+        if (!this.hasLane) await releaseLane(this.database, this.lane.name);
+        this.hasLane = true;
+        await this.claims.settleDebts();
         const { blockedForMs, heldForMs } = this.lane;
         const claimed = blockedForMs > 0 ? await this.tellBlocked() : heldForMs > 0 ? 0 : await this.claim();
         if (claimed === 0) await this.pause(this.tickMs);
@@ -114,46 +126,45 @@ export class LaneWorker {
     await wait(ms, undefined, { signal: this.abort.signal }).catch(() => {});
   }
 
-  private async claim(): Promise<number> {
+  private claim(): Promise<number> {
     const limit = this.hasClaimed ? FEED_CLAIM : FIRST_CLAIM;
-    const claimed = await claimDue(
-      this.database,
-      this.lane.name,
-      this.together ? limit : this.lane.concurrency,
-    );
-    this.hasClaimed ||= claimed.length > 0;
-    const idle = claimed.filter((search) => search.watches.length === 0);
+    return this.claims.take(this.together ? limit : this.lane.concurrency, {}, async (claimed) => {
+      this.hasClaimed ||= claimed.length > 0;
+      await this.enqueueReads(await this.withoutIdle(claimed));
+    });
+  }
+
+  /** Searches of which no watch is due (paused, or gone) are settled. */
+  private async withoutIdle(claimed: readonly DueSearch[]): Promise<DueSearch[]> {
     await settleIdle(
       this.database,
-      idle.map((search) => search.searchKey),
+      claimed.filter((search) => search.watches.length === 0),
     );
-    const due = claimed.filter((search) => search.watches.length > 0);
+    return claimed.filter((search) => search.watches.length > 0);
+  }
+
+  /** Fails before the first read is queued, or not at all. */
+  private async enqueueReads(due: readonly DueSearch[]): Promise<void> {
     const known = (search: DueSearch) => seenByAll(this.database, search);
     const reads = planReads(this.lane, due, this.clock, known);
     const single = reads.filter(({ fromFeed }) => !fromFeed);
     // More than the budget allows while a claim holds: others, or we later, take them up when there is time.
     const room = Math.max(1, this.backlog - this.queue.size);
-    await this.giveBack(single.slice(room).flatMap(({ searches }) => searches));
+    await this.claims.giveBack(single.slice(room).flatMap(({ searches }) => searches));
     const begun = [...reads.filter(({ fromFeed }) => fromFeed), ...single.slice(0, room)];
     const at = this.clock.now();
     for (const read of await this.reserve(begun, at)) this.enqueue(read, at.getTime());
-    return claimed.length;
   }
 
   private async reserve(reads: readonly PlannedRead[], now: Date): Promise<ReservedRead[]> {
-    try {
-      const reserved = await reserveReads(this.database, this.lane.connector, reads, now);
-      if (reserved.unopened.length > 0 && !this.hasToldOfLedgers) {
-        this.hasToldOfLedgers = true;
-        const { name: lane } = this.lane;
-        this.log.warn({ lane }, 'watches wait for the ledgers of their accounts: has billing been started?');
-      }
-      await postpone(this.database, reserved.unopened, NO_LEDGER_SECONDS);
-      return reserved.reads;
-    } catch (error) {
-      await this.giveBack(reads.flatMap(({ searches }) => searches));
-      throw error;
+    const reserved = await reserveReads(this.database, this.lane.connector, reads, now);
+    if (reserved.unopened.length > 0 && !this.hasToldOfLedgers) {
+      this.hasToldOfLedgers = true;
+      const { name: lane } = this.lane;
+      this.log.warn({ lane }, 'watches wait for the ledgers of their accounts: has billing been started?');
     }
+    await postpone(this.database, reserved.unopened, NO_LEDGER_SECONDS);
+    return reserved.reads;
   }
 
   private enqueue(read: ReservedRead, claimedAt: number): void {
@@ -177,44 +188,42 @@ export class LaneWorker {
           'credits could not be given back; they are free again when the reservation runs out',
         ),
       );
-      await this.giveBack(one.read.searches);
+      await this.claims.giveBack(one.read.searches);
     }
   }
 
-  /** Where that fails, the claim runs out by itself. */
-  private async giveBack(searches: readonly DueSearch[]): Promise<void> {
-    const keys = searches.map(({ searchKey }) => searchKey);
-    if (keys.length === 0) return;
-    await releaseSearches(this.database, keys).catch((error: unknown) =>
-      this.log.error({ err: error, lane: this.lane.name }, 'searches could not be given back'),
-    );
+  /** Searches that come due while the lane waits fail without a request: silence would look like "no mentions". */
+  private tellBlocked(): Promise<number> {
+    return this.claims.take(FEED_CLAIM, { withState: false }, async (claimed) => {
+      const { blockedBy: error, blockedUntil } = this.lane;
+      const now = this.clock.now();
+      const due = await this.withoutIdle(claimed);
+      const checks = due.flatMap((search) =>
+        search.watches.map((watch) => ({
+          search,
+          watch,
+          parts: () => [failedCheck(search, watch, error, blockedUntil, now)],
+          notBefore: blockedUntil.getTime(),
+        })),
+      );
+      if (checks.length > 0) await this.recorder.record(checks, [], this.lane.connector.commonGrid);
+    });
   }
 
-  /** Searches that come due while the lane waits fail without a request: silence would look like "no mentions". */
-  private async tellBlocked(): Promise<number> {
-    const claimed = await claimDue(this.database, this.lane.name, FEED_CLAIM, false);
-    const { blockedBy: error, blockedUntil } = this.lane;
-    const now = this.clock.now();
-    const checks = claimed.flatMap((search) =>
-      search.watches.map((watch) => ({
-        search,
-        watch,
-        parts: () => [failedCheck(search, watch, error, blockedUntil, now)],
-        notBefore: blockedUntil.getTime(),
-      })),
-    );
-    if (checks.length > 0) await this.recorder.record(checks, [], this.lane.connector.commonGrid);
-    const idle = claimed.filter((search) => search.watches.length === 0);
-    await settleIdle(
-      this.database,
-      idle.map((search) => search.searchKey),
-    );
-    return claimed.length;
+  /** A read may take longer than a claim holds: its searches would be read twice, and its credits spent by others. */
+  private async prolong(): Promise<void> {
+    try {
+      await this.claims.settleDebts();
+      await prolongReads(this.database, [...this.waiting, ...this.underWay]);
+    } catch (error) {
+      this.log.error({ err: error, lane: this.lane.name }, 'claims could not be prolonged');
+    }
   }
 
   private async carryOut(reserved: ReservedRead): Promise<void> {
     const { lane, clock, database, log } = this;
     const { read, searches, unpaid } = reserved;
+    this.underWay.add(reserved);
     try {
       failpoint('polling-after-reservation-before-read');
       const answered = searches.length > 0 ? await read.run(searches) : [];
@@ -226,14 +235,16 @@ export class LaneWorker {
       if (checks.length > 0) await this.recorder.record(checks, memories, lane.connector.commonGrid);
       // Those whose read was blocked have no check in it, and stay due.
       const told = new Set(checks.map(({ watch }) => watch.searchKey));
-      await this.giveBack(read.searches.filter(({ searchKey }) => !told.has(searchKey)));
+      await this.claims.giveBack(read.searches.filter(({ searchKey }) => !told.has(searchKey)));
     } catch (error) {
       this.log.error(
         { err: error, lane: this.lane.name },
         'a check could not be recorded; it is tried again',
       );
       // With what is reserved: some of the checks may have been stored, and the next try has the same ids.
-      await this.giveBack(read.searches);
+      await this.claims.giveBack(read.searches);
+    } finally {
+      this.underWay.delete(reserved);
     }
   }
 }

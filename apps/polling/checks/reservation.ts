@@ -1,11 +1,11 @@
-import { release, reserve, type Hold } from '#credits';
-import { checkIdOf, isoOf } from '#kernel';
+import { prolong, release, reserve, type Hold, type OwnHold } from '#credits';
 import type { Database } from '#postgres';
 import type { PricedParts } from '#quotes';
 import { unpaidCheck } from './build-checks.js';
+import { checkHoldOf } from './check-hold.js';
 import { checkPriceOf } from './check-price.js';
 import type { WatchChecks } from './check-recorder.js';
-import { SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from './due-work.js';
+import { prolongSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from './due-work.js';
 import type { PlannedRead } from './read-upstream.js';
 
 /** Whoever has not stored the check by then has lost the search too: the next holder reserves under the same id. */
@@ -40,47 +40,64 @@ export async function reserveReads(
   const searches = reads.flatMap((read) => read.searches);
   const holds = searches.flatMap((search) => search.watches.map((watch) => holdOf(connector, search, watch)));
   const { shortages, unopened } = await reserve(database, holds);
-  const shortageOf = (watch: DueWatch) => shortages.get(holdIdOf(watch));
-  const isOpen = (watch: DueWatch) => !unopened.has(holdIdOf(watch));
+  const shortageOf = (search: DueSearch, watch: DueWatch) => shortages.get(checkHoldOf(search, watch).holdId);
+  const isOpen = (search: DueSearch, watch: DueWatch) => !unopened.has(checkHoldOf(search, watch).holdId);
   const reserved = reads.map((read) => ({
     read,
     searches: read.searches.flatMap((search) => {
-      const watches = search.watches.filter((watch) => isOpen(watch) && !shortageOf(watch));
+      const watches = search.watches.filter((watch) => isOpen(search, watch) && !shortageOf(search, watch));
       return watches.length > 0 ? [{ ...search, watches }] : [];
     }),
     unpaid: read.searches.flatMap((search) =>
       search.watches.flatMap((watch) => {
-        const shortage = shortageOf(watch);
+        const shortage = shortageOf(search, watch);
         return shortage ? [{ search, watch, parts: () => [unpaidCheck(search, watch, shortage, now)] }] : [];
       }),
     ),
   }));
-  const watches = searches.flatMap((search) => search.watches);
-  return { reads: reserved, unopened: watches.filter((watch) => !isOpen(watch)) };
+  const waiting = searches.flatMap((search) => search.watches.filter((watch) => !isOpen(search, watch)));
+  return { reads: reserved, unopened: waiting };
 }
 
-/** Gives back what was reserved for a read, except for the checks of the watches that are charged. */
+/**
+ * Gives back what was reserved for a read, except for the checks of the watches that are charged, and for those that
+ * somebody else has reserved for meanwhile.
+ */
 export function releaseRead(
   database: Database,
   { searches }: ReservedRead,
   charged: readonly DueWatch[] = [],
 ): Promise<void> {
   const kept = new Set(charged.map(({ watchId }) => watchId));
-  const watches = searches.flatMap((search) => search.watches.filter(({ watchId }) => !kept.has(watchId)));
-  return release(database, watches.map(holdIdOf));
+  return release(
+    database,
+    holdsOf(searches).flatMap(({ watch, hold }) => (kept.has(watch.watchId) ? [] : [hold])),
+  );
+}
+
+/** Holds the searches of reads that wait or are under way longer, and what is reserved for them. */
+export async function prolongReads(database: Database, reads: readonly ReservedRead[]): Promise<void> {
+  if (reads.length === 0) return;
+  await prolongSearches(
+    database,
+    reads.flatMap(({ read }) => read.searches),
+  );
+  const holds = reads.flatMap(({ searches }) => holdsOf(searches).map(({ hold }) => hold));
+  await prolong(database, holds, HOLD_SECONDS);
+}
+
+function holdsOf(searches: readonly DueSearch[]): { watch: DueWatch; hold: OwnHold }[] {
+  return searches.flatMap((search) =>
+    search.watches.map((watch) => ({ watch, hold: checkHoldOf(search, watch) })),
+  );
 }
 
 function holdOf(connector: PricedParts, search: DueSearch, watch: DueWatch): Hold {
   const { rateCredits, mostUnits } = checkPriceOf(connector, search, watch);
   return {
-    holdId: holdIdOf(watch),
+    ...checkHoldOf(search, watch),
     accountId: watch.accountId,
     credits: rateCredits * mostUnits,
     lifetimeSeconds: HOLD_SECONDS,
   };
-}
-
-/** The check's own id: whoever tries the same tick again meets its hold, and the charge for the check uses it up. */
-function holdIdOf({ watchId, tick }: DueWatch): string {
-  return checkIdOf(watchId, isoOf(tick));
 }

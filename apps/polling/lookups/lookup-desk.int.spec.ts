@@ -4,7 +4,7 @@ import { LookupSchema, LookUpSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { holdUntilCharged, reserve } from '#credits';
 import { chargeIdOf, newId, Refusal } from '#kernel';
 import { lookupCommand, sendCommand, subjectOf } from '#messaging';
-import { UpstreamError, type Lookup, type SourceConnector } from '#sources';
+import { UpstreamError, type Lookup, type LookupAnswer, type SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
 import { fundAccount, until } from '#testing';
 import { NOTHING_LEARNED } from '../lanes/lane-memory.js';
@@ -264,6 +264,22 @@ describe('a direct lookup', () => {
     const second = await ask('tweets', 60_000, commandId);
     expect(second).toEqual(first);
     expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+  });
+
+  it('that fails leaves alone what is reserved for the same one, which was sent again meanwhile', async () => {
+    const commandId = newId();
+    const gates: ((answer: LookupAnswer | Promise<never>) => void)[] = [];
+    lookup = () => new Promise((resolve) => gates.push(resolve));
+    const first = refusalOf(ask('tweets', 60_000, commandId));
+    await until('the first is asked', () => gates.length === 1);
+    const second = ask('tweets', 60_000, commandId);
+    await until('the second is asked', () => gates.length === 2);
+    gates[0]?.(Promise.reject(new UpstreamError('timeout', 'x did not answer')));
+    expect(await first).toMatchObject({ status: 503 });
+    expect(await held()).toHaveLength(1);
+    gates[1]?.({ kind: 'found', body: {}, found: 1 });
+    await second;
+    expect(await held()).toHaveLength(1);
   });
 
   it(

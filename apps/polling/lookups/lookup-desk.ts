@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { holdUntilCharged, release, releaseCharged, reserve } from '#credits';
 import type { EventStore } from '#event-store';
-import { isoOf, Refusal, systemClock } from '#kernel';
+import { isoOf, newId, Refusal, systemClock } from '#kernel';
 import { commandHandler, lookupCommand, serveCommands, subjectOf, type Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { UpstreamError, type LookupAnswer, type UpstreamErrorKind } from '#sources';
@@ -52,18 +52,20 @@ export class LookupDesk {
     const { accountId, commandId } = question;
     const costBefore = await statedBefore(this.database, this.bus, accountId, commandId);
     if (costBefore !== undefined) return told(await this.inTime(lane, door, question), costBefore);
-    await this.reserve(question);
+    // Of this asking: where the same question is asked again meanwhile, its credits are no longer ours to give back.
+    const holder = newId();
+    await this.reserve(question, holder);
     const answer = await this.inTime(lane, door, question).catch(async (error: unknown) => {
-      await release(this.database, [commandId]);
+      await release(this.database, [{ holdId: commandId, holder }]);
       throw error;
     });
     return this.state(question, answer);
   }
 
-  private async reserve(question: Question): Promise<void> {
+  private async reserve(question: Question, holder: string): Promise<void> {
     const { source, operation, accountId, commandId: holdId } = question;
     const credits = creditsOfLookup(`${source}.${operation}`, mostFound(question));
-    const hold = { holdId, accountId, credits, lifetimeSeconds: HOLD_SECONDS };
+    const hold = { holdId, accountId, credits, lifetimeSeconds: HOLD_SECONDS, holder };
     const { shortages, unopened } = await reserve(this.database, [hold]);
     if (unopened.has(holdId)) {
       metrics.lookups.inc({ source, operation, outcome: 'no_ledger' });

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { until } from '#testing';
+import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import { failedCheck } from './build-checks.js';
+import { CheckRecorder } from './check-recorder.js';
+import { claimDue, prolongSearches, releaseLane, releaseSearches, settleIdle } from './due-work.js';
+import type { LaneWorker } from './lane-worker.js';
+import { UpstreamError } from '#sources';
+
+const LANE = 'hackernews:0';
+/** One more than are asked at once. */
+const QUERIES = ['a', 'b', 'c', 'd', 'e'];
+
+let stores: PollingStores;
+let upstream: Upstream;
+let worker: LaneWorker;
+let open: () => void;
+let successor: ReturnType<typeof gatedWorker>;
+
+beforeAll(async () => {
+  stores = await openPollingStores();
+});
+afterAll(() => stores?.drop());
+beforeEach(async () => {
+  for (const table of ['watch_schedule', 'upstream_searches', 'credit_holds'])
+    await stores.database.query(`DELETE FROM ${table}`);
+  ({ upstream, worker, open } = gatedWorker());
+  successor = gatedWorker();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  open();
+  successor.open();
+  await Promise.all([worker.stop(), successor.worker.stop()]);
+});
+
+/** A worker on the lane, with an upstream that answers nobody before `open`. */
+function gatedWorker() {
+  const gated = new Upstream();
+  let openGate = () => {};
+  gated.gate = new Promise((resolve) => (openGate = resolve));
+  return { upstream: gated, worker: workerOn(gated, stores).worker, open: () => openGate() };
+}
+
+/** How long each search is still claimed, and each reservation held, in seconds; 0 or less: no more. */
+async function secondsLeft(): Promise<number[]> {
+  const rows: { seconds: number }[] = await stores.database.query(
+    `SELECT extract(epoch FROM leased_until - now())::float8 AS seconds FROM upstream_searches
+     UNION ALL SELECT extract(epoch FROM expires_at - now())::float8 FROM credit_holds`,
+  );
+  return rows.map(({ seconds }) => Math.max(0, Math.ceil(seconds)));
+}
+
+/** Whether its check was recorded, and the watch has moved on. */
+const isMoved = async (watchId: string) => {
+  const rows: { moved: boolean }[] = await stores.database.query(
+    'SELECT next_due_at > clock_timestamp() AS moved FROM watch_schedule WHERE watch_id = $1',
+    [watchId],
+  );
+  return rows[0]?.moved;
+};
+
+/**
+ * Postgres goes away as often as it says when it is sent a statement with such words.
+ * @param after it goes away only once it was sent these words, and has carried out what it was sent then
+ * @returns how many times are left of each
+ */
+function outages(times: Record<string, number>, after?: string): () => number[] {
+  const left = new Map(Object.entries(times));
+  const runners = Object.getPrototypeOf(stores.database.createQueryRunner()) as {
+    query(sql: string, ...more: unknown[]): Promise<unknown>;
+  };
+  const query = runners.query;
+  let hasSeen = after === undefined;
+  vi.spyOn(runners, 'query').mockImplementation(async function (this: unknown, sql, ...more) {
+    hasSeen ||= sql.includes(after ?? '');
+    const words = hasSeen ? [...left.keys()].find((key) => sql.includes(key) && left.get(key)) : undefined;
+    if (words === undefined) return query.call(this, sql, ...more);
+    left.set(words, (left.get(words) ?? 0) - 1);
+    if (after !== undefined) await query.call(this, sql, ...more);
+    throw new Error('Connection terminated unexpectedly');
+  });
+  return () => [...left.values()];
+}
+
+describe('a claim that another has followed', () => {
+  it('gives back neither the searches nor the credits of whoever has the lane now', async () => {
+    // Four are asked, and while the fifth waits no more is claimed: as of somebody who is stalled.
+    const ids = await Promise.all(QUERIES.map((query) => stores.watch({ query, credits: 1 })));
+    await stores.due(...ids);
+    worker.start();
+    await until('the first asks', () => upstream.requests.length === 4);
+    successor.worker.start();
+    await until('the second asks', () => successor.upstream.requests.length === 4);
+    upstream.failure = { status: 500 };
+    const stopped = worker.stop();
+    open();
+    await stopped;
+    expect((await secondsLeft()).filter((seconds) => seconds > 500)).toHaveLength(10);
+    successor.open();
+    for (const id of ids) await until('the check is recorded', () => isMoved(id));
+    const checks = (await Promise.all(ids.map((id) => stores.checksOf(id)))).flat();
+    expect(checks.map(({ failure, costCredits }) => [failure, costCredits])).toEqual(
+      ids.map(() => [undefined, 1]),
+    );
+    expect(successor.upstream.requests).toHaveLength(5);
+  });
+
+  it('ends no other, whatever becomes of its own', async () => {
+    const id = await stores.watch();
+    await stores.due(id);
+    const before = await claimDue(stores.database, LANE, 10);
+    await releaseLane(stores.database, LANE);
+    await prolongSearches(stores.database, before);
+    expect(await secondsLeft()).toEqual([0]);
+    const now = await claimDue(stores.database, LANE, 10);
+    await releaseSearches(stores.database, before);
+    await settleIdle(stores.database, before);
+    const recorder = new CheckRecorder(stores.database, stores.store, () => Date.now());
+    const record = (claimed: typeof now) =>
+      recorder.record(
+        claimed.flatMap((search) =>
+          search.watches.map((watch) => ({
+            search,
+            watch,
+            parts: () => [
+              failedCheck(search, watch, new UpstreamError('timeout', 'late'), undefined, new Date()),
+            ],
+          })),
+        ),
+        [],
+        true,
+      );
+    await record(before);
+    expect((await secondsLeft()).every((seconds) => seconds > 500)).toBe(true);
+    await record(now);
+    expect(await secondsLeft()).toEqual([0]);
+    expect(await stores.checksOf(id)).toHaveLength(1);
+  });
+});
+
+describe('a claim', () => {
+  it('and what it has reserved last as long as its reads wait or are under way', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const ids = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
+    await stores.due(...ids);
+    worker.start();
+    await until('four are asked, one waits', async () => {
+      return upstream.requests.length === 4 && (await secondsLeft()).filter(Boolean).length === 10;
+    });
+    await stores.database.query(`UPDATE upstream_searches SET leased_until = now() + interval '1 minute'`);
+    await stores.database.query(`UPDATE credit_holds SET expires_at = now() + interval '1 minute'`);
+    vi.advanceTimersByTime(60_000);
+    await until('all last longer', async () => (await secondsLeft()).every((seconds) => seconds > 500));
+    open();
+    for (const id of ids) await until('it is recorded', () => isMoved(id));
+    const rows: unknown[] = await stores.database.query(
+      'SELECT 1 FROM upstream_searches WHERE leased_until > now()',
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it.each([
+    ['its watches are looked up', 'SELECT * FROM watch_schedule', undefined],
+    ['it is made, which it is', 'COMMIT', 'SET leased_until = now()'],
+    ['credits are reserved', 'FROM credit_holds WHERE account_id', undefined],
+  ])('is given back when Postgres goes away while %s', async (_, statement, after) => {
+    const id = await stores.watch();
+    await stores.due(id);
+    const left = outages({ [statement]: 2 }, after);
+    open();
+    worker.start();
+    await until('the check is recorded', () => isMoved(id));
+    expect([left(), upstream.requests.length]).toEqual([[0], 1]);
+  });
+
+  it('is given back when that did not work at first: what was read and not recorded is read again', async () => {
+    const id = await stores.watch();
+    await stores.due(id);
+    const left = outages({
+      'UPDATE watch_schedule w': 1,
+      "SET leased_until = 'epoch', claim = NULL WHERE search_key": 3,
+    });
+    open();
+    worker.start();
+    await until('the check is recorded', () => isMoved(id));
+    expect([left(), (await stores.checksOf(id)).length]).toEqual([[0, 0], 1]);
+  });
+
+  it('is given back when Postgres goes away while a lane that waits tells so', async () => {
+    const [first, second] = [await stores.watch({ query: 'first' }), await stores.watch({ query: 'second' })];
+    upstream.failure = { status: 429, headers: { 'retry-after': '3600' } };
+    open();
+    worker.start();
+    await stores.due(first);
+    await until('the lane waits', () => isMoved(first));
+    const left = outages({ 'UPDATE watch_schedule w': 1 });
+    await stores.due(second);
+    await until('the other is told', () => isMoved(second));
+    const kinds = (await stores.checksOf(second)).map(({ failure }) => failure?.kind);
+    expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
+  });
+
+  it('of a dead holder is ended before the lane’s next one begins, however often it has to try', async () => {
+    const id = await stores.watch();
+    await stores.due(id);
+    await claimDue(stores.database, LANE, 10);
+    const left = outages({ "SET leased_until = 'epoch', claim = NULL WHERE lane = $1": 3 });
+    open();
+    worker.start();
+    await until('the check is recorded', () => isMoved(id));
+    expect(left()).toEqual([0]);
+  });
+});

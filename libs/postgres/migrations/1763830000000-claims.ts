@@ -1,0 +1,22 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Whose a claim and what was reserved for it are: one that was taken for dead leaves its successor's alone. */
+export class Claims1763830000000 implements MigrationInterface {
+  readonly name = 'Claims1763830000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE upstream_searches
+        -- Set anew by every claim; null while nobody has the search.
+        ADD COLUMN claim uuid;
+      ALTER TABLE credit_holds
+        -- Whoever reserved last: a claim, or one asking of a lookup. Nobody else gives it back or prolongs it.
+        ADD COLUMN holder uuid;
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE credit_holds DROP COLUMN holder');
+    await runner.query('ALTER TABLE upstream_searches DROP COLUMN claim');
+  }
+}
