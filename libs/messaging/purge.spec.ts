@@ -1,0 +1,23 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { done, retry } from './outcome.js';
+import { purgeDurable } from './purge.js';
+
+const ASKED_AT = Date.parse('2026-01-01T00:00:00Z');
+const message = { data: new Uint8Array(), time: new Date(ASKED_AT) } as JsMsg;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** What becomes of a purge whose pass begins and ends at such an age. */
+async function passed(beginsMs: number, endsMs: number) {
+  const durable = purgeDurable('spec', async () => void vi.setSystemTime(ASKED_AT + endsMs));
+  vi.setSystemTime(ASKED_AT + beginsMs);
+  return durable.handle([message]);
+}
+
+it('a purge is done by a pass that begins 20 s after it was asked for, however long an earlier one took', async () => {
+  expect(await passed(1000, 1500)).toEqual([retry(18_500)]);
+  expect(await passed(1000, 20_500)).toEqual([retry(0)]);
+  expect(await passed(20_000, 20_500)).toEqual([done]);
+});
