@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { until } from '#testing';
 import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import { unschedule } from '../projections/schedule.projection.js';
 import { failedCheck } from './build-checks.js';
 import { CheckRecorder } from './check-recorder.js';
 import { claimDue, prolongSearches, releaseLane, releaseSearches, settleIdle } from './due-work.js';
@@ -211,5 +212,22 @@ describe('a claim', () => {
     worker.start();
     await until('the check is recorded', () => isMoved(id));
     expect(left()).toEqual([0]);
+  });
+});
+
+describe('a check', () => {
+  it('of a watch that was purged while it was under way is neither kept nor charged', async () => {
+    const [purged, other] = [await stores.watch(), await stores.watch()];
+    worker.start();
+    await stores.due(purged, other);
+    await until('the read is under way', () => upstream.requests.length === 1);
+    await stores.database.transaction((tx) => unschedule(tx, 'watch_id', purged));
+    open();
+    await until('the other is recorded', () => isMoved(other));
+    const [check] = await stores.checksOf(other);
+    expect([await stores.checksOf(purged), await stores.holds()]).toEqual([
+      [],
+      { [check?.checkId ?? '']: 1 },
+    ]);
   });
 });

@@ -202,6 +202,19 @@ export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promis
   );
 }
 
+/** Tells which of these watches are still there to be checked, or paused; the others have been taken out. */
+export async function scheduledOf(
+  database: Database,
+  watchIds: readonly string[],
+): Promise<(watchId: string) => boolean> {
+  const rows: { watch_id: string }[] = await database.query(
+    'SELECT watch_id FROM watch_schedule WHERE watch_id = ANY($1)',
+    [watchIds],
+  );
+  const scheduled = new Set(rows.map((row) => row.watch_id));
+  return (watchId) => scheduled.has(watchId);
+}
+
 /** Age of the search that has been due the longest, in seconds, for each source; 0 where none is. */
 export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
   return database.query(
