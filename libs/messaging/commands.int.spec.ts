@@ -133,4 +133,32 @@ describe('a command', () => {
     expect(calls).toBe(5);
     await Promise.all(replicas.map((replica) => replica.stop()));
   });
+
+  it('that is under way at the stop is carried out and answered first', async () => {
+    let begun = () => {};
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    let goOn = () => {};
+    const gate = new Promise<void>((resolve) => (goOn = resolve));
+    const handler: CommandHandler = {
+      type: COMMANDS.retireKeyword,
+      handle: async () => {
+        begun();
+        await gate;
+        return create(DoneSchema);
+      },
+    };
+    const serving = serveCommands(bus, [handler], log);
+    await bus.nc.flush();
+    const asked = ask();
+    await hasBegun;
+    let stopped = false;
+    const stop = serving.stop().then(() => (stopped = true));
+    // A stop that waits for nobody is over when the server has said that nothing more comes.
+    await bus.nc.flush();
+    await bus.nc.flush();
+    expect(stopped).toBe(false);
+    goOn();
+    expect(await asked).toEqual(create(DoneSchema));
+    await stop;
+  });
 });

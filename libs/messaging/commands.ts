@@ -29,13 +29,14 @@ export function commandHandler<I extends DescMessage, O extends DescMessage>(
 
 /**
  * Answers the commands; replicas share them by a queue group. A `Refusal` goes back to the caller as it is,
- * anything else as 500 without its text.
+ * anything else as 500 without its text. `stop` takes no more of them, and waits for those that it has taken.
  */
 export function serveCommands(
   bus: Bus,
   handlers: readonly CommandHandler[],
   log: Logger,
 ): { stop(): Promise<void> } {
+  const underWay = new Set<Promise<void>>();
   const subscriptions = handlers.map(({ type, handle }) =>
     bus.nc.subscribe(type.subject, {
       queue: type.subject,
@@ -45,10 +46,11 @@ export function serveCommands(
           message.headers?.get('traceparent') || undefined,
           message.headers?.get('x-request-id'),
         );
-        void withTrace(trace, async () => {
+        const answered = withTrace(trace, async () => {
           const reply = await replyTo(type, handle, message.data, log);
           message.respond(toBinary(ReplySchema, reply));
-        });
+        }).finally(() => underWay.delete(answered));
+        underWay.add(answered);
       },
     }),
   );
@@ -56,6 +58,7 @@ export function serveCommands(
     async stop() {
       const open = subscriptions.filter((subscription) => !subscription.isClosed());
       await Promise.all(open.map((subscription) => subscription.drain()));
+      await Promise.allSettled(underWay);
     },
   };
 }
