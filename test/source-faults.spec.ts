@@ -71,6 +71,7 @@ function dueOn(source: SourceId): DueSearch & { watches: [DueWatch] } {
   };
   return {
     searchKey,
+    claim: '',
     source,
     criteria: create(CriteriaSchema, { market, ...query, filters: filters as JsonObject }),
     match: 'word',
