@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import {
   CreateKeywordSchema,
   CreateWatchSchema,
+  EstimateKeywordSchema,
   PauseKeywordSchema,
   ResumeKeywordSchema,
   RetireWatchSchema,
@@ -39,6 +40,8 @@ export interface KeywordsUnderTest {
   /** An account that billing knows nothing of. */
   open(plan: string, credits?: number): Promise<string>;
   keyword(accountId: string, more?: Definition): Promise<string>;
+  /** What `keyword` would make. */
+  estimate(accountId: string, more?: Definition): Promise<void>;
   loneWatch(accountId: string, query: string): Promise<string>;
   retireWatch(accountId: string, watchId: string): Promise<void>;
   /** As users do. */
@@ -67,6 +70,14 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
     await handlers.find((handler) => handler.type === type)?.handle(input);
   };
   const addressed = (accountId: string) => ({ accountId, commandId: newId() });
+  const definitionOf = (more: Definition): Definition => ({
+    name: 'Acme',
+    refreshIntervalSeconds: 3600,
+    globalCriteria: { query: newId() },
+    sources: [{ source: 'hackernews', enabled: true }],
+    webhookMode: 'all',
+    ...more,
+  });
   const row = async <Row>(sql: string, id: string): Promise<Row> => {
     const rows: Row[] = await database.query(sql, [id]);
     if (!rows[0]) throw new Error(`there is no row of ${id}`);
@@ -88,18 +99,16 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
       return accountId;
     },
     async keyword(accountId, more = {}) {
-      const definition = {
-        name: 'Acme',
-        refreshIntervalSeconds: 3600,
-        globalCriteria: { query: newId() },
-        sources: [{ source: 'hackernews', enabled: true }],
-        webhookMode: 'all',
-        ...more,
-      };
+      const definition = definitionOf(more);
       const command = create(CreateKeywordSchema, { ...addressed(accountId), definition });
       await send(COMMANDS.createKeyword, command);
       return command.commandId;
     },
+    estimate: (accountId, more = {}) =>
+      send(
+        COMMANDS.estimateKeyword,
+        create(EstimateKeywordSchema, { accountId, definition: definitionOf(more) }),
+      ),
     async loneWatch(accountId, query) {
       const command = create(CreateWatchSchema, {
         ...addressed(accountId),

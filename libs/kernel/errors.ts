@@ -59,10 +59,13 @@ export class Refusal extends Error {
 /** A message of NATS holds 1 MiB with its headers, unless its server is set otherwise. */
 const LARGEST_MESSAGE_BYTES = 900 * 1024;
 
-/** @throws Refusal 413 when something would not fit into a message */
-export function refuseOversize(what: string, bytes: number): void {
+/**
+ * @param remedy what can be done about it
+ * @throws Refusal 413 when something would not fit into a message
+ */
+export function refuseOversize(what: string, bytes: number, remedy?: string): void {
   if (bytes > LARGEST_MESSAGE_BYTES)
     throw Refusal.tooLarge(
-      `${what} is too large: it comes to ${Math.ceil(bytes / 1024)} KiB, and ${LARGEST_MESSAGE_BYTES / 1024} KiB can be stored at once`,
+      `${what} is too large: it comes to ${Math.ceil(bytes / 1024)} KiB, and ${LARGEST_MESSAGE_BYTES / 1024} KiB can be stored at once${remedy ? `; ${remedy}` : ''}`,
     );
 }

@@ -3,18 +3,25 @@ import { Inject, Injectable } from '@nestjs/common';
 import { KeywordDecisionSchema, type KeywordDecision, type KeywordEvent } from '#contracts';
 import { execute, type Aggregate } from '#decisions';
 import type { EventStore } from '#event-store';
-import { isoOf, Refusal, systemClock } from '#kernel';
+import { isoOf, newId, Refusal, refuseOversize, systemClock } from '#kernel';
 import { DATABASE, STORE } from '#platform';
 import type { Database, Tx } from '#postgres';
 import { decide, evolve, nothingYet, type KeywordCommand, type KeywordState } from '../domain/keyword.js';
 import { keywordsProjection } from '../projections/keywords.projection.js';
+
+const TO_SHORTEN =
+  'each search is stored with all of its criteria, the global ones too: shorten the filters, or have fewer searches';
 
 const keywords: Aggregate<KeywordState, KeywordEvent, KeywordDecision> = {
   stream: 'KEYWORDS',
   initial: nothingYet,
   evolve,
   decode: (data) => fromBinary(KeywordDecisionSchema, data),
-  encode: (decision) => toBinary(KeywordDecisionSchema, decision),
+  encode(decision) {
+    const data = toBinary(KeywordDecisionSchema, decision);
+    refuseOversize('the keyword', data.length, TO_SHORTEN);
+    return data;
+  },
 };
 
 /** Whose command, and its id: repeating it changes nothing. */
@@ -54,15 +61,13 @@ export class KeywordDecisions {
         const command = await commandOf(tx, state);
         return command ? decide(command, state) : [];
       },
-      decisionOf: (events) =>
-        create(KeywordDecisionSchema, {
-          commandId,
-          accountId,
-          subjectId,
-          decidedAt: isoOf(systemClock.now()),
-          events,
-        }),
+      decisionOf: (events) => decisionOf({ commandId, accountId }, subjectId, events),
     });
+  }
+
+  /** Decides what `run` would of something new, and leaves it at that. @throws Refusal as `run` does */
+  tryNew(accountId: string, command: KeywordCommand): void {
+    keywords.encode(decisionOf({ commandId: newId(), accountId }, newId(), decide(command, nothingYet)));
   }
 
   /** @throws Refusal 404 where the account has no such thing */
@@ -75,4 +80,18 @@ export class KeywordDecisions {
     );
     if (rows.length === 0) throw Refusal.notFound(what);
   }
+}
+
+function decisionOf(
+  { commandId, accountId }: Addressed,
+  subjectId: string,
+  events: KeywordEvent[],
+): KeywordDecision {
+  return create(KeywordDecisionSchema, {
+    commandId,
+    accountId,
+    subjectId,
+    decidedAt: isoOf(systemClock.now()),
+    events,
+  });
 }

@@ -1,9 +1,10 @@
-import { create, toBinary } from '@bufbuild/protobuf';
+import { clone, create, toBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   ChangedSchema,
   DoneSchema,
   EstimatedSchema,
+  KeywordDefinitionSchema,
   MadeSchema,
   PurgeSchema,
   SearchResetSchema,
@@ -19,11 +20,11 @@ import { isoOf, Refusal, systemClock } from '#kernel';
 import { COMMANDS, commandHandler, subjectOf, type CommandHandler } from '#messaging';
 import { STORE } from '#platform';
 import type { Tx } from '#postgres';
-import { decide, nothingYet, type KeywordCommand, type KeywordState } from '../domain/keyword.js';
+import type { KeywordCommand, KeywordState } from '../domain/keyword.js';
 import { reconcile } from '../domain/reconcile.js';
 import { isScheduled } from '../domain/schedule.js';
 import { Admission, type Admitted } from '../planning/admission.js';
-import { withIds } from '../planning/planned-searches.js';
+import { plannedSearches, withIds } from '../planning/planned-searches.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
 /** Carries out what makes, changes and ends keywords. */
@@ -48,9 +49,12 @@ export class KeywordsHandler {
   private async estimate({ accountId, definition: given }: EstimateKeyword) {
     const definition = required(given);
     const tx = this.decisions.database.manager;
-    const { command, admitted } = await this.creation(tx, accountId, definition);
-    decide(command, nothingYet);
-    const estimate = this.admission.estimateOf(admitted, definition);
+    // As it would be stored: ids have their share in its size, and are no part of the estimate.
+    const named = withIds(clone(KeywordDefinitionSchema, definition));
+    const { command, admitted } = await this.creation(tx, accountId, named);
+    this.decisions.tryNew(accountId, command);
+    const searches = plannedSearches(definition);
+    const estimate = this.admission.estimateOf({ ...admitted, searches }, definition);
     return create(EstimatedSchema, { estimateJson: JSON.stringify(estimate) });
   }
 

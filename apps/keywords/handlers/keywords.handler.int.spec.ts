@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startKeywords, type KeywordsUnderTest } from '../keywords-under-test.js';
+
+let keywords: KeywordsUnderTest;
+beforeAll(async () => {
+  keywords = await startKeywords();
+});
+afterAll(() => keywords?.stop());
+
+/** Each search holds filters of its own. */
+const searches = (count: number, filterBytes: number) => ({
+  sources: [
+    {
+      source: 'hackernews',
+      enabled: true,
+      searches: Array.from({ length: count }, (_, n) => ({
+        overridesEnabled: true,
+        overrides: { query: `q${n}`, filters: { note: 'x'.repeat(filterBytes) } },
+      })),
+    },
+  ],
+});
+
+it('the estimate refuses what is too large to be stored as the create does, and both say what to shorten', async () => {
+  const accountId = await keywords.open('unlimited');
+  const large = searches(60, 15 * 1024);
+  const refusal = await keywords.keyword(accountId, large).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+  expect(String(refusal)).toContain('shorten the filters, or have fewer searches');
+  await expect(keywords.estimate(accountId, large)).rejects.toEqual(refusal);
+});
+
+it('the estimate and the create draw the same line, to the byte', async () => {
+  const accountId = await keywords.open('unlimited');
+  const refused = (work: Promise<unknown>) =>
+    work.then(
+      () => false,
+      () => true,
+    );
+  let [fits, tooLarge] = [10_000, 16_000];
+  while (tooLarge - fits > 1) {
+    const middle = Math.floor((fits + tooLarge) / 2);
+    if (await refused(keywords.estimate(accountId, searches(30, middle)))) tooLarge = middle;
+    else fits = middle;
+  }
+  expect(await refused(keywords.keyword(accountId, searches(30, tooLarge)))).toBe(true);
+  expect(await refused(keywords.keyword(accountId, searches(30, fits)))).toBe(false);
+});
