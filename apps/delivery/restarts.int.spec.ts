@@ -52,6 +52,20 @@ describe('deliveries outlive their process', () => {
     await service.stop();
   });
 
+  it('an event whose first attempt was cut off by a stop without grace is delivered by the next', async () => {
+    receiver.answers.set('/cut', { status: 0 });
+    const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/cut`));
+    const first = await delivery.start();
+    await gotten(receiver, '/cut', 1);
+    await first.stop(1);
+    receiver.answers.delete('/cut');
+    const second = await delivery.start();
+    await delivery.makeDue();
+    const [, again] = await gotten(receiver, '/cut', 2);
+    expect(again?.headers['webhook-id']).toBe(eventId);
+    await second.stop();
+  });
+
   it('two that run at once deliver each event once', async () => {
     const watchId = await delivery.watch(`${receiver.url}/shared`);
     const services = [await delivery.start(), await delivery.start()];

@@ -26,7 +26,10 @@ export class AttemptRecorder {
     private readonly store: EventStore,
   ) {}
 
+  /** @throws Error when it is closed and an attempt has no row to be made again from: only the stream knows of it */
   async record(results: readonly AttemptResult[]): Promise<void> {
+    if (this.closed && !results.every(({ delivery }) => delivery.pending))
+      throw new Error('attempts were cut off by the stop; they are made again');
     if (results.length === 0 || this.closed) return;
     failpoint('delivery-after-post-before-record');
     const recorded = results.map((result) => ({ ...result, nextAt: nextOf(result) }));

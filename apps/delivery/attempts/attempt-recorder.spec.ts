@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import type { EventStore } from '#event-store';
+import type { Database } from '#postgres';
+import { AttemptRecorder } from './attempt-recorder.js';
+import type { AttemptResult } from './delivery.js';
+
+/** An attempt that the stop cut off. */
+const cutOff = (pending: boolean): AttemptResult => ({
+  delivery: {
+    eventId: '0d4c1a2e-0000-4000-8000-000000000001',
+    accountId: '0d4c1a2e-0000-4000-8000-000000000002',
+    watchId: '0d4c1a2e-0000-4000-8000-000000000003',
+    keywordId: '',
+    source: 'rss',
+    endpoint: 'http://receiver.example.org/',
+    body: new Uint8Array(),
+    secret: '',
+    attempts: 0,
+    firstAt: 0,
+    failingSince: undefined,
+    pending,
+  },
+  at: 0,
+  durationMs: 0,
+  statusCode: 0,
+  delivered: false,
+  message: 'closed',
+});
+
+it('attempts that the stop cut off are not on record, and refused where nothing but the stream knows of them', async () => {
+  // Without stores: whatever is written fails.
+  const recorder = new AttemptRecorder({} as Database, {} as EventStore);
+  recorder.close();
+  await recorder.record([]);
+  await recorder.record([cutOff(true)]);
+  await expect(recorder.record([cutOff(true), cutOff(false)])).rejects.toThrow('cut off by the stop');
+});
