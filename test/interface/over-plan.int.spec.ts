@@ -63,7 +63,10 @@ describe('a keyword that a smaller plan has left over its limits', () => {
     const patch = (count: number) => ada.api.patch(`/v1/keywords/${keyword.id}`, { sources: sources(count) });
     expect((await patch(8)).status).toBe(200);
     expect((await patch(9)).body.code).toBe('PLAN_LIMIT');
-    expect((await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {})).body.code).toBe('PLAN_LIMIT');
+    expect((await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {})).body).toMatchObject({
+      code: 'PLAN_LIMIT',
+      details: [{ path: '' }],
+    });
     expect((await patch(6)).status).toBe(200);
     expect((await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {})).body.state).toBe('active');
   });

@@ -79,18 +79,16 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
           })
         ).status,
       ).toBe(201);
-      const beyond = await ada.api.post('/v1/hackernews/watches', lone);
-      expect(beyond).toMatchObject({
+      const error = `the plan ${plan} allows ${slots} search slots; ${slots} in use (paused ones count), 1 more asked for; delete some or change the plan`;
+      const refused = (path: string) => ({
         status: 402,
-        body: {
-          code: 'PLAN_LIMIT',
-          error: `the plan ${plan} allows ${slots} search slots; ${slots} in use (paused ones count), 1 more asked for; delete some or change the plan`,
-        },
+        body: { code: 'PLAN_LIMIT', error, details: [{ path, message: error }] },
       });
-      if ((limits.keywords ?? 0) > 1) expect((await create(ada)).body.code).toBe('PLAN_LIMIT');
+      expect(await ada.api.post('/v1/hackernews/watches', lone)).toMatchObject(refused(''));
+      if ((limits.keywords ?? 0) > 1) expect(await create(ada)).toMatchObject(refused('sources'));
       const more = body(slots).sources;
-      expect((await ada.api.patch(`/v1/keywords/${keyword.id}`, { sources: more })).body.code).toBe(
-        'PLAN_LIMIT',
+      expect(await ada.api.patch(`/v1/keywords/${keyword.id}`, { sources: more })).toMatchObject(
+        refused('sources'),
       );
       expect((await ada.api.patch(`/v1/keywords/${keyword.id}`, { name: 'Renamed' })).status).toBe(200);
       expect((await ada.api.post('/v1/keywords/estimate', body(1))).body.refusal.code).toBe('PLAN_LIMIT');

@@ -42,7 +42,7 @@ export class Admission {
   async ofNew(tx: Tx, accountId: string, definition: KeywordDefinition): Promise<Admitted> {
     const admitted = await this.admit(tx, accountId, definition, null);
     const enabled = admitted.watches.filter(({ disabled }) => !disabled);
-    requireRoom(admitted.use, { keywords: 1, searchSlots: enabled.length });
+    requireRoom(admitted.use, { keywords: 1, searchSlots: enabled.length }, 'sources');
     requireCredits(admitted.balance, enabled);
     return admitted;
   }
@@ -63,7 +63,10 @@ export class Admission {
     const admitted = await this.admit(tx, accountId, definition, keywordId, before);
     const searchSlots = admitted.searches.filter(({ enabled }) => enabled).length;
     const had = plannedSearches(before).filter(({ enabled }) => enabled).length;
-    if (searchSlots > had) requireRoom(admitted.use, { keywords: 0, searchSlots });
+    if (searchSlots > had) {
+      const use = { ...admitted.use, searchSlots: admitted.use.searchSlots + had };
+      requireRoom(use, { keywords: 0, searchSlots: searchSlots - had }, 'sources');
+    }
     return admitted;
   }
 

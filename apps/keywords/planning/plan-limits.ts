@@ -75,9 +75,14 @@ export function requireTerms(
 
 /**
  * @param more what the request adds
+ * @param searchesPath where its searches stand in the body; empty where it names none
  * @throws Refusal 402 `PLAN_LIMIT` that names the limit
  */
-export function requireRoom(use: PlanUse, more: { keywords: number; searchSlots: number }): void {
+export function requireRoom(
+  use: PlanUse,
+  more: { keywords: number; searchSlots: number },
+  searchesPath: 'sources' | '' = '',
+): void {
   const limits = limitsOf(use.plan);
   const limit = (what: string, path: string, inUse: number, requested: number, allowed: number | null) => {
     if (allowed === null || requested === 0 || inUse + requested <= allowed) return;
@@ -85,7 +90,7 @@ export function requireRoom(use: PlanUse, more: { keywords: number; searchSlots:
     throw new Refusal(402, 'PLAN_LIMIT', message, [{ path, message }]);
   };
   limit('keywords', '', use.keywords, more.keywords, limits.keywords);
-  limit('search slots', 'sources', use.searchSlots, more.searchSlots, limits.searchSlots);
+  limit('search slots', searchesPath, use.searchSlots, more.searchSlots, limits.searchSlots);
 }
 
 function unique(faults: readonly Fault[]): Fault[] {
