@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { DoneSchema, RetireKeywordSchema } from '#contracts';
+import { DoneSchema, EstimatedSchema, EstimateKeywordSchema, RetireKeywordSchema } from '#contracts';
 import { Refusal } from '#kernel';
 import { createLogger, currentTrace, traceFrom, withTrace } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
@@ -96,6 +96,28 @@ describe('a command', () => {
       expect(came).toEqual({ status: 500, code: 'INTERNAL', message: 'internal error', details: undefined });
     },
   );
+
+  it('whose answer is too large for a message is refused with 413, and the service goes on', async () => {
+    const handler = commandHandler(COMMANDS.estimateKeyword, ({ accountId }) =>
+      Promise.resolve(create(EstimatedSchema, { estimateJson: 'x'.repeat(Number(accountId)) })),
+    );
+    const serving = serveCommands(bus, [handler], log);
+    await bus.nc.flush();
+    const estimate = (bytes: number) =>
+      sendCommand(bus, COMMANDS.estimateKeyword, create(EstimateKeywordSchema, { accountId: `${bytes}` }));
+    for (const bytes of [2_000_000, 1024 * 1024])
+      expect(await refusalOf(estimate(bytes))).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+    expect((await estimate(800 * 1024)).estimateJson.length).toBe(800 * 1024);
+    await serving.stop();
+  });
+
+  it('that is too large for a message is refused with 413 before it is sent', async () => {
+    const large = { ...command, keywordId: 'k'.repeat(1024 * 1024) };
+    expect(await refusalOf(sendCommand(bus, COMMANDS.retireKeyword, large))).toMatchObject({
+      status: 413,
+      code: 'PAYLOAD_TOO_LARGE',
+    });
+  });
 
   it('is answered with 503 when no service is there', async () => {
     expect(await refusalOf(ask())).toEqual({

@@ -1,7 +1,14 @@
-import { create, fromBinary, toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
+import {
+  create,
+  fromBinary,
+  toBinary,
+  type DescMessage,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
 import { headers as natsHeaders, RequestError } from '@nats-io/nats-core';
 import { ReplySchema } from '#contracts';
-import { Refusal } from '#kernel';
+import { Refusal, refuseOversize } from '#kernel';
 import { currentTrace, traceFrom, traceparentOf, withTrace, type Logger } from '#telemetry';
 import type { Bus } from './bus.js';
 
@@ -48,8 +55,13 @@ export function serveCommands(
         );
         const answered = withTrace(trace, async () => {
           const reply = await replyTo(type, handle, message.data, log);
-          message.respond(toBinary(ReplySchema, reply));
-        }).finally(() => underWay.delete(answered));
+          message.respond(reply);
+        })
+          // Whoever asked hears nothing, and asks again.
+          .catch((error: unknown) =>
+            log.error({ err: error, command: type.subject }, 'a command could not be answered'),
+          )
+          .finally(() => underWay.delete(answered));
         underWay.add(answered);
       },
     }),
@@ -63,18 +75,28 @@ export function serveCommands(
   };
 }
 
-async function replyTo(type: CommandType, handle: CommandHandler['handle'], data: Uint8Array, log: Logger) {
+/** Enough for whoever mends them one by one. */
+const MOST_DETAILS = 1000;
+
+async function replyTo(
+  type: CommandType,
+  handle: CommandHandler['handle'],
+  data: Uint8Array,
+  log: Logger,
+): Promise<Uint8Array> {
+  const written = (outcome: MessageInitShape<typeof ReplySchema>['outcome']) =>
+    toBinary(ReplySchema, create(ReplySchema, { outcome }));
   try {
     const output = await handle(fromBinary(type.input, data));
     const ok = toBinary(type.output, output as MessageShape<DescMessage>);
-    return create(ReplySchema, { outcome: { case: 'ok', value: ok } });
+    refuseOversize('what is to be answered', ok.length);
+    return written({ case: 'ok', value: ok });
   } catch (error) {
     if (!(error instanceof Refusal)) log.error({ err: error, command: type.subject }, 'command failed');
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'INTERNAL', 'internal error');
     const { status, code, message, details } = refusal;
-    return create(ReplySchema, {
-      outcome: { case: 'refusal', value: { status, code, message, details: details ? [...details] : [] } },
-    });
+    const value = { status, code, message, details: details ? details.slice(0, MOST_DETAILS) : [] };
+    return written({ case: 'refusal', value });
   }
 }
 
@@ -82,7 +104,8 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Sends a command and waits for its outcome.
- * @throws Refusal as the service answered, or 503 when no service answers within `patienceMs` (default 10 s).
+ * @throws Refusal as the service answered; 413 for what is too large to be sent; 503 when no service answers within
+ * `patienceMs` (default 10 s)
  */
 export async function sendCommand<I extends DescMessage, O extends DescMessage>(
   bus: Bus,
@@ -94,8 +117,10 @@ export async function sendCommand<I extends DescMessage, O extends DescMessage>(
   const trace = currentTrace();
   if (trace) headers.set('traceparent', traceparentOf(trace));
   if (trace?.requestId) headers.set('x-request-id', trace.requestId);
+  const data = toBinary(type.input, input);
+  refuseOversize('the request', data.length);
   const message = await bus.nc
-    .request(type.subject, toBinary(type.input, input), { timeout: patienceMs, headers })
+    .request(type.subject, data, { timeout: patienceMs, headers })
     .catch((error: unknown) => {
       const service = type.subject.split('.')[1];
       const silent = error instanceof RequestError && error.isNoResponders();
