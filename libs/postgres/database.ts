@@ -17,17 +17,48 @@ export type Tx = EntityManager;
 /** Any constant: the lock that lets one service at a time bring the tables up to date. */
 const MIGRATION_LOCK = 7_210_418;
 
+/** No query of ours takes near as long: one that does waits for a lock that nobody gives free, or should not be. */
+const STATEMENT_WITHIN_MS = 60_000;
+const KEEP_ALIVE_SECONDS = 30;
+/** The server's side: a session whose host has gone without a word gives its locks free within a minute, not in hours. */
+const SERVER_KEEP_ALIVE = `-c tcp_keepalives_idle=${KEEP_ALIVE_SECONDS} -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
+
 /**
  * Connects and brings the tables up to date; services that start at once wait for each other.
  * @param url `postgres://user:password@host:port/database`
- * @param poolSize at least 2: one connection holds the lock while another changes the tables
+ * @param statementWithinMs a statement that takes longer fails with 57014, in ms
  */
-export async function openDatabase(url: string, name: string, poolSize = 8): Promise<Database> {
+export async function openDatabase(
+  url: string,
+  name: string,
+  poolSize = 8,
+  statementWithinMs = STATEMENT_WITHIN_MS,
+): Promise<Database> {
+  await migrate(url, name);
   const database = new DataSource({
     type: 'postgres',
     url,
     applicationName: `earshot-${name}`,
     entities: [AccountEntity, ApiKeyEntity, KeywordEntity, WatchEntity],
+    // Numbers that Postgres hands out as text stay text unless a query casts them: a sequence fits a double.
+    parseInt8: true,
+    poolSize,
+    extra: {
+      statement_timeout: statementWithinMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_SECONDS * 1000,
+      options: SERVER_KEEP_ALIVE,
+    },
+  });
+  return database.initialize();
+}
+
+/** On connections of its own, which have no limit: a change of a large table takes its time, and so does waiting for it. */
+async function migrate(url: string, name: string): Promise<void> {
+  const database = new DataSource({
+    type: 'postgres',
+    url,
+    applicationName: `earshot-${name}`,
     migrations: [
       First1763600000000,
       UpstreamHealth1763700000000,
@@ -37,20 +68,31 @@ export async function openDatabase(url: string, name: string, poolSize = 8): Pro
       Claims1763830000000,
     ],
     migrationsTransactionMode: 'each',
-    // Numbers that Postgres hands out as text stay text unless a query casts them: a sequence fits a double.
     parseInt8: true,
-    poolSize,
+    // One holds the lock while the other changes the tables.
+    poolSize: 2,
   });
   await database.initialize();
-  const lock = database.createQueryRunner();
   try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await database.runMigrations();
+    const lock = database.createQueryRunner();
+    try {
+      await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      await database.runMigrations();
+    } finally {
+      await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+      await lock.release();
+    }
   } finally {
-    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-    await lock.release();
+    await database.destroy();
   }
-  return database;
+}
+
+/** A transaction whose statements may take as long as they need: for a delete of all that there is of something. */
+export function transactionWithoutLimit<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return database.transaction(async (tx) => {
+    await tx.query('SET LOCAL statement_timeout = 0');
+    return work(tx);
+  });
 }
 
 /** Holds the account's lock until the transaction ends: commands of one account are decided one after another. */

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { isolateStores, until, type IsolatedStores } from '#testing';
+import { openDatabase, transactionWithoutLimit, type Database } from './index.js';
+
+const WITHIN_MS = 300;
+/** Takes twice as long as a statement may. */
+const SLOW = 'SELECT pg_sleep(0.6)';
+
+let stores: IsolatedStores;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  database = await openDatabase(stores.databaseUrl, 'spec', 2, WITHIN_MS);
+});
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+it('a statement that takes too long is ended, unless it was said that it may take long', async () => {
+  await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
+  await expect(database.transaction((tx) => tx.query(SLOW))).rejects.toMatchObject({ code: '57014' });
+  await transactionWithoutLimit(database, (tx) => tx.query(SLOW));
+  // The limit is back when that transaction is over.
+  await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
+});
+
+it('a statement may take a minute where nothing else is said, and a host that has gone is noticed within one', async () => {
+  const service = await openDatabase(stores.databaseUrl, 'service');
+  const settings = await service.query<{ name: string; setting: string }[]>(
+    `SELECT name, setting FROM pg_settings
+     WHERE name IN ('statement_timeout', 'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count')`,
+  );
+  await service.destroy();
+  expect(Object.fromEntries(settings.map(({ name, setting }) => [name, Number(setting)]))).toEqual({
+    statement_timeout: 60_000,
+    tcp_keepalives_idle: 30,
+    tcp_keepalives_interval: 10,
+    tcp_keepalives_count: 3,
+  });
+});
+
+it('who starts while another brings the tables up to date waits for it, however long that takes', async () => {
+  const other = database.createQueryRunner();
+  await other.query('SELECT pg_advisory_lock(7210418)');
+  const opening = openDatabase(stores.databaseUrl, 'late', 2, WITHIN_MS);
+  await until('it waits longer than a statement may take', async () => {
+    const waiting: unknown[] = await database.query(
+      `SELECT 1 FROM pg_stat_activity WHERE application_name = 'earshot-late' AND wait_event = 'advisory'
+         AND query_start < now() - make_interval(secs => $1)`,
+      [(2 * WITHIN_MS) / 1000],
+    );
+    return waiting.length > 0;
+  });
+  await other.query('SELECT pg_advisory_unlock(7210418)');
+  await other.release();
+  await (await opening).destroy();
+});
