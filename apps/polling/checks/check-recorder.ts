@@ -8,7 +8,7 @@ import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
 import { nextDue, originOf } from '../domain/schedule.js';
 import { checkHoldOf } from './check-hold.js';
-import { lockSearches, scheduledOf, settle, type DueSearch, type DueWatch } from './due-work.js';
+import { lockSearches, runningOf, settle, type DueSearch, type DueWatch } from './due-work.js';
 
 /** What one transaction moves on, and what is on its way to the stream at once. */
 const WATCHES_AT_ONCE = 1_000;
@@ -67,21 +67,21 @@ export class CheckRecorder {
     // else may take it up.
     for (let from = 0; from < checks.length; from += WATCHES_AT_ONCE) {
       const some = checks.slice(from, from + WATCHES_AT_ONCE);
-      // The check of a watch that went meanwhile would be kept, and charged, although its keyword was purged. So this is
-      // asked last: what is appended in the moment after it is there for the purge's second pass.
-      const isScheduled = await scheduledOf(
+      // The check of a watch that went meanwhile would be kept, and charged, although its keyword rests, or was purged. So
+      // this is asked last: what is appended in the moment after it is there for the purge's second pass.
+      const isRunning = await runningOf(
         this.database,
         some.map(({ watch }) => watch.watchId),
       );
       const progress = await Promise.all(
-        some.filter(({ watch }) => isScheduled(watch.watchId)).map((one) => this.append(one, commonGrid)),
+        some.filter(({ watch }) => isRunning(watch.watchId)).map((one) => this.append(one, commonGrid)),
       );
       failpoint('polling-after-append-before-projection');
       const isLast = from + WATCHES_AT_ONCE >= checks.length;
       const searches = (isLast ? checks : some).map(({ search }) => search);
       await this.database.transaction(async (tx) => {
         await this.apply(tx, progress, searches);
-        const gone = some.filter(({ watch }) => !isScheduled(watch.watchId));
+        const gone = some.filter(({ watch }) => !isRunning(watch.watchId));
         await release(
           tx,
           gone.map(({ search, watch }) => checkHoldOf(search, watch)),

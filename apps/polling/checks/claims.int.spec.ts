@@ -230,4 +230,24 @@ describe('a check', () => {
       { [check?.checkId ?? '']: 1 },
     ]);
   });
+
+  it('of a watch that rests since is neither made nor charged, and is made up for when it runs again', async () => {
+    const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
+    worker.start();
+    await stores.due(...watches);
+    await until('one read waits behind those under way', async () => {
+      const claimed = await secondsLeft();
+      return upstream.requests.length === 4 && claimed.filter((seconds) => seconds > 0).length === 10;
+    });
+    for (const watchId of watches) await stores.change(watchId, { isActive: false });
+    open();
+    await until('all is given back', async () => (await secondsLeft()).every((seconds) => seconds === 0));
+    expect(upstream.requests.length).toBe(4);
+    expect([
+      (await Promise.all(watches.map((id) => stores.checksOf(id)))).flat(),
+      await stores.holds(),
+    ]).toEqual([[], {}]);
+    for (const watchId of watches) await stores.change(watchId, { isActive: true });
+    await until('each is recorded', async () => (await Promise.all(watches.map(isMoved))).every(Boolean));
+  });
 });

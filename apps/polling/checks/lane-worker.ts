@@ -8,7 +8,7 @@ import type { Lane } from '../lanes/lane.js';
 import { failedCheck } from './build-checks.js';
 import type { CheckRecorder } from './check-recorder.js';
 import { Claims } from './claims.js';
-import { postpone, releaseLane, settleIdle, type DueSearch } from './due-work.js';
+import { postpone, releaseLane, settleIdle, stillRunning, type DueSearch } from './due-work.js';
 import { outcomeOf } from './outcome.js';
 import { planReads, type PlannedRead } from './read-upstream.js';
 import { prolongReads, releaseRead, reserveReads, type ReservedRead } from './reservation.js';
@@ -226,7 +226,9 @@ export class LaneWorker {
     this.underWay.add(reserved);
     try {
       failpoint('polling-after-reservation-before-read');
-      const answered = searches.length > 0 ? await read.run(searches) : [];
+      // It may have waited for a minute and more.
+      const wanted = await stillRunning(database, searches);
+      const answered = wanted.length > 0 ? await read.run(wanted) : [];
       const outcomes = await Promise.all(answered.map((one) => outcomeOf(one, lane, database, clock, log)));
       const charged = outcomes.flatMap((outcome) => outcome.charged);
       await releaseRead(database, reserved, charged);
