@@ -144,7 +144,7 @@ describe('GET /v1/credits', () => {
   it('takes no parameters, and no other method', async () => {
     const { api } = await service.tenant();
     expect((await api.get('/v1/credits?x=1')).status).toBe(400);
-    expect((await api.post('/v1/credits', {})).status).toBe(404);
+    expect((await api.post('/v1/credits', {})).status).toBe(405);
   });
 });
 
