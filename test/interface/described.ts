@@ -35,7 +35,7 @@ export function checkDescribed({ method, path, answer }: ApiExchange): void {
   const route = routeOf(path);
   const operation = route === undefined ? undefined : description.paths[route]?.[method.toLowerCase()];
   if (route === undefined || !operation) {
-    if (![400, 401, 404, 429].includes(answer.status)) fail('the route is not described');
+    if (![400, 401, 404, 405, 429].includes(answer.status)) fail('the route is not described');
     return;
   }
   if (answer.status !== 401 && answer.status !== 400 && !operation.security && !answer.headers['ratelimit'])

@@ -35,9 +35,10 @@ export function readBody<T extends object>(
   const unfit = rawFaults(raw);
   if (unfit.length > 0) throw Refusal.validation(unfit);
   const cased = spelling === 'camel' ? asItCame(raw) : toCamelCase(raw);
-  const named = ({ path, message }: Fault) => ({
-    path: respell(path, cased, spelling),
-    message: message.replace(MEANT, (key) => respell(key, cased, spelling)),
+  const named = (fault: Fault) => ({
+    ...fault,
+    path: respell(fault.path, cased, spelling),
+    message: fault.message.replace(MEANT, (key) => respell(key, cased, spelling)),
   });
   const body = plainToInstance(dto, complete(cased.body as Record<string, unknown>), {
     exposeDefaultValues: true,
