@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { Bus } from '#messaging';
+import { commandHandler, COMMANDS, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import type { Loop } from './platform.js';
 import { ServiceRuntime } from './service-runtime.js';
@@ -25,4 +26,25 @@ it('a stop does not wait for ever, and tells what it cut off', async () => {
   expect((await runtime.stop(100)).sort()).toEqual(['failing', 'hanging']);
   expect(Date.now() - asked).toBeLessThan(1000);
   expect(closed).toBe(true);
+});
+
+it('a command that hangs leaves the loops their time', async () => {
+  let deliver: (error: null, message: object) => void = () => undefined;
+  const subscription = { isClosed: () => true };
+  const subscribe = (_: string, { callback }: { callback: typeof deliver }) => {
+    deliver = callback;
+    return subscription;
+  };
+  let finished = false;
+  const slow = loop('slow', async () => {
+    await setImmediate();
+    finished = true;
+  });
+  const hanging = commandHandler(COMMANDS.retireKeyword, () => new Promise(() => undefined));
+  const work = { durables: [], commands: [hanging], loops: [slow] };
+  const runtime = new ServiceRuntime(work, { nc: { subscribe } } as unknown as Bus, log);
+  await runtime.start();
+  deliver(null, { data: new Uint8Array() });
+  expect(await runtime.stop(200)).toEqual(['commands']);
+  expect(finished).toBe(true);
 });

@@ -29,7 +29,8 @@ export class ServiceRuntime {
   }
 
   /**
-   * Commands first (nothing new is taken on), then loops and consumers, each finishing what it has begun.
+   * Nothing new is taken on; commands, loops and consumers each finish what they have begun, beside each other: one that
+   * hangs leaves the others their time.
    * @param graceMs how long that may take; what is not done by then comes again at the next start
    * @returns the names of what was cut off
    */
@@ -43,8 +44,8 @@ export class ServiceRuntime {
       );
       if (!done) cutOff.push(name);
     };
-    await finish('commands', this.commands?.stop());
     await Promise.all([
+      finish('commands', this.commands?.stop()),
       ...this.work.loops.map((loop) => finish(loop.name, loop.stop())),
       ...this.running.map((durable, index) =>
         finish(this.work.durables[index]?.name ?? 'consumer', durable.stop()),
