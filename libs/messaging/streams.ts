@@ -1,9 +1,20 @@
-import { DiscardPolicy, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  DiscardPolicy,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
 import type { JetStreamManager } from '@nats-io/jetstream';
 
 const DAY_NANOS = 24 * 60 * 60 * 1_000_000_000;
 /** Duplicate publishes within it are dropped by the server; beyond it the ids in the projections decide. */
 const DUPLICATE_WINDOW_NANOS = 2 * 60 * 1_000_000_000;
+
+/** JetStream's code for a stream that wants another one's subjects. */
+const SUBJECTS_OVERLAP = 10_065;
+const MOMENT_MS = 250;
 
 /** The streams: what one message is and how long it is kept stands in docs/architecture.md. Age 0 = for ever. */
 export const STREAMS = {
@@ -43,7 +54,12 @@ export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promis
       allow_direct: true,
       num_replicas: replicas,
     };
-    // Two services that start at once both ask; the second answer is the first's.
-    await jsm.streams.add(config);
+    // Two services that start at once both ask; the second answer is the first's. For a moment, though, what the first is
+    // just making may be in the second's way.
+    await jsm.streams.add(config).catch(async (error: unknown) => {
+      if (!(error instanceof JetStreamApiError) || error.code !== SUBJECTS_OVERLAP) throw error;
+      await wait(MOMENT_MS);
+      await jsm.streams.add(config);
+    });
   }
 }
