@@ -1,6 +1,13 @@
 import { Command } from 'commander';
 import { create } from '@bufbuild/protobuf';
-import { ChangePlanSchema, CreateKeySchema, OpenAccountSchema, RevokeKeySchema } from '#contracts';
+import {
+  ChangeAccountSchema,
+  ChangePlanSchema,
+  CreateKeySchema,
+  OpenAccountSchema,
+  RevokeKeySchema,
+  RotateSigningSecretSchema,
+} from '#contracts';
 import { SETTINGS } from '#config';
 import { isoOf, newId, Refusal } from '#kernel';
 import { COMMANDS, sendCommand } from '#messaging';
@@ -50,6 +57,38 @@ accounts
     const command = create(ChangePlanSchema, { commandId: newId(), accountId: account, plan });
     await withBus(process.env, (bus) => sendCommand(bus, COMMANDS.changePlan, command));
     print({ accountId: account, plan });
+  });
+accounts
+  .command('set')
+  .description('changes settings of an account; prints them')
+  .requiredOption('--account <id>', 'the account', id)
+  .requiredOption(
+    '--signature-version <version>',
+    'the form of X-Signature: v1 (t=…,v1=…) or legacy (plain hex)',
+  )
+  .action(async ({ account, signatureVersion }: { account: string; signatureVersion: string }) => {
+    const command = { commandId: newId(), accountId: account, signatureVersion };
+    await withBus(process.env, (bus) =>
+      sendCommand(bus, COMMANDS.changeAccount, create(ChangeAccountSchema, command)),
+    );
+    print({ accountId: account, signatureVersion });
+  });
+
+program
+  .command('signing-secret')
+  .description("the secret that signs an account's webhooks")
+  .command('rotate')
+  .description(
+    'makes a new one; prints {signingSecret, previousValidUntil}: the only time that it is shown. Deliveries are ' +
+      'signed with both for 24 hours; a second rotation within them ends the first secret at once',
+  )
+  .requiredOption('--account <id>', 'the account', id)
+  .action(async ({ account }: { account: string }) => {
+    const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId: account });
+    const { signingSecret, previousValidUntil } = await withBus(process.env, (bus) =>
+      sendCommand(bus, COMMANDS.rotateSigningSecret, command),
+    );
+    print({ signingSecret, previousValidUntil });
   });
 
 const keys = program.command('keys').description('API keys of an account');

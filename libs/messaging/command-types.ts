@@ -1,4 +1,5 @@
 import {
+  ChangeAccountSchema,
   ChangedSchema,
   ChangeKeywordSchema,
   ChangePlanSchema,
@@ -22,6 +23,8 @@ import {
   RetireKeywordSchema,
   RetireWatchSchema,
   RevokeKeySchema,
+  RotatedSigningSecretSchema,
+  RotateSigningSecretSchema,
 } from '#contracts';
 
 /** Every command that crosses NATS. Their messages stand in proto/earshot/commands. */
@@ -34,6 +37,16 @@ export const COMMANDS = {
   createKey: { subject: 'commands.billing.create-key', input: CreateKeySchema, output: CreatedKeySchema },
   revokeKey: { subject: 'commands.billing.revoke-key', input: RevokeKeySchema, output: DoneSchema },
   changePlan: { subject: 'commands.billing.change-plan', input: ChangePlanSchema, output: DoneSchema },
+  rotateSigningSecret: {
+    subject: 'commands.billing.rotate-signing-secret',
+    input: RotateSigningSecretSchema,
+    output: RotatedSigningSecretSchema,
+  },
+  changeAccount: {
+    subject: 'commands.billing.change-account',
+    input: ChangeAccountSchema,
+    output: DoneSchema,
+  },
   grantCredits: {
     subject: 'commands.billing.grant-credits',
     input: GrantCreditsSchema,

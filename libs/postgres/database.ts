@@ -8,6 +8,7 @@ import { KeywordLife1763800000000 } from './migrations/1763800000000-keyword-lif
 import { Credits1763810000000 } from './migrations/1763810000000-credits.js';
 import { Requests1763820000000 } from './migrations/1763820000000-requests.js';
 import { Claims1763830000000 } from './migrations/1763830000000-claims.js';
+import { Signatures1763840000000 } from './migrations/1763840000000-signatures.js';
 
 /** A service's connections to Postgres. */
 export type Database = DataSource;
@@ -66,6 +67,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Credits1763810000000,
       Requests1763820000000,
       Claims1763830000000,
+      Signatures1763840000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

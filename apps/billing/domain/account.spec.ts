@@ -125,3 +125,78 @@ describe('keys', () => {
   it('that are not there are not found', () =>
     given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k9' }).then({ status: 404, paths: [] }));
 });
+
+describe('signing secrets', () => {
+  const rotated = (secretByte: number, previousValidUntil = '2026-03-05T12:00:00.000Z') =>
+    event({
+      case: 'signingSecretRotated',
+      value: { signingSecretEncrypted: new Uint8Array([secretByte]), previousValidUntil },
+    });
+  const resealed = (current: number[], previous: number[]) =>
+    event({
+      case: 'secretsResealed',
+      value: {
+        signingSecretEncrypted: new Uint8Array(current),
+        previousSigningSecretEncrypted: new Uint8Array(previous),
+      },
+    });
+  const reseal: AccountCommand = {
+    kind: 'reseal-secrets',
+    reseal: ([byte = 0]) => (byte < 100 ? new Uint8Array([byte + 100]) : undefined),
+  };
+
+  it('are rotated; the one before stays valid for 24 hours', () =>
+    given(opened)
+      .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: new Uint8Array([7]), now })
+      .then([rotated(7)]));
+
+  it('of an account that does not exist are not found', () =>
+    given()
+      .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: secret, now })
+      .then({ status: 404, paths: [] }));
+
+  it('are sealed again under a new key, the previous one as well', () => {
+    given(opened)
+      .when(reseal)
+      .then([resealed([109], [])]);
+    given(opened, rotated(7))
+      .when(reseal)
+      .then([resealed([107], [109])]);
+  });
+
+  it('that are sealed under the present key are left alone', () =>
+    given(opened, rotated(7), resealed([107], [109]))
+      .when(reseal)
+      .then([]));
+
+  it('that were rotated after a new key seal only what is under the old one', () =>
+    given(opened, rotated(107))
+      .when(reseal)
+      .then([resealed([107], [109])]));
+});
+
+describe('the signature version', () => {
+  const change = (signatureVersion: string | undefined): AccountCommand => ({
+    kind: 'change-account',
+    signatureVersion,
+  });
+  const changed = (signatureVersion: string) =>
+    event({ case: 'accountChanged', value: { signatureVersion } });
+
+  it('is v1 at first and can be legacy', () => {
+    given(opened).when(change('v1')).then([]);
+    given(opened).when(change(undefined)).then([]);
+    given(opened)
+      .when(change('legacy'))
+      .then([changed('legacy')]);
+    given(opened, changed('legacy'))
+      .when(change('v1'))
+      .then([changed('v1')]);
+  });
+
+  it.each(['', 'v2', 'LEGACY'])('is never %j', (version) =>
+    given(opened)
+      .when(change(version))
+      .then({ status: 400, paths: ['signature_version'] }),
+  );
+});

@@ -3,8 +3,27 @@ import { AccountEventSchema, isPlan, PLANS, type AccountEvent } from '#contracts
 import { isoOf, Refusal, type Fault } from '#kernel';
 
 /** An account as its decisions see it. */
-export type AccountState =
-  { status: 'none' } | { status: 'open'; plan: string; keys: ReadonlyMap<string, 'active' | 'revoked'> };
+export type AccountState = { status: 'none' } | OpenAccountState;
+
+interface OpenAccountState {
+  status: 'open';
+  plan: string;
+  keys: ReadonlyMap<string, 'active' | 'revoked'>;
+  signatureVersion: SignatureVersion;
+  /** Sealed under MASTER_KEY. */
+  signingSecret: Uint8Array;
+  /** The secret before the last rotation, sealed; empty where there was none. */
+  previousSigningSecret: Uint8Array;
+  /** ISO 8601; empty where there was none. */
+  previousValidUntil: string;
+}
+
+/** The forms of X-Signature: `t=<unix>,v1=<hex>`, or the plain hex of the body alone. */
+export const SIGNATURE_VERSIONS = ['v1', 'legacy'] as const;
+export type SignatureVersion = (typeof SIGNATURE_VERSIONS)[number];
+
+/** How long deliveries are signed with the previous secret as well. */
+const PREVIOUS_SECRET_VALID_MS = 24 * 60 * 60 * 1000;
 
 export const noAccount: AccountState = { status: 'none' };
 
@@ -13,7 +32,11 @@ export type AccountCommand =
   | { kind: 'open'; email: string; plan: string; signingSecretEncrypted: Uint8Array; key: NewKey }
   | { kind: 'create-key'; key: NewKey; now: string }
   | { kind: 'revoke-key'; keyId: string }
-  | { kind: 'change-plan'; plan: string };
+  | { kind: 'change-plan'; plan: string }
+  | { kind: 'change-account'; signatureVersion: string | undefined }
+  | { kind: 'rotate-signing-secret'; signingSecretEncrypted: Uint8Array; now: string }
+  /** `reseal` returns the secret sealed under the present key; undefined when it is already. */
+  | { kind: 'reseal-secrets'; reseal: (sealed: Uint8Array) => Uint8Array | undefined };
 
 export interface NewKey {
   keyId: string;
@@ -48,6 +71,21 @@ export function decide(command: AccountCommand, state: AccountState): AccountEve
       if (faults.length > 0) throw Refusal.validation(faults);
       return plan === command.plan ? [] : [event({ case: 'planChanged', value: { plan: command.plan } })];
     }
+    case 'change-account': {
+      const open = requireOpen(state);
+      const { signatureVersion } = command;
+      if (signatureVersion === undefined || signatureVersion === open.signatureVersion) return [];
+      if (!isSignatureVersion(signatureVersion)) throw Refusal.validation([SIGNATURE_VERSION_FAULT]);
+      return [event({ case: 'accountChanged', value: { signatureVersion } })];
+    }
+    case 'rotate-signing-secret': {
+      requireOpen(state);
+      const previousValidUntil = isoOf(Date.parse(command.now) + PREVIOUS_SECRET_VALID_MS);
+      const { signingSecretEncrypted } = command;
+      return [event({ case: 'signingSecretRotated', value: { signingSecretEncrypted, previousValidUntil } })];
+    }
+    case 'reseal-secrets':
+      return resealed(requireOpen(state), command.reseal);
   }
 }
 
@@ -55,23 +93,80 @@ export function decide(command: AccountCommand, state: AccountState): AccountEve
 export function evolve(state: AccountState, { event }: AccountEvent): AccountState {
   switch (event.case) {
     case 'accountOpened':
-      return { status: 'open', plan: event.value.plan, keys: new Map() };
+      return {
+        status: 'open',
+        plan: event.value.plan,
+        keys: new Map(),
+        signatureVersion: 'v1',
+        signingSecret: event.value.signingSecretEncrypted,
+        previousSigningSecret: new Uint8Array(),
+        previousValidUntil: '',
+      };
     case 'apiKeyCreated':
       return withKey(state, event.value.keyId, 'active');
     case 'apiKeyRevoked':
       return withKey(state, event.value.keyId, 'revoked');
     case 'planChanged':
-      return state.status === 'none' ? state : { ...state, plan: event.value.plan };
+      return changed(state, { plan: event.value.plan });
+    case 'signingSecretRotated':
+      if (state.status === 'none') return state;
+      return {
+        ...state,
+        signingSecret: event.value.signingSecretEncrypted,
+        previousSigningSecret: state.signingSecret,
+        previousValidUntil: event.value.previousValidUntil,
+      };
+    case 'secretsResealed':
+      return changed(state, {
+        signingSecret: event.value.signingSecretEncrypted,
+        previousSigningSecret: event.value.previousSigningSecretEncrypted,
+      });
+    case 'accountChanged': {
+      const { signatureVersion } = event.value;
+      return isSignatureVersion(signatureVersion) ? changed(state, { signatureVersion }) : state;
+    }
     case undefined:
       return state;
   }
 }
 
-function withKey(state: AccountState, keyId: string, standing: 'active' | 'revoked'): AccountState {
-  return state.status === 'none' ? state : { ...state, keys: new Map(state.keys).set(keyId, standing) };
+function changed(state: AccountState, change: Partial<OpenAccountState>): AccountState {
+  return state.status === 'none' ? state : { ...state, ...change };
 }
 
-function requireOpen(state: AccountState) {
+function withKey(state: AccountState, keyId: string, standing: 'active' | 'revoked'): AccountState {
+  return state.status === 'none' ? state : changed(state, { keys: new Map(state.keys).set(keyId, standing) });
+}
+
+function resealed(
+  { signingSecret, previousSigningSecret }: OpenAccountState,
+  reseal: (sealed: Uint8Array) => Uint8Array | undefined,
+): AccountEvent[] {
+  const current = reseal(signingSecret);
+  const previous = previousSigningSecret.length > 0 ? reseal(previousSigningSecret) : undefined;
+  if (!current && !previous) return [];
+  return [
+    event({
+      case: 'secretsResealed',
+      value: {
+        signingSecretEncrypted: current ?? signingSecret,
+        previousSigningSecretEncrypted: previous ?? previousSigningSecret,
+      },
+    }),
+  ];
+}
+
+const SIGNATURE_VERSION_FAULT: Fault = {
+  path: 'signature_version',
+  message: `must be one of ${SIGNATURE_VERSIONS.join(', ')}`,
+};
+
+function isSignatureVersion(text: string | undefined): text is SignatureVersion {
+  return SIGNATURE_VERSIONS.some((version) => version === text);
+}
+
+/** @throws Refusal 404 when there is no account */
+export function requireOpen(state: AccountState): OpenAccountState {
   if (state.status === 'none') throw Refusal.notFound('account');
   return state;
 }

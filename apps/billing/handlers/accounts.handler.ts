@@ -5,12 +5,15 @@ import {
   CreatedKeySchema,
   DoneSchema,
   OpenedAccountSchema,
+  RotatedSigningSecretSchema,
   type AccountDecision,
   type AccountEvent,
+  type ChangeAccount,
   type ChangePlan,
   type CreateKey,
   type OpenAccount,
   type RevokeKey,
+  type RotateSigningSecret,
 } from '#contracts';
 import { execute, type Aggregate } from '#decisions';
 import type { EventStore } from '#event-store';
@@ -23,6 +26,7 @@ import {
   decide,
   evolve,
   noAccount,
+  requireOpen,
   type AccountCommand,
   type AccountState,
   type NewKey,
@@ -54,6 +58,8 @@ export class AccountsHandler {
       commandHandler(COMMANDS.createKey, (command) => this.createKey(command)),
       commandHandler(COMMANDS.revokeKey, (command) => this.revokeKey(command)),
       commandHandler(COMMANDS.changePlan, (command) => this.changePlan(command)),
+      commandHandler(COMMANDS.changeAccount, (command) => this.changeAccount(command)),
+      commandHandler(COMMANDS.rotateSigningSecret, (command) => this.rotateSigningSecret(command)),
     ];
   }
 
@@ -85,6 +91,21 @@ export class AccountsHandler {
     await this.run(accountId, commandId, { kind: 'change-plan', plan });
     await this.ledgers.follow([accountId]);
     return create(DoneSchema);
+  }
+
+  private async changeAccount({ commandId, accountId, signatureVersion }: ChangeAccount) {
+    await this.run(accountId, commandId, { kind: 'change-account', signatureVersion });
+    return create(DoneSchema);
+  }
+
+  private async rotateSigningSecret({ commandId, accountId }: RotateSigningSecret) {
+    const signingSecret = newSigningSecret();
+    const now = isoOf(systemClock.now());
+    const signingSecretEncrypted = this.box.seal(signingSecret);
+    const command = { kind: 'rotate-signing-secret', signingSecretEncrypted, now } as const;
+    const account = await this.run(accountId, commandId, command);
+    const { previousValidUntil } = requireOpen(account);
+    return create(RotatedSigningSecretSchema, { signingSecret, previousValidUntil });
   }
 
   private run(

@@ -96,6 +96,9 @@ export function ledgerCommandsOf({ commandId, decidedAt, events }: AccountDecisi
         return [{ kind: 'change-plan', changeId: commandId, plan: event.value.plan }];
       case 'apiKeyCreated':
       case 'apiKeyRevoked':
+      case 'signingSecretRotated':
+      case 'secretsResealed':
+      case 'accountChanged':
       case undefined:
         return [];
     }

@@ -53,6 +53,30 @@ async function applyEvent(
     case 'planChanged':
       await tx.query('UPDATE accounts SET plan = $2 WHERE account_id = $1', [accountId, event.value.plan]);
       return;
+    case 'signingSecretRotated':
+      // The right-hand sides are the values from before the update.
+      await tx.query(
+        `UPDATE accounts SET signing_secret_encrypted = $2, previous_signing_secret_encrypted = signing_secret_encrypted,
+           previous_signing_secret_valid_until = $3
+         WHERE account_id = $1`,
+        [accountId, Buffer.from(event.value.signingSecretEncrypted), event.value.previousValidUntil],
+      );
+      return;
+    case 'secretsResealed': {
+      const { signingSecretEncrypted, previousSigningSecretEncrypted: previous } = event.value;
+      await tx.query(
+        `UPDATE accounts SET signing_secret_encrypted = $2, previous_signing_secret_encrypted = $3
+         WHERE account_id = $1`,
+        [accountId, Buffer.from(signingSecretEncrypted), previous.length > 0 ? Buffer.from(previous) : null],
+      );
+      return;
+    }
+    case 'accountChanged':
+      await tx.query(
+        'UPDATE accounts SET signature_version = coalesce($2, signature_version) WHERE account_id = $1',
+        [accountId, event.value.signatureVersion ?? null],
+      );
+      return;
     case undefined:
       return;
   }

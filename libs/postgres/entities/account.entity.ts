@@ -8,6 +8,13 @@ export class AccountEntity {
   @Column('text') plan!: string;
   /** AES-256-GCM under MASTER_KEY: see `#secrets`. */
   @Column('bytea', { name: 'signing_secret_encrypted' }) signingSecretEncrypted!: Buffer;
+  /** The secret before the last rotation, sealed as well; deliveries are signed with both until `…ValidUntil`. */
+  @Column('bytea', { name: 'previous_signing_secret_encrypted', nullable: true })
+  previousSigningSecretEncrypted!: Buffer | null;
+  @Column('timestamptz', { name: 'previous_signing_secret_valid_until', nullable: true })
+  previousSigningSecretValidUntil!: Date | null;
+  /** `v1` or `legacy`: the form of X-Signature. */
+  @Column('text', { name: 'signature_version', default: 'v1' }) signatureVersion!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }
 

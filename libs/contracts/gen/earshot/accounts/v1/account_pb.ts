@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/accounts/v1/account.proto.
  */
 export const file_earshot_accounts_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCKNAgoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSAASOAoMcGxhbl9jaGFuZ2VkGAQgASgLMiAuZWFyc2hvdC5hY2NvdW50cy52MS5QbGFuQ2hhbmdlZEgAQgcKBWV2ZW50Ik4KDUFjY291bnRPcGVuZWQSDQoFZW1haWwYASABKAkSDAoEcGxhbhgCIAEoCRIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYAyABKAwiYgoNQXBpS2V5Q3JlYXRlZBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghrZXlfaGFzaBgDIAEoDBINCgVzY29wZRgEIAEoCRISCgpleHBpcmVzX2F0GAUgASgJIh8KDUFwaUtleVJldm9rZWQSDgoGa2V5X2lkGAEgASgJIhsKC1BsYW5DaGFuZ2VkEgwKBHBsYW4YASABKAliBnByb3RvMw");
+  fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCLcAwoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSAASOAoMcGxhbl9jaGFuZ2VkGAQgASgLMiAuZWFyc2hvdC5hY2NvdW50cy52MS5QbGFuQ2hhbmdlZEgAEksKFnNpZ25pbmdfc2VjcmV0X3JvdGF0ZWQYBSABKAsyKS5lYXJzaG90LmFjY291bnRzLnYxLlNpZ25pbmdTZWNyZXRSb3RhdGVkSAASQAoQc2VjcmV0c19yZXNlYWxlZBgGIAEoCzIkLmVhcnNob3QuYWNjb3VudHMudjEuU2VjcmV0c1Jlc2VhbGVkSAASPgoPYWNjb3VudF9jaGFuZ2VkGAcgASgLMiMuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50Q2hhbmdlZEgAQgcKBWV2ZW50Ik4KDUFjY291bnRPcGVuZWQSDQoFZW1haWwYASABKAkSDAoEcGxhbhgCIAEoCRIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYAyABKAwiYgoNQXBpS2V5Q3JlYXRlZBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghrZXlfaGFzaBgDIAEoDBINCgVzY29wZRgEIAEoCRISCgpleHBpcmVzX2F0GAUgASgJIh8KDUFwaUtleVJldm9rZWQSDgoGa2V5X2lkGAEgASgJIhsKC1BsYW5DaGFuZ2VkEgwKBHBsYW4YASABKAkiVgoUU2lnbmluZ1NlY3JldFJvdGF0ZWQSIAoYc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAEgASgMEhwKFHByZXZpb3VzX3ZhbGlkX3VudGlsGAIgASgJIl4KD1NlY3JldHNSZXNlYWxlZBIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYASABKAwSKQohcHJldmlvdXNfc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAIgASgMIkYKDkFjY291bnRDaGFuZ2VkEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAEgASgJSACIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uYgZwcm90bzM");
 
 /**
  * One decision about one account. Stream ACCOUNTS, subject accounts.<account>, kept for ever.
@@ -79,6 +79,24 @@ export type AccountEvent = Message<"earshot.accounts.v1.AccountEvent"> & {
      */
     value: PlanChanged;
     case: "planChanged";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.SigningSecretRotated signing_secret_rotated = 5;
+     */
+    value: SigningSecretRotated;
+    case: "signingSecretRotated";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.SecretsResealed secrets_resealed = 6;
+     */
+    value: SecretsResealed;
+    case: "secretsResealed";
+  } | {
+    /**
+     * @generated from field: earshot.accounts.v1.AccountChanged account_changed = 7;
+     */
+    value: AccountChanged;
+    case: "accountChanged";
   } | { case: undefined; value?: undefined };
 };
 
@@ -196,4 +214,79 @@ export type PlanChanged = Message<"earshot.accounts.v1.PlanChanged"> & {
  */
 export const PlanChangedSchema: GenMessage<PlanChanged> = /*@__PURE__*/
   messageDesc(file_earshot_accounts_v1_account, 5);
+
+/**
+ * A new signing secret. The one before it stays valid until previous_valid_until: deliveries carry a signature of each.
+ *
+ * @generated from message earshot.accounts.v1.SigningSecretRotated
+ */
+export type SigningSecretRotated = Message<"earshot.accounts.v1.SigningSecretRotated"> & {
+  /**
+   * AES-256-GCM under MASTER_KEY.
+   *
+   * @generated from field: bytes signing_secret_encrypted = 1;
+   */
+  signingSecretEncrypted: Uint8Array;
+
+  /**
+   * ISO 8601
+   *
+   * @generated from field: string previous_valid_until = 2;
+   */
+  previousValidUntil: string;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.SigningSecretRotated.
+ * Use `create(SigningSecretRotatedSchema)` to create a new message.
+ */
+export const SigningSecretRotatedSchema: GenMessage<SigningSecretRotated> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 6);
+
+/**
+ * The same secrets, encrypted under a new MASTER_KEY. What earlier events hold is not read any more.
+ *
+ * @generated from message earshot.accounts.v1.SecretsResealed
+ */
+export type SecretsResealed = Message<"earshot.accounts.v1.SecretsResealed"> & {
+  /**
+   * @generated from field: bytes signing_secret_encrypted = 1;
+   */
+  signingSecretEncrypted: Uint8Array;
+
+  /**
+   * Empty where no previous secret was kept.
+   *
+   * @generated from field: bytes previous_signing_secret_encrypted = 2;
+   */
+  previousSigningSecretEncrypted: Uint8Array;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.SecretsResealed.
+ * Use `create(SecretsResealedSchema)` to create a new message.
+ */
+export const SecretsResealedSchema: GenMessage<SecretsResealed> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 7);
+
+/**
+ * Settings of the account; absent = unchanged.
+ *
+ * @generated from message earshot.accounts.v1.AccountChanged
+ */
+export type AccountChanged = Message<"earshot.accounts.v1.AccountChanged"> & {
+  /**
+   * v1 or legacy: the form of X-Signature.
+   *
+   * @generated from field: optional string signature_version = 1;
+   */
+  signatureVersion?: string | undefined;
+};
+
+/**
+ * Describes the message earshot.accounts.v1.AccountChanged.
+ * Use `create(AccountChangedSchema)` to create a new message.
+ */
+export const AccountChangedSchema: GenMessage<AccountChanged> = /*@__PURE__*/
+  messageDesc(file_earshot_accounts_v1_account, 8);
 

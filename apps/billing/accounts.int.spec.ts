@@ -1,0 +1,64 @@
+import { create } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ChangeAccountSchema, RotateSigningSecretSchema } from '#contracts';
+import { newId } from '#kernel';
+import { COMMANDS, sendCommand } from '#messaging';
+import { AccountEntity } from '#postgres';
+import { SecretBox } from '#secrets';
+import { startBilling, type BillingUnderTest } from './billing-under-test.js';
+
+let billing: BillingUnderTest;
+const box = new SecretBox('5e'.repeat(32));
+
+beforeAll(async () => {
+  billing = await startBilling();
+});
+afterAll(() => billing?.stop());
+
+function account(accountId: string) {
+  return billing.database.getRepository(AccountEntity).findOneByOrFail({ accountId });
+}
+
+describe('rotating a signing secret', () => {
+  it('stores the new secret and keeps the one before for 24 hours', async () => {
+    const accountId = await billing.open();
+    const before = await account(accountId);
+    const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId });
+    const answer = await sendCommand(billing.bus, COMMANDS.rotateSigningSecret, command);
+    const after = await account(accountId);
+    expect(box.open(after.signingSecretEncrypted)).toBe(answer.signingSecret);
+    expect(answer.signingSecret).not.toBe(box.open(before.signingSecretEncrypted));
+    expect(after.previousSigningSecretEncrypted).toEqual(before.signingSecretEncrypted);
+    expect(after.previousSigningSecretValidUntil?.toISOString()).toBe(answer.previousValidUntil);
+    const validForMs = Date.parse(answer.previousValidUntil) - Date.now();
+    expect(Math.round(validForMs / 3_600_000)).toBe(24);
+  });
+
+  it('of an unknown account is a 404', async () => {
+    const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId: newId() });
+    await expect(sendCommand(billing.bus, COMMANDS.rotateSigningSecret, command)).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+});
+
+describe('changing the signature version', () => {
+  it('stores legacy and v1, and refuses others with the name of the field', async () => {
+    const accountId = await billing.open();
+    const change = (signatureVersion: string) =>
+      sendCommand(
+        billing.bus,
+        COMMANDS.changeAccount,
+        create(ChangeAccountSchema, { commandId: newId(), accountId, signatureVersion }),
+      );
+    expect((await account(accountId)).signatureVersion).toBe('v1');
+    await change('legacy');
+    expect((await account(accountId)).signatureVersion).toBe('legacy');
+    await change('v1');
+    expect((await account(accountId)).signatureVersion).toBe('v1');
+    await expect(change('v3')).rejects.toMatchObject({
+      status: 400,
+      details: [{ path: 'signature_version' }],
+    });
+  });
+});
