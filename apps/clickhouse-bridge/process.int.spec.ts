@@ -120,7 +120,7 @@ it('refuses a directory that another one works on', async () => {
   let said = '';
   second.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
   expect(await once(second, 'close')).toEqual([1, null]);
-  expect(said).toContain(`${directory} is in use by a running process (pid ${first.pid})`);
+  expect(said).toContain(`${directory} is in use by a running process (pid ${first.pid} on `);
 });
 
 it('says that a port is taken, and ends', async () => {

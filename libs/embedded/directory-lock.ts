@@ -1,86 +1,98 @@
-import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, ftruncateSync, readFileSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { identifySelf, isRunning, parseIdentity, type ProcessIdentity } from './process-identity.js';
+import { setTimeout as after } from 'node:timers/promises';
+import { tryLock } from './file-lock.js';
+import { identifySelf, isRunning, parseIdentity } from './process-identity.js';
 
-/** Somebody who is alive holds the directory. */
+const STORES_PATIENCE_MS = 5_000;
+const POLL_MS = 50;
+
+/** Another process, here or in another container or host, works on the directory. */
 export class DirectoryInUseError extends Error {
   override readonly name = 'DirectoryInUseError';
   constructor(
     readonly directory: string,
-    readonly holderPid: number,
+    what: string,
   ) {
-    super(
-      `${directory} is in use by a running process (pid ${holderPid}): stop that one first, or use another directory`,
-    );
+    super(`${directory} is in use by ${what}: stop that one first, or use another directory`);
   }
 }
 
-/** A directory that is ours until `release()`, or until this process is no more. */
+/** A directory that belongs to this process until `release()`, or until the process ends in whatever way. */
 export interface DirectoryLock {
   release(): void;
 }
 
+/** The lock that the stores' processes hold with us: it outlives us when they do. */
+export interface StoresLock extends DirectoryLock {
+  /** Each store's process inherits it. */
+  readonly fd: number;
+}
+
 /**
- * Takes a directory for this process alone. A lock that its holder left behind (kill -9, power cut) is taken
- * over.
+ * Takes a directory for this process alone. Touches nothing else in it.
  *
- * @throws DirectoryInUseError when a living process holds it.
+ * @throws DirectoryInUseError when another process has it.
  */
 export function lockDirectory(directory: string): DirectoryLock {
-  const lockFile = join(directory, 'lock');
+  const file = join(directory, 'lock');
+  const fd = tryLock(file);
+  const holder = readHolder(file);
+  if (fd === undefined) throw new DirectoryInUseError(directory, toldOf(holder));
   const self = identifySelf();
-  const own = `${lockFile}.${randomUUID()}`;
-  writeFileSync(own, JSON.stringify(self), { mode: 0o600 });
-  try {
-    while (!linked(own, lockFile)) {
-      const holder = readHolder(lockFile);
-      if (holder && isRunning(holder)) throw new DirectoryInUseError(directory, holder.pid);
-      setAsideStale(lockFile);
-    }
-  } finally {
-    rmSync(own, { force: true });
+  // Releases before this one held no lock of the system: their file names a living process.
+  const identity = parseIdentity(holder);
+  if (identity && isRunning(identity) && identity.pid !== self.pid) {
+    closeSync(fd);
+    throw new DirectoryInUseError(directory, toldOf(holder));
   }
-  return {
-    release: () => {
-      const holder = readHolder(lockFile);
-      if (holder?.pid === self.pid && holder.startedAt === self.startedAt) rmSync(lockFile, { force: true });
-    },
+  ftruncateSync(fd);
+  writeSync(fd, JSON.stringify({ ...self, host: hostname() }), 0);
+  return { release: releaseOnce(fd) };
+}
+
+/**
+ * Takes the lock that the stores' processes inherit. A store that outlived its Earshot (kill -9) holds it still, also
+ * where we cannot see that process: in another container, or on another host.
+ *
+ * @throws DirectoryInUseError when it is not free within 5 seconds.
+ */
+export async function lockStores(directory: string): Promise<StoresLock> {
+  const deadline = Date.now() + STORES_PATIENCE_MS;
+  for (;;) {
+    const fd = tryLock(join(directory, 'stores.lock'));
+    if (fd !== undefined) return { fd, release: releaseOnce(fd) };
+    if (Date.now() > deadline)
+      throw new DirectoryInUseError(
+        directory,
+        'a store (Postgres, NATS or ClickHouse) that an earlier Earshot left running in another container or on another host',
+      );
+    await after(POLL_MS);
+  }
+}
+
+function releaseOnce(fd: number): () => void {
+  let isHeld = true;
+  return () => {
+    if (isHeld) closeSync(fd);
+    isHeld = false;
   };
 }
 
-/** A link either appears whole or not at all, so no reader ever sees a lock that is half written. */
-function linked(from: string, to: string): boolean {
+function readHolder(file: string): string {
   try {
-    linkSync(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-/**
- * Two starts may find the same stale lock, and the slower one may then move the faster one's fresh lock: so what
- * was moved is looked at again, and put back when its holder lives.
- */
-function setAsideStale(lockFile: string): void {
-  const aside = `${lockFile}.stale.${randomUUID()}`;
-  try {
-    renameSync(lockFile, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  const moved = readHolder(aside);
-  if (moved && isRunning(moved)) linked(aside, lockFile);
-  rmSync(aside, { force: true });
-}
-
-function readHolder(file: string): ProcessIdentity | undefined {
-  try {
-    return parseIdentity(readFileSync(file, 'utf8'));
+    return readFileSync(file, 'utf8');
   } catch {
-    return undefined;
+    return '';
+  }
+}
+
+function toldOf(holder: string): string {
+  try {
+    const { pid, host } = JSON.parse(holder) as { pid: number; host?: string };
+    return `a running process (pid ${pid}${host ? ` on ${host}` : ''})`;
+  } catch {
+    return 'a running process';
   }
 }

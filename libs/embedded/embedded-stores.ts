@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { startClickhouse } from './clickhouse-store.js';
-import { lockDirectory } from './directory-lock.js';
+import { lockDirectory, lockStores, type StoresLock } from './directory-lock.js';
 import { startNats } from './nats-store.js';
 import { startPostgres } from './postgres-store.js';
 import { removeRuntime, writeRuntime } from './runtime-file.js';
@@ -53,22 +53,26 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const dataDir = realpathSync(options.dataDir);
   const lock = lockDirectory(dataDir);
   const running: StoreProcess[] = [];
-  const bringUp = async (given: string | undefined, start: Starter): Promise<string> => {
+  let storesLock: StoresLock | undefined;
+  const bringUp = async (lockFd: number, given: string | undefined, start: Starter): Promise<string> => {
     if (given) return given;
-    const { store, url } = await start({ dataDir, log, signal });
+    const { store, url } = await start({ dataDir, log, lockFd, signal });
     running.push(store);
     return url;
   };
   const tearDown = async () => {
     await Promise.all(running.map((store) => store.stop()));
+    storesLock?.release();
     lock.release();
   };
   try {
     await endOrphans(dataDir, log);
+    storesLock = await lockStores(dataDir);
+    const { fd } = storesLock;
     const results = await Promise.allSettled([
-      bringUp(options.natsUrl, startNats),
-      bringUp(options.databaseUrl, startPostgres),
-      bringUp(options.clickhouseUrl, startClickhouse),
+      bringUp(fd, options.natsUrl, startNats),
+      bringUp(fd, options.databaseUrl, startPostgres),
+      bringUp(fd, options.clickhouseUrl, startClickhouse),
     ]);
     signal?.throwIfAborted();
     const [natsUrl, databaseUrl, clickhouseUrl] = results.map(valueOrThrow) as [string, string, string];

@@ -4,6 +4,7 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -106,6 +107,8 @@ async function initialise(
   account: PostgresAccount,
   passwords: Passwords,
 ): Promise<void> {
+  if (existsSync(cluster) && readdirSync(cluster).length > 0)
+    throw new Error(`${cluster} is no Postgres cluster and is not empty: move it away, or set DATABASE_URL`);
   const fresh = `${cluster}.new`;
   const passwordFile = join(dataDir, 'postgres.initial-password');
   rmSync(fresh, { recursive: true, force: true });
@@ -127,7 +130,6 @@ async function initialise(
     ]);
     // Waited for even when the start is given up meanwhile: it is a matter of a second, and nothing is left behind.
     await run(file, args, { cwd: '/', ...identity });
-    rmSync(cluster, { recursive: true, force: true });
     renameSync(fresh, cluster);
   } finally {
     rmSync(passwordFile, { force: true });

@@ -16,6 +16,8 @@ export interface EmbeddedLog {
 export interface StoreHost {
   dataDir: string;
   log: EmbeddedLog;
+  /** The lock on the data directory that the store's process holds with us. */
+  lockFd: number;
   /** Ends a start that is under way. */
   signal?: AbortSignal | undefined;
 }
@@ -60,6 +62,7 @@ export class StoreProcess {
     private readonly dataDir: string,
     private readonly command: StoreCommand,
     private readonly log: EmbeddedLog,
+    private readonly lockFd: number,
   ) {}
 
   /**
@@ -68,9 +71,12 @@ export class StoreProcess {
    * @throws Error with the last lines of the program's log when it ends before that; the signal's reason when it is
    * aborted before that. The program runs in neither case.
    */
-  static async start({ dataDir, log, signal }: StoreHost, command: StoreCommand): Promise<StoreProcess> {
+  static async start(
+    { dataDir, log, lockFd, signal }: StoreHost,
+    command: StoreCommand,
+  ): Promise<StoreProcess> {
     signal?.throwIfAborted();
-    const store = new StoreProcess(dataDir, command, log);
+    const store = new StoreProcess(dataDir, command, log, lockFd);
     try {
       await store.launch(signal);
     } catch (error) {
@@ -124,7 +130,7 @@ export class StoreProcess {
   private spawnChild(): ChildProcess {
     const { name, file, args, env, uid, gid, holdStdin } = this.command;
     const logFd = openLog(this.dataDir, name);
-    const stdio: StdioOptions = [holdStdin ? 'pipe' : 'ignore', logFd, logFd];
+    const stdio: StdioOptions = [holdStdin ? 'pipe' : 'ignore', logFd, logFd, this.lockFd];
     try {
       // Detached: a Ctrl-C in the terminal must reach us alone, so that we can drain before the stores go.
       const child = spawn(file, args, {
@@ -213,9 +219,11 @@ export async function endOrphan(
   const identity = parseIdentity(text);
   const isOurs =
     identity && isRunning(identity) && commandLine(identity.pid).some((word) => word.includes(dataDir));
-  if (isOurs) await endProcess(identity, signal, STOP_GRACE_MS);
+  // Otherwise the file may name a process that we cannot see: of another container.
+  if (!isOurs) return false;
+  await endProcess(identity, signal, STOP_GRACE_MS);
   rmSync(file, { force: true });
-  return Boolean(isOurs);
+  return true;
 }
 
 function hasEnded(child: ChildProcess): boolean {

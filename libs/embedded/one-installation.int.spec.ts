@@ -1,0 +1,137 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startEmbedded, type EmbeddedStores } from './embedded-stores.js';
+import { identify, isRunning, type ProcessIdentity } from './process-identity.js';
+
+const library = new URL('../../dist/libs/embedded/index.js', import.meta.url).href;
+/** Runs a program where it sees other process ids than we do, as in another container. */
+const ELSEWHERE = ['unshare', '--pid', '--fork', '--mount-proc'] as const;
+const canGoElsewhere = spawnSync(ELSEWHERE[0], [...ELSEWHERE.slice(1), 'true']).status === 0;
+
+const log = { info: () => undefined, warn: () => undefined };
+let base: string;
+let dataDir: string;
+const cleanUp: (() => unknown)[] = [];
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'one-installation-'));
+  chmodSync(base, 0o755);
+  dataDir = join(base, 'data');
+});
+
+afterEach(async () => {
+  for (const work of cleanUp.splice(0).reverse()) await work();
+  rmSync(base, { recursive: true, force: true });
+});
+
+async function start(): Promise<EmbeddedStores> {
+  const stores = await startEmbedded({ dataDir, log });
+  cleanUp.push(() => stores.stop());
+  return stores;
+}
+
+/** Starts the stores in another process, prints `up` or the error, and then waits. */
+function startAsProcess(prefix: readonly string[]): ChildProcess {
+  const script = `
+    const { startEmbedded } = await import(process.env.LIBRARY);
+    try {
+      await startEmbedded({ dataDir: process.env.DIRECTORY, log: { info() {}, warn() {} } });
+      console.log('up');
+      setInterval(() => {}, 1000);
+    } catch (error) {
+      console.log(error.message);
+      process.exit(1);
+    }`;
+  const [file = '', ...args] = [...prefix, process.execPath, '--input-type=module', '-e', script];
+  const child = spawn(file, args, {
+    env: { ...process.env, LIBRARY: library, DIRECTORY: dataDir, NODE_OPTIONS: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  cleanUp.push(() => child.kill('SIGKILL'));
+  return child;
+}
+
+async function outputOf(child: ChildProcess): Promise<string> {
+  let said = '';
+  child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await once(child, 'exit');
+  return said;
+}
+
+/** Name, size and time of change of everything in the data directory that a start may write. */
+function traces(): string[] {
+  return readdirSync(dataDir)
+    .filter((name) => name !== 'lock')
+    .map((name) => `${name} ${statSync(join(dataDir, name)).ino} ${statSync(join(dataDir, name)).ctimeMs}`);
+}
+
+async function writtenAndRead(stores: EmbeddedStores): Promise<number> {
+  const client = new pg.Client(stores.databaseUrl);
+  await client.connect();
+  await client.query('CREATE TABLE IF NOT EXISTS kept (n int)');
+  await client.query('INSERT INTO kept VALUES (1)');
+  const { rowCount } = await client.query('SELECT n FROM kept');
+  await client.end();
+  return rowCount ?? 0;
+}
+
+describe('one data directory', () => {
+  it.runIf(canGoElsewhere)(
+    'refuses a second start from another container, which changes nothing',
+    async () => {
+      const stores = await start();
+      expect(await writtenAndRead(stores)).toBe(1);
+      const before = traces();
+      const said = await outputOf(startAsProcess(ELSEWHERE));
+      expect(said).toContain(`${dataDir} is in use by a running process (pid ${process.pid} on `);
+      expect(traces()).toEqual(before);
+      expect(await writtenAndRead(stores)).toBe(2);
+    },
+  );
+
+  it.runIf(canGoElsewhere)(
+    'refuses a start from another container while Postgres of a killed Earshot still runs, and starts again here',
+    async () => {
+      const first = startAsProcess([]);
+      await once(first.stdout as NodeJS.ReadableStream, 'data');
+      const { pid } = JSON.parse(readFileSync(join(dataDir, 'postgres.pid'), 'utf8')) as ProcessIdentity;
+      const postmaster = identify(pid);
+      first.kill('SIGKILL');
+      await once(first, 'exit');
+      const said = await outputOf(startAsProcess(ELSEWHERE));
+      expect(said).toContain('an earlier Earshot left running in another container or on another host');
+      expect(postmaster && isRunning(postmaster)).toBe(true);
+      expect(await writtenAndRead(await start())).toBe(1);
+      expect(postmaster && isRunning(postmaster)).toBe(false);
+    },
+  );
+
+  it('is refused to a start beside an earlier release, which holds no lock of the system', async () => {
+    mkdirSync(dataDir, { recursive: true });
+    const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+    cleanUp.push(() => other.kill('SIGKILL'));
+    writeFileSync(join(dataDir, 'lock'), JSON.stringify(identify(other.pid as number)));
+    await expect(startEmbedded({ dataDir, log })).rejects.toThrow(`a running process (pid ${other.pid})`);
+  });
+
+  it('keeps files that a failed start did not make', async () => {
+    mkdirSync(join(dataDir, 'postgres'), { recursive: true });
+    writeFileSync(join(dataDir, 'postgres', 'notes.txt'), 'mine');
+    await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/is no Postgres cluster and is not empty/);
+    expect(readFileSync(join(dataDir, 'postgres', 'notes.txt'), 'utf8')).toBe('mine');
+  });
+});
