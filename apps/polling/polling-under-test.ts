@@ -8,6 +8,7 @@ import {
   KeywordDecisionSchema,
   type Check,
   type Item,
+  type MatchMode,
 } from '#contracts';
 import { criteriaHash } from '#criteria';
 import { EventStore } from '#event-store';
@@ -55,6 +56,7 @@ export interface WatchInit {
   query?: string;
   intervalSeconds?: number;
   backfill?: boolean;
+  match?: MatchMode;
   /** What its account has from now on; plenty where it is not said. */
   credits?: number;
 }
@@ -84,10 +86,10 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
     bus,
     store,
     async watch(init = {}) {
-      const { accountId = newId(), query = 'acme', intervalSeconds = 600, backfill = false } = init;
+      const { accountId = newId(), query = 'acme', intervalSeconds = 600, backfill = false, match } = init;
       const { credits = 1_000_000 } = init;
       const watchId = newId();
-      const criteria = create(CriteriaSchema, { market: 'global', query });
+      const criteria = create(CriteriaSchema, { market: 'global', query, ...(match && { match }) });
       const hash = criteriaHash('hackernews', criteria);
       const watch = {
         watchId,
@@ -179,6 +181,8 @@ export class Upstream {
   feedPages = 0;
   /** How long the feed may show nothing new. */
   quietSeconds = 3_600;
+  /** False: only whole words are matched. */
+  hasSearch = true;
   /** Items of the one page that a first poll reads. */
   pageSize = Infinity;
 
@@ -212,7 +216,7 @@ export class Upstream {
     return {
       id: 'hackernews',
       requiredSettings: [],
-      hasSearch: true,
+      hasSearch: this.hasSearch,
       commonGrid: true,
       budget: { requestsPerMinute: this.requestsPerMinute, concurrency: 4, backoff: 'lane' },
       checkCriteria: () => [],
@@ -241,7 +245,7 @@ export class Upstream {
 
 /** The check of a watch with its price, as a lane of a source with one priced part has it. */
 export function priced(search: DueSearch, watch: DueWatch): PricedCheck {
-  return { search, watch, price: checkPriceOf({}, search, watch) };
+  return { search, watch, price: checkPriceOf({}, search, watch), matchMode: search.match };
 }
 
 /** A worker on the first lane of the upstream. */

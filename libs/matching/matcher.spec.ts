@@ -174,6 +174,24 @@ describe('every search at once', () => {
     );
   });
 
+  it('looks for terms in the title of a parent only in mode platform', () => {
+    const modes = ['word', 'contains', 'platform'] as const;
+    const matcher = compile(modes.map((mode) => ({ key: mode, mode, query: 'lamp', terms: ['acme'] })));
+    const keysOf = (post: Parameters<typeof matcher.match>[0]) => matcher.match(post).map(({ key }) => key);
+    const title = 'An acme lamp';
+    expect(keysOf({ title, text: 'me too', titleOfParent: true })).toEqual(['platform']);
+    expect(keysOf({ title, text: 'my acme', titleOfParent: true })).toEqual(['platform']);
+    expect(keysOf({ title, text: 'my acme lamp', titleOfParent: true })).toEqual(modes);
+    expect(keysOf({ title, text: 'me too' })).toEqual(modes);
+    const places = new Map(
+      matcher
+        .match({ title, text: 'my acme lamp', titleOfParent: true })
+        .map(({ key, matches }) => [key, matches.map(({ field }) => field)]),
+    );
+    expect(places.get('word')).toEqual(['text', 'text']);
+    expect(places.get('platform')).toEqual(['title', 'title', 'text', 'text']);
+  });
+
   it('does not depend on which other searches are compiled with one', () => {
     fc.assert(
       fc.property(fc.array(term, { minLength: 2, maxLength: 8 }), text, (terms, value) => {

@@ -23,6 +23,8 @@ export interface SearchTerms {
 export interface MatchableText {
   title: string;
   text: string;
+  /** The title is that of the post which this one answers: only searches in mode `platform` look for terms in it. */
+  titleOfParent?: boolean;
 }
 
 /** Where a term was found: UTF-16 code units of the original field, `end` exclusive. */
@@ -85,6 +87,8 @@ class IndexedMatcher implements Matcher {
   private readonly needs: { query: boolean; term: boolean }[];
   /** Searches that match whatever is found. */
   private readonly always: number[] = [];
+  /** Searches in mode `platform`. */
+  private readonly trusting = new Set<number>();
   private readonly indexes: { index: WordIndex | SubstringIndex; entries: Entry[] }[] = [];
   private readonly folder = new Folder();
 
@@ -110,7 +114,7 @@ class IndexedMatcher implements Matcher {
   match(post: MatchableText): SearchMatch[] {
     const progress = new Map<number, Progress>();
     for (const search of this.always) progress.set(search, { query: false, term: false, matches: [] });
-    this.look('title', post.title, progress);
+    this.look('title', post.title, progress, post.titleOfParent ? this.trusting : undefined);
     this.look('text', post.text, progress);
     const matched: SearchMatch[] = [];
     for (const search of [...progress.keys()].sort((a, b) => a - b)) {
@@ -139,12 +143,19 @@ class IndexedMatcher implements Matcher {
     let term = false;
     for (const each of search.terms) if (ask(each, false)) term = true;
     const free = search.mode === 'platform' || !(query || term);
+    if (search.mode === 'platform') this.trusting.add(number);
     this.needs[number] = free ? { query: false, term: false } : { query, term };
     if (free) this.always.push(number);
   }
 
-  private look(field: FoundTerm['field'], original: string, progress: Map<number, Progress>): void {
-    if (original === '' || this.indexes.length === 0) return;
+  /** `only`: searches that what is found counts for; absent: all. */
+  private look(
+    field: FoundTerm['field'],
+    original: string,
+    progress: Map<number, Progress>,
+    only?: ReadonlySet<number>,
+  ): void {
+    if (original === '' || this.indexes.length === 0 || only?.size === 0) return;
     const text = this.folder.fold(original);
     // Most posts hold no term at all, so that addresses are only looked for where one stands.
     let addresses: AddressSpan[] | undefined;
@@ -164,7 +175,7 @@ class IndexedMatcher implements Matcher {
         if (!place) (places ??= new Map()).set(number, (place = { count: 0, reach: 0 }));
         place.count += 1;
         place.reach = to;
-        report(entry, { field, start, end }, progress);
+        report(entry, { field, start, end }, progress, only);
       });
     }
   }
@@ -175,8 +186,14 @@ function withoutQuotes(term: string): string {
   return quoted ? term.slice(1, -1).trim() : term;
 }
 
-function report(entry: Entry, place: Omit<FoundTerm, 'term'>, progress: Map<number, Progress>): void {
+function report(
+  entry: Entry,
+  place: Omit<FoundTerm, 'term'>,
+  progress: Map<number, Progress>,
+  only?: ReadonlySet<number>,
+): void {
   for (const { search, term, isQuery } of entry.askers) {
+    if (only && !only.has(search)) continue;
     let known = progress.get(search);
     if (!known) progress.set(search, (known = { query: false, term: false, matches: [] }));
     if (isQuery) known.query = true;

@@ -22,6 +22,14 @@ describe('an item of any source', () => {
     expect(() => toBinary(ItemSchema, item)).not.toThrow();
   });
 
+  it.each([
+    ['comment', true],
+    ['answer', true],
+    ['story', false],
+  ])('of kind %s has the title of its parent: %s', (kind, titleOfParent) => {
+    expect(buildItem('hackernews', { ...PARTS, kind, title: 'A lamp' })).toMatchObject({ titleOfParent });
+  });
+
   it('has an id that every table takes', () => {
     expect(buildItem('hackernews', { ...PARTS, itemId: 'hn:\u00001' }).itemId).toBe('hn:1');
   });

@@ -34,6 +34,9 @@ export interface EngagementParts {
   score?: number | undefined;
 }
 
+/** Kinds that answer a post or a question, whose title is all that they have of one. */
+const REPLY_KINDS = new Set(['comment', 'answer']);
+
 /** An item in the shape that all sources share. */
 export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
   const { body, engagement, media = [], ...fields } = parts;
@@ -44,6 +47,7 @@ export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
     // No table takes U+0000, and an item that cannot be remembered would fail its check for ever.
     itemId: parts.itemId.replaceAll('\0', ''),
     source,
+    titleOfParent: REPLY_KINDS.has(parts.kind),
     ...(counts.length > 0 && { engagement: Object.fromEntries(counts) }),
     media: media.map((one) => ({ ...one })),
     bodyJson: JSON.stringify({

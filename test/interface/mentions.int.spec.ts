@@ -272,6 +272,7 @@ describe('one mention', () => {
     expect(why.body).toEqual({
       id: row.event_id,
       matchMode: 'word',
+      matchedTerms: [{ term: 'acme', field: 'text' }],
       matches: [{ term: 'acme', field: 'text', start: 10, end: 14 }],
       mutes: [{ value: 'casino', hit: true, detail: 'word in text' }],
       vips: [{ handle: 'Ada', hit: false, detail: 'author' }],

@@ -17,6 +17,7 @@ export interface Treatment {
   dropped: Pick<Dropped, 'reason' | 'rule'> | undefined;
   vip: boolean;
   verdicts: { step: string; value: string; hit: boolean; detail: string }[];
+  /** The watch's own mode. */
   matchMode: string;
 }
 
@@ -39,7 +40,8 @@ export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment
     backfilled: check.baseline,
     checkId: check.checkId,
     matched,
-    matchMode: treatment.matchMode,
+    // Checks of earlier versions do not say it.
+    matchMode: check.matchMode || treatment.matchMode,
     vip: treatment.vip,
     ...(treatment.dropped ? { dropped: treatment.dropped } : {}),
     verdicts: treatment.verdicts,

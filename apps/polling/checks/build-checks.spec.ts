@@ -53,7 +53,7 @@ function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
 /** As connectors with three priced parts, and at most four items in a first scan, have it. */
 function pricedOf(search: DueSearch, watch: DueWatch): PricedCheck {
   const connector = { unitsPerCheck: () => 3, itemsPerFirstScan: () => 4 };
-  return { search, watch, price: checkPriceOf(connector, search, watch) };
+  return { search, watch, price: checkPriceOf(connector, search, watch), matchMode: search.match };
 }
 
 function itemOf(
@@ -101,6 +101,7 @@ describe('the check of one watch', () => {
       baseline: false,
       costCredits: 1,
       itemsSeen: 1,
+      matchMode: 'word',
       gap: true,
       warnings: ['one feed is gone'],
     });

@@ -6,6 +6,7 @@ import {
   PRICE_BOOK_VERSION,
   type Check,
   type MatchedItem,
+  type MatchMode,
   type Observation,
 } from '#contracts';
 import type { Shortage } from '#credits';
@@ -33,11 +34,13 @@ export interface PricedCheck {
   search: DueSearch;
   watch: DueWatch;
   price: CheckPrice;
+  /** How the items were matched. */
+  matchMode: MatchMode;
 }
 
 /** The check of one watch out of a shared answer, in as many parts as its size needs. */
 export function completedCheck(
-  { search, watch, price }: PricedCheck,
+  { search, watch, price, matchMode }: PricedCheck,
   answer: Extract<Answer, { kind: 'read' }>,
   matched: readonly MatchedAnswer[],
   seen: ReadonlySet<string>,
@@ -67,6 +70,7 @@ export function completedCheck(
     gap: fetched.gap && !baseline,
     warnings: fetched.warnings,
     itemsSeen: fetched.items.length,
+    matchMode,
   });
   const observations = (fetched.observations ?? []).map((init) => create(ObservationSchema, init));
   return split(check, reported.map(matchedItem), observations);

@@ -87,6 +87,23 @@ describe('the work on a lane', () => {
     expect(silent?.checkId).not.toBe(filled?.checkId);
   });
 
+  it('states how the items were matched: by whole words where the source has no search to trust', async () => {
+    const modeOf = async (hasSearch: boolean) => {
+      await worker.stop();
+      upstream.hasSearch = hasSearch;
+      worker = workerOn(upstream, stores).worker;
+      worker.start();
+      const id = await stores.watch({ match: 'platform', backfill: true });
+      const [check] = await tick(id);
+      await settled(id);
+      return { mode: check?.matchMode, found: idsOf(check) };
+    };
+    upstream.publish('hn:1');
+    upstream.publish('hn:2', 'acmeology');
+    expect(await modeOf(true)).toEqual({ mode: 'platform', found: ['hn:2', 'hn:1'] });
+    expect(await modeOf(false)).toEqual({ mode: 'word', found: ['hn:1'] });
+  });
+
   it('lets a watch with a longer interval miss nothing between its ticks', async () => {
     const often = await stores.watch({ intervalSeconds: 60 });
     const seldom = await stores.watch({ intervalSeconds: 3600 });

@@ -1,3 +1,4 @@
+import type { MatchMode } from '#contracts';
 import type { Clock } from '#kernel';
 import { compile, searchTermsOf } from '#matching';
 import type { Database } from '#postgres';
@@ -40,7 +41,7 @@ export async function outcomeOf(
       const found = matched.get(search.searchKey) ?? [];
       for (const watch of search.watches) {
         const price = checkPriceOf(lane.connector, search, watch);
-        const check = { search, watch, price };
+        const check = { search, watch, price, matchMode: usedModeOf(search, lane.connector) };
         if (unitsOf(price, answer.fetched) > 0) charged.push(watch);
         checks.push({
           search,
@@ -79,14 +80,20 @@ export async function outcomeOf(
   return { checks, charged, memories: remembers ? memories : [] };
 }
 
+/** How the items of a search are matched: a source without a search of its own has nothing that `platform` could trust. */
+function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: SourceConnector): MatchMode {
+  if (matchesUpstream) return 'platform';
+  return match === 'platform' && !hasSearch ? 'word' : match;
+}
+
 /** The items that each search matches: all searches of a read in one pass over each item. */
 function matchAll(
   searches: readonly DueSearch[],
   answers: ReadonlyMap<string, Answer>,
-  { hasSearch, matchesUpstream }: SourceConnector,
+  connector: SourceConnector,
 ): Map<string, MatchedAnswer[]> {
   const matched = new Map<string, MatchedAnswer[]>();
-  if (matchesUpstream) {
+  if (connector.matchesUpstream) {
     for (const [key, answer] of answers)
       if (answer.kind === 'read')
         matched.set(
@@ -96,10 +103,10 @@ function matchAll(
     return matched;
   }
   const matcher = compile(
-    searches.map((search) => {
-      const terms = searchTermsOf(search.searchKey, search.criteria);
-      return terms.mode === 'platform' && !hasSearch ? { ...terms, mode: 'word' } : terms;
-    }),
+    searches.map((search) => ({
+      ...searchTermsOf(search.searchKey, search.criteria),
+      mode: usedModeOf(search, connector),
+    })),
   );
   const items = new Map<string, SourceItem>();
   for (const answer of answers.values())

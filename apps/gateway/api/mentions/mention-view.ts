@@ -54,6 +54,7 @@ export function mentionView(row: MentionRow) {
 
 /** Why the mention is here, and what was made of it. */
 export function whyView(row: MentionRow) {
+  const matches = JSON.parse(row.matches) as Match[];
   const verdicts = JSON.parse(row.verdicts) as {
     step: string;
     value: string;
@@ -63,7 +64,8 @@ export function whyView(row: MentionRow) {
   return {
     id: row.event_id,
     matchMode: row.match_mode,
-    matches: JSON.parse(row.matches) as Match[],
+    matchedTerms: fieldsOf(matches),
+    matches,
     mutes: verdicts
       .filter(({ step }) => step === 'mute')
       .map(({ value, hit, detail }) => ({ value, hit, detail })),
@@ -77,6 +79,12 @@ export function whyView(row: MentionRow) {
     checkId: row.check_id,
     eventIds: [row.event_id],
   };
+}
+
+/** Each matched term with each field that it was found in, once. */
+function fieldsOf(matches: readonly Match[]): Pick<Match, 'term' | 'field'>[] {
+  const places = matches.map(({ term, field }) => ({ term, field }));
+  return [...new Map(places.map((place) => [JSON.stringify(place), place])).values()];
 }
 
 /** The text around the first match, cut at words. */

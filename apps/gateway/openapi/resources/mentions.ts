@@ -1,4 +1,4 @@
-import { SOURCE_IDS } from '#contracts';
+import { MATCH_MODES, SOURCE_IDS } from '#contracts';
 import { INTENTS, LABELS, SENTIMENTS } from '../../reads/mention-filter.js';
 import type { Route } from '../operation.js';
 import { inPath, inQuery, paging, repeated, since, SOURCE_IN_PATH, UNTIL } from '../parameters.js';
@@ -83,7 +83,13 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   ),
   Why: object({
     id: ID,
-    matchMode: TEXT,
+    matchMode: told(
+      'How the item was matched. `word` where the search says `platform` and the source has no search of its own',
+      oneOf(MATCH_MODES),
+    ),
+    matchedTerms: listOf(
+      told('A term and where it was found', object({ term: TEXT, field: oneOf(['title', 'text']) })),
+    ),
     matches: listOf(
       told(
         'Offsets in UTF-16 code units',
