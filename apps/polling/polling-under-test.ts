@@ -252,7 +252,7 @@ export function priced(search: DueSearch, watch: DueWatch): PricedCheck {
 export function workerOn(
   upstream: Upstream,
   { database, store }: PollingStores,
-): { worker: LaneWorker; lane: Lane } {
+): { worker: LaneWorker; lane: Lane; recorder: CheckRecorder } {
   const lane = new Lane({
     name: 'hackernews:0',
     connector: upstream.connector,
@@ -263,5 +263,5 @@ export function workerOn(
     remember: async () => {},
   });
   const recorder = new CheckRecorder(database, store, () => Date.now());
-  return { lane, worker: new LaneWorker(lane, database, recorder, systemClock, 20, log) };
+  return { lane, recorder, worker: new LaneWorker(lane, database, recorder, systemClock, 20, log) };
 }

@@ -47,6 +47,8 @@ export interface MentionRow {
   verdicts: string;
   /** JSON: the envelope's listing; empty for other sources than vinted. */
   listing: string;
+  /** True: something of the item was cut to the limits of size. */
+  truncated: boolean;
 }
 
 /** A row of `events`. */

@@ -89,6 +89,9 @@ export const TABLES: readonly string[] = [
   // Vinted's listing of a mention, as JSON; empty for the other sources.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS listing String CODEC(ZSTD(1))`,
 
+  // Something of the item was cut to the limits of size.
+  `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS truncated Bool`,
+
   // Serves the market days (one account, one market, one day) and a listing's price history (the index by listing).
   `CREATE TABLE IF NOT EXISTS listing_observations (
     account_id UUID,

@@ -8,6 +8,8 @@ import { currentTrace, traceparentOf } from '#telemetry';
 /** JetStream's code for "the subject's last sequence is another than you expect". */
 const WRONG_LAST_SEQUENCE = 10071;
 
+const DEFAULT_MAX_PAYLOAD = 1024 * 1024;
+const HEADER_BYTES = 4096;
 const PUBLISH_ATTEMPTS = 3;
 const PUBLISH_PAUSE_MS = 250;
 
@@ -33,6 +35,11 @@ export interface Unstored {
 /** Appends facts to streams and reads one subject back, oldest first. */
 export class EventStore {
   constructor(private readonly bus: Bus) {}
+
+  /** Bytes that one message may have: the server's limit, less what its headers take. */
+  get mostBytes(): number {
+    return (this.bus.nc.info?.max_payload ?? DEFAULT_MAX_PAYLOAD) - HEADER_BYTES;
+  }
 
   /**
    * Appends one message on the condition that the subject's last sequence is `expectedSeq` (0: no message yet).

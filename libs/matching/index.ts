@@ -1,4 +1,4 @@
-export { compile, searchTermsOf, MAX_PLACES_PER_TERM } from './matcher.js';
+export { compile, searchTermsOf, MAX_PLACES_PER_SEARCH, MAX_PLACES_PER_TERM } from './matcher.js';
 export type { FoundTerm, MatchableText, Matcher, SearchMatch, SearchTerms } from './matcher.js';
 export { canonicalTerms, foldTerm } from './term.js';
 export { foldHandle } from './handles.js';

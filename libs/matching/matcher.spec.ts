@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressesIn } from './addresses.js';
 import { Folder } from './fold.js';
-import { compile, foldTerm, MAX_PLACES_PER_TERM } from './index.js';
+import { compile, foldTerm, MAX_PLACES_PER_SEARCH, MAX_PLACES_PER_TERM } from './index.js';
 import type { SearchTerms } from './index.js';
 import { referenceContains, referenceFold, referenceWords } from './reference.js';
 
@@ -172,6 +172,16 @@ describe('every search at once', () => {
       }),
       runs,
     );
+  });
+
+  it('reports a bounded number of places, and each term at least once', () => {
+    const terms = Array.from({ length: 50 }, (_, n) => 'a'.repeat(n + 1));
+    const [found] = compile([{ key: 'all', mode: 'contains', terms }]).match({
+      title: '',
+      text: 'a'.repeat(60_000),
+    });
+    expect(found?.matches.length).toBeLessThanOrEqual(MAX_PLACES_PER_SEARCH + terms.length);
+    expect(new Set(found?.matches.map((place) => place.term)).size).toBe(terms.length);
   });
 
   it('looks for terms in the title of a parent only in mode platform', () => {

@@ -52,6 +52,9 @@ export interface Matcher {
 /** Occurrences of one term in one field that are reported; a post that repeats a word a thousand times says no more. */
 export const MAX_PLACES_PER_TERM = 100;
 
+/** Places that one search reports of one post; the first place of each term and field is reported beyond it. */
+export const MAX_PLACES_PER_SEARCH = 500;
+
 /** Compiles searches into one index, so that the cost of a post does not follow the number of terms. */
 export function compile(searches: readonly SearchTerms[]): Matcher {
   return new IndexedMatcher(searches);
@@ -175,7 +178,7 @@ class IndexedMatcher implements Matcher {
         if (!place) (places ??= new Map()).set(number, (place = { count: 0, reach: 0 }));
         place.count += 1;
         place.reach = to;
-        report(entry, { field, start, end }, progress, only);
+        report(entry, { field, start, end, isFirst: place.count === 1 }, progress, only);
       });
     }
   }
@@ -188,7 +191,7 @@ function withoutQuotes(term: string): string {
 
 function report(
   entry: Entry,
-  place: Omit<FoundTerm, 'term'>,
+  { isFirst, ...place }: Omit<FoundTerm, 'term'> & { isFirst: boolean },
   progress: Map<number, Progress>,
   only?: ReadonlySet<number>,
 ): void {
@@ -198,7 +201,8 @@ function report(
     if (!known) progress.set(search, (known = { query: false, term: false, matches: [] }));
     if (isQuery) known.query = true;
     else known.term = true;
-    if (term !== '') known.matches.push({ term, ...place });
+    const isReported = isFirst || known.matches.length < MAX_PLACES_PER_SEARCH;
+    if (term !== '' && isReported) known.matches.push({ term, ...place });
   }
 }
 

@@ -30,6 +30,58 @@ describe('an item of any source', () => {
     expect(buildItem('hackernews', { ...PARTS, kind, title: 'A lamp' })).toMatchObject({ titleOfParent });
   });
 
+  const huge = '"é'.repeat(300_000);
+  const monster = () =>
+    buildItem('hackernews', {
+      ...PARTS,
+      itemId: `hn:${huge}`,
+      url: `https://example.org/${huge}`,
+      title: huge,
+      text: huge,
+      author: huge,
+      authorName: huge,
+      authorUrl: `https://example.org/${huge}`,
+      community: huge,
+      lang: huge,
+      publishedAt: '+275760-01-01T00:00:00.000Z',
+      previousPrice: NaN,
+      media: Array.from({ length: 5000 }, () => ({
+        url: 'https://example.org/a.png',
+        type: 'image' as const,
+      })),
+      body: { id: huge, text: huge, html: huge, tags: Array.from({ length: 5000 }, () => huge), raw: NaN },
+    });
+
+  it('fits into a message, whatever the upstream sent', () => {
+    const item = monster();
+    expect(toBinary(ItemSchema, item).length).toBeLessThan(320 * 1024);
+    expect(item.truncated).toBe(true);
+    expect(JSON.parse(item.bodyJson)).toMatchObject({ source: 'hackernews', url: null, truncated: true });
+    expect(Buffer.byteLength(item.title)).toBe(1024);
+    expect(Buffer.byteLength(item.text)).toBeLessThanOrEqual(65_536);
+    expect([item.url, item.authorUrl, item.publishedAt, item.previousPrice]).toEqual([
+      '',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('has a short id of its own where the upstream gives a very long one', () => {
+    const idOf = (itemId: string) => buildItem('hackernews', { ...PARTS, itemId }).itemId;
+    const long = `hn:${'x'.repeat(600_000)}`;
+    expect(idOf(long).length).toBeLessThan(512);
+    expect(idOf(long)).toBe(idOf(long));
+    expect(idOf(`${long}a`)).not.toBe(idOf(`${long}b`));
+    expect(monster().itemId.startsWith('hn:')).toBe(true);
+  });
+
+  it('says nothing of being cut where nothing was', () => {
+    const item = buildItem('hackernews', { ...PARTS, title: 'x'.repeat(1024), text: 'y'.repeat(65_536) });
+    expect(item.truncated).toBe(false);
+    expect(JSON.parse(item.bodyJson)).not.toHaveProperty('truncated');
+  });
+
   it('has an id that every table takes', () => {
     expect(buildItem('hackernews', { ...PARTS, itemId: 'hn:\u00001' }).itemId).toBe('hn:1');
   });

@@ -72,9 +72,12 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
 /** What became of one entry of an answer. `malformed`, `leftOut`: why, in words that follow a count. */
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
+/** No upstream sends so many on one page; a hostile one that does is read so far. */
+export const MOST_ENTRIES = 10_000;
+
 /**
- * Reads every entry; each item once. An entry that cannot be read is counted in `warnings`. Throws
- * `UpstreamError` `unknown_shape` when there are entries and none of them can be read.
+ * Reads every entry, the first 10,000; each item once. An entry that cannot be read, for whatever reason, is counted in
+ * `warnings`. Throws `UpstreamError` `unknown_shape` when there are entries and none of them can be read.
  */
 export function readEntries<Entry>(
   source: SourceId,
@@ -94,8 +97,10 @@ export function readEntries<Entry, Read extends { itemId: string }>(
   const items = new Map<string, Read>();
   const notes = new Map<string, number>();
   let malformed = 0;
-  for (const entry of entries) {
-    const reading = read(entry);
+  const beyond = entries.length - MOST_ENTRIES;
+  if (beyond > 0) notes.set(`left out: one answer is read up to ${MOST_ENTRIES} items`, beyond);
+  for (const entry of entries.slice(0, MOST_ENTRIES)) {
+    const reading = attempt(read, entry);
     if ('item' in reading) {
       if (!items.has(reading.item.itemId)) items.set(reading.item.itemId, reading.item);
       continue;
@@ -108,8 +113,17 @@ export function readEntries<Entry, Read extends { itemId: string }>(
   const warnings = [...notes].map(
     ([note, count]) => `${source}: ${count} of ${entries.length} items ${note}`,
   );
-  if (malformed > 0 && malformed === entries.length) {
+  if (malformed > 0 && malformed === Math.min(entries.length, MOST_ENTRIES)) {
     throw unknownShape(source, `items that can be read; ${warnings.join('; ')}`);
   }
   return { items: [...items.values()], warnings };
+}
+
+// What a parser did not foresee in one entry is no fault of the others.
+function attempt<Entry, Read>(read: (entry: Entry) => Reading<Read>, entry: Entry): Reading<Read> {
+  try {
+    return read(entry);
+  } catch {
+    return { malformed: 'its shape is unknown' };
+  }
 }

@@ -120,6 +120,7 @@ export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): M
     dropped_rule: '',
     verdicts: '[]',
     listing: '',
+    truncated: false,
     ...more,
   };
 }

@@ -260,6 +260,7 @@ describe('one mention', () => {
       matchedTerms: ['acme'],
       engagement: { likes: 0, replies: null, shares: null, views: null, score: null },
       media: [],
+      truncated: false,
       labels: [],
       bucket: null,
       coBrands: [],

@@ -89,6 +89,7 @@ function mentionRow(event: Event): MentionRow[] {
       verdicts: JSON.stringify(
         event.verdicts.map(({ step, value, hit, detail }) => ({ step, value, hit, detail })),
       ),
+      truncated: item.truncated,
       listing: event.source === 'vinted' ? item.bodyJson : '',
     },
   ];

@@ -1,7 +1,14 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CheckSchema, CriteriaSchema, ItemSchema, PRICE_BOOK_VERSION, type Check } from '#contracts';
+import {
+  CheckSchema,
+  CriteriaSchema,
+  EngagementSchema,
+  ItemSchema,
+  PRICE_BOOK_VERSION,
+  type Check,
+} from '#contracts';
 import { checkIdOf } from '#kernel';
 import { UpstreamError, type Fetched } from '#sources';
 import {
@@ -275,6 +282,30 @@ describe('the check of one watch', () => {
     expect(found({ baselineAt: minute(-1) })).toEqual(all);
     expect(found({ coveredUntil: minute(30) })).toEqual(all);
     expect(found({ backfill: true })).toEqual(all);
+  });
+
+  it('leaves out an item that cannot be stored, counts it, and keeps the others', () => {
+    const broken = itemOf('hn:1');
+    Object.assign(broken.item, { engagement: create(EngagementSchema, { likes: 1.5 }) });
+    const tooLarge = itemOf('hn:2', { text: 'x'.repeat(600 * 1024) });
+    const parts = check(watchOf(), [broken, tooLarge, itemOf('hn:3')]);
+    expect(reported(parts)).toEqual(['hn:3']);
+    expect(parts[0]?.warnings).toContain('2 of 3 new items could not be stored, and were left out');
+  });
+
+  it('keeps its notes and its reason short', () => {
+    const long = 'x'.repeat(1024 * 1024);
+    const [one] = check(watchOf(), [], [], searchOf(), { warnings: Array.from({ length: 500 }, () => long) });
+    expect(one && toBinary(CheckSchema, one).length).toBeLessThan(64 * 1024);
+    expect(one?.warnings.at(-1)).toBe('and 470 notes more');
+    const failed = failedCheck(
+      searchOf(),
+      watchOf(),
+      new UpstreamError('gone', long),
+      undefined,
+      new Date(NOW),
+    );
+    expect(toBinary(CheckSchema, failed).length).toBeLessThan(16 * 1024);
   });
 
   it('is split where it is large: nothing is lost or said twice, and only the last part is charged', () => {

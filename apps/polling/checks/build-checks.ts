@@ -12,13 +12,17 @@ import {
 import type { Shortage } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
 import type { SearchMatch } from '#matching';
-import type { Outage, SourceItem, UpstreamError } from '#sources';
+import { cutObservation, cutText, type Outage, type SourceItem, type UpstreamError } from '#sources';
 import { unitsOf, type CheckPrice } from './check-price.js';
 import type { DueWatch, DueSearch } from './due-work.js';
 import type { Answer } from './read-upstream.js';
 
 /** A part of a check stays below it, so that a message fits the server's limit of 1 MiB with room to spare. */
 const PART_BYTES = 512 * 1024;
+/** Notes of one check, and bytes of each; of a reason more, since it can name twenty feeds. */
+const MOST_NOTES = 30;
+const NOTE_BYTES = 1024;
+const REASON_BYTES = 8192;
 /** Feeds date articles back; elsewhere a date much before the watch means that the item is older than the watch. */
 const BACKDATED_SOURCES = new Set(['rss']);
 const DATE_TOLERANCE_MS = 5 * 60_000;
@@ -68,12 +72,14 @@ export function completedCheck(
     windowFrom: answer.windowFrom ? isoOf(answer.windowFrom) : '',
     windowTo: isoOf(answer.readAt),
     gap: fetched.gap && !baseline,
-    warnings: fetched.warnings,
+    warnings: notesOf(fetched.warnings),
     itemsSeen: fetched.items.length,
     matchMode,
   });
-  const observations = (fetched.observations ?? []).map((init) => create(ObservationSchema, init));
-  return split(check, reported.map(matchedItem), observations);
+  const observations = (fetched.observations ?? []).map((init) =>
+    create(ObservationSchema, cutObservation(init)),
+  );
+  return split(check, reported, observations);
 }
 
 /** The check of one watch whose upstream did not answer as it should: told, and free. */
@@ -88,7 +94,7 @@ export function failedCheck(
     ...identityOf(search, watch, finishedAt),
     failure: {
       kind: error.kind,
-      reason: error.message,
+      reason: cutText(error.message, REASON_BYTES),
       statusCode: error.statusCode,
       retryAt: retryAt ? isoOf(retryAt) : '',
     },
@@ -153,15 +159,35 @@ function isOfArchive(item: SourceItem, watch: DueWatch, outage: Outage | undefin
   return neverAnswered && !(item.publishedAt && Date.parse(item.publishedAt) > baselineAt);
 }
 
-function matchedItem({ item, matches }: MatchedAnswer): MatchedItem {
-  return create(MatchedItemSchema, { item, matches });
+function notesOf(notes: readonly string[]): string[] {
+  const kept = notes.slice(0, MOST_NOTES).map((note) => cutText(note, NOTE_BYTES));
+  return notes.length > kept.length ? [...kept, `and ${notes.length - kept.length} notes more`] : kept;
+}
+
+/** The item as it is stored, and its size; undefined where no message could carry it. */
+function matchedItem({ item, matches }: MatchedAnswer): { item: MatchedItem; bytes: number } | undefined {
+  try {
+    const matched = create(MatchedItemSchema, { item, matches });
+    const bytes = toBinary(MatchedItemSchema, matched).length;
+    return bytes > PART_BYTES ? undefined : { item: matched, bytes };
+  } catch {
+    return undefined;
+  }
 }
 
 /**
  * Parts under one check id. The first carries the warnings, the last the charge: a check that a crash has cut off is not
- * whole, is made again, and must not have cost anything.
+ * whole, is made again, and must not have cost anything. An item that cannot be stored is left out and counted.
  */
-function split(check: Check, items: readonly MatchedItem[], observations: readonly Observation[]): Check[] {
+function split(
+  check: Check,
+  reported: readonly MatchedAnswer[],
+  observations: readonly Observation[],
+): Check[] {
+  const items = reported.flatMap((one) => matchedItem(one) ?? []);
+  const lost = reported.length - items.length;
+  if (lost > 0)
+    check.warnings.push(`${lost} of ${reported.length} new items could not be stored, and were left out`);
   const groups: Pick<Check, 'items' | 'rememberedItemIds' | 'observations'>[] = [];
   let bytes = Infinity;
   const groupFor = (size: number) => {
@@ -173,7 +199,7 @@ function split(check: Check, items: readonly MatchedItem[], observations: readon
     bytes = size;
     return next;
   };
-  for (const item of items) groupFor(toBinary(MatchedItemSchema, item).length).items.push(item);
+  for (const { item, bytes: size } of items) groupFor(size).items.push(item);
   for (const one of observations) groupFor(toBinary(ObservationSchema, one).length).observations.push(one);
   for (const id of check.rememberedItemIds) groupFor(Buffer.byteLength(id)).rememberedItemIds.push(id);
   if (groups.length === 0) groupFor(0);

@@ -7,6 +7,7 @@ import { subjectOf } from '#messaging';
 import { until } from '#testing';
 import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
 import { completedCheck, failedCheck } from './build-checks.js';
+import { checkHoldOf } from './check-hold.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
 import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from './due-work.js';
 import { UpstreamError } from '#sources';
@@ -215,6 +216,46 @@ describe('recording checks', () => {
     expect(await stores.checksOf(id)).toEqual([]);
     await recorder.record([checkOf(await claim(id), { 'hn:1': 'a' })], [], true);
     expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1']);
+  });
+
+  it.each([
+    ['is larger than any message', (check: Check) => ({ ...check, warnings: [large, large, large, large] })],
+    ['cannot be written down', (check: Check) => ({ ...check, itemsSeen: 1.5 })],
+  ])('stores one failed check instead of one that %s, and goes on', async (_, spoil) => {
+    const [bad, good] = [await begun(), await begun()];
+    const holds = { ...(await stores.holds()) };
+    const [spoiled, sound] = [await claim(bad), await claim(good)];
+    await reserve(stores.database, [
+      {
+        ...checkHoldOf(spoiled.search, spoiled.watch),
+        accountId: spoiled.watch.accountId,
+        credits: 1,
+        lifetimeSeconds: 60,
+      },
+    ]);
+    const parts = checkOf(spoiled, { 'hn:1': 'a' }).parts().map(spoil);
+    const memory = {
+      searchKey: spoiled.search.searchKey,
+      state: { etag: 'new' },
+      stateAt: new Date(),
+      failures: 0,
+    };
+    const unstorable = await recorder.record(
+      [{ ...spoiled, parts: () => parts }, checkOf(sound, { 'hn:1': 'a' })],
+      [memory],
+      true,
+    );
+    expect(unstorable.map(({ search }) => search.searchKey)).toEqual([spoiled.search.searchKey]);
+    const last = (await stores.checksOf(bad)).at(-1);
+    expect(last?.failure?.reason).toMatch(/in one piece|could not be stored/);
+    expect([last?.costCredits, last?.items.length]).toEqual([0, 0]);
+    expect(Date.parse(last?.failure?.retryAt ?? '')).toBeGreaterThan(Date.now());
+    const { next_due_at: due } = await scheduleOf(bad);
+    expect(due.getTime()).toBeGreaterThanOrEqual(Date.parse(last?.failure?.retryAt ?? ''));
+    expect(itemsOf(await stores.checksOf(good))).toEqual(['hn:1']);
+    expect(await stores.holds()).toEqual(holds);
+    const rows: object[] = await stores.database.query('SELECT failures, state FROM upstream_searches');
+    expect(rows).toEqual([{ failures: 1, state: {} }]);
   });
 
   it('tells a failed check, which moves no window, and waits as long as it says', async () => {

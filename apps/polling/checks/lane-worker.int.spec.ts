@@ -2,6 +2,7 @@ import { toBinary } from '@bufbuild/protobuf';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CheckSchema, type Check } from '#contracts';
 import { subjectOf } from '#messaging';
+import { buildItem } from '#sources';
 import { until } from '#testing';
 import { openPollingStores, priced, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
 import { completedCheck } from './build-checks.js';
@@ -102,6 +103,46 @@ describe('the work on a lane', () => {
     upstream.publish('hn:2', 'acmeology');
     expect(await modeOf(true)).toEqual({ mode: 'platform', found: ['hn:2', 'hn:1'] });
     expect(await modeOf(false)).toEqual({ mode: 'word', found: ['hn:1'] });
+  });
+
+  it('reports an item with a title and an id of 600 KB to every watch that waits for it', async () => {
+    const huge = 'x'.repeat(600_000);
+    const ids = [await stores.watch({ backfill: true }), await stores.watch({ backfill: true })];
+    upstream.items.push(
+      buildItem('hackernews', {
+        itemId: `hn:${huge}`,
+        eventType: 'hn_item.created',
+        kind: 'story',
+        url: 'https://example.org/',
+        title: huge,
+        text: 'all about acme',
+        body: { id: huge },
+      }),
+    );
+    for (const check of await tick(...ids)) expect(check.items[0]?.item?.truncated).toBe(true);
+    await settled(...ids);
+    // Not at once again, and not again at the next tick.
+    expect(upstream.requests.length).toBe(1);
+    for (const check of await tick(...ids)) expect(idsOf(check)).toEqual([]);
+  });
+
+  it('puts a search off whose checks cannot be recorded, and does not ask the upstream again at once', async () => {
+    await worker.stop();
+    const { worker: other, recorder } = workerOn(upstream, stores);
+    worker = other;
+    let attempts = 0;
+    recorder.record = () => Promise.reject(new Error(`attempt ${(attempts += 1)}`));
+    worker.start();
+    const id = await stores.watch();
+    await stores.due(id);
+    await until('the check could not be recorded', () => attempts > 0);
+    await settled(id);
+    expect(upstream.requests.length).toBe(1);
+    const rows: { late: boolean }[] = await stores.database.query(
+      `SELECT next_due_at > now() + interval '2 s' AS late FROM watch_schedule WHERE watch_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ late: true }]);
   });
 
   it('lets a watch with a longer interval miss nothing between its ticks', async () => {

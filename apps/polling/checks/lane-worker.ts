@@ -4,9 +4,10 @@ import PQueue from 'p-queue';
 import { failpoint, type Clock } from '#kernel';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
+import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
 import { failedCheck } from './build-checks.js';
-import type { CheckRecorder } from './check-recorder.js';
+import type { CheckRecorder, SearchMemory, WatchChecks } from './check-recorder.js';
 import { Claims } from './claims.js';
 import { postpone, releaseLane, settleIdle, stillRunning, type DueSearch } from './due-work.js';
 import { outcomeOf } from './outcome.js';
@@ -35,6 +36,8 @@ export class LaneWorker {
   private readonly waiting = new Set<ReservedRead>();
   private readonly underWay = new Set<ReservedRead>();
   private readonly claims: Claims;
+  /** How often in a row the checks of a search could not be recorded. */
+  private readonly unrecorded = new Map<string, number>();
   private finished: Promise<void> = Promise.resolve();
   private prolonging?: NodeJS.Timeout;
   private hasLane = false;
@@ -234,7 +237,7 @@ export class LaneWorker {
       await releaseRead(database, reserved, charged);
       const checks = [...outcomes.flatMap((outcome) => outcome.checks), ...unpaid];
       const memories = outcomes.flatMap((outcome) => outcome.memories);
-      if (checks.length > 0) await this.recorder.record(checks, memories, lane.connector.commonGrid);
+      if (checks.length > 0) await this.record(checks, memories);
       // Those whose read was blocked have no check in it, and stay due.
       const told = new Set(checks.map(({ watch }) => watch.searchKey));
       await this.claims.giveBack(read.searches.filter(({ searchKey }) => !told.has(searchKey)));
@@ -244,9 +247,34 @@ export class LaneWorker {
         'a check could not be recorded; it is tried again',
       );
       // With what is reserved: some of the checks may have been stored, and the next try has the same ids.
+      await this.putOff(searches);
       await this.claims.giveBack(read.searches);
     } finally {
       this.underWay.delete(reserved);
     }
+  }
+
+  private async record(checks: readonly WatchChecks[], memories: readonly SearchMemory[]): Promise<void> {
+    const unstorable = await this.recorder.record(checks, memories, this.lane.connector.commonGrid);
+    for (const { search } of checks) this.unrecorded.delete(search.searchKey);
+    for (const { search, error } of unstorable) {
+      this.log.error({ lane: this.lane.name, search: search.searchKey }, error.message);
+      await this.lane.failed(error, search.searchKey);
+    }
+  }
+
+  /** A read whose checks could not be recorded is not repeated at once, again and again: the upstream would hear it. */
+  private async putOff(searches: readonly DueSearch[]): Promise<void> {
+    for (const { searchKey } of searches)
+      this.unrecorded.set(searchKey, (this.unrecorded.get(searchKey) ?? 0) + 1);
+    const times = Math.max(...searches.map(({ searchKey }) => this.unrecorded.get(searchKey) ?? 0));
+    const seconds = waitAfter('server_error', times, undefined, Math.random()) / 1000;
+    await postpone(
+      this.database,
+      searches.flatMap(({ watches }) => watches),
+      seconds,
+    ).catch((error: unknown) =>
+      this.log.warn({ err: error, lane: this.lane.name }, 'searches could not be put off'),
+    );
   }
 }

@@ -8,7 +8,7 @@ import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
 import { completedCheck, failedCheck, type MatchedAnswer } from './build-checks.js';
 import { checkPriceOf, unitsOf } from './check-price.js';
-import type { SearchMemory, WatchChecks } from './check-recorder.js';
+import { failedMemory, type SearchMemory, type WatchChecks } from './check-recorder.js';
 import type { DueSearch, DueWatch } from './due-work.js';
 import type { Answer, AnsweredSearches } from './read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
@@ -69,12 +69,7 @@ export async function outcomeOf(
           parts: () => [failedCheck(search, watch, error, retryAt, finishedAt)],
           notBefore: retryAt.getTime(),
         });
-      memories.push({
-        searchKey: search.searchKey,
-        state: search.state,
-        stateAt: new Date(search.stateAt ?? 0),
-        failures,
-      });
+      memories.push(failedMemory(search));
     }
   }
   return { checks, charged, memories: remembers ? memories : [] };

@@ -2,6 +2,7 @@ import { derivedId } from '#kernel';
 import { htmlToLine, htmlToText } from '../html-text.js';
 import { buildItem, type ItemParts } from '../item.js';
 import { cleanText } from '../shape.js';
+import { cutText } from '../size-limits.js';
 import type { SourceItem } from '../source.js';
 import { parseFeedDate } from './dates.js';
 import { present, type FeedContent, type FeedEntry, type FeedText } from './entry.js';
@@ -18,10 +19,7 @@ export interface ArticlePlace {
   repeatedGuids: ReadonlySet<string>;
 }
 
-// A whole book in one entry would not fit into one message.
-const MAX_TEXT = 60_000;
-const MAX_SUMMARY = 5_000;
-const MAX_MEDIA = 20;
+const SUMMARY_BYTES = 5_000;
 
 type MediaType = 'image' | 'video' | 'audio' | 'link';
 
@@ -39,7 +37,7 @@ export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | u
   const link = present(entry.links.map((one) => resolveLink(one, base)))[0];
   const title = lineOf(entry.title);
   const publishedAt = present(entry.dates.map(parseFeedDate))[0];
-  const summary = lineOf(entry.summary ?? entry.content).slice(0, MAX_SUMMARY);
+  const summary = cutText(lineOf(entry.summary ?? entry.content), SUMMARY_BYTES);
   const { repeatedGuids } = place;
   const identity = identityOf(entry, { link, title, publishedAt, summary, repeatedGuids });
   if (identity === '') return undefined;
@@ -55,7 +53,7 @@ export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | u
     // An entry without a link of its own is read where the feed is.
     url: link ?? resolveLink(feed.link, place.base) ?? feedUrl,
     title,
-    text: paragraphsOf(entry.content ?? entry.summary).slice(0, MAX_TEXT),
+    text: paragraphsOf(entry.content ?? entry.summary),
     author,
     lang,
     publishedAt,
@@ -108,7 +106,7 @@ function mediaOf(entry: FeedEntry, base: string): NonNullable<ItemParts['media']
     const resolved = resolveLink(url, base);
     return resolved === undefined ? [] : [{ url: resolved, type: mediaType(mimeType, kind, resolved) }];
   });
-  return [...new Map(found.map((one) => [one.url, one])).values()].slice(0, MAX_MEDIA);
+  return [...new Map(found.map((one) => [one.url, one])).values()];
 }
 
 function mediaType(mimeType: string, kind: string, url: string): MediaType {

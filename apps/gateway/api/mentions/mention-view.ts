@@ -42,6 +42,7 @@ export function mentionView(row: MentionRow) {
       score: row.score,
     },
     media: JSON.parse(row.media) as unknown,
+    truncated: row.truncated,
     labels: row.labels,
     bucket: null,
     coBrands: [],

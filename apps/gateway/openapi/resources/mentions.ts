@@ -62,6 +62,10 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       matchedTerms: listOf(TEXT),
       engagement: object({ likes: count, replies: count, shares: count, views: count, score: count }),
       media: listOf(object({ url: TEXT, type: TEXT })),
+      truncated: told(
+        'Something was cut: a text keeps 64 KiB of UTF-8, a title 1 KiB. The body of its event says so as well',
+        BOOLEAN,
+      ),
       labels: listOf(oneOf(LABELS)),
       bucket: nullable(object({ key: TEXT, label: TEXT })),
       coBrands: listOf(TEXT),

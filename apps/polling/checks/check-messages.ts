@@ -1,0 +1,48 @@
+import { toBinary } from '@bufbuild/protobuf';
+import { CheckSchema, type Check } from '#contracts';
+import { UpstreamError } from '#sources';
+import { waitAfter } from '../domain/backoff.js';
+import { failedCheck } from './build-checks.js';
+import type { DueSearch, DueWatch } from './due-work.js';
+
+/** The parts of a check, and the messages that carry them. */
+export interface CheckMessages {
+  parts: Check[];
+  messages: { data: Uint8Array; msgId: string }[];
+  /** Present where these say that the check failed, and when the search is read again. */
+  fault?: UpstreamError;
+  retryAt?: Date;
+}
+
+/** Makes the messages of a check, all before one is sent. Where no message can carry it, the check fails and says why. */
+export function checkMessages(
+  { search, watch, parts }: { search: DueSearch; watch: DueWatch; parts(): Check[] },
+  mostBytes: number,
+  now: number,
+): CheckMessages {
+  try {
+    return encoded(parts(), mostBytes);
+  } catch (error) {
+    const fault =
+      error instanceof UpstreamError
+        ? error
+        : new UpstreamError('unknown_shape', `${search.source} answered something that could not be stored`);
+    const retryAt = new Date(now + waitAfter(fault.kind, search.failures + 1, undefined, Math.random()));
+    const failed = failedCheck(search, watch, fault, retryAt, new Date(now));
+    return { ...encoded([failed], mostBytes), fault, retryAt };
+  }
+}
+
+function encoded(parts: Check[], mostBytes: number): CheckMessages {
+  const messages = parts.map((part) => ({
+    data: toBinary(CheckSchema, part),
+    msgId: `${part.checkId}:${part.part}`,
+  }));
+  const largest = Math.max(...messages.map(({ data }) => data.length));
+  if (largest > mostBytes)
+    throw new UpstreamError(
+      'too_large',
+      `what was found takes ${largest} bytes in one piece, and the message server accepts ${mostBytes}`,
+    );
+  return { parts, messages };
+}

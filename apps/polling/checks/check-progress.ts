@@ -1,0 +1,149 @@
+import type { Check } from '#contracts';
+import { holdAdopted, holdUntilCharged, release } from '#credits';
+import type { Tx } from '#postgres';
+import type { UpstreamError } from '#sources';
+import { checkHoldOf } from './check-hold.js';
+import type { DueSearch, DueWatch } from './due-work.js';
+
+/** What the tables are told of one watch. */
+export interface Progress {
+  search: DueSearch;
+  watch: DueWatch;
+  checks: Check[];
+  seq: number;
+  nextDueAt: number;
+  /** The search itself has to wait until then, whatever the interval. */
+  waits: boolean;
+  /** The checks were stored by somebody else. */
+  adopted?: boolean;
+  /** What was found could not be stored; the check says so, and fails. */
+  fault?: UpstreamError;
+  /** The stream has forgotten what the tables remember: `seq` may be behind them. */
+  forgotten?: boolean;
+}
+
+/** Moves the tables on by what the stream has: reservations, remembered items and the watches' next checks. */
+export async function applyProgress(tx: Tx, progress: readonly Progress[]): Promise<void> {
+  await keepHolds(tx, progress);
+  await rememberItems(tx, progress);
+  await moveWatches(tx, progress);
+}
+
+/**
+ * What was reserved for the stored checks is kept until billing charges them, however late it is. For a check that
+ * somebody else had stored before, the charge may have come before the reservation; or, where that one failed or is
+ * another's, nothing needs the reservation.
+ */
+async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
+  const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));
+  const adopted = progress.filter((one) => one.adopted);
+  const found = adopted.flatMap(({ checks }) => checks.filter(isCharged));
+  const foundIds = new Set(found.map(({ checkId }) => checkId));
+  const own = adopted.map(({ search, watch }) => checkHoldOf(search, watch));
+  // This one locks balances: it comes before what locks reservations.
+  await holdAdopted(
+    tx,
+    found.map(({ checkId, accountId, costCredits }) => ({
+      holdId: checkId,
+      accountId,
+      credits: costCredits,
+    })),
+  );
+  await release(
+    tx,
+    own.filter(({ holdId }) => !foundIds.has(holdId)),
+  );
+  await holdUntilCharged(
+    tx,
+    stored.map(({ checkId }) => checkId),
+  );
+}
+
+/** Checks of the time when nothing was charged state a cost, but no price book. */
+function isCharged({ failure, costCredits, priceBookVersion }: Check): boolean {
+  return !failure && costCredits > 0 && priceBookVersion !== '';
+}
+
+/**
+ * An item was seen when its check's window ended. So the items of a check that is not whole, which moves no window,
+ * are dated after `covered_until`: they are not reported again, but no read takes them for the end of what is new.
+ */
+async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<void> {
+  const watchIds: string[] = [];
+  const itemIds: string[] = [];
+  const seenAt: string[] = [];
+  for (const { watch, checks } of progress)
+    for (const check of checks)
+      for (const id of [...check.items.map(({ item }) => item?.itemId ?? ''), ...check.rememberedItemIds]) {
+        watchIds.push(watch.watchId);
+        itemIds.push(id);
+        seenAt.push(check.windowTo || check.finishedAt);
+      }
+  if (itemIds.length === 0) return;
+  await tx.query(
+    `INSERT INTO seen_items (watch_id, item_id, seen_at)
+     SELECT watch_id, item_id, seen_at
+     FROM unnest($1::uuid[], $2::text[], $3::timestamptz[]) AS i (watch_id, item_id, seen_at)
+     WHERE EXISTS (SELECT 1 FROM watch_schedule w WHERE w.watch_id = i.watch_id)
+     ON CONFLICT DO NOTHING`,
+    [watchIds, itemIds, seenAt],
+  );
+}
+
+/**
+ * A check whose last part was never stored (a crash between two) moves no window: what was in the parts that are
+ * missing is found by the next check.
+ */
+function isWhole(check: Check, stored: readonly Check[]): boolean {
+  return stored.some(({ checkId, part, parts }) => checkId === check.checkId && part === parts);
+}
+
+/**
+ * A watch never goes back: whoever recorded a newer check meanwhile has moved it on. And where its interval was
+ * changed while the check was under way, the next tick keeps to the new one.
+ */
+async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
+  const rows = progress.map(({ watch, checks, seq, nextDueAt, waits, forgotten }) => {
+    const last = checks.at(-1);
+    const completed = checks.filter((check) => !check.failure && isWhole(check, checks));
+    const baseline = completed.find((check) => check.baseline);
+    return {
+      watchId: watch.watchId,
+      seq,
+      // The sequence that the row may have at most.
+      upTo: forgotten ? Math.max(seq, watch.checkSeq) : seq,
+      // Null: the tick stands whatever the interval.
+      interval: waits ? null : watch.intervalSeconds,
+      nextDueAt: new Date(nextDueAt),
+      baselineAt: baseline ? baseline.windowTo : null,
+      coveredUntil: completed.at(-1)?.windowTo || null,
+      checkedAt: last?.finishedAt ?? null,
+      status: last ? (last.failure ? 'failed' : 'completed') : null,
+    };
+  });
+  await tx.query(
+    `UPDATE watch_schedule w SET
+       next_due_at = CASE WHEN w.interval_seconds <> p.interval_seconds
+         THEN LEAST(p.next_due_at, now() + make_interval(secs => w.interval_seconds)) ELSE p.next_due_at END,
+       check_seq = p.seq,
+       baseline_at = COALESCE(w.baseline_at, p.baseline_at),
+       covered_until = COALESCE(p.covered_until, w.covered_until),
+       last_checked_at = COALESCE(p.checked_at, w.last_checked_at),
+       last_status = COALESCE(p.status, w.last_status)
+     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::text[],
+         $8::bigint[], $9::int[])
+       AS p (watch_id, seq, next_due_at, baseline_at, covered_until, checked_at, status, up_to, interval_seconds)
+     WHERE w.watch_id = p.watch_id AND w.check_seq <= p.up_to`,
+    [
+      rows.map((row) => row.watchId),
+      rows.map((row) => row.seq),
+      rows.map((row) => row.nextDueAt),
+      rows.map((row) => row.baselineAt),
+      rows.map((row) => row.coveredUntil),
+      rows.map((row) => row.checkedAt),
+      rows.map((row) => row.status),
+      rows.map((row) => row.upTo),
+      rows.map((row) => row.interval),
+    ],
+  );
+}

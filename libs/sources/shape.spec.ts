@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { MOST_ENTRIES, readEntries } from './shape.js';
+
+const readId = (entry: { id: string }) => ({ item: { itemId: entry.id.trim() } });
+
+describe('the entries of an answer', () => {
+  it('are read although one makes the parser throw, and that one is counted', () => {
+    const entries = [{ id: 'a' }, { id: 5 as unknown as string }, { id: 'b' }];
+    const { items, warnings } = readEntries('hackernews', entries, readId);
+    expect(items).toEqual([{ itemId: 'a' }, { itemId: 'b' }]);
+    expect(warnings).toEqual(['hackernews: 1 of 3 items could not be read: its shape is unknown']);
+  });
+
+  it('are a fault of the answer where none can be read', () => {
+    const entries = [{ id: 5 as unknown as string }];
+    expect(() => readEntries('hackernews', entries, readId)).toThrow('could not be read');
+  });
+
+  it('are read up to a limit, and the others counted', () => {
+    const entries = Array.from({ length: MOST_ENTRIES + 7 }, (_, n) => ({ id: String(n) }));
+    const { items, warnings } = readEntries('hackernews', entries, readId);
+    expect(items.length).toBe(MOST_ENTRIES);
+    expect(warnings).toEqual(['hackernews: 7 of 10007 items left out: one answer is read up to 10000 items']);
+  });
+});
