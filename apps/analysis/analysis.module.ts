@@ -4,10 +4,13 @@ import type { EventStore } from '#event-store';
 import { CLICKHOUSE, DATABASE, serviceModule, STORE, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { ChecksHandler } from './handlers/checks.handler.js';
+import { disabledEndpoints } from './handlers/disabled-endpoints.handler.js';
 import { keywordEvents } from './handlers/keyword-events.handler.js';
 import { analysisPurge } from './handlers/purge.handler.js';
 import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
+import { attemptsSink } from './sinks/attempts.sink.js';
 import { checkActivitySink } from './sinks/check-activity.sink.js';
+import { eventsIndexSink } from './sinks/events-index.sink.js';
 import { mentionsSink } from './sinks/mentions.sink.js';
 import { observationsSink } from './sinks/observations.sink.js';
 
@@ -35,7 +38,10 @@ export function analysisService(): ServiceDefinition {
             mentionsSink(clickhouse, database),
             checkActivitySink(clickhouse, database, store),
             observationsSink(clickhouse, database, store),
+            eventsIndexSink(clickhouse, database),
             attemptActivitySink(clickhouse),
+            attemptsSink(clickhouse),
+            disabledEndpoints(store, database, clickhouse),
             analysisPurge(clickhouse),
           ],
           commands: [],

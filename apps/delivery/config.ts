@@ -2,6 +2,9 @@ import { inSettings } from '#config';
 import { parseEgressAllow } from '#http-out';
 import { readServiceSettings } from '#platform';
 
+/** Injection token of the guarded door to the outside. */
+export const OUTBOUND = Symbol('outbound http');
+
 /** What delivery reads from the environment. @throws SettingsError */
 export function readDeliveryConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['MASTER_KEY', 'EGRESS_ALLOW', 'WEBHOOK_ENDPOINT_CONCURRENCY'], env);

@@ -3,6 +3,8 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KeywordDecisionSchema, type KeywordEventSchema } from '#contracts';
 import { isoOf, newId, systemClock } from '#kernel';
+import { newSigningSecret, SecretBox } from '#secrets';
+import { savePending } from './attempts/pending-deliveries.js';
 import { subjectOf } from '#messaging';
 import type { RunningService } from '#platform';
 import { until } from '#testing';
@@ -154,6 +156,19 @@ describe('a delivery', () => {
         undefined,
         undefined,
       ]);
+      // What waited is given up on record, and so is that the endpoint was disabled.
+      const [, givenUp] = await attempts(queued, 2);
+      expect([givenUp?.number, givenUp?.message]).toEqual([
+        0,
+        expect.stringMatching(/^not sent: the endpoint/),
+      ]);
+      const records = await attempts(eventId, 2);
+      expect(records.find(({ endpointDisabled }) => endpointDisabled)?.endpointDisabled).toMatchObject({
+        url,
+        reason: 'the endpoint answered 410 Gone',
+        failures: 2,
+        lastStatusCode: 410,
+      });
       const asked = receiver.received.filter((one) => one.path === path).length;
 
       receiver.answers.delete(path);
@@ -232,6 +247,101 @@ describe('a delivery', () => {
     expect(record).toMatchObject({ delivered: false, statusCode: 302 });
     expect(record?.message).toContain('the endpoint answered 302; redirects are not followed');
     expect(receiver.received.some(({ path }) => path === '/elsewhere')).toBe(false);
+  });
+
+  it('carries a signature of each secret for as long as the previous one is valid', async () => {
+    const previous = newSigningSecret();
+    const sealed = new SecretBox('5e'.repeat(32)).seal(previous);
+    const validUntil = (interval: string) =>
+      delivery.database.query(
+        `UPDATE accounts SET previous_signing_secret_encrypted = $2,
+           previous_signing_secret_valid_until = now() + $3::interval WHERE account_id = $1`,
+        [delivery.accountId, sealed, interval],
+      );
+    const signaturesOf = async (path: string) => {
+      const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}${path}`));
+      const [request] = await gotten(receiver, path, 1);
+      const [t = '', ...parts] = String(request?.headers['x-signature']).split(',');
+      const of = (secret: string) =>
+        `v1=${createHmac('sha256', secret)
+          .update(`${t.slice(2)}.`)
+          .update(bytes)
+          .digest('hex')}`;
+      const standard = String(request?.headers['webhook-signature']).split(' ').length;
+      return { parts, ofPresent: of(delivery.secret), ofPrevious: of(previous), standard };
+    };
+    await validUntil('1 hour');
+    const during = await signaturesOf('/rotated');
+    expect(during.parts).toEqual([during.ofPresent, during.ofPrevious]);
+    expect(during.standard).toBe(2);
+    await validUntil('-1 second');
+    const after = await signaturesOf('/rotated-long-ago');
+    expect(after.parts).toEqual([after.ofPresent]);
+    expect(after.standard).toBe(1);
+  });
+
+  it('in the legacy form is signed with the plain hex HMAC of its body', async () => {
+    const version = (name: string) =>
+      delivery.database.query('UPDATE accounts SET signature_version = $2 WHERE account_id = $1', [
+        delivery.accountId,
+        name,
+      ]);
+    await version('legacy');
+    const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}/legacy`));
+    const [request] = await gotten(receiver, '/legacy', 1);
+    await version('v1');
+    const expected = createHmac('sha256', delivery.secret).update(bytes).digest('hex');
+    expect(request?.headers['x-signature']).toBe(expected);
+  });
+
+  it('of one event to two targets has attempts and retries of its own at each', async () => {
+    receiver.answers.set('/one-target', { status: 500 });
+    receiver.answers.set('/other-target', { status: 503 });
+    const watchId = await delivery.watch(`${receiver.url}/one-target`);
+    const { eventId, bytes } = await delivery.event(watchId);
+    await waiting(eventId, 1);
+    const resendId = newId();
+    await savePending(delivery.database.manager, [
+      {
+        eventId,
+        target: { kind: 'resend', id: resendId },
+        accountId: delivery.accountId,
+        watchId,
+        keywordId: '',
+        source: 'rss',
+        endpoint: `${receiver.url}/other-target`,
+        body: bytes,
+        attempts: 0,
+        firstAt: Date.now(),
+        dueAt: Date.now(),
+        pending: true,
+      },
+    ]);
+    await gotten(receiver, '/other-target', 1);
+    receiver.answers.delete('/other-target');
+    await until('both wait', async () => (await attempts(eventId, 2)).length === 2);
+    await until('each has one attempt', async () => {
+      const rows: { target_kind: string; attempts: number }[] = await delivery.database.query(
+        'SELECT target_kind, attempts FROM pending_deliveries WHERE event_id = $1 ORDER BY 1',
+        [eventId],
+      );
+      return (
+        JSON.stringify(rows.map((row) => [row.target_kind, row.attempts])) === '[["resend",1],["webhook",1]]'
+      );
+    });
+    await delivery.database.query(
+      `UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1 AND target_kind = 'resend'`,
+      [eventId],
+    );
+    const records = await attempts(eventId, 3);
+    expect(records.map(({ target, number, delivered }) => [target?.kind, number, delivered])).toEqual([
+      ['webhook', 1, false],
+      ['resend', 1, false],
+      ['resend', 2, true],
+    ]);
+    expect(records[1]?.target?.id).toBe(resendId);
+    await until('the webhook alone waits', async () => (await delivery.pending(eventId))?.attempts === 1);
+    expect(receiver.received.filter(({ path }) => path === '/one-target').length).toBe(1);
   });
 
   it('to a hanging endpoint holds up no other', async () => {

@@ -10,10 +10,18 @@ import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
 import { Targets } from './attempts/targets.js';
 import { sendWebhook } from './attempts/webhook-sender.js';
-import type { DeliveryConfig } from './config.js';
+import { OUTBOUND, type DeliveryConfig } from './config.js';
+import { DeliveriesHandler } from './handlers/deliveries.handler.js';
 import { EventsHandler } from './handlers/events.handler.js';
 import { deliveryPurge } from './handlers/purge.handler.js';
+import { ReplaysHandler } from './handlers/replays.handler.js';
+import { WebhookTestHandler } from './handlers/webhook-test.handler.js';
 import { endpointsProjection } from './projections/endpoints.projection.js';
+import { replaysProjection } from './projections/replays.projection.js';
+import { EventIndex } from './replays/event-index.js';
+import { ReplayDecisions } from './replays/replay-decisions.js';
+import { ReplaySender } from './replays/replay-sender.js';
+import { ReplayLoop } from './replays/replay.loop.js';
 import { RetryLoop } from './retry.loop.js';
 
 @Module({})
@@ -24,9 +32,7 @@ const TOTAL_CONCURRENCY = 128;
 /** Many endpoints can live on one host, and those that hang hold their connections beside the total. */
 const CONNECTIONS_PER_ORIGIN = 1024;
 
-const OUTBOUND = Symbol('outbound http');
-
-/** Delivery: tells receivers, signed, again and again until they have it. Channels and replays take their place here. */
+/** Delivery: tells receivers, signed, again and again until they have it. Replays are sent from here too. */
 export function deliveryService(config: DeliveryConfig): ServiceDefinition {
   const concurrency = config.WEBHOOK_ENDPOINT_CONCURRENCY;
   return {
@@ -62,20 +68,39 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           },
           EventsHandler,
           RetryLoop,
+          EventIndex,
+          ReplayDecisions,
+          ReplaySender,
+          ReplayLoop,
+          ReplaysHandler,
+          DeliveriesHandler,
+          WebhookTestHandler,
         ],
       },
       {
-        inject: [EventsHandler, RetryLoop, DATABASE, OUTBOUND, AttemptRecorder],
+        inject: [
+          ...[DATABASE, STORE, OUTBOUND, AttemptRecorder],
+          ...[EventsHandler, RetryLoop, ReplayLoop],
+          ...[ReplaysHandler, DeliveriesHandler, WebhookTestHandler],
+        ],
         list: (
-          events: EventsHandler,
-          retries: RetryLoop,
           database: Database,
+          store: EventStore,
           http: OutboundHttp,
           recorder: AttemptRecorder,
+          events: EventsHandler,
+          retries: RetryLoop,
+          replays: ReplayLoop,
+          ...handlers: [ReplaysHandler, DeliveriesHandler, WebhookTestHandler]
         ) => ({
-          durables: [events.durable(), durableOf(endpointsProjection, database), deliveryPurge(database)],
-          commands: [],
-          loops: [retries],
+          durables: [
+            events.durable(),
+            durableOf(endpointsProjection, database),
+            durableOf(replaysProjection, database),
+            deliveryPurge(database, store),
+          ],
+          commands: handlers.flatMap((handler) => handler.commands()),
+          loops: [retries, replays],
           async afterStop() {
             await within(STOP_PATIENCE_MS, events.drain());
             // Closing the door fails what is left; that is no fault of the endpoint's, and is not put on record.

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpointIdOf } from '#kernel';
 import { SecretBox } from '#secrets';
 import { until } from '#testing';
+import { resolveClaims } from './attempts/claims.js';
 import { claimPending, returnPending, savePending } from './attempts/pending-deliveries.js';
 import { Targets } from './attempts/targets.js';
 import {
@@ -101,16 +103,15 @@ describe('what waits', () => {
       delivery.database.manager,
       Array.from({ length: count }, (_, n) => ({
         eventId: randomUUID(),
+        target: { kind: 'webhook' as const, id: endpointIdOf(delivery.accountId, endpoint) },
         accountId: delivery.accountId,
         watchId,
         keywordId: '',
         source: 'rss',
         endpoint,
         body: Buffer.from('{}'),
-        secret: '',
         attempts: 1,
         firstAt: Date.now(),
-        failingSince: undefined,
         pending: true,
         dueAt: Date.now() - 10_000 + n,
       })),
@@ -123,8 +124,8 @@ describe('what waits', () => {
     await wait('http://calm.example.org/', 2);
     await wait('http://other.example.org/', 5);
     const claims = await Promise.all([
-      claimPending(delivery.database, targets(), 4),
-      claimPending(delivery.database, targets(), 4),
+      claimPending(delivery.database, 4),
+      claimPending(delivery.database, 4),
     ]);
     const ids = claims.flat().map(({ eventId }) => eventId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -139,34 +140,53 @@ describe('what waits', () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://one.example.org/', 1);
     await delivery.database.query(`UPDATE pending_deliveries SET due_at = now() + interval '1 minute'`);
-    expect(await claimPending(delivery.database, targets(), 4)).toEqual([]);
+    expect(await claimPending(delivery.database, 4)).toEqual([]);
     await delivery.makeDue();
-    const [claimed] = await claimPending(delivery.database, targets(), 4);
+    const [claimed] = await claimPending(delivery.database, 4);
     expect(claimed).toMatchObject({
       endpoint: 'http://one.example.org/',
       attempts: 1,
       pending: true,
-      secret: delivery.secret,
     });
-    expect(await claimPending(delivery.database, targets(), 4)).toEqual([]);
-    await returnPending(delivery.database, [claimed?.eventId ?? ''], new Date());
-    expect((await claimPending(delivery.database, targets(), 4)).length).toBe(1);
+    expect(await claimPending(delivery.database, 4)).toEqual([]);
+    await returnPending(delivery.database, claimed ? [claimed] : [], new Date());
+    expect((await claimPending(delivery.database, 4)).length).toBe(1);
   });
 
-  it('goes to the address that the watch has now, and nowhere when it has none any more', async () => {
+  const claim = async () =>
+    resolveClaims(delivery.database, targets(), await claimPending(delivery.database, 4));
+
+  it('is signed with the secret of its account', async () => {
+    await delivery.database.query('DELETE FROM pending_deliveries');
+    await wait('http://signed.example.org/', 1);
+    const { ready } = await claim();
+    expect(ready.map(({ signing }) => signing)).toEqual([{ secrets: [delivery.secret], legacy: false }]);
+  });
+
+  it('begins anew at the address that the watch has now, and is given up where it has none any more', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://old.example.org/', 1);
     await delivery.database.query(
       `UPDATE watches SET webhook_url = 'http://new.example.org/' WHERE webhook_url = 'http://old.example.org/'`,
     );
-    expect((await claimPending(delivery.database, targets(), 4)).map(({ endpoint }) => endpoint)).toEqual([
-      'http://new.example.org/',
+    const { ready, moved, givenUp } = await claim();
+    expect(ready).toEqual([]);
+    expect(moved).toMatchObject([
+      {
+        endpoint: 'http://new.example.org/',
+        target: { kind: 'webhook', id: endpointIdOf(delivery.accountId, 'http://new.example.org/') },
+        attempts: 0,
+      },
+    ]);
+    expect(givenUp.map(({ endpoint, reason }) => [endpoint, reason])).toEqual([
+      ['http://old.example.org/', 'not sent: the webhook URL was changed, and the event goes to the new one'],
     ]);
     await delivery.makeDue();
     await delivery.database.query(
       `UPDATE watches SET webhook_url = NULL WHERE webhook_url = 'http://new.example.org/'`,
     );
-    expect(await claimPending(delivery.database, targets(), 4)).toEqual([]);
-    expect(await delivery.database.query('SELECT 1 FROM pending_deliveries')).toEqual([]);
+    expect((await claim()).givenUp.map(({ reason }) => reason)).toEqual([
+      'not sent: there is no webhook for it any more',
+    ]);
   });
 });

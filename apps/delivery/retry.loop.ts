@@ -6,8 +6,9 @@ import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
+import { resolveClaims } from './attempts/claims.js';
 import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
-import { claimPending, returnPending } from './attempts/pending-deliveries.js';
+import { claimPending, returnPending, savePending } from './attempts/pending-deliveries.js';
 import { Targets } from './attempts/targets.js';
 
 const PAUSE_MS = 250;
@@ -57,20 +58,21 @@ export class RetryLoop implements Loop {
   }
 
   private async pass(): Promise<number> {
-    const deliveries = await claimPending(this.database, this.targets, PER_ENDPOINT);
-    const crowded = deliveries.filter(({ endpoint }) => !this.queues.hasRoom(endpoint));
-    await returnPending(
-      this.database,
-      crowded.map(({ eventId }) => eventId),
-      new Date(Date.now() + NO_ROOM_MS),
-    );
-    const attempted = deliveries.filter((delivery) => !crowded.includes(delivery));
+    const claimed = await claimPending(this.database, PER_ENDPOINT);
+    if (claimed.length === 0) return 0;
+    const { ready, moved, givenUp } = await resolveClaims(this.database, this.targets, claimed);
+    // Under the new address before the old one is given up: a crash in between sends it to both.
+    await savePending(this.database.manager, moved);
+    await this.recorder.giveUp(givenUp);
+    const crowded = ready.filter(({ endpoint }) => !this.queues.hasRoom(endpoint));
+    await returnPending(this.database, crowded, new Date(Date.now() + NO_ROOM_MS));
+    const attempted = ready.filter((delivery) => !crowded.includes(delivery));
     for (const delivery of attempted) {
       const attempt = this.queues
         .attempt(delivery)
         .then(async (result) => {
           if (result) await this.recorder.record([result]);
-          else await returnPending(this.database, [delivery.eventId], new Date(Date.now() + NO_ROOM_MS));
+          else await returnPending(this.database, [delivery], new Date(Date.now() + NO_ROOM_MS));
         })
         .catch((error: unknown) =>
           this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'),
@@ -78,7 +80,7 @@ export class RetryLoop implements Loop {
         .finally(() => this.underWay.delete(attempt));
       this.underWay.add(attempt);
     }
-    return attempted.length;
+    return attempted.length + moved.length;
   }
 
   /** The oldest event that waits: in the retry lane, or still in the stream. */

@@ -83,7 +83,7 @@ async function deliver(sender: Pool, secret: string, { id, path, body }: Job): P
     path,
     headers: {
       'content-type': 'application/json',
-      ...signatureHeaders(secret, id, bytes, Math.floor(Date.now() / 1000)),
+      ...signatureHeaders({ secrets: [secret], legacy: false }, id, bytes, Math.floor(Date.now() / 1000)),
     },
     body: bytes,
   });

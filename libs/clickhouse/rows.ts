@@ -58,7 +58,33 @@ export interface EventRow {
   event_id: string;
   account_id: string;
   push: boolean;
+  type: string;
+  /** Its sequence in EVENTS; 0: written before there were sequences here. */
+  stream_seq: number;
   envelope: string;
+}
+
+/** A row of `attempts`: one attempt at a delivery, which is event × target. */
+export interface AttemptRow {
+  account_id: string;
+  /** When the delivery's first attempt was. */
+  first_at: string;
+  event_id: string;
+  target_kind: string;
+  target_id: string;
+  at: string;
+  attempt_id: string;
+  keyword_id: string;
+  watch_id: string;
+  source: string;
+  endpoint: string;
+  number: number;
+  duration_ms: number;
+  /** 0: nothing came. */
+  status_code: number;
+  delivered: boolean;
+  message: string;
+  next_attempt_at: string | null;
 }
 
 /** A row of `activity`. */

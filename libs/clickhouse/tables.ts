@@ -159,9 +159,39 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, watch_id, answered_at, engine)
   SETTINGS index_granularity = 256`,
 
+  // Where an event is in EVENTS, and its type, for replays; rows of the time before have 0 and nothing until the index's
+  // consumer comes to them. The index by id serves a single event that is sent again.
+  `ALTER TABLE events ADD COLUMN IF NOT EXISTS stream_seq UInt64, ADD COLUMN IF NOT EXISTS type LowCardinality(String)`,
+  `ALTER TABLE events ADD INDEX IF NOT EXISTS by_id event_id TYPE bloom_filter GRANULARITY 4`,
+
+  // Serves GET /v1/deliveries: one account, newest delivery first, its attempts together.
+  `CREATE TABLE IF NOT EXISTS attempts (
+    account_id UUID,
+    first_at DateTime64(3, 'UTC'),
+    event_id UUID,
+    target_kind LowCardinality(String),
+    target_id UUID,
+    at DateTime64(3, 'UTC'),
+    attempt_id UUID,
+    keyword_id UUID,
+    watch_id UUID,
+    source LowCardinality(String),
+    endpoint LowCardinality(String),
+    number Int32,
+    duration_ms Int32,
+    status_code Int32,
+    delivered Bool,
+    message String,
+    next_attempt_at Nullable(DateTime64(3, 'UTC')),
+    INDEX by_event event_id TYPE bloom_filter GRANULARITY 1
+  ) ENGINE = ReplacingMergeTree
+  ORDER BY (account_id, first_at, event_id, target_kind, target_id, at, attempt_id)
+  TTL toDateTime(at) + INTERVAL 90 DAY
+  SETTINGS index_granularity = 1024`,
+
   // A purge rewrites the parts that it takes rows out of: the old ones, which no read sees any more, are to go soon,
   // and not after the eight minutes of the default.
-  ...['mentions', 'events', 'activity', 'listing_observations', 'market_days', 'answers'].map(
+  ...['mentions', 'events', 'activity', 'attempts', 'listing_observations', 'market_days', 'answers'].map(
     (table) => `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 10`,
   ),
 ];

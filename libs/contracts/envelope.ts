@@ -22,6 +22,39 @@ export const BODY_KEY_OF: Readonly<Record<SourceId, BodyKey>> = {
   vinted: 'listing',
 };
 
+/** The types of event of each source, in the order of the interface. */
+export const EVENT_TYPES_OF: Readonly<Record<SourceId, readonly string[]>> = {
+  x: ['tweet.created'],
+  reddit: ['post.created', 'reddit_comment.created'],
+  youtube: ['video.created'],
+  tiktok: ['tiktok_video.created'],
+  bluesky: ['bluesky_post.created'],
+  hackernews: ['hn_item.created'],
+  mastodon: ['mastodon_post.created'],
+  lemmy: ['lemmy_post.created', 'lemmy_comment.created'],
+  github: ['github_item.created'],
+  producthunt: ['producthunt_post.created'],
+  stackoverflow: ['stackoverflow_question.created', 'stackoverflow_answer.created'],
+  rss: ['article.created'],
+  ai_answers: ['answer.created', 'answer.changed', 'term.cited', 'term.uncited'],
+  vinted: ['listing.created', 'listing.price_changed', 'listing.delisted'],
+};
+
+/** The types of event of a keyword itself. */
+export const KEYWORD_EVENT_TYPES = [
+  'keyword.alert_fired',
+  'keyword.report_ready',
+  'keyword.paused',
+  'keyword.resumed',
+  'channel.disabled',
+] as const;
+
+/** Every type of event. */
+export const EVENT_TYPES: readonly string[] = [
+  ...Object.values(EVENT_TYPES_OF).flat(),
+  ...KEYWORD_EVENT_TYPES,
+];
+
 /** The public event, as it is delivered and replayed. Every key is always there; unused ones are null. */
 export interface Envelope {
   id: string;
@@ -42,8 +75,21 @@ export interface Envelope {
 }
 
 /** An event of a keyword itself: the same envelope, and what happened in `data`. */
-export interface KeywordEnvelope extends Envelope {
-  type: 'keyword.paused' | 'keyword.resumed';
-  watchId: null;
-  data: { reason: string; creditsRemaining: number };
+export type KeywordEnvelope = Envelope & { watchId: null } & (
+    | { type: 'keyword.paused' | 'keyword.resumed'; data: { reason: string; creditsRemaining: number } }
+    | { type: 'channel.disabled'; data: ChannelDisabled }
+  );
+
+/** A channel that gets nothing more until it is enabled. */
+export interface ChannelDisabled {
+  /** Null of a webhook address that a keyword names. */
+  channelId: string | null;
+  kind: 'webhook';
+  url: string;
+  /** In plain words. */
+  reason: string;
+  /** Failed attempts in a row. */
+  failures: number;
+  /** Null when the last attempt got no answer. */
+  lastStatusCode: number | null;
 }

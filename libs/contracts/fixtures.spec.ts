@@ -10,6 +10,7 @@ import { AccountEventSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { KeywordDecisionSchema, KeywordEventSchema } from './gen/earshot/keywords/v1/keyword_pb.js';
 import { LookupSchema } from './gen/earshot/lookups/v1/lookup_pb.js';
 import { PurgeSchema } from './gen/earshot/purges/v1/purge_pb.js';
+import { ReplayDecisionSchema, ReplayEventSchema } from './gen/earshot/replays/v1/replay_pb.js';
 
 /** A message as it once was stored, and what it says. Never change one: streams hold such messages for months. */
 interface Fixture {
@@ -28,6 +29,7 @@ const SCHEMAS = new Map<string, DescMessage>(
     KeywordDecisionSchema,
     LookupSchema,
     PurgeSchema,
+    ReplayDecisionSchema,
   ].map((schema) => [schema.typeName, schema]),
 );
 
@@ -63,6 +65,7 @@ describe('messages stored by every version so far', () => {
   it.each([
     ['keyword', KeywordDecisionSchema, KeywordEventSchema],
     ['account', AccountDecisionSchema, AccountEventSchema],
+    ['replay', ReplayDecisionSchema, ReplayEventSchema],
   ])('have a fixture for each event of a %s decision', (_, decision, event) => {
     const told = fixtures
       .filter(([, { message }]) => message === decision.typeName)

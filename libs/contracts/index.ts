@@ -12,4 +12,5 @@ export * from './gen/earshot/keywords/v1/definition_pb.js';
 export * from './gen/earshot/lookups/v1/lookup_pb.js';
 export * from './gen/earshot/keywords/v1/keyword_pb.js';
 export * from './gen/earshot/purges/v1/purge_pb.js';
+export * from './gen/earshot/replays/v1/replay_pb.js';
 export * from './gen/earshot/credits/v1/credit_pb.js';

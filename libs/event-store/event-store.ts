@@ -108,9 +108,25 @@ export class EventStore {
     return found;
   }
 
+  /** Deletes every message of a subject, and overwrites its bytes. One by one: a purge of the stream harms its consumers. */
+  async erase(stream: StreamName, subject: string): Promise<void> {
+    for (let seq = 1; ;) {
+      const message = await this.get(stream, { seq, next_by_subj: subject });
+      if (!message) return;
+      await this.bus.jsm.streams.deleteMessage(stream, message.seq, true);
+      seq = message.seq + 1;
+    }
+  }
+
+  /** The message at a sequence of the stream; undefined when it is gone. */
+  async at(stream: StreamName, seq: number): Promise<Stored | undefined> {
+    const found = await this.get(stream, { seq });
+    return found ? { seq: found.seq, data: found.data, subject: found.subject } : undefined;
+  }
+
   private get(
     stream: StreamName,
-    query: { last_by_subj: string } | { seq: number; next_by_subj: string },
+    query: { last_by_subj: string } | { seq: number; next_by_subj: string } | { seq: number },
   ): Promise<StoredMsg | null> {
     return this.bus.jsm.direct.getMessage(stream, query);
   }

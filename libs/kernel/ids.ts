@@ -35,6 +35,11 @@ export function eventIdOf(watchId: string, itemId: string, change = 'created'): 
   return derivedId('event', watchId, itemId, change);
 }
 
+/** The id of a webhook address of an account, as a delivery's target. The address may hold a secret, the id does not. */
+export function endpointIdOf(accountId: string, url: string): string {
+  return derivedId('endpoint', accountId, url);
+}
+
 /** True when the text is a UUID in its usual spelling. */
 export function isId(text: string): boolean {
   return validate(text);

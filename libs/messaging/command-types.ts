@@ -1,4 +1,5 @@
 import {
+  CancelReplaySchema,
   ChangeAccountSchema,
   ChangedSchema,
   ChangeKeywordSchema,
@@ -7,8 +8,10 @@ import {
   CreatedKeySchema,
   CreateKeySchema,
   CreateKeywordSchema,
+  CreateReplaySchema,
   CreateWatchSchema,
   DoneSchema,
+  EnableEndpointSchema,
   EstimatedSchema,
   EstimateKeywordSchema,
   GrantCreditsSchema,
@@ -19,12 +22,16 @@ import {
   OpenAccountSchema,
   OpenedAccountSchema,
   PauseKeywordSchema,
+  ResendingSchema,
+  ResendSchema,
   ResumeKeywordSchema,
   RetireKeywordSchema,
   RetireWatchSchema,
   RevokeKeySchema,
   RotatedSigningSecretSchema,
   RotateSigningSecretSchema,
+  TestedWebhookSchema,
+  TestWebhookSchema,
 } from '#contracts';
 
 /** Every command that crosses NATS. Their messages stand in proto/earshot/commands. */
@@ -84,6 +91,19 @@ export const COMMANDS = {
   },
   createWatch: { subject: 'commands.keywords.create-watch', input: CreateWatchSchema, output: MadeSchema },
   changeWatch: { subject: 'commands.keywords.change-watch', input: ChangeWatchSchema, output: MadeSchema },
+  createReplay: { subject: 'commands.delivery.create-replay', input: CreateReplaySchema, output: MadeSchema },
+  cancelReplay: { subject: 'commands.delivery.cancel-replay', input: CancelReplaySchema, output: DoneSchema },
+  resend: { subject: 'commands.delivery.resend', input: ResendSchema, output: ResendingSchema },
+  testWebhook: {
+    subject: 'commands.delivery.test-webhook',
+    input: TestWebhookSchema,
+    output: TestedWebhookSchema,
+  },
+  enableEndpoint: {
+    subject: 'commands.delivery.enable-endpoint',
+    input: EnableEndpointSchema,
+    output: DoneSchema,
+  },
   retireWatch: { subject: 'commands.keywords.retire-watch', input: RetireWatchSchema, output: DoneSchema },
 } as const;
 

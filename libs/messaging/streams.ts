@@ -25,6 +25,7 @@ export const STREAMS = {
   LOOKUPS: { subjects: ['lookups.>'], maxAgeDays: 90 },
   CREDITS: { subjects: ['credits.>'], maxAgeDays: 0 },
   ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
+  REPLAYS: { subjects: ['replays.>'], maxAgeDays: 90 },
   PURGES: { subjects: ['purges.>'], maxAgeDays: 7 },
   PARKED: { subjects: ['parked.>'], maxAgeDays: 90 },
 } as const;

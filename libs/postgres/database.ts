@@ -9,6 +9,7 @@ import { Credits1763810000000 } from './migrations/1763810000000-credits.js';
 import { Requests1763820000000 } from './migrations/1763820000000-requests.js';
 import { Claims1763830000000 } from './migrations/1763830000000-claims.js';
 import { Signatures1763840000000 } from './migrations/1763840000000-signatures.js';
+import { Targets1763850000000 } from './migrations/1763850000000-targets.js';
 
 /** A service's connections to Postgres. */
 export type Database = DataSource;
@@ -68,6 +69,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Requests1763820000000,
       Claims1763830000000,
       Signatures1763840000000,
+      Targets1763850000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

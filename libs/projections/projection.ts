@@ -26,6 +26,9 @@ export interface Projection {
 /** The projection that keeps `keywords` and `watches`, for those who act on a decision once its rows stand. */
 export const KEYWORDS_PROJECTION = 'keywords-v1';
 
+/** The consumer that keeps ClickHouse's index of EVENTS, for those who act on an event once the index names it. */
+export const EVENTS_INDEX = 'events-index-v1';
+
 type Verdict = 'applied' | 'known' | 'early';
 
 /**

@@ -40,6 +40,8 @@ const eventRow = (watchId: string, occurredAt: string): EventRow => {
     event_id: id,
     account_id: ada.accountId,
     push: true,
+    type: 'hn_item.created',
+    stream_seq: 0,
     envelope: JSON.stringify({
       id,
       type: 'hn_item.created',

@@ -298,6 +298,8 @@ describe('the events of a watch', () => {
       event_id: derivedId('spec event', String(n), watchId),
       account_id: accountId,
       push: true,
+      type: 'hn_item.created',
+      stream_seq: 0,
       // Neither spaces, nor the order of keys, nor a large number survive a parse and a print.
       envelope: `{ "occurredAt" : "${ago(20 - n)}",  "item": {"source":"hackernews","id":"${n}","z":1,"a":1.50,"big":12345678901234567890, "text":"\\u00e9 é"},"id":"${derivedId('spec event', String(n), watchId)}", "type":"hn_item.created","watchId":"${watchId}","keywordId":null,"listing":null,"tweet":null,"post":null,"video":null,"article":null,"answer":null,"previousPrice":null,"ai":null }`,
     });

@@ -1,26 +1,62 @@
 import { create } from '@bufbuild/protobuf';
-import { EventSchema, type Event, type KeywordDecision, type KeywordEnvelope } from '#contracts';
+import {
+  EventSchema,
+  type ChannelDisabled,
+  type Event,
+  type KeywordDecision,
+  type KeywordEnvelope,
+} from '#contracts';
 import { derivedId } from '#kernel';
 
-/** What receivers are told of a keyword's own life: that it rests, and that it runs again. */
+/** The events of a keyword's own life: that it rests, and that it runs again. */
 export function keywordEventsOf(decision: KeywordDecision): Event[] {
+  const { accountId, subjectId: keywordId, commandId, decidedAt: occurredAt } = decision;
   return decision.events.flatMap(({ event }, index) => {
-    if (event.case === 'keywordPaused' && event.value.stopped)
-      return [eventOf(decision, index, 'keyword.paused', event.value)];
-    if (event.case === 'keywordResumed' && event.value.running)
-      return [eventOf(decision, index, 'keyword.resumed', event.value)];
+    const told = (type: 'keyword.paused' | 'keyword.resumed', data: Pause) =>
+      keywordEvent({
+        eventId: derivedId('keyword-event', keywordId, commandId, String(index)),
+        accountId,
+        keywordId,
+        occurredAt,
+        type,
+        data: { reason: data.reason, creditsRemaining: data.creditsRemaining },
+      });
+    if (event.case === 'keywordPaused' && event.value.stopped) return [told('keyword.paused', event.value)];
+    if (event.case === 'keywordResumed' && event.value.running) return [told('keyword.resumed', event.value)];
     return [];
   });
 }
 
-function eventOf(
-  { accountId, subjectId: keywordId, commandId, decidedAt }: KeywordDecision,
-  index: number,
-  type: KeywordEnvelope['type'],
-  { reason, creditsRemaining }: { reason: string; creditsRemaining: number },
+/**
+ * The event that a webhook address which the keyword names was disabled.
+ * @param recordId the record that says so: the event's id is derived from it
+ */
+export function channelDisabledOf(
+  recordId: string,
+  keyword: { accountId: string; keywordId: string },
+  occurredAt: string,
+  data: ChannelDisabled,
 ): Event {
-  const eventId = derivedId('keyword-event', keywordId, commandId, String(index));
-  const envelope: KeywordEnvelope = {
+  const eventId = derivedId('channel-disabled', keyword.keywordId, recordId);
+  return keywordEvent({ ...keyword, eventId, occurredAt, type: 'channel.disabled', data });
+}
+
+interface Pause {
+  reason: string;
+  creditsRemaining: number;
+}
+
+type KeywordHappening = Pick<KeywordEnvelope, 'type' | 'data'>;
+
+function keywordEvent({
+  eventId,
+  accountId,
+  keywordId,
+  occurredAt,
+  type,
+  data,
+}: KeywordHappening & { eventId: string; accountId: string; keywordId: string; occurredAt: string }): Event {
+  const envelope = {
     id: eventId,
     type,
     watchId: null,
@@ -33,10 +69,10 @@ function eventOf(
     article: null,
     answer: null,
     previousPrice: null,
-    occurredAt: decidedAt,
+    occurredAt,
     ai: null,
-    data: { reason, creditsRemaining },
-  };
+    data,
+  } as KeywordEnvelope;
   return create(EventSchema, {
     eventId,
     accountId,
@@ -44,7 +80,7 @@ function eventOf(
     watchId: keywordId,
     keywordId,
     type,
-    occurredAt: decidedAt,
+    occurredAt,
     envelope: new TextEncoder().encode(JSON.stringify(envelope)),
     push: true,
   });

@@ -11,7 +11,7 @@ export function analysisPurge(clickhouse: ClickHouseClient): Durable {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
     const days = await observedDays(clickhouse, accountId, keywordId);
     const own = 'account_id = {accountId: UUID}';
-    for (const table of ['mentions', 'activity', 'answers', 'listing_observations'])
+    for (const table of ['mentions', 'activity', 'attempts', 'answers', 'listing_observations'])
       await erase(clickhouse, table, `${own} AND keyword_id = {keywordId: UUID}`, { accountId, keywordId });
     await erase(clickhouse, 'events', `${own} AND watch_id IN {watchIds: Array(UUID)}`, {
       accountId,

@@ -12,7 +12,10 @@ export function attemptActivitySink(clickhouse: ClickHouseClient): Durable {
     // An insert costs ClickHouse as much as some hundred rows do.
     lingerMs: 500,
     async handle(batch) {
-      const attempts = batch.map(({ data }) => fromBinary(AttemptSchema, data));
+      // That an endpoint was disabled is told to every keyword that uses it: see disabled-endpoints.handler.ts.
+      const attempts = batch
+        .map(({ data }) => fromBinary(AttemptSchema, data))
+        .filter(({ endpointDisabled }) => !endpointDisabled);
       await insertRows<ActivityRow>(
         clickhouse,
         'activity',

@@ -1,11 +1,11 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { EventSchema, type Event } from '#contracts';
-import { insertRows, NO_ID, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
+import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clickhouse';
 import { done, type Durable } from '#messaging';
 import type { Database } from '#postgres';
 import { knownWatches } from './check-sink.js';
 
-/** Writes EVENTS into ClickHouse: the mention for reading, the envelope's bytes for replay. */
+/** Writes EVENTS into ClickHouse: the mention for reading. */
 export function mentionsSink(clickhouse: ClickHouseClient, database: Database): Durable {
   return {
     stream: 'EVENTS',
@@ -20,25 +20,9 @@ export function mentionsSink(clickhouse: ClickHouseClient, database: Database): 
       );
       const events = all.filter((event) => known.has(event.watchId));
       await insertRows<MentionRow>(clickhouse, 'mentions', events.flatMap(mentionRow));
-      await insertRows<EventRow>(clickhouse, 'events', events.flatMap(eventRow));
       return batch.map(() => done);
     },
   };
-}
-
-/** Dropped items stay readable as mentions; as events they never happened. */
-function eventRow(event: Event): EventRow[] {
-  if (event.dropped) return [];
-  return [
-    {
-      watch_id: event.watchId,
-      occurred_at: event.occurredAt,
-      event_id: event.eventId,
-      account_id: event.accountId,
-      push: event.push,
-      envelope: new TextDecoder().decode(event.envelope),
-    },
-  ];
 }
 
 function mentionRow(event: Event): MentionRow[] {

@@ -1,22 +1,52 @@
-/** One event on its way to one endpoint. */
-export interface Delivery {
+import type { Signing } from './signature.js';
+
+/**
+ * What an event can be sent to. `webhook`: the address that its watch or keyword names. `resend`: an address to which a
+ * user sends one event again. `replay`: the address of a replay.
+ */
+export type TargetKind = 'webhook' | 'resend' | 'replay';
+
+/** The target of a delivery. Each target of an event has its own attempts and retries. */
+export interface Target {
+  kind: TargetKind;
+  /** UUID; of a webhook address `endpointIdOf`, of a resend or a replay its own id. */
+  id: string;
+}
+
+/** What tells deliveries apart. */
+export interface DeliveryKey {
   eventId: string;
+  target: Target;
+}
+
+/** A delivery as records name it. */
+export interface Addressed extends DeliveryKey {
   accountId: string;
   watchId: string;
   /** Empty for a watch that no keyword owns. */
   keywordId: string;
   source: string;
+  /** The address of the target. */
   endpoint: string;
-  /** The envelope's bytes, exactly as stored. */
-  body: Uint8Array;
-  secret: string;
-  /** Attempts made before. */
-  attempts: number;
   /** When the first attempt was, or would have been, in ms. */
   firstAt: number;
-  failingSince: number | undefined;
   /** True while a row of `pending_deliveries` stands for it. */
   pending: boolean;
+}
+
+/** One event on its way to one target. */
+export interface Delivery extends Addressed {
+  /** The envelope's bytes, exactly as stored. */
+  body: Uint8Array;
+  signing: Signing;
+  /** Attempts made before. */
+  attempts: number;
+  failingSince: number | undefined;
+}
+
+/** A delivery of which nothing more is sent, and why. */
+export interface GivenUp extends Addressed {
+  reason: string;
 }
 
 /** How one attempt came out. */
@@ -29,4 +59,9 @@ export interface AttemptResult {
   statusCode: number;
   delivered: boolean;
   message: string;
+}
+
+/** One text for each delivery, for sets and maps. */
+export function keyOf({ eventId, target }: DeliveryKey): string {
+  return `${eventId} ${target.kind} ${target.id}`;
 }

@@ -1,36 +1,42 @@
 import type { Database, Tx } from '#postgres';
-import type { Delivery } from './delivery.js';
-import type { Targets } from './targets.js';
+import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 
 /** Longer than an attempt may take: a claimed row is not claimed again before. */
 const CLAIM_SECONDS = 20;
 
 interface Row {
   event_id: string;
+  target_kind: string;
+  target_id: string;
   account_id: string;
   watch_id: string;
   keyword_id: string | null;
   source: string;
   endpoint: string;
-  body: Buffer;
-  attempts: number;
   first_at: Date;
 }
 
+/** A delivery that was claimed: how it is signed, and where to, is read anew. */
+export type ClaimedDelivery = Addressed & Pick<Delivery, 'body' | 'attempts'>;
+
 /** A delivery that waits in the table until `dueAt` (ms). */
-export type PendingDelivery = Delivery & { dueAt: number };
+export type PendingDelivery = ClaimedDelivery & { dueAt: number };
+
+const COLUMNS =
+  'p.event_id, p.target_kind, p.target_id, p.account_id, p.watch_id, p.keyword_id, p.source, p.endpoint, p.first_at';
+const SAME_KEY = 'p.event_id = k.event_id AND p.target_kind = k.target_kind AND p.target_id = k.target_id';
 
 /** Writes deliveries that wait; a row that stands already is brought up to date. */
 export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   await tx.query(
-    `INSERT INTO pending_deliveries
-       (event_id, account_id, watch_id, keyword_id, source, endpoint, body, attempts, first_at, due_at)
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bytea[], $8::int[],
-       $9::timestamptz[], $10::timestamptz[])
-     ON CONFLICT (event_id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at`,
+    `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, keyword_id, source, endpoint,
+       body, attempts, first_at, due_at)
+     SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
+       $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[])
+     ON CONFLICT (event_id, target_kind, target_id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at`,
     [
-      deliveries.map((one) => one.eventId),
+      ...keyColumns(deliveries),
       deliveries.map((one) => one.accountId),
       deliveries.map((one) => one.watchId),
       deliveries.map((one) => one.keywordId || null),
@@ -44,87 +50,93 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
   );
 }
 
-/** Takes rows away: delivered, or given up. */
-export async function dropPending(tx: Tx, eventIds: readonly string[]): Promise<void> {
-  if (eventIds.length > 0)
-    await tx.query('DELETE FROM pending_deliveries WHERE event_id = ANY($1)', [eventIds]);
+/** Takes rows away: delivered, or given up. @returns `keyOf` those that were there */
+export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set();
+  const [rows]: [Row[]] = await tx.query(
+    `DELETE FROM pending_deliveries p USING unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id)
+     WHERE ${SAME_KEY} RETURNING ${COLUMNS}`,
+    keyColumns(keys),
+  );
+  return new Set(rows.map((row) => keyOf(addressedOf(row))));
 }
 
 /** Takes away what waits for an endpoint; a row that somebody holds just now is left to who claims it next. */
-export async function dropWaiting(tx: Tx, accountId: string, endpoint: string): Promise<void> {
-  await tx.query(
-    `DELETE FROM pending_deliveries WHERE event_id IN (SELECT event_id FROM pending_deliveries
-       WHERE account_id = $1 AND endpoint = $2 FOR UPDATE SKIP LOCKED)`,
+export async function dropWaitingAt(tx: Tx, accountId: string, endpoint: string): Promise<Addressed[]> {
+  const [rows]: [Row[]] = await tx.query(
+    `WITH k AS MATERIALIZED (SELECT event_id, target_kind, target_id FROM pending_deliveries
+       WHERE account_id = $1 AND endpoint = $2 FOR UPDATE SKIP LOCKED)
+     DELETE FROM pending_deliveries p USING k WHERE ${SAME_KEY} RETURNING ${COLUMNS}`,
     [accountId, endpoint],
   );
+  return rows.map(addressedOf);
 }
 
-/** Makes claimed rows due at once: the attempt was not made. */
+/** What waits for a replay. */
+export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]> {
+  const rows: Row[] = await tx.query(
+    `SELECT ${COLUMNS} FROM pending_deliveries p
+     WHERE p.target_kind <> 'webhook' AND p.target_kind = 'replay' AND p.target_id = $1`,
+    [replayId],
+  );
+  return rows.map(addressedOf);
+}
+
+/** Makes claimed rows due again: the attempt was not made. */
 export async function returnPending(
   database: Database,
-  eventIds: readonly string[],
+  keys: readonly DeliveryKey[],
   dueAt: Date,
 ): Promise<void> {
-  if (eventIds.length > 0)
-    await database.query('UPDATE pending_deliveries SET due_at = $2 WHERE event_id = ANY($1)', [
-      eventIds,
-      dueAt,
-    ]);
+  if (keys.length > 0)
+    await database.query(
+      `UPDATE pending_deliveries p SET due_at = $4
+       FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
+      [...keyColumns(keys), dueAt],
+    );
 }
 
 /**
  * Takes deliveries that are due, at most `perEndpoint` of each endpoint, so that a long queue of one starves no
  * other. The endpoints are walked along the index, which costs as many steps as there are endpoints.
  */
-export async function claimPending(
-  database: Database,
-  targets: Targets,
-  perEndpoint: number,
-): Promise<Delivery[]> {
-  const [rows]: [Row[]] = await database.query(
+export async function claimPending(database: Database, perEndpoint: number): Promise<ClaimedDelivery[]> {
+  const [rows]: [(Row & { body: Buffer; attempts: number })[]] = await database.query(
     `WITH RECURSIVE endpoints AS (
        (SELECT account_id, endpoint FROM pending_deliveries ORDER BY account_id, endpoint LIMIT 1)
        UNION ALL
        SELECT n.account_id, n.endpoint FROM endpoints e, LATERAL (
          SELECT account_id, endpoint FROM pending_deliveries p
-         WHERE (p.account_id, p.endpoint) > (e.account_id, e.endpoint) ORDER BY account_id, endpoint LIMIT 1) n)
-     UPDATE pending_deliveries SET due_at = now() + make_interval(secs => $2)
-     WHERE event_id = ANY (ARRAY(SELECT d.event_id FROM endpoints e, LATERAL (
-       SELECT event_id FROM pending_deliveries p
+         WHERE (p.account_id, p.endpoint) > (e.account_id, e.endpoint) ORDER BY account_id, endpoint LIMIT 1) n),
+     k AS MATERIALIZED (SELECT d.* FROM endpoints e, LATERAL (
+       SELECT event_id, target_kind, target_id FROM pending_deliveries p
        WHERE p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= now()
-       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) d))
-     RETURNING event_id, account_id, watch_id, keyword_id, source, endpoint, body, attempts, first_at`,
+       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) d)
+     UPDATE pending_deliveries p SET due_at = now() + make_interval(secs => $2)
+     FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts`,
     [perEndpoint, CLAIM_SECONDS],
   );
-  if (rows.length === 0) return [];
-  const known = await targets.of(rows.map((row) => row.watch_id));
-  // An attempt that was under way while its endpoint was disabled has left its row behind: it goes too.
-  const gone = rows.filter((row) => known.get(row.watch_id)?.disabled !== false);
-  await dropPending(
-    database.manager,
-    gone.map((row) => row.event_id),
-  );
-  return rows.flatMap((row) => {
-    const target = known.get(row.watch_id);
-    return target && !target.disabled
-      ? [deliveryOf(row, target.endpoint, target.secret, target.failingSince)]
-      : [];
-  });
+  return rows.map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
 }
 
-function deliveryOf(row: Row, endpoint: string, secret: string, failingSince: number | undefined): Delivery {
+function keyColumns(keys: readonly DeliveryKey[]): [string[], string[], string[]] {
+  return [
+    keys.map(({ eventId }) => eventId),
+    keys.map(({ target }) => target.kind),
+    keys.map(({ target }) => target.id),
+  ];
+}
+
+function addressedOf(row: Row): Addressed {
   return {
     eventId: row.event_id,
+    target: { kind: row.target_kind as TargetKind, id: row.target_id },
     accountId: row.account_id,
     watchId: row.watch_id,
     keywordId: row.keyword_id ?? '',
     source: row.source,
-    endpoint,
-    body: row.body,
-    secret,
-    attempts: row.attempts,
+    endpoint: row.endpoint,
     firstAt: row.first_at.getTime(),
-    failingSince,
     pending: true,
   };
 }

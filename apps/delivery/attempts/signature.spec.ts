@@ -8,9 +8,20 @@ import { signatureHeaders } from './signature.js';
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const BODY = Buffer.from('{"test": 2432232314}');
 
+const signed = (secrets: readonly string[], eventId: string, body: Uint8Array, t: number) =>
+  signatureHeaders({ secrets, legacy: false }, eventId, body, t);
+
+const hexOf = (secret: string, ...parts: (string | Uint8Array)[]) =>
+  parts.reduce((sum, part) => sum.update(part), createHmac('sha256', secret)).digest('hex');
+
+const standardOf = (secret: string, ...parts: (string | Uint8Array)[]) => {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return parts.reduce((sum, part) => sum.update(part), createHmac('sha256', key)).digest('base64');
+};
+
 describe('the signature of a delivery', () => {
   it('is what openssl computes, in both of its forms', () => {
-    const headers = signatureHeaders(SECRET, 'msg_p5jXN8AQM9LWM0D4loKWxJek', BODY, 1614265330);
+    const headers = signed([SECRET], 'msg_p5jXN8AQM9LWM0D4loKWxJek', BODY, 1614265330);
     expect(headers['webhook-id']).toBe('msg_p5jXN8AQM9LWM0D4loKWxJek');
     expect(headers['webhook-timestamp']).toBe('1614265330');
     expect(headers['x-signature']).toBe(
@@ -19,31 +30,30 @@ describe('the signature of a delivery', () => {
     expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('is what a receiver computes that follows the interface: hex HMAC-SHA256 of "<t>.<raw body>" under the secret', () => {
+  it('holds one part for each secret, computed as the interface says', () => {
     fc.assert(
-      fc.property(fc.uint8Array(), fc.uuid(), fc.nat(), (body, eventId, t) => {
-        const secret = newSigningSecret();
-        const headers = signatureHeaders(secret, eventId, body, t);
-        const [, sentAt, hex] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers['x-signature'] ?? '') ?? [];
-        expect(sentAt).toBe(String(t));
-        const signed = Buffer.concat([Buffer.from(`${sentAt}.`), body]);
-        expect(hex).toBe(createHmac('sha256', secret).update(signed).digest('hex'));
-        const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-        expect(key.length).toBe(32);
-        const standard = Buffer.concat([
-          Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`),
-          body,
-        ]);
+      fc.property(fc.uint8Array(), fc.uuid(), fc.nat(), fc.integer({ min: 1, max: 2 }), (body, id, t, n) => {
+        const secrets = Array.from({ length: n }, newSigningSecret);
+        const headers = signed(secrets, id, body, t);
+        const parts = secrets.map((secret) => `v1=${hexOf(secret, `${t}.`, body)}`);
+        expect(headers['x-signature']).toBe([`t=${t}`, ...parts].join(','));
         expect(headers['webhook-signature']).toBe(
-          `v1,${createHmac('sha256', key).update(standard).digest('base64')}`,
+          secrets.map((secret) => `v1,${standardOf(secret, `${id}.${t}.`, body)}`).join(' '),
         );
       }),
     );
   });
 
+  it('in its legacy form is the hex HMAC of the body alone under the present secret; Standard Webhooks stays as it is', () => {
+    const secrets = [newSigningSecret(), newSigningSecret()];
+    const legacy = signatureHeaders({ secrets, legacy: true }, 'e', BODY, 1614265330);
+    expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));
+    expect(legacy['webhook-signature']).toBe(signed(secrets, 'e', BODY, 1614265330)['webhook-signature']);
+  });
+
   it('changes with the body, the instant and the secret', () => {
     const of = (secret: string, body: string, t: number) =>
-      signatureHeaders(secret, 'e', Buffer.from(body), t)['x-signature'];
+      signed([secret], 'e', Buffer.from(body), t)['x-signature'];
     const signatures = [
       of(SECRET, 'a', 1),
       of(SECRET, 'b', 1),

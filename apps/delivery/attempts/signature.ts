@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type Hmac, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 interface Keys {
@@ -10,31 +10,45 @@ interface Keys {
 
 const keysOfSecrets = new LRUCache<string, Keys>({ max: 10_000 });
 
+/** How an account's deliveries are signed. */
+export interface Signing {
+  /** The present secret; behind it, for 24 h after a rotation, the one before. */
+  secrets: readonly string[];
+  /** True: `X-Signature` is the hex HMAC-SHA256 of the body alone, under the present secret. */
+  legacy: boolean;
+}
+
 /**
  * The headers that prove a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` under the secret's text) and the
- * three of Standard Webhooks (https://www.standardwebhooks.com), whose key is the base64 behind `whsec_`.
- * Made anew for each attempt: receivers refuse a timestamp older than 5 minutes.
+ * three of Standard Webhooks (https://www.standardwebhooks.com), whose key is the base64 behind `whsec_`. Both carry a
+ * signature of each secret. Made anew for each attempt: receivers refuse a timestamp older than 5 minutes.
  * @param body the exact bytes that are sent
  */
 export function signatureHeaders(
-  secret: string,
+  { secrets, legacy }: Signing,
   eventId: string,
   body: Uint8Array,
   unixSeconds: number,
 ): Record<string, string> {
   const t = String(unixSeconds);
-  const keys = keysOf(secret);
-  const hex = createHmac('sha256', keys.text).update(`${t}.`).update(body).digest('hex');
-  const standard = createHmac('sha256', keys.standard)
-    .update(`${eventId}.${t}.`)
-    .update(body)
-    .digest('base64');
+  const keys = secrets.map(keysOf);
+  const hex = (key: KeyObject | undefined, ...signed: (string | Uint8Array)[]) =>
+    hmac(key, signed).digest('hex');
   return {
-    'x-signature': `t=${t},v1=${hex}`,
+    'x-signature': legacy
+      ? hex(keys[0]?.text, body)
+      : [`t=${t}`, ...keys.map(({ text }) => `v1=${hex(text, `${t}.`, body)}`)].join(','),
     'webhook-id': eventId,
     'webhook-timestamp': t,
-    'webhook-signature': `v1,${standard}`,
+    'webhook-signature': keys
+      .map(({ standard }) => `v1,${hmac(standard, [`${eventId}.${t}.`, body]).digest('base64')}`)
+      .join(' '),
   };
+}
+
+function hmac(key: KeyObject | undefined, signed: readonly (string | Uint8Array)[]): Hmac {
+  if (!key) throw new Error('the account has no signing secret');
+  return signed.reduce<Hmac>((sum, part) => sum.update(part), createHmac('sha256', key));
 }
 
 function keysOf(secret: string): Keys {

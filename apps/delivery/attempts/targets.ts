@@ -1,30 +1,55 @@
 import { LRUCache } from 'lru-cache';
+import { endpointIdOf } from '#kernel';
 import type { Database } from '#postgres';
 import type { SecretBox } from '#secrets';
+import type { Signing } from './signature.js';
 
-/** Where a watch's events go, and how they are signed. */
-export interface Target {
+/** An address of an account: how deliveries to it are signed, and how it is. */
+export interface Endpoint {
   endpoint: string;
-  secret: string;
-  disabled: boolean;
+  signing: Signing;
+  /** Why it is disabled; undefined: it is not. */
+  disabledReason: string | undefined;
   /** Since when the endpoint has done nothing but fail, in ms; undefined when it is well. */
   failingSince: number | undefined;
+}
+
+/** Where a watch's or a keyword's events go at present. */
+export interface Webhook extends Endpoint {
+  /** `endpointIdOf` */
+  endpointId: string;
   /** The types of event that a keyword has asked for; absent: a watch's, which takes all. */
   only?: readonly string[];
 }
 
+/** An address that somebody of an account has named. */
+export interface Address {
+  accountId: string;
+  endpoint: string;
+}
+
 interface Row {
-  id: string;
-  webhook_url: string;
-  events: string[] | null;
+  account_id: string;
+  endpoint: string;
   signing_secret_encrypted: Buffer;
-  disabled_at: Date | null;
+  /** Null: there is none, or it is not valid any more. */
+  previous_secret: Buffer | null;
+  signature_version: string;
+  disabled_reason: string | null;
   failing_since: Date | null;
 }
 
-/** Reads, for each batch anew, what a watch's webhook is: a changed address holds from the next event on. */
+/** Joined with `t (account_id, endpoint)`. */
+const ENDPOINT_COLUMNS = `a.signing_secret_encrypted, a.signature_version, e.failing_since,
+  CASE WHEN e.disabled_at IS NOT NULL THEN coalesce(e.disabled_reason, '') END AS disabled_reason,
+  CASE WHEN a.previous_signing_secret_valid_until > now() THEN a.previous_signing_secret_encrypted END AS previous_secret`;
+const ENDPOINT_JOINS = `JOIN accounts a ON a.account_id = t.account_id
+  LEFT JOIN webhook_endpoints e ON e.account_id = t.account_id AND e.endpoint = t.endpoint`;
+
+/** Reads, for each batch anew, where events go and how they are signed: a change holds from the next event on. */
 export class Targets {
   private readonly secrets = new LRUCache<string, string>({ max: 10_000 });
+  private readonly ids = new LRUCache<string, string>({ max: 10_000 });
 
   constructor(
     private readonly database: Database,
@@ -32,35 +57,70 @@ export class Targets {
   ) {}
 
   /**
-   * Missing are watches without a webhook, those whose webhook only rules may use, and those that were deleted. The
-   * events of a keyword itself stand under its own id.
+   * The webhooks of watches and keywords, by their ids. Missing are those without one, those whose webhook only rules may
+   * use, and those that were deleted. The events of a keyword itself are stored under its own id.
    */
-  async of(ids: readonly string[]): Promise<Map<string, Target>> {
-    const rows: Row[] = await this.database.query(
-      `SELECT t.*, a.signing_secret_encrypted, e.disabled_at, e.failing_since
+  async webhooksOf(ids: readonly string[]): Promise<Map<string, Webhook>> {
+    const rows: (Row & { id: string; events: string[] | null })[] = await this.database.query(
+      `SELECT t.*, ${ENDPOINT_COLUMNS}
        FROM (
-         SELECT watch_id AS id, account_id, webhook_url, NULL::jsonb AS events FROM watches
+         SELECT watch_id AS id, account_id, webhook_url AS endpoint, NULL::jsonb AS events FROM watches
          WHERE watch_id = ANY($1) AND retired_at IS NULL AND webhook_mode = 'all'
          UNION ALL
          SELECT keyword_id, account_id, NULLIF(definition->>'webhookUrl', ''), definition->'webhookEvents'
          FROM keywords WHERE keyword_id = ANY($1) AND state <> 'retired'
-       ) AS t JOIN accounts a USING (account_id)
-         LEFT JOIN webhook_endpoints e ON e.account_id = t.account_id AND e.endpoint = t.webhook_url
-       WHERE t.webhook_url IS NOT NULL`,
+       ) AS t ${ENDPOINT_JOINS}
+       WHERE t.endpoint IS NOT NULL`,
       [[...new Set(ids)]],
     );
     return new Map(
       rows.map((row) => [
         row.id,
         {
-          endpoint: row.webhook_url,
-          secret: this.open(row.signing_secret_encrypted),
-          disabled: row.disabled_at !== null,
-          failingSince: row.failing_since?.getTime(),
+          ...this.endpointOf(row),
+          endpointId: this.idOf(row),
           ...(row.events ? { only: row.events } : {}),
         },
       ]),
     );
+  }
+
+  /** The addresses as they are now, by `addressKey`. Missing are those of accounts that do not exist. */
+  async endpoints(addresses: readonly Address[]): Promise<Map<string, Endpoint>> {
+    if (addresses.length === 0) return new Map();
+    const rows: Row[] = await this.database.query(
+      `SELECT t.*, ${ENDPOINT_COLUMNS}
+       FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[]) AS u (account_id, endpoint)) AS t ${ENDPOINT_JOINS}`,
+      [addresses.map(({ accountId }) => accountId), addresses.map(({ endpoint }) => endpoint)],
+    );
+    return new Map(
+      rows.map((row) => [
+        addressKey({ accountId: row.account_id, endpoint: row.endpoint }),
+        this.endpointOf(row),
+      ]),
+    );
+  }
+
+  private endpointOf(row: Row): Endpoint {
+    const sealed = [row.signing_secret_encrypted, ...(row.previous_secret ? [row.previous_secret] : [])];
+    return {
+      endpoint: row.endpoint,
+      signing: {
+        secrets: sealed.map((one) => this.open(one)),
+        legacy: row.signature_version === 'legacy',
+      },
+      disabledReason: row.disabled_reason ?? undefined,
+      failingSince: row.failing_since?.getTime(),
+    };
+  }
+
+  private idOf({ account_id, endpoint }: Row): string {
+    const key = addressKey({ accountId: account_id, endpoint });
+    const known = this.ids.get(key);
+    if (known !== undefined) return known;
+    const id = endpointIdOf(account_id, endpoint);
+    this.ids.set(key, id);
+    return id;
   }
 
   private open(sealed: Buffer): string {
@@ -71,4 +131,9 @@ export class Targets {
     this.secrets.set(key, secret);
     return secret;
   }
+}
+
+/** One text for each address of each account. */
+export function addressKey({ accountId, endpoint }: Address): string {
+  return `${accountId} ${endpoint}`;
 }

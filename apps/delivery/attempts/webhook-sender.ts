@@ -21,16 +21,25 @@ export async function sendWebhook(http: OutboundHttp, delivery: Delivery): Promi
   };
 }
 
-async function post(http: OutboundHttp, { endpoint, body, secret, eventId }: Delivery, unixSeconds: number) {
+/** The headers of one attempt, our name left out, which the door adds. */
+export function webhookHeaders(
+  { target, signing, eventId, body }: Pick<Delivery, 'target' | 'signing' | 'eventId' | 'body'>,
+  unixSeconds: number,
+): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...signatureHeaders(signing, eventId, body, unixSeconds),
+    ...(target.kind === 'replay' ? { 'x-replay': target.id } : {}),
+  };
+}
+
+async function post(http: OutboundHttp, delivery: Delivery, unixSeconds: number) {
   try {
     const { status } = await http.request({
       method: 'POST',
-      url: endpoint,
-      headers: {
-        'content-type': 'application/json',
-        ...signatureHeaders(secret, eventId, body, unixSeconds),
-      },
-      body,
+      url: delivery.endpoint,
+      headers: webhookHeaders(delivery, unixSeconds),
+      body: delivery.body,
       deadlineMs: DEADLINE_MS,
       maxBytes: RESPONSE_BYTES,
       overflow: 'cut',

@@ -7,7 +7,8 @@ import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
-import type { AttemptResult, Delivery } from '../attempts/delivery.js';
+import { DISABLED } from '../attempts/claims.js';
+import type { AttemptResult, Delivery, GivenUp } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { savePending } from '../attempts/pending-deliveries.js';
 import { Targets } from '../attempts/targets.js';
@@ -60,33 +61,35 @@ export class EventsHandler {
   }
 
   private async deliveriesOf(events: readonly PushedEvent[]): Promise<Delivery[]> {
-    const targets = await this.targets.of(events.map((event) => event.watchId));
+    const webhooks = await this.targets.webhooksOf(events.map((event) => event.watchId));
     const now = Date.now();
-    const deliveries = events.flatMap((event) => {
-      const target = targets.get(event.watchId);
-      if (!target || (target.only && !target.only.includes(event.type))) return [];
+    const deliveries: Delivery[] = [];
+    const unsent: GivenUp[] = [];
+    for (const event of events) {
+      const webhook = webhooks.get(event.watchId);
+      if (!webhook || (webhook.only && !webhook.only.includes(event.type))) continue;
       const { eventId, accountId, watchId, keywordId, source, envelope: body } = event;
-      const { endpoint, secret, failingSince, disabled } = target;
-      return [
-        {
-          eventId,
-          accountId,
-          watchId,
-          keywordId,
-          source,
-          endpoint,
-          body,
-          secret,
-          attempts: 0,
-          firstAt: now,
-          failingSince,
-          disabled,
-          pending: false,
-        },
-      ];
-    });
-    await this.recorder.giveUp(deliveries.filter((delivery) => delivery.disabled));
-    return deliveries.filter((delivery) => !delivery.disabled);
+      const { endpoint, endpointId, signing, failingSince } = webhook;
+      const delivery: Delivery = {
+        eventId,
+        target: { kind: 'webhook', id: endpointId },
+        accountId,
+        watchId,
+        keywordId,
+        source,
+        endpoint,
+        body,
+        signing,
+        attempts: 0,
+        firstAt: now,
+        failingSince,
+        pending: false,
+      };
+      if (webhook.disabledReason !== undefined) unsent.push({ ...delivery, reason: DISABLED });
+      else deliveries.push(delivery);
+    }
+    await this.recorder.giveUp(unsent);
+    return deliveries;
   }
 
   private async deliver(deliveries: readonly Delivery[]): Promise<void> {

@@ -1,14 +1,33 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { PurgeSchema } from '#contracts';
-import { purgeDurable, type Durable } from '#messaging';
-import { transactionWithoutLimit, type Database } from '#postgres';
+import type { EventStore } from '#event-store';
+import { purgeDurable, subjectOf, type Durable } from '#messaging';
+import { transactionWithoutLimit, type Database, type Tx } from '#postgres';
+import { purgeReplays, replaysOf } from '../replays/replay-progress.js';
 
-/** Deletes the deliveries of a purged keyword that still wait. */
-export function deliveryPurge(database: Database): Durable {
+/** Ends the replays of a purged keyword, and deletes what waits to be delivered and what is known of its endpoints. */
+export function deliveryPurge(database: Database, store: EventStore): Durable {
   return purgeDurable('delivery', async (data) => {
-    const { keywordId, watchIds } = fromBinary(PurgeSchema, data);
-    await transactionWithoutLimit(database, (tx) =>
-      tx.query('DELETE FROM pending_deliveries WHERE watch_id = ANY($1)', [[...watchIds, keywordId]]),
-    );
+    const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
+    // Before the stream: whoever works on a replay looks here.
+    await purgeReplays(database.manager, keywordId);
+    for (const replayId of await replaysOf(database.manager, keywordId))
+      await store.erase('REPLAYS', subjectOf('REPLAYS', accountId, replayId));
+    await transactionWithoutLimit(database, async (tx) => {
+      await tx.query('DELETE FROM pending_deliveries WHERE watch_id = ANY($1)', [[...watchIds, keywordId]]);
+      await forgetEndpoints(tx, accountId);
+    });
   });
+}
+
+/** An address that nothing of the account names any more may hold what was purged. */
+async function forgetEndpoints(tx: Tx, accountId: string): Promise<void> {
+  await tx.query(
+    `DELETE FROM webhook_endpoints e WHERE account_id = $1
+       AND NOT EXISTS (SELECT 1 FROM keywords k WHERE k.account_id = $1 AND k.definition->>'webhookUrl' = e.endpoint)
+       AND NOT EXISTS (SELECT 1 FROM watches w WHERE w.account_id = $1 AND w.webhook_url = e.endpoint)
+       AND NOT EXISTS (SELECT 1 FROM pending_deliveries p WHERE p.account_id = $1 AND p.endpoint = e.endpoint)
+       AND NOT EXISTS (SELECT 1 FROM replays r WHERE r.account_id = $1 AND r.url = e.endpoint)`,
+    [accountId],
+  );
 }

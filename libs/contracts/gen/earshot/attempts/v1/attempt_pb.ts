@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/attempts/v1/attempt.proto.
  */
 export const file_earshot_attempts_v1_attempt: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEijgIKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAliBnByb3RvMw");
+  fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEijwMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSKwoGdGFyZ2V0GA8gASgLMhsuZWFyc2hvdC5hdHRlbXB0cy52MS5UYXJnZXQSEAoIZmlyc3RfYXQYECABKAkSQAoRZW5kcG9pbnRfZGlzYWJsZWQYESABKAsyJS5lYXJzaG90LmF0dGVtcHRzLnYxLkVuZHBvaW50RGlzYWJsZWQiIgoGVGFyZ2V0EgwKBGtpbmQYASABKAkSCgoCaWQYAiABKAkiWwoQRW5kcG9pbnREaXNhYmxlZBILCgN1cmwYASABKAkSDgoGcmVhc29uGAIgASgJEhAKCGZhaWx1cmVzGAMgASgFEhgKEGxhc3Rfc3RhdHVzX2NvZGUYBCABKAViBnByb3RvMw");
 
 /**
  * One webhook attempt. Stream ATTEMPTS, subject attempts.<account>.<watch>,
@@ -20,7 +20,7 @@ export const file_earshot_attempts_v1_attempt: GenFile = /*@__PURE__*/
  */
 export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   /**
-   * UUIDv5 of event, endpoint, attempt number and start.
+   * UUIDv5 of event, target, attempt number and start.
    *
    * @generated from field: string attempt_id = 1;
    */
@@ -59,7 +59,7 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   endpoint: string;
 
   /**
-   * From 1; 0 when the event was not sent at all, since its endpoint is disabled.
+   * From 1; 0 when nothing was sent (message says why), and in the record of a disabled endpoint.
    *
    * @generated from field: int32 number = 8;
    */
@@ -100,6 +100,28 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
    * @generated from field: string next_attempt_at = 14;
    */
   nextAttemptAt: string;
+
+  /**
+   * What the event was sent to. Absent in messages written before there were several targets: the watch's webhook.
+   *
+   * @generated from field: earshot.attempts.v1.Target target = 15;
+   */
+  target?: Target | undefined;
+
+  /**
+   * When the delivery's first attempt was, ISO 8601; empty: at.
+   *
+   * @generated from field: string first_at = 16;
+   */
+  firstAt: string;
+
+  /**
+   * Present in the record that an endpoint was disabled. It is no attempt: event_id, watch_id and keyword_id name the
+   * delivery whose failure disabled the endpoint.
+   *
+   * @generated from field: earshot.attempts.v1.EndpointDisabled endpoint_disabled = 17;
+   */
+  endpointDisabled?: EndpointDisabled | undefined;
 };
 
 /**
@@ -108,4 +130,72 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
  */
 export const AttemptSchema: GenMessage<Attempt> = /*@__PURE__*/
   messageDesc(file_earshot_attempts_v1_attempt, 0);
+
+/**
+ * The target of a delivery: together with the event its key.
+ *
+ * @generated from message earshot.attempts.v1.Target
+ */
+export type Target = Message<"earshot.attempts.v1.Target"> & {
+  /**
+   * webhook: a webhook address. resend: one event that a user sends again. replay: a replay. More kinds may come.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * UUID. webhook: UUIDv5 of account and address. resend, replay: the id of the resend or the replay.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message earshot.attempts.v1.Target.
+ * Use `create(TargetSchema)` to create a new message.
+ */
+export const TargetSchema: GenMessage<Target> = /*@__PURE__*/
+  messageDesc(file_earshot_attempts_v1_attempt, 1);
+
+/**
+ * @generated from message earshot.attempts.v1.EndpointDisabled
+ */
+export type EndpointDisabled = Message<"earshot.attempts.v1.EndpointDisabled"> & {
+  /**
+   * The whole address.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * Why, in plain words.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Failed attempts in a row.
+   *
+   * @generated from field: int32 failures = 3;
+   */
+  failures: number;
+
+  /**
+   * 0 when the last attempt got no answer.
+   *
+   * @generated from field: int32 last_status_code = 4;
+   */
+  lastStatusCode: number;
+};
+
+/**
+ * Describes the message earshot.attempts.v1.EndpointDisabled.
+ * Use `create(EndpointDisabledSchema)` to create a new message.
+ */
+export const EndpointDisabledSchema: GenMessage<EndpointDisabled> = /*@__PURE__*/
+  messageDesc(file_earshot_attempts_v1_attempt, 2);
 

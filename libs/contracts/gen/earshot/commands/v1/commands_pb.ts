@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iEgoETWFkZRIKCgJpZBgBIAEoCSJaCg1SZXRpcmVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEg0KBXB1cmdlGAQgASgIIooCCgtDcmVhdGVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEi8KCGNyaXRlcmlhGAQgASgLMh0uZWFyc2hvdC5rZXl3b3Jkcy52MS5Dcml0ZXJpYRIYChBpbnRlcnZhbF9zZWNvbmRzGAUgASgFEhgKC3dlYmhvb2tfdXJsGAYgASgJSACIAQESKgoCYWkYByABKAsyHi5lYXJzaG90LmtleXdvcmRzLnYxLkFnZW50U3RlcBIQCghhbmFseXNpcxgIIAEoCBIQCghiYWNrZmlsbBgJIAEoCEIOCgxfd2ViaG9va191cmwiywEKC0NoYW5nZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRIdChBpbnRlcnZhbF9zZWNvbmRzGAQgASgFSACIAQESGAoLd2ViaG9va191cmwYBSABKAlIAYgBARIWCglpc19hY3RpdmUYBiABKAhIAogBAUITChFfaW50ZXJ2YWxfc2Vjb25kc0IOCgxfd2ViaG9va191cmxCDAoKX2lzX2FjdGl2ZSJHCgtSZXRpcmVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkifAoGTG9va1VwEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEhUKDXF1ZXN0aW9uX2pzb24YBSABKAkSEAoIZGVhZGxpbmUYBiABKAkiQgoITG9va2VkVXASEQoJYm9keV9qc29uGAEgASgJEg0KBWZvdW5kGAIgASgFEhQKDGNvc3RfY3JlZGl0cxgDIAEoBSJCCgpDaGFuZ2VQbGFuEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRwbGFuGAMgASgJImgKDEdyYW50Q3JlZGl0cxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGYW1vdW50GAMgASgBEhIKCmV4cGlyZXNfYXQYBCABKAkSDAoEbm90ZRgFIAEoCSI1CgdHcmFudGVkEg8KB3BhY2tfaWQYASABKAkSGQoRY3JlZGl0c19yZW1haW5pbmcYAiABKAEiYQoPRXN0aW1hdGVLZXl3b3JkEhIKCmFjY291bnRfaWQYASABKAkSOgoKZGVmaW5pdGlvbhgCIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iIgoJRXN0aW1hdGVkEhUKDWVzdGltYXRlX2pzb24YASABKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkibQoNQ2hhbmdlQWNjb3VudBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSHgoRc2lnbmF0dXJlX3ZlcnNpb24YAyABKAlIAIgBAUIUChJfc2lnbmF0dXJlX3ZlcnNpb25iBnByb3RvMw", [file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iEgoETWFkZRIKCgJpZBgBIAEoCSJaCg1SZXRpcmVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEg0KBXB1cmdlGAQgASgIIooCCgtDcmVhdGVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGc291cmNlGAMgASgJEi8KCGNyaXRlcmlhGAQgASgLMh0uZWFyc2hvdC5rZXl3b3Jkcy52MS5Dcml0ZXJpYRIYChBpbnRlcnZhbF9zZWNvbmRzGAUgASgFEhgKC3dlYmhvb2tfdXJsGAYgASgJSACIAQESKgoCYWkYByABKAsyHi5lYXJzaG90LmtleXdvcmRzLnYxLkFnZW50U3RlcBIQCghhbmFseXNpcxgIIAEoCBIQCghiYWNrZmlsbBgJIAEoCEIOCgxfd2ViaG9va191cmwiywEKC0NoYW5nZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRIdChBpbnRlcnZhbF9zZWNvbmRzGAQgASgFSACIAQESGAoLd2ViaG9va191cmwYBSABKAlIAYgBARIWCglpc19hY3RpdmUYBiABKAhIAogBAUITChFfaW50ZXJ2YWxfc2Vjb25kc0IOCgxfd2ViaG9va191cmxCDAoKX2lzX2FjdGl2ZSJHCgtSZXRpcmVXYXRjaBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkifAoGTG9va1VwEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEhUKDXF1ZXN0aW9uX2pzb24YBSABKAkSEAoIZGVhZGxpbmUYBiABKAkiQgoITG9va2VkVXASEQoJYm9keV9qc29uGAEgASgJEg0KBWZvdW5kGAIgASgFEhQKDGNvc3RfY3JlZGl0cxgDIAEoBSJCCgpDaGFuZ2VQbGFuEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIMCgRwbGFuGAMgASgJImgKDEdyYW50Q3JlZGl0cxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGYW1vdW50GAMgASgBEhIKCmV4cGlyZXNfYXQYBCABKAkSDAoEbm90ZRgFIAEoCSI1CgdHcmFudGVkEg8KB3BhY2tfaWQYASABKAkSGQoRY3JlZGl0c19yZW1haW5pbmcYAiABKAEiYQoPRXN0aW1hdGVLZXl3b3JkEhIKCmFjY291bnRfaWQYASABKAkSOgoKZGVmaW5pdGlvbhgCIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iIgoJRXN0aW1hdGVkEhUKDWVzdGltYXRlX2pzb24YASABKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkibQoNQ2hhbmdlQWNjb3VudBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSHgoRc2lnbmF0dXJlX3ZlcnNpb24YAyABKAlIAIgBAUIUChJfc2lnbmF0dXJlX3ZlcnNpb24ivAEKDENyZWF0ZVJlcGxheRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRIQCgh3YXRjaF9pZBgEIAEoCRINCgVzaW5jZRgFIAEoCRINCgV1bnRpbBgGIAEoCRIQCgN1cmwYByABKAlIAIgBARINCgV0eXBlcxgIIAMoCRIXCg9yYXRlX3Blcl9zZWNvbmQYCSABKAVCBgoEX3VybCJJCgxDYW5jZWxSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCXJlcGxheV9pZBgDIAEoCSJcCgZSZXNlbmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCGV2ZW50X2lkGAMgASgJEhAKA3VybBgEIAEoCUgAiAEBQgYKBF91cmwiHQoJUmVzZW5kaW5nEhAKCGVuZHBvaW50GAEgASgJIlAKC1Rlc3RXZWJob29rEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSDAoEdHlwZRgEIAEoCSL7AQoNVGVzdGVkV2ViaG9vaxIRCglkZWxpdmVyZWQYASABKAgSEwoLc3RhdHVzX2NvZGUYAiABKAUSEwoLZHVyYXRpb25fbXMYAyABKAUSDwoHbWVzc2FnZRgEIAEoCRJPCg9yZXF1ZXN0X2hlYWRlcnMYBSADKAsyNi5lYXJzaG90LmNvbW1hbmRzLnYxLlRlc3RlZFdlYmhvb2suUmVxdWVzdEhlYWRlcnNFbnRyeRIUCgxyZXF1ZXN0X2JvZHkYBiABKAkaNQoTUmVxdWVzdEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkUKDkVuYWJsZUVuZHBvaW50EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRILCgN1cmwYAyABKAliBnByb3RvMw", [file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -884,4 +884,268 @@ export type ChangeAccount = Message<"earshot.commands.v1.ChangeAccount"> & {
  */
 export const ChangeAccountSchema: GenMessage<ChangeAccount> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 28);
+
+/**
+ * commands.delivery.create-replay → Made
+ *
+ * @generated from message earshot.commands.v1.CreateReplay
+ */
+export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
+  /**
+   * Becomes the replay's id.
+   *
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * Exactly one of the two.
+   *
+   * @generated from field: string keyword_id = 3;
+   */
+  keywordId: string;
+
+  /**
+   * @generated from field: string watch_id = 4;
+   */
+  watchId: string;
+
+  /**
+   * ISO 8601
+   *
+   * @generated from field: string since = 5;
+   */
+  since: string;
+
+  /**
+   * ISO 8601, exclusive
+   *
+   * @generated from field: string until = 6;
+   */
+  until: string;
+
+  /**
+   * Absent: the webhook URL that the keyword or watch has now.
+   *
+   * @generated from field: optional string url = 7;
+   */
+  url?: string | undefined;
+
+  /**
+   * Empty: all types.
+   *
+   * @generated from field: repeated string types = 8;
+   */
+  types: string[];
+
+  /**
+   * @generated from field: int32 rate_per_second = 9;
+   */
+  ratePerSecond: number;
+};
+
+/**
+ * Describes the message earshot.commands.v1.CreateReplay.
+ * Use `create(CreateReplaySchema)` to create a new message.
+ */
+export const CreateReplaySchema: GenMessage<CreateReplay> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 29);
+
+/**
+ * commands.delivery.cancel-replay → Done
+ *
+ * @generated from message earshot.commands.v1.CancelReplay
+ */
+export type CancelReplay = Message<"earshot.commands.v1.CancelReplay"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string replay_id = 3;
+   */
+  replayId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.CancelReplay.
+ * Use `create(CancelReplaySchema)` to create a new message.
+ */
+export const CancelReplaySchema: GenMessage<CancelReplay> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 30);
+
+/**
+ * commands.delivery.resend → Resending
+ *
+ * @generated from message earshot.commands.v1.Resend
+ */
+export type Resend = Message<"earshot.commands.v1.Resend"> & {
+  /**
+   * Becomes the id of the delivery's target.
+   *
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string event_id = 3;
+   */
+  eventId: string;
+
+  /**
+   * Absent: the webhook URL that the event's keyword or watch has now.
+   *
+   * @generated from field: optional string url = 4;
+   */
+  url?: string | undefined;
+};
+
+/**
+ * Describes the message earshot.commands.v1.Resend.
+ * Use `create(ResendSchema)` to create a new message.
+ */
+export const ResendSchema: GenMessage<Resend> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 31);
+
+/**
+ * @generated from message earshot.commands.v1.Resending
+ */
+export type Resending = Message<"earshot.commands.v1.Resending"> & {
+  /**
+   * @generated from field: string endpoint = 1;
+   */
+  endpoint: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.Resending.
+ * Use `create(ResendingSchema)` to create a new message.
+ */
+export const ResendingSchema: GenMessage<Resending> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 32);
+
+/**
+ * commands.delivery.test-webhook → TestedWebhook
+ *
+ * @generated from message earshot.commands.v1.TestWebhook
+ */
+export type TestWebhook = Message<"earshot.commands.v1.TestWebhook"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string url = 3;
+   */
+  url: string;
+
+  /**
+   * The type of the sample event.
+   *
+   * @generated from field: string type = 4;
+   */
+  type: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.TestWebhook.
+ * Use `create(TestWebhookSchema)` to create a new message.
+ */
+export const TestWebhookSchema: GenMessage<TestWebhook> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 33);
+
+/**
+ * @generated from message earshot.commands.v1.TestedWebhook
+ */
+export type TestedWebhook = Message<"earshot.commands.v1.TestedWebhook"> & {
+  /**
+   * @generated from field: bool delivered = 1;
+   */
+  delivered: boolean;
+
+  /**
+   * 0 when no answer came.
+   *
+   * @generated from field: int32 status_code = 2;
+   */
+  statusCode: number;
+
+  /**
+   * @generated from field: int32 duration_ms = 3;
+   */
+  durationMs: number;
+
+  /**
+   * @generated from field: string message = 4;
+   */
+  message: string;
+
+  /**
+   * @generated from field: map<string, string> request_headers = 5;
+   */
+  requestHeaders: { [key: string]: string };
+
+  /**
+   * @generated from field: string request_body = 6;
+   */
+  requestBody: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.TestedWebhook.
+ * Use `create(TestedWebhookSchema)` to create a new message.
+ */
+export const TestedWebhookSchema: GenMessage<TestedWebhook> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 34);
+
+/**
+ * commands.delivery.enable-endpoint → Done
+ *
+ * @generated from message earshot.commands.v1.EnableEndpoint
+ */
+export type EnableEndpoint = Message<"earshot.commands.v1.EnableEndpoint"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string url = 3;
+   */
+  url: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.EnableEndpoint.
+ * Use `create(EnableEndpointSchema)` to create a new message.
+ */
+export const EnableEndpointSchema: GenMessage<EnableEndpoint> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 35);
 

@@ -1,0 +1,106 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { AttemptSchema, EventSchema, type Attempt, type Event } from '#contracts';
+import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
+import type { EventStore } from '#event-store';
+import { displayUrl } from '#http-out';
+import { derivedId } from '#kernel';
+import { done, subjectOf, type Durable } from '#messaging';
+import type { Database } from '#postgres';
+import { channelDisabledOf } from '../domain/keyword-event-of.js';
+
+/** A keyword or a lone watch that pushes to an endpoint; one of the two is null. */
+interface User {
+  keyword_id: string | null;
+  watch_id: string | null;
+  source: string | null;
+}
+
+/**
+ * Tells everybody who uses an endpoint that it was disabled: keywords get the event `channel.disabled` and a line in the
+ * activity, lone watches, which have no events of their own life, the line alone.
+ */
+export function disabledEndpoints(
+  store: EventStore,
+  database: Database,
+  clickhouse: ClickHouseClient,
+): Durable {
+  return {
+    stream: 'ATTEMPTS',
+    name: 'analysis-disabled-endpoints',
+    batchSize: 500,
+    async handle(batch) {
+      const records = batch
+        .map(({ data }) => fromBinary(AttemptSchema, data))
+        .filter(({ endpointDisabled }) => endpointDisabled);
+      for (const record of records) await tell(record, store, database, clickhouse);
+      return batch.map(() => done);
+    },
+  };
+}
+
+async function tell(
+  record: Attempt,
+  store: EventStore,
+  database: Database,
+  clickhouse: ClickHouseClient,
+): Promise<void> {
+  const users = await usersOf(database, record);
+  const events = new Map(users.flatMap((user) => eventOf(record, user)));
+  await store.publishAll(
+    [...events.values()].map((event) => ({
+      subject: subjectOf('EVENTS', event.accountId, event.watchId),
+      data: toBinary(EventSchema, event),
+      msgId: event.eventId,
+    })),
+  );
+  await insertRows<ActivityRow>(
+    clickhouse,
+    'activity',
+    users.map((user) => activityRow(record, user, events.get(user))),
+  );
+}
+
+function usersOf(database: Database, { accountId, endpointDisabled }: Attempt): Promise<User[]> {
+  return database.query(
+    `SELECT keyword_id, NULL AS watch_id, NULL AS source FROM keywords
+     WHERE account_id = $1 AND definition->>'webhookUrl' = $2 AND state <> 'retired'
+     UNION ALL
+     SELECT NULL, watch_id, source FROM watches
+     WHERE account_id = $1 AND webhook_url = $2 AND keyword_id IS NULL AND retired_at IS NULL`,
+    [accountId, endpointDisabled?.url],
+  );
+}
+
+function eventOf({ attemptId, accountId, at, endpointDisabled }: Attempt, user: User): [User, Event][] {
+  if (user.keyword_id === null || !endpointDisabled) return [];
+  const { url, reason, failures, lastStatusCode } = endpointDisabled;
+  const data = {
+    channelId: null,
+    kind: 'webhook' as const,
+    url,
+    reason,
+    failures,
+    lastStatusCode: lastStatusCode || null,
+  };
+  return [[user, channelDisabledOf(attemptId, { accountId, keywordId: user.keyword_id }, at, data)]];
+}
+
+function activityRow(record: Attempt, user: User, event: Event | undefined): ActivityRow {
+  const { url = '', reason = '', lastStatusCode = 0 } = record.endpointDisabled ?? {};
+  const subject = user.keyword_id ?? user.watch_id ?? '';
+  return {
+    account_id: record.accountId,
+    keyword_id: user.keyword_id ?? NO_ID,
+    occurred_at: record.at,
+    activity_id: derivedId('endpoint-disabled-activity', record.attemptId, subject),
+    watch_id: subject,
+    source: user.source ?? '',
+    // The interface has no type of its own for it: it is the failure of a webhook, for good.
+    type: 'webhook.failed',
+    events_emitted: null,
+    credits_charged: null,
+    event_id: event?.eventId ?? null,
+    status_code: lastStatusCode || null,
+    message: `${displayUrl(url)} is disabled: ${reason}; POST /v1/endpoints/enable enables it`,
+  };
+}

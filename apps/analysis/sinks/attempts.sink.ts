@@ -1,0 +1,46 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { AttemptSchema, type Attempt } from '#contracts';
+import { insertRows, NO_ID, type AttemptRow, type ClickHouseClient } from '#clickhouse';
+import { endpointIdOf } from '#kernel';
+import { done, type Durable } from '#messaging';
+
+/** Writes ATTEMPTS into the table that deliveries are read from. */
+export function attemptsSink(clickhouse: ClickHouseClient): Durable {
+  return {
+    stream: 'ATTEMPTS',
+    name: 'attempts-sink-v1',
+    batchSize: 2000,
+    lingerMs: 500,
+    async handle(batch) {
+      const attempts = batch
+        .map(({ data }) => fromBinary(AttemptSchema, data))
+        .filter(({ endpointDisabled }) => !endpointDisabled);
+      await insertRows<AttemptRow>(clickhouse, 'attempts', attempts.map(attemptRow));
+      return batch.map(() => done);
+    },
+  };
+}
+
+function attemptRow(attempt: Attempt): AttemptRow {
+  const { accountId, endpoint, target, at } = attempt;
+  return {
+    account_id: accountId,
+    first_at: attempt.firstAt || at,
+    event_id: attempt.eventId,
+    // Before there were several targets every attempt went to a webhook; its address is known without its query.
+    target_kind: target?.kind ?? 'webhook',
+    target_id: target?.id ?? endpointIdOf(accountId, endpoint),
+    at,
+    attempt_id: attempt.attemptId,
+    keyword_id: attempt.keywordId || NO_ID,
+    watch_id: attempt.watchId,
+    source: attempt.source,
+    endpoint,
+    number: attempt.number,
+    duration_ms: attempt.durationMs,
+    status_code: attempt.statusCode,
+    delivered: attempt.delivered,
+    message: attempt.message,
+    next_attempt_at: attempt.nextAttemptAt || null,
+  };
+}

@@ -1,0 +1,82 @@
+import type { Database } from '#postgres';
+import type { Addressed, Delivery, GivenUp } from './delivery.js';
+import type { ClaimedDelivery, PendingDelivery } from './pending-deliveries.js';
+import { addressKey, type Endpoint, type Targets } from './targets.js';
+
+/** Why events are not sent to a disabled endpoint, and what can be done. */
+export const DISABLED =
+  'not sent: the endpoint is disabled; POST /v1/endpoints/enable, or naming it again in a keyword or watch, enables it';
+
+/** What becomes of claimed deliveries. */
+export interface Claims {
+  ready: Delivery[];
+  /** Their watch names another address by now: they begin anew there. Under the old one they are given up. */
+  moved: PendingDelivery[];
+  givenUp: GivenUp[];
+}
+
+/** Looks up, of claimed deliveries, where they go now and whether they still may. */
+export async function resolveClaims(
+  database: Database,
+  targets: Targets,
+  claimed: readonly ClaimedDelivery[],
+): Promise<Claims> {
+  const claims: Claims = { ready: [], moved: [], givenUp: [] };
+  const ofWebhooks = claimed.filter(({ target }) => target.kind === 'webhook');
+  const named = claimed.filter(({ target }) => target.kind !== 'webhook');
+  const webhooks =
+    ofWebhooks.length > 0 ? await targets.webhooksOf(ofWebhooks.map(({ watchId }) => watchId)) : new Map();
+  for (const one of ofWebhooks) {
+    const webhook = webhooks.get(one.watchId);
+    if (!webhook) claims.givenUp.push(givenUp(one, 'not sent: there is no webhook for it any more'));
+    else if (webhook.endpoint === one.endpoint) settle(claims, one, webhook);
+    else {
+      claims.givenUp.push(
+        givenUp(one, 'not sent: the webhook URL was changed, and the event goes to the new one'),
+      );
+      const target = { kind: 'webhook', id: webhook.endpointId } as const;
+      const now = Date.now();
+      claims.moved.push({
+        ...one,
+        endpoint: webhook.endpoint,
+        target,
+        attempts: 0,
+        firstAt: now,
+        dueAt: now,
+      });
+    }
+  }
+  const [endpoints, running] = await Promise.all([targets.endpoints(named), runningOf(database, named)]);
+  for (const one of named) {
+    const endpoint = endpoints.get(addressKey(one));
+    if (!endpoint) claims.givenUp.push(givenUp(one, 'not sent: the account is gone'));
+    else if (one.target.kind === 'replay' && !running.has(one.target.id))
+      claims.givenUp.push(givenUp(one, 'not sent: the replay has ended'));
+    else settle(claims, one, endpoint);
+  }
+  return claims;
+}
+
+function settle(
+  claims: Claims,
+  one: ClaimedDelivery,
+  { signing, failingSince, disabledReason }: Endpoint,
+): void {
+  if (disabledReason !== undefined) claims.givenUp.push(givenUp(one, DISABLED));
+  else claims.ready.push({ ...one, signing, failingSince });
+}
+
+function givenUp(one: Addressed, reason: string): GivenUp {
+  return { ...one, reason };
+}
+
+/** The replays among the targets that have not ended. */
+async function runningOf(database: Database, claimed: readonly Addressed[]): Promise<ReadonlySet<string>> {
+  const ids = claimed.flatMap(({ target }) => (target.kind === 'replay' ? [target.id] : []));
+  if (ids.length === 0) return new Set();
+  const rows: { replay_id: string }[] = await database.query(
+    `SELECT replay_id FROM replays WHERE replay_id = ANY($1) AND status IN ('queued', 'running')`,
+    [[...new Set(ids)]],
+  );
+  return new Set(rows.map(({ replay_id }) => replay_id));
+}

@@ -1,0 +1,85 @@
+import type { Tx } from '#postgres';
+import { DISABLE_AFTER_MS } from '../domain/retry-schedule.js';
+import type { AttemptResult } from './delivery.js';
+import { addressKey, type Address } from './targets.js';
+
+/** The status that says of an endpoint that it is gone for good. */
+export const GONE = 410;
+
+/** An endpoint that was disabled just now. */
+export interface DisabledEndpoint {
+  /** The attempt that disabled it. */
+  last: AttemptResult;
+  /** In plain words. */
+  reason: string;
+  /** Failed attempts in a row. */
+  failures: number;
+}
+
+/** Notes since when endpoints fail, or that they are well again; their rows are held until the transaction ends. */
+export async function markEndpoints(
+  tx: Tx,
+  failed: readonly AttemptResult[],
+  healed: readonly AttemptResult[],
+): Promise<void> {
+  const failures = new Map<string, number>();
+  for (const { delivery } of failed)
+    failures.set(addressKey(delivery), (failures.get(addressKey(delivery)) ?? 0) + 1);
+  // One that has failed and gone well in the same batch is well.
+  const marks = byEndpoint([
+    ...failed.map(({ delivery, at, statusCode }) => ({
+      ...delivery,
+      failingSince: new Date(at),
+      statusCode,
+    })),
+    ...healed.map(({ delivery }) => ({ ...delivery, failingSince: null, statusCode: null })),
+  ]);
+  if (marks.length === 0) return;
+  await tx.query(
+    `INSERT INTO webhook_endpoints AS e (account_id, endpoint, failing_since, failures, last_status_code)
+     SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::int[], $5::int[])
+     ON CONFLICT (account_id, endpoint) DO UPDATE SET
+       failing_since = CASE WHEN EXCLUDED.failing_since IS NOT NULL THEN COALESCE(e.failing_since, EXCLUDED.failing_since) END,
+       failures = CASE WHEN EXCLUDED.failing_since IS NOT NULL THEN e.failures + EXCLUDED.failures ELSE 0 END,
+       last_status_code = EXCLUDED.last_status_code`,
+    [
+      marks.map(({ accountId }) => accountId),
+      marks.map(({ endpoint }) => endpoint),
+      marks.map(({ failingSince }) => failingSince),
+      marks.map((one) => (one.failingSince ? (failures.get(addressKey(one)) ?? 0) : 0)),
+      marks.map(({ statusCode }) => statusCode),
+    ],
+  );
+}
+
+/**
+ * Disables the endpoints that have failed for good: 410 says that one is gone, and days of nothing but failures say the
+ * same. @returns those that were not disabled before
+ */
+export async function disableEndpoints(
+  tx: Tx,
+  failed: readonly AttemptResult[],
+): Promise<DisabledEndpoint[]> {
+  const goneLast = [...failed]
+    .sort((a, b) => Number(a.statusCode === GONE) - Number(b.statusCode === GONE))
+    .map((last) => ({ last, accountId: last.delivery.accountId, endpoint: last.delivery.endpoint }));
+  const disabled: DisabledEndpoint[] = [];
+  for (const { last, accountId, endpoint } of byEndpoint(goneLast)) {
+    const isGone = last.statusCode === GONE;
+    const reason = isGone ? 'the endpoint answered 410 Gone' : 'nothing but failures for 5 days';
+    const [rows]: [{ failures: number }[]] = await tx.query(
+      `UPDATE webhook_endpoints SET disabled_at = $3, disabled_reason = $4
+       WHERE account_id = $1 AND endpoint = $2 AND disabled_at IS NULL AND ($5 OR failing_since < $6) RETURNING failures`,
+      [accountId, endpoint, new Date(last.at), reason, isGone, new Date(last.at - DISABLE_AFTER_MS)],
+    );
+    const row = rows[0];
+    if (row) disabled.push({ last, reason, failures: row.failures });
+  }
+  return disabled;
+}
+
+/** The last of each endpoint, always in the same order, so that two batches cannot wait for each other's rows. */
+function byEndpoint<T extends Address>(all: readonly T[]): T[] {
+  const last = new Map(all.map((one) => [addressKey(one), one]));
+  return [...last.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}

@@ -1,0 +1,118 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { ReplayEventSchema, type ReplayEvent } from '#contracts';
+import { Refusal, type Fault } from '#kernel';
+
+/** How a replay can end. `failed`: its endpoint does not take anything any more. */
+export type ReplayEnd = 'done' | 'failed' | 'cancelled';
+
+/** One replay: stored events that are sent again. */
+export type ReplayState =
+  | { status: 'none' }
+  | { status: 'queued' }
+  | { status: 'running'; matched: number }
+  | { status: ReplayEnd; counts: ReplayCounts };
+
+/** What became of the events so far. */
+export interface ReplayCounts {
+  /** Accepted by the receiver. */
+  sent: number;
+  /** Given up. */
+  failed: number;
+  /** Named by the index, and not in the stream. */
+  missing: number;
+}
+
+/** What is asked for. Times are ISO 8601 UTC. */
+export interface ReplayRequest {
+  /** Exactly one of the two is not empty. */
+  keywordId: string;
+  watchId: string;
+  since: string;
+  /** Exclusive. */
+  until: string;
+  url: string;
+  /** Empty: all. */
+  types: readonly string[];
+  ratePerSecond: number;
+  /** The last sequence of EVENTS at the request. */
+  upToSequence: number;
+}
+
+export type ReplayCommand =
+  | {
+      kind: 'request';
+      request: ReplayRequest;
+      /** Replays of the account that have not ended. */ open: number;
+    }
+  | { kind: 'start'; matched: number }
+  | { kind: 'end'; status: ReplayEnd; message: string; counts: ReplayCounts };
+
+/** Replays of one account that may be open at once. */
+export const OPEN_REPLAYS = 5;
+export const NO_REPLAY: ReplayState = { status: 'none' };
+
+/** @throws Refusal 404 for a replay that does not exist, 409 when too many of the account are open, 400 for a bad request */
+export function decide(command: ReplayCommand, state: ReplayState): ReplayEvent[] {
+  switch (command.kind) {
+    case 'request':
+      if (state.status !== 'none') throw Refusal.conflict('the replay exists already');
+      return [requested(command.request, command.open)];
+    case 'start':
+      return requireOne(state).status === 'queued'
+        ? [event({ case: 'started', value: { matched: command.matched } })]
+        : [];
+    case 'end': {
+      if (hasEnded(requireOne(state))) return [];
+      const { status, message, counts } = command;
+      return [event({ case: 'ended', value: { status, message, ...counts } })];
+    }
+  }
+}
+
+/** The replay after the event. */
+export function evolve(state: ReplayState, { event }: ReplayEvent): ReplayState {
+  switch (event.case) {
+    case 'requested':
+      return { status: 'queued' };
+    case 'started':
+      return { status: 'running', matched: event.value.matched };
+    case 'ended': {
+      const { status, sent, failed, missing } = event.value;
+      return { status: status as ReplayEnd, counts: { sent, failed, missing } };
+    }
+    case undefined:
+      return state;
+  }
+}
+
+/** Whether nothing happens to the replay any more. */
+export function hasEnded({ status }: ReplayState): boolean {
+  return status === 'done' || status === 'failed' || status === 'cancelled';
+}
+
+function requireOne(state: ReplayState): ReplayState {
+  if (state.status === 'none') throw Refusal.notFound('replay');
+  return state;
+}
+
+function requested(request: ReplayRequest, open: number): ReplayEvent {
+  const { keywordId, watchId, since, until } = request;
+  const faults: Fault[] = [];
+  if ((keywordId === '') === (watchId === ''))
+    faults.push({ path: 'keyword_id', message: 'name either keyword_id or watch_id' });
+  if (!(Date.parse(since) < Date.parse(until)))
+    faults.push({ path: 'since', message: 'must be earlier than until, which is now where it is not given' });
+  if (faults.length > 0) throw Refusal.validation(faults);
+  if (open >= OPEN_REPLAYS)
+    throw Refusal.conflict(
+      `${OPEN_REPLAYS} replays of this account are under way; cancel one, or wait until one has ended`,
+    );
+  return event({
+    case: 'requested',
+    value: { ...request, types: [...request.types], upToSequence: BigInt(request.upToSequence) },
+  });
+}
+
+function event(init: MessageInitShape<typeof ReplayEventSchema>['event']): ReplayEvent {
+  return create(ReplayEventSchema, { event: init });
+}

@@ -1,0 +1,72 @@
+import { create } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { DoneSchema, ResendingSchema, type EnableEndpoint, type Resend } from '#contracts';
+import { Refusal } from '#kernel';
+import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { savePending } from '../attempts/pending-deliveries.js';
+import { EventIndex } from '../replays/event-index.js';
+import { presentWebhook, requireEnabled } from './addresses.js';
+
+/** Sends single events again, and enables endpoints. */
+@Injectable()
+export class DeliveriesHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly index: EventIndex,
+  ) {}
+
+  commands(): CommandHandler[] {
+    return [
+      commandHandler(COMMANDS.resend, (command) => this.resend(command)),
+      commandHandler(COMMANDS.enableEndpoint, (command) => this.enable(command)),
+    ];
+  }
+
+  /**
+   * Queues the event for the address, as a delivery of its own.
+   * @throws Refusal 404 for an event that the account does not have, or that is not kept any more
+   */
+  private async resend({ commandId, accountId, eventId, url }: Resend) {
+    const indexed = await this.index.find(accountId, eventId);
+    const event = indexed && (await this.index.read(indexed));
+    if (!event) throw Refusal.notFound('event');
+    const { watchId, keywordId } = event;
+    const owner = keywordId ? { keywordId, watchId: '' } : { keywordId: '', watchId };
+    const present = await presentWebhook(this.database, accountId, owner);
+    const endpoint = url ?? present;
+    if (!endpoint)
+      throw Refusal.validation([
+        { path: 'url', message: `is required: the ${keywordId ? 'keyword' : 'watch'} has no webhook_url` },
+      ]);
+    await requireEnabled(this.database, accountId, endpoint);
+    const now = Date.now();
+    await savePending(this.database.manager, [
+      {
+        eventId,
+        target: { kind: 'resend', id: commandId },
+        accountId,
+        watchId,
+        keywordId,
+        source: event.source,
+        endpoint,
+        body: event.envelope,
+        attempts: 0,
+        firstAt: now,
+        dueAt: now,
+        pending: true,
+      },
+    ]);
+    return create(ResendingSchema, { endpoint });
+  }
+
+  /** What is sent from now on is attempted again. What was given up meanwhile stays given up: a replay sends it. */
+  private async enable({ accountId, url }: EnableEndpoint) {
+    await this.database.query(
+      'DELETE FROM webhook_endpoints WHERE account_id = $1 AND endpoint = $2 AND disabled_at IS NOT NULL',
+      [accountId, url],
+    );
+    return create(DoneSchema);
+  }
+}

@@ -1,0 +1,66 @@
+import { create } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { DoneSchema, MadeSchema, type CancelReplay, type CreateReplay } from '#contracts';
+import { Refusal } from '#kernel';
+import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { AttemptRecorder } from '../attempts/attempt-recorder.js';
+import { waitingFor } from '../attempts/pending-deliveries.js';
+import { EventIndex } from '../replays/event-index.js';
+import { ReplayDecisions } from '../replays/replay-decisions.js';
+import { presentWebhook, requireEnabled } from './addresses.js';
+
+/** Carries out the commands on replays. */
+@Injectable()
+export class ReplaysHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly index: EventIndex,
+    private readonly decisions: ReplayDecisions,
+    private readonly recorder: AttemptRecorder,
+  ) {}
+
+  commands(): CommandHandler[] {
+    return [
+      commandHandler(COMMANDS.createReplay, (command) => this.create(command)),
+      commandHandler(COMMANDS.cancelReplay, (command) => this.cancel(command)),
+    ];
+  }
+
+  /** @throws Refusal 404 for a keyword or watch that the account does not have, 400 when there is no address to send to */
+  private async create(command: CreateReplay) {
+    const {
+      commandId: replayId,
+      accountId,
+      keywordId,
+      watchId,
+      since,
+      until,
+      types,
+      ratePerSecond,
+    } = command;
+    const present = await presentWebhook(this.database, accountId, { keywordId, watchId });
+    const url = command.url ?? present;
+    if (!url)
+      throw Refusal.validation([
+        { path: 'url', message: `is required: the ${keywordId ? 'keyword' : 'watch'} has no webhook_url` },
+      ]);
+    await requireEnabled(this.database, accountId, url);
+    const upToSequence = await this.index.lastSeq();
+    await this.decisions.request(
+      { accountId, replayId },
+      { keywordId, watchId, since, until, url, types, ratePerSecond, upToSequence },
+    );
+    return create(MadeSchema, { id: replayId });
+  }
+
+  private async cancel({ accountId, replayId }: CancelReplay) {
+    await this.decisions.end({ accountId, replayId }, 'cancelled', '');
+    const waiting = await waitingFor(this.database.manager, replayId);
+    await this.recorder.giveUp(
+      waiting.map((one) => ({ ...one, reason: 'not sent: the replay was cancelled' })),
+    );
+    return create(DoneSchema);
+  }
+}

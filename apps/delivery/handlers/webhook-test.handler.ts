@@ -1,0 +1,80 @@
+import { create } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { TestedWebhookSchema, type TestWebhook } from '#contracts';
+import type { OutboundHttp } from '#http-out';
+import { endpointIdOf, isoOf, Refusal } from '#kernel';
+import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { DATABASE, USER_AGENT } from '#platform';
+import type { Database } from '#postgres';
+import type { Delivery } from '../attempts/delivery.js';
+import { addressKey, Targets } from '../attempts/targets.js';
+import { sendWebhook, webhookHeaders } from '../attempts/webhook-sender.js';
+import { OUTBOUND } from '../config.js';
+import { sampleEvent } from '../domain/sample-event.js';
+
+/** Tests of one account in a UTC minute: a test makes a request wherever the caller says. */
+const TESTS_PER_MINUTE = 20;
+
+/** Sends signed samples to addresses that users want to try. Nothing of it is recorded. */
+@Injectable()
+export class WebhookTestHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(OUTBOUND) private readonly http: OutboundHttp,
+    private readonly targets: Targets,
+  ) {}
+
+  commands(): CommandHandler[] {
+    return [commandHandler(COMMANDS.testWebhook, (command) => this.test(command))];
+  }
+
+  /** @throws Refusal 429 when the account's tests of this minute are used up */
+  private async test({ commandId: eventId, accountId, url, type }: TestWebhook) {
+    const address = { accountId, endpoint: url };
+    const endpoint = (await this.targets.endpoints([address])).get(addressKey(address));
+    if (!endpoint) throw Refusal.notFound('account');
+    await this.count(accountId);
+    const now = Date.now();
+    const requestBody = JSON.stringify(sampleEvent(eventId, type, isoOf(now)));
+    const delivery: Delivery = {
+      eventId,
+      target: { kind: 'webhook', id: endpointIdOf(accountId, url) },
+      accountId,
+      watchId: '',
+      keywordId: '',
+      source: '',
+      endpoint: url,
+      body: Buffer.from(requestBody),
+      signing: endpoint.signing,
+      attempts: 0,
+      firstAt: now,
+      failingSince: undefined,
+      pending: false,
+    };
+    const { at, delivered, statusCode, durationMs, message } = await sendWebhook(this.http, delivery);
+    return create(TestedWebhookSchema, {
+      delivered,
+      statusCode,
+      durationMs,
+      message: delivered ? `the endpoint answered ${statusCode}` : message,
+      requestHeaders: { 'user-agent': USER_AGENT, ...webhookHeaders(delivery, Math.floor(at / 1000)) },
+      requestBody,
+    });
+  }
+
+  private async count(accountId: string): Promise<void> {
+    const rows: { tests: number }[] = await this.database.query(
+      `INSERT INTO webhook_tests AS t (account_id, minute, tests) VALUES ($1, date_trunc('minute', now(), 'UTC'), 1)
+       ON CONFLICT (account_id) DO UPDATE SET minute = EXCLUDED.minute,
+         tests = CASE WHEN t.minute = EXCLUDED.minute THEN t.tests + 1 ELSE 1 END
+       RETURNING tests`,
+      [accountId],
+    );
+    if ((rows[0]?.tests ?? 0) > TESTS_PER_MINUTE)
+      throw new Refusal(
+        429,
+        'TOO_MANY_REQUESTS',
+        `${TESTS_PER_MINUTE} webhook tests a minute are allowed; the next minute begins soon`,
+      );
+  }
+}

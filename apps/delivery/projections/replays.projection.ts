@@ -1,0 +1,62 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { ReplayDecisionSchema, type ReplayDecision, type ReplayEvent } from '#contracts';
+import type { Tx } from '#postgres';
+import type { Projection } from '#projections';
+
+/** Keeps what is decided about replays in `replays`. How far one has come is written by those who work on it. */
+export const replaysProjection: Projection = {
+  name: 'replays-v1',
+  stream: 'REPLAYS',
+  async apply(tx, message) {
+    const decision = fromBinary(ReplayDecisionSchema, message.data);
+    for (const event of decision.events) await applyEvent(tx, decision, event);
+  },
+};
+
+async function applyEvent(
+  tx: Tx,
+  { accountId, replayId, decidedAt }: ReplayDecision,
+  { event }: ReplayEvent,
+): Promise<void> {
+  switch (event.case) {
+    case 'requested': {
+      const { keywordId, watchId, since, until, url, types, ratePerSecond, upToSequence } = event.value;
+      await tx.query(
+        `INSERT INTO replays (replay_id, account_id, keyword_id, watch_id, since, until, url, types, rate_per_second,
+           up_to_seq, status, created_at, due_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'queued', $11, $11) ON CONFLICT DO NOTHING`,
+        [
+          replayId,
+          accountId,
+          keywordId || null,
+          watchId || null,
+          since,
+          until,
+          url,
+          types,
+          ratePerSecond,
+          Number(upToSequence),
+          decidedAt,
+        ],
+      );
+      return;
+    }
+    case 'started':
+      await tx.query(`UPDATE replays SET status = 'running', matched = $2 WHERE replay_id = $1`, [
+        replayId,
+        event.value.matched,
+      ]);
+      return;
+    case 'ended': {
+      const { status, message, sent, failed, missing } = event.value;
+      await tx.query(
+        `UPDATE replays SET status = $2, message = $3, sent = $4, failed = $5, missing = $6, finished_at = $7, claim = NULL
+         WHERE replay_id = $1`,
+        [replayId, status, message, sent, failed, missing, decidedAt],
+      );
+      return;
+    }
+    case undefined:
+      return;
+  }
+}

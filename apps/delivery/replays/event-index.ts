@@ -1,0 +1,171 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { NO_ID, selectRows, type ClickHouseClient } from '#clickhouse';
+import { PushedEventSchema, type PushedEvent } from '#contracts';
+import type { EventStore } from '#event-store';
+import type { Bus } from '#messaging';
+import { BUS, CLICKHOUSE, DATABASE, STORE } from '#platform';
+import type { Database } from '#postgres';
+import { EVENTS_INDEX } from '#projections';
+
+/** Where an event is in the order of a replay: time as ClickHouse writes it, then id. */
+export interface Position {
+  at: string;
+  id: string;
+}
+
+/** An event as the index names it. */
+export interface IndexedEvent extends Position {
+  watchId: string;
+  /** Its sequence in EVENTS; 0 where the index was written before it held sequences. */
+  seq: number;
+}
+
+/** What a replay asks the index for. */
+export interface IndexQuery {
+  accountId: string;
+  keywordId: string | null;
+  watchId: string | null;
+  since: Date;
+  until: Date;
+  types: readonly string[];
+}
+
+interface Row {
+  occurred_at: string;
+  event_id: string;
+  watch: string;
+  seq: string;
+}
+
+/** Finds stored events: ClickHouse names their sequences by watch, the bytes are read from EVENTS. */
+@Injectable()
+export class EventIndex {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+    @Inject(BUS) private readonly bus: Bus,
+  ) {}
+
+  /** The last sequence of EVENTS. */
+  async lastSeq(): Promise<number> {
+    const { state } = await this.bus.jsm.streams.info('EVENTS');
+    return state.last_seq;
+  }
+
+  /** Whether the index holds everything up to the sequence: it follows the stream, and is built anew at an upgrade. */
+  async holds(upToSeq: number): Promise<boolean> {
+    const info = await this.bus.jsm.consumers.info('EVENTS', EVENTS_INDEX).catch(() => undefined);
+    if (!info) return false;
+    return info.num_pending + info.num_ack_pending === 0 || info.ack_floor.stream_seq >= upToSeq;
+  }
+
+  /** How many events there are. */
+  async count(query: IndexQuery): Promise<number> {
+    const { conditions, params } = await this.conditionsOf(query);
+    const rows = await selectRows<{ events: string }>(
+      this.clickhouse,
+      `SELECT uniqExact(event_id) AS events FROM events WHERE ${conditions.join(' AND ')}`,
+      params,
+    );
+    return Number(rows[0]?.events ?? 0);
+  }
+
+  /** Events behind a position, oldest first, each once. */
+  async page(query: IndexQuery, after: Position | undefined, limit: number): Promise<IndexedEvent[]> {
+    const { conditions, params } = await this.conditionsOf(query);
+    if (after)
+      conditions.push(
+        `occurred_at >= {afterAt: DateTime64(3, 'UTC')}`,
+        `(occurred_at, toString(event_id)) > ({afterAt: DateTime64(3, 'UTC')}, {afterId: String})`,
+      );
+    const rows = await selectRows<Row>(
+      this.clickhouse,
+      // An event that was written again has its sequence in one of the rows at least.
+      `SELECT occurred_at, event_id, any(watch_id) AS watch, max(stream_seq) AS seq FROM events
+       WHERE ${conditions.join(' AND ')}
+       GROUP BY occurred_at, event_id ORDER BY occurred_at, toString(event_id) LIMIT {limit: UInt32}`,
+      { ...params, limit, ...(after ? { afterAt: after.at, afterId: after.id } : {}) },
+    );
+    return rows.map((row) => ({
+      at: row.occurred_at,
+      id: row.event_id,
+      watchId: row.watch,
+      seq: Number(row.seq),
+    }));
+  }
+
+  /** One event of an account; undefined when the index does not name it. */
+  async find(accountId: string, eventId: string): Promise<IndexedEvent | undefined> {
+    const rows = await selectRows<Row>(
+      this.clickhouse,
+      `SELECT occurred_at, event_id, any(watch_id) AS watch, max(stream_seq) AS seq FROM events
+       WHERE account_id = {accountId: UUID} AND event_id = {eventId: UUID} GROUP BY occurred_at, event_id LIMIT 1`,
+      { accountId, eventId },
+    );
+    const [row] = rows;
+    return row && { at: row.occurred_at, id: row.event_id, watchId: row.watch, seq: Number(row.seq) };
+  }
+
+  /** The event as EVENTS holds it; undefined when the message is gone, or is another one than the index names. */
+  async read({ seq, id }: IndexedEvent): Promise<PushedEvent | undefined> {
+    if (seq === 0) return undefined;
+    const stored = await this.store.at('EVENTS', seq);
+    if (!stored) return undefined;
+    const event = fromBinary(PushedEventSchema, stored.data, { readUnknownFields: false });
+    return event.eventId === id ? event : undefined;
+  }
+
+  private async conditionsOf(query: IndexQuery) {
+    const { accountId, since, until, types } = query;
+    const { watchIds, own } = await this.subjectsOf(query);
+    const conditions = [
+      'watch_id IN {watchIds: Array(UUID)}',
+      'account_id = {accountId: UUID}',
+      'push',
+      `occurred_at >= {since: DateTime64(3, 'UTC')}`,
+      `occurred_at < {until: DateTime64(3, 'UTC')}`,
+      types.length > 0
+        ? 'type IN {types: Array(String)}'
+        : '(watch_id != {keywordId: UUID} OR type IN {own: Array(String)})',
+    ];
+    const params: Record<string, unknown> = {
+      watchIds,
+      accountId,
+      since: clickHouseTime(since),
+      until: clickHouseTime(until),
+      types,
+      own,
+      keywordId: query.keywordId ?? NO_ID,
+    };
+    return { conditions, params };
+  }
+
+  /**
+   * Whose events are asked for: a watch's, or those of every watch that the keyword has had and of the keyword itself,
+   * which are stored under its id. `own`: the types of the latter that the keyword has asked for.
+   */
+  private async subjectsOf({
+    keywordId,
+    watchId,
+    accountId,
+  }: IndexQuery): Promise<{ watchIds: string[]; own: string[] }> {
+    if (watchId !== null) return { watchIds: [watchId], own: [] };
+    const rows: { watch_ids: string[]; own: string[] | null }[] = await this.database.query(
+      `SELECT ARRAY(SELECT watch_id::text FROM watches w WHERE w.keyword_id = k.keyword_id) AS watch_ids,
+         k.definition->'webhookEvents' AS own
+       FROM keywords k WHERE k.keyword_id = $1 AND k.account_id = $2`,
+      [keywordId, accountId],
+    );
+    const [row] = rows;
+    return {
+      watchIds: [...(row?.watch_ids ?? []), ...(keywordId === null ? [] : [keywordId])],
+      own: row?.own ?? [],
+    };
+  }
+}
+
+function clickHouseTime(at: Date): string {
+  return at.toISOString().replace('T', ' ').replace('Z', '');
+}

@@ -1,0 +1,181 @@
+import { newId } from '#kernel';
+import type { Database, Tx } from '#postgres';
+import type { DeliveryKey } from '../attempts/delivery.js';
+import type { ReplayCounts } from '../domain/replay.js';
+import type { Position } from './event-index.js';
+
+/** How long a turn may take before its replay is given to another replica: longer than one attempt and its pause. */
+const CLAIM_SECONDS = 20;
+
+/** Why a replay ends whose keyword was deleted outright. */
+export const PURGED = 'the keyword was purged';
+
+/** A replay that this process works on. */
+export interface ClaimedReplay extends ReplayCounts {
+  replayId: string;
+  accountId: string;
+  /** Exactly one of the two is null. */
+  keywordId: string | null;
+  watchId: string | null;
+  since: Date;
+  until: Date;
+  url: string;
+  types: readonly string[];
+  ratePerSecond: number;
+  status: 'queued' | 'running';
+  /** Undefined until it has begun. */
+  matched: number | undefined;
+  /** The last event that had its first attempt. */
+  after: Position | undefined;
+  upToSeq: number;
+  /** Proves that the replay is still ours. */
+  claim: string;
+}
+
+interface Row {
+  replay_id: string;
+  account_id: string;
+  keyword_id: string | null;
+  watch_id: string | null;
+  since: Date;
+  until: Date;
+  url: string;
+  types: string[];
+  rate_per_second: number;
+  status: 'queued' | 'running';
+  matched: number | null;
+  sent: number;
+  failed: number;
+  missing: number;
+  after_at: string | null;
+  after_id: string | null;
+  up_to_seq: number;
+  claim: string;
+}
+
+/** Takes replays whose turn it is, those that wait longest first. */
+export async function claimReplays(database: Database, most: number): Promise<ClaimedReplay[]> {
+  const [rows]: [Row[]] = await database.query(
+    `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)
+     WHERE replay_id IN (SELECT replay_id FROM replays WHERE status IN ('queued', 'running') AND due_at <= now()
+       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+     RETURNING *`,
+    [most, newId(), CLAIM_SECONDS],
+  );
+  return rows.map((row) => ({
+    replayId: row.replay_id,
+    accountId: row.account_id,
+    keywordId: row.keyword_id,
+    watchId: row.watch_id,
+    since: row.since,
+    until: row.until,
+    url: row.url,
+    types: row.types,
+    ratePerSecond: row.rate_per_second,
+    status: row.status,
+    matched: row.matched ?? undefined,
+    sent: row.sent,
+    failed: row.failed,
+    missing: row.missing,
+    after:
+      row.after_at !== null && row.after_id !== null ? { at: row.after_at, id: row.after_id } : undefined,
+    upToSeq: row.up_to_seq,
+    claim: row.claim,
+  }));
+}
+
+/** How a turn ended. */
+export interface Turn {
+  after: Position | undefined;
+  /** Events of the turn that EVENTS does not hold. */
+  missing: number;
+  /** The next turn, in ms. */
+  dueAt: number;
+}
+
+/** Writes how far a replay has come. @throws Error when the replay has ended, or another replica has it */
+export async function endTurn(tx: Tx, replay: ClaimedReplay, { after, missing, dueAt }: Turn): Promise<void> {
+  const [, written]: [unknown, number] = await tx.query(
+    `UPDATE replays SET after_at = coalesce($3, after_at), after_id = coalesce($4, after_id), missing = missing + $5,
+       due_at = $6, claim = NULL
+     WHERE replay_id = $1 AND claim = $2 AND status IN ('queued', 'running')`,
+    [replay.replayId, replay.claim, after?.at ?? null, after?.id ?? null, missing, new Date(dueAt)],
+  );
+  if (written === 0) throw new LostReplay(replay.replayId);
+}
+
+/** The replay has ended, or another replica has it: what was done in this turn is not written. */
+export class LostReplay extends Error {
+  override readonly name = 'LostReplay';
+
+  constructor(replayId: string) {
+    super(`replay ${replayId} is not this process's any more`);
+  }
+}
+
+/** What a replay is at this moment: `lost` when it has ended or another replica has it, `purged` when its subject is gone. */
+export async function standingOf(
+  database: Database,
+  { replayId, claim }: ClaimedReplay,
+): Promise<'ours' | 'lost' | 'purged'> {
+  const rows: { ours: boolean; there: boolean }[] = await database.query(
+    `SELECT r.claim = $2 AND r.status IN ('queued', 'running') AS ours,
+       CASE WHEN r.keyword_id IS NOT NULL THEN EXISTS (SELECT 1 FROM keywords k WHERE k.keyword_id = r.keyword_id)
+         ELSE EXISTS (SELECT 1 FROM watches w WHERE w.watch_id = r.watch_id) END AS there
+     FROM replays r WHERE r.replay_id = $1`,
+    [replayId, claim],
+  );
+  if (!rows[0]?.ours) return 'lost';
+  return rows[0].there ? 'ours' : 'purged';
+}
+
+/** The replay's counts, and how many of its events wait for another attempt. */
+export async function countsOf(
+  tx: Tx,
+  replayId: string,
+): Promise<(ReplayCounts & { waiting: number }) | undefined> {
+  const rows: (ReplayCounts & { waiting: number })[] = await tx.query(
+    `SELECT sent, failed, missing, (SELECT count(*)::int FROM pending_deliveries
+       WHERE target_kind <> 'webhook' AND target_kind = 'replay' AND target_id = replay_id) AS waiting
+     FROM replays WHERE replay_id = $1`,
+    [replayId],
+  );
+  return rows[0];
+}
+
+/** Counts deliveries that came to their end for the replays that they belong to. */
+export async function countReplays(
+  tx: Tx,
+  deliveries: readonly DeliveryKey[],
+  delivered: boolean,
+): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { target } of deliveries)
+    if (target.kind === 'replay') counts.set(target.id, (counts.get(target.id) ?? 0) + 1);
+  const column = delivered ? 'sent' : 'failed';
+  for (const [id, count] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
+    await tx.query(
+      `UPDATE replays SET ${column} = ${column} + $2 WHERE replay_id = $1 AND status IN ('queued', 'running')`,
+      [id, count],
+    );
+}
+
+/** The replays of a keyword. */
+export async function replaysOf(tx: Tx, keywordId: string): Promise<string[]> {
+  const rows: { replay_id: string }[] = await tx.query(
+    'SELECT replay_id FROM replays WHERE keyword_id = $1',
+    [keywordId],
+  );
+  return rows.map(({ replay_id }) => replay_id);
+}
+
+/** Ends the replays of a purged keyword; nothing but ids, times and figures stays. */
+export async function purgeReplays(tx: Tx, keywordId: string): Promise<void> {
+  await tx.query(
+    `UPDATE replays SET url = NULL, claim = NULL, finished_at = coalesce(finished_at, now()),
+       message = CASE WHEN status IN ('queued', 'running') THEN $2 ELSE message END,
+       status = CASE WHEN status IN ('queued', 'running') THEN 'cancelled' ELSE status END
+     WHERE keyword_id = $1`,
+    [keywordId, PURGED],
+  );
+}

@@ -1,0 +1,123 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE, LOG } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { AttemptRecorder } from '../attempts/attempt-recorder.js';
+import type { AttemptResult, Delivery } from '../attempts/delivery.js';
+import { EndpointQueues } from '../attempts/endpoint-queues.js';
+import { GONE } from '../attempts/endpoints.js';
+import type { Endpoint } from '../attempts/targets.js';
+import { EventIndex, type IndexedEvent, type Position } from './event-index.js';
+import { endTurn, LostReplay, standingOf, type ClaimedReplay } from './replay-progress.js';
+
+/** A turn that has taken so long begins no further event. */
+const TURN_MS = 2000;
+/** How often a turn looks whether its replay was cancelled or purged. */
+const LOOK_MS = 100;
+/** An endpoint that takes no more requests at the moment is asked again after this. */
+const NO_ROOM_MS = 1000;
+
+/** What a turn has come to. */
+interface Progress {
+  results: AttemptResult[];
+  after: Position | undefined;
+  missing: number;
+  /** True: the endpoint had no place for a request. */
+  crowded: boolean;
+}
+
+/** Makes the first attempts of a replay, one event after the other; those that fail wait as other deliveries do. */
+@Injectable()
+export class ReplaySender {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly index: EventIndex,
+    private readonly queues: EndpointQueues,
+    private readonly recorder: AttemptRecorder,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  /** Sends events of one turn, and writes how far it came. @returns the last event that was dealt with */
+  async send(
+    replay: ClaimedReplay,
+    events: readonly IndexedEvent[],
+    endpoint: Endpoint,
+    stop: AbortSignal,
+  ): Promise<Position | undefined> {
+    const began = Date.now();
+    const progress = await this.sendInOrder(replay, events, endpoint, stop);
+    const { results, after, missing, crowded } = progress;
+    const dueAt = crowded ? Date.now() + NO_ROOM_MS : began + (results.length * 1000) / replay.ratePerSecond;
+    try {
+      await this.recorder.record(results, (tx) => endTurn(tx, replay, { after, missing, dueAt }));
+    } catch (error) {
+      if (!(error instanceof LostReplay)) throw error;
+      const reason = 'not sent: the replay has ended';
+      const failed = results.filter(({ delivered }) => !delivered);
+      await this.recorder.giveUp(failed.map(({ delivery }) => ({ ...delivery, reason })));
+      return undefined;
+    }
+    return after;
+  }
+
+  private async sendInOrder(
+    replay: ClaimedReplay,
+    events: readonly IndexedEvent[],
+    endpoint: Endpoint,
+    stop: AbortSignal,
+  ): Promise<Progress> {
+    const progress: Progress = { results: [], after: replay.after, missing: 0, crowded: false };
+    const began = Date.now();
+    let lookedAt = began;
+    for (const entry of events) {
+      const { results } = progress;
+      const pauseMs = began + (results.length * 1000) / replay.ratePerSecond - Date.now();
+      if (pauseMs > 0) await wait(pauseMs, undefined, { signal: stop }).catch(() => undefined);
+      if (stop.aborted || Date.now() - began > TURN_MS) break;
+      if (Date.now() - lookedAt > LOOK_MS) {
+        if ((await standingOf(this.database, replay)) !== 'ours') break;
+        lookedAt = Date.now();
+      }
+      const delivery = await this.deliveryOf(replay, entry, endpoint);
+      const result = delivery && (await this.queues.attempt(delivery));
+      progress.crowded = delivery !== undefined && result === undefined;
+      if (progress.crowded) break;
+      if (result) results.push(result);
+      else progress.missing += 1;
+      progress.after = { at: entry.at, id: entry.id };
+      if (result?.statusCode === GONE) break;
+    }
+    return progress;
+  }
+
+  private async deliveryOf(
+    { replayId, accountId, url }: ClaimedReplay,
+    entry: IndexedEvent,
+    { signing, failingSince }: Endpoint,
+  ): Promise<Delivery | undefined> {
+    const event = await this.index.read(entry);
+    if (!event) {
+      this.log.warn(
+        { replayId, eventId: entry.id, watchId: entry.watchId, seq: entry.seq },
+        'the index names an event that EVENTS does not hold',
+      );
+      return undefined;
+    }
+    return {
+      eventId: event.eventId,
+      target: { kind: 'replay', id: replayId },
+      accountId,
+      watchId: event.watchId,
+      keywordId: event.keywordId,
+      source: event.source,
+      endpoint: url,
+      body: event.envelope,
+      signing,
+      attempts: 0,
+      firstAt: Date.now(),
+      failingSince,
+      pending: false,
+    };
+  }
+}

@@ -1,0 +1,132 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { within } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { STOP_PATIENCE_MS } from '../attempts/endpoint-queues.js';
+import { addressKey, Targets } from '../attempts/targets.js';
+import { EventIndex, type IndexedEvent, type Position } from './event-index.js';
+import { ReplayDecisions } from './replay-decisions.js';
+import {
+  claimReplays,
+  countsOf,
+  endTurn,
+  PURGED,
+  standingOf,
+  type ClaimedReplay,
+} from './replay-progress.js';
+import { ReplaySender } from './replay-sender.js';
+
+const PAUSE_MS = 250;
+/** Replays that a replica works on at once. */
+const AT_ONCE = 8;
+/** Events of one turn at most: replays take turns. */
+const TURN_EVENTS = 50;
+/** Events that the index is asked for at once. */
+const PAGE = 2000;
+const NOT_INDEXED_YET_MS = 500;
+const RETRIES_LOOK_MS = 1000;
+/** A replay with so many events that wait for another attempt sends no further ones: what waits holds its bytes. */
+const MOST_WAITING = 1000;
+
+/** Works through replays, turn by turn. What is left after a crash goes on from the end of the last turn. */
+@Injectable()
+export class ReplayLoop implements Loop {
+  readonly name = 'replays';
+  private readonly abort = new AbortController();
+  private readonly underWay = new Set<Promise<void>>();
+  /** Events that were read ahead, by replay and position. */
+  private readonly ahead = new LRUCache<string, IndexedEvent[]>({ max: AT_ONCE * 4 });
+  private finished: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly index: EventIndex,
+    private readonly targets: Targets,
+    private readonly decisions: ReplayDecisions,
+    private readonly sender: ReplaySender,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.finished = this.work();
+  }
+
+  async stop(): Promise<void> {
+    this.abort.abort();
+    await this.finished;
+    await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
+  }
+
+  private async work(): Promise<void> {
+    const { signal } = this.abort;
+    while (!signal.aborted) {
+      const begun = await this.begin().catch((error: unknown) => {
+        this.log.error({ err: error }, 'replays could not be taken');
+        return 0;
+      });
+      if (begun === 0) await wait(PAUSE_MS, undefined, { signal }).catch(() => {});
+      else if (this.underWay.size >= AT_ONCE) await Promise.race(this.underWay);
+    }
+  }
+
+  private async begin(): Promise<number> {
+    const free = AT_ONCE - this.underWay.size;
+    const claimed = free > 0 ? await claimReplays(this.database, free) : [];
+    for (const replay of claimed) {
+      const turn = this.turn(replay)
+        .catch((error: unknown) =>
+          this.log.error(
+            { err: error, replayId: replay.replayId },
+            'a turn of a replay failed; it is repeated',
+          ),
+        )
+        .finally(() => this.underWay.delete(turn));
+      this.underWay.add(turn);
+    }
+    return claimed.length;
+  }
+
+  private async turn(replay: ClaimedReplay): Promise<void> {
+    const { decisions, sender } = this;
+    const standing = await standingOf(this.database, replay);
+    if (standing === 'lost') return;
+    if (standing === 'purged') return decisions.end(replay, 'cancelled', PURGED);
+    if (!(await this.index.holds(replay.upToSeq))) return this.rest(replay, NOT_INDEXED_YET_MS);
+    if (replay.status === 'queued') await decisions.start(replay, await this.index.count(replay));
+    const address = { accountId: replay.accountId, endpoint: replay.url };
+    const endpoint = (await this.targets.endpoints([address])).get(addressKey(address));
+    if (!endpoint || endpoint.disabledReason !== undefined)
+      return decisions.end(replay, 'failed', `the endpoint is disabled: ${endpoint?.disabledReason ?? ''}`);
+    const waiting = (await countsOf(this.database.manager, replay.replayId))?.waiting ?? 0;
+    if (waiting >= MOST_WAITING) return this.rest(replay, RETRIES_LOOK_MS);
+    const events = await this.nextOf(replay);
+    if (events.length === 0)
+      return waiting > 0 ? this.rest(replay, RETRIES_LOOK_MS) : decisions.end(replay, 'done', '');
+    const turn = events.slice(0, Math.min(TURN_EVENTS, replay.ratePerSecond));
+    const after = await sender.send(replay, turn, endpoint, this.abort.signal);
+    if (after) this.keepAhead(replay.replayId, after, events);
+  }
+
+  /** Gives the replay back until later. */
+  private rest(replay: ClaimedReplay, ms: number): Promise<void> {
+    const turn = { after: undefined, missing: 0, dueAt: Date.now() + ms };
+    return endTurn(this.database.manager, replay, turn);
+  }
+
+  private async nextOf(replay: ClaimedReplay): Promise<IndexedEvent[]> {
+    const known = this.ahead.get(aheadKey(replay.replayId, replay.after));
+    return known ?? this.index.page(replay, replay.after, PAGE);
+  }
+
+  private keepAhead(replayId: string, after: Position, events: IndexedEvent[]): void {
+    const left = events.slice(events.findIndex(({ id }) => id === after.id) + 1);
+    if (left.length > 0) this.ahead.set(aheadKey(replayId, after), left);
+  }
+}
+
+function aheadKey(replayId: string, after: Position | undefined): string {
+  return `${replayId} ${after?.at ?? ''} ${after?.id ?? ''}`;
+}
