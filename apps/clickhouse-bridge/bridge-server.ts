@@ -4,9 +4,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import type { Credentials } from '#embedded';
+import { checkAccess } from './access.js';
 import { Answer } from './answer.js';
 import type { ChdbAnswer } from './chdb-native.js';
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
+import { engineOptions } from './engine-config.js';
 import { Engine } from './engine.js';
 import { applyKey, readQueryRequest, type QueryRequest } from './query-request.js';
 import { readForm, readSqlBody, sqlText, writeRows } from './request-body.js';
@@ -29,6 +32,7 @@ const TOO_MANY_ROWS_OR_BYTES = 396;
 /** As ClickHouse's http_max_uri_size: parameters travel in the address. */
 const ADDRESS_BYTES_AT_MOST = 1024 * 1024;
 const KEEP_ALIVE_MS = 10_000;
+const HEADERS_MS = 10_000;
 const DRAIN_MS = 2_000;
 const KILL_MS = 3_000;
 const GLOB_CHARACTERS = /[*?{}]/;
@@ -42,9 +46,10 @@ export class BridgeServer {
     private readonly engine: Engine,
     /** Where an insert's rows are put while the engine reads them. */
     private readonly inbox: string,
+    private readonly credentials: Credentials,
   ) {
     this.server = createServer(
-      { maxHeaderSize: ADDRESS_BYTES_AT_MOST, keepAliveTimeout: KEEP_ALIVE_MS },
+      { maxHeaderSize: ADDRESS_BYTES_AT_MOST, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS },
       (req, res) => {
         void this.handle(req, res);
       },
@@ -55,15 +60,20 @@ export class BridgeServer {
    * Opens the directory and listens on the loopback address.
    *
    * @param port 0 for any free one.
+   * @param credentials what every request must carry
    */
-  static async start(directory: string, port: number): Promise<{ bridge: BridgeServer; port: number }> {
+  static async start(
+    directory: string,
+    port: number,
+    credentials: Credentials,
+  ): Promise<{ bridge: BridgeServer; port: number }> {
     if (GLOB_CHARACTERS.test(directory))
       throw new Error(`${directory}: a path with * ? { or } cannot be used`);
     const inbox = join(directory, 'inbox');
     await rm(inbox, { recursive: true, force: true });
     await mkdir(inbox, { recursive: true, mode: 0o700 });
-    const engine = await Engine.open(join(directory, 'store'));
-    const bridge = new BridgeServer(engine, inbox);
+    const engine = await Engine.open(join(directory, 'store'), engineOptions(directory));
+    const bridge = new BridgeServer(engine, inbox, credentials);
     await new Promise<void>((resolve, reject) => {
       bridge.server.once('error', reject);
       bridge.server.listen(port, '127.0.0.1', resolve);
@@ -91,6 +101,7 @@ export class BridgeServer {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!(await this.isLetIn(request, response))) return;
     const path = (request.url ?? '/').split('?', 1)[0];
     if (path === '/ping') return void response.end('Ok.\n');
     if (path !== '/') return void response.writeHead(404).end(`There is no handle ${path}\n`);
@@ -99,7 +110,6 @@ export class BridgeServer {
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
-    response.on('error', () => undefined);
     let answer = new Answer(response, this.engine, { queryId: randomUUID(), wantsCompressedAnswer: false });
     try {
       const query = readQueryRequest(request);
@@ -114,13 +124,27 @@ export class BridgeServer {
     }
   }
 
+  /** A stranger is answered at once, without waiting for the body, and the connection is closed. */
+  private async isLetIn(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    response.on('error', () => undefined);
+    try {
+      checkAccess(request, this.credentials);
+      return true;
+    } catch (error) {
+      response.setHeader('Connection', 'close');
+      const answer = { queryId: randomUUID(), wantsCompressedAnswer: false };
+      await new Answer(response, this.engine, answer).fail(fromEngineError(error));
+      return false;
+    }
+  }
+
   private async answer(
     request: IncomingMessage,
     query: QueryRequest,
     answer: Answer,
     gone: AbortSignal,
   ): Promise<void> {
-    const { statement, body } = await readStatement(request, query);
+    const { statement, body } = await readStatement(request, query, this.engine.tableFunctions);
     if (statement.kind === 'insert') {
       await this.insert(statement, body, query, answer, gone);
       return;
@@ -188,18 +212,19 @@ export class BridgeServer {
 async function readStatement(
   request: IncomingMessage,
   query: QueryRequest,
+  tableFunctions: ReadonlySet<string>,
 ): Promise<{ statement: Statement; body?: IncomingMessage }> {
   if (/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) {
     for (const [name, value] of await readForm(request)) applyKey(query, name, value);
-    return { statement: parseStatement(query.query ?? '') };
+    return { statement: parseStatement(query.query ?? '', tableFunctions) };
   }
   if (query.query !== undefined) {
-    const statement = parseStatement(query.query);
+    const statement = parseStatement(query.query, tableFunctions);
     if (statement.kind === 'insert') return { statement, body: request };
   }
   const body = sqlText(await readSqlBody(request));
   const sql = query.query === undefined ? body : body === '' ? query.query : `${query.query}\n${body}`;
-  return { statement: parseStatement(sql) };
+  return { statement: parseStatement(sql, tableFunctions) };
 }
 
 async function inPieces(

@@ -8,15 +8,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BridgeServer } from './bridge-server.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'bridge-'));
+const credentials = { user: 'earshot', password: 'a secret of this spec' };
 let bridge: BridgeServer;
 let url: string;
 let client: ClickHouseClient;
 
 beforeAll(async () => {
-  const started = await BridgeServer.start(directory, 0);
+  const started = await BridgeServer.start(directory, 0, credentials);
   bridge = started.bridge;
   url = `http://127.0.0.1:${started.port}`;
-  client = createClient({ url, log: { level: ClickHouseLogLevel.OFF } });
+  client = createClient({
+    url,
+    username: credentials.user,
+    password: credentials.password,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
 });
 
 afterAll(async () => {
@@ -44,15 +50,19 @@ function post(
   body: string,
 ): Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: string }> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${url}${path}`, { method: 'POST' }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => (text += chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
-      );
-      response.on('error', reject);
-    });
+    const sent = request(
+      `${url}${path}`,
+      { method: 'POST', auth: `${credentials.user}:${credentials.password}` },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => (text += chunk));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+        );
+        response.on('error', reject);
+      },
+    );
     sent.on('error', reject);
     sent.end(body);
   });
@@ -116,7 +126,7 @@ describe('the ordinary client', () => {
       objectMode: false,
     });
     await client.insert({ table: 'texts', values: csv, format: 'CSV' });
-    await client.command({ query: "INSERT INTO texts VALUES (10, 'a\n\nb;c'), (11, concat('x', 'y'))" });
+    await client.command({ query: "INSERT INTO texts VALUES (10, 'a\n\nb;c'), (11, 'xy')" });
     expect(await rows('SELECT * FROM texts ORDER BY n')).toEqual([
       ...values,
       { n: 9, s: 'a\n\nDROP TABLE texts' },
@@ -137,7 +147,12 @@ describe('the ordinary client', () => {
   });
 
   it('compresses both ways', async () => {
-    const packed = createClient({ url, compression: { request: true, response: true } });
+    const packed = createClient({
+      url,
+      username: credentials.user,
+      password: credentials.password,
+      compression: { request: true, response: true },
+    });
     const values = Array.from({ length: 1_000 }, (_, i) => ({ n: 200, s: `packed ${i}` }));
     await packed.insert({ table: 'texts', values, format: 'JSONEachRow' });
     const result = await packed.query({
@@ -249,7 +264,7 @@ describe('errors', () => {
   it('a reader by GET cannot write', async () => {
     const query = encodeURIComponent('INSERT INTO once VALUES (9)');
     const status = await new Promise((resolve) =>
-      request(`${url}/?query=${query}`, (response) =>
+      request(`${url}/?query=${query}`, { auth: `${credentials.user}:${credentials.password}` }, (response) =>
         resolve(response.resume().headers['x-clickhouse-exception-code']),
       ).end(),
     );
@@ -308,4 +323,57 @@ describe('a client that goes away', () => {
     );
     return Number(row?.n ?? 0) - 1;
   }
+});
+
+describe('who is answered', () => {
+  const right = `${credentials.user}:${credentials.password}`;
+  const ask = (path: string, options: { auth?: string; headers?: Record<string, string> }) =>
+    new Promise<{ status: number; code: unknown; connection: unknown }>((resolve, reject) => {
+      // The body is announced and never sent: a stranger is answered before it.
+      const headers = { 'content-length': '100', ...options.headers };
+      const sent = request(`${url}${path}`, { method: 'POST', ...options, headers }, (response) => {
+        resolve({
+          status: response.resume().statusCode ?? 0,
+          code: response.headers['x-clickhouse-exception-code'],
+          connection: response.headers.connection,
+        });
+        sent.destroy();
+      });
+      sent.on('error', reject);
+      sent.flushHeaders();
+    });
+
+  it.each([
+    ['nobody without credentials', {}],
+    ['nobody with another password', { auth: `${credentials.user}:x` }],
+    ['nobody with another user', { auth: `default:${credentials.password}` }],
+    [
+      'nobody with an empty password',
+      { headers: { 'x-clickhouse-user': 'earshot', 'x-clickhouse-key': '' } },
+    ],
+    ['nobody whose credentials cannot be read', { headers: { authorization: 'Basic ====' } }],
+  ])('%s', async (_, options) => {
+    const refused = { status: 403, code: '516', connection: 'close' };
+    expect(await ask('/?query=SELECT+1', options)).toEqual(refused);
+    expect(await ask('/ping', options)).toEqual(refused);
+  });
+
+  it.each([
+    ['no page that reached this machine by a name of its own', { host: 'evil.example' }],
+    ['no page of a browser', { origin: 'http://localhost:8080' }],
+    ['no page without an origin', { origin: 'null' }],
+  ])('%s', async (_, headers) => {
+    expect(await ask('/?query=SELECT+1', { auth: right, headers })).toMatchObject({
+      status: 403,
+      code: '497',
+    });
+  });
+
+  it('the headers of ClickHouse are as good as HTTP Basic', async () => {
+    const headers = { 'x-clickhouse-user': credentials.user, 'x-clickhouse-key': credentials.password };
+    const status = await new Promise((resolve) =>
+      request(`${url}/ping`, { headers }, (response) => resolve(response.resume().statusCode)).end(),
+    );
+    expect(status).toBe(200);
+  });
 });

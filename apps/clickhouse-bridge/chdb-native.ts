@@ -18,7 +18,8 @@ export interface ChdbAnswer {
 
 /** chDB's addon, as far as it is used here. Everything ending in Async, and StreamFetch, runs on libuv's threads. */
 export interface ChdbNative {
-  CreateConnection(directory: string): ChdbHandle;
+  /** @param options clickhouse-local's, as on its command line; those of the process's first connection count */
+  CreateConnection(directory: string, options?: readonly string[]): ChdbHandle;
   /** Must not be called while anything runs on the connection: that ends the engine for the whole process. */
   CloseConnection(connection: ChdbHandle): void;
   QueryAsyncConnection(connection: ChdbHandle, sql: string, format: string): Promise<ChdbAnswer>;

@@ -31,6 +31,8 @@ const OTHER_STATUSES = new Map([
   [202, 503],
   [209, 408],
   [307, 413],
+  [497, 403],
+  [516, 403],
 ]);
 
 const ENGINE_MESSAGE = /^(?:Code: \d+\. DB::Exception: )*?Code: (\d+)\. DB::Exception: ([\s\S]*)$/;

@@ -41,15 +41,27 @@ export class Engine {
     private readonly root: ChdbHandle,
     readonly version: string,
     readonly timezone: string,
+    /** Names of its table functions, in lower case. */
+    readonly tableFunctions: ReadonlySet<string>,
   ) {}
 
-  /** @throws ClickhouseException when the directory cannot be opened. */
-  static async open(directory: string): Promise<Engine> {
+  /**
+   * @param options as `engineOptions` returns them
+   * @throws ClickhouseException when the directory cannot be opened.
+   */
+  static async open(directory: string, options: readonly string[]): Promise<Engine> {
     const native = loadChdb();
-    const root = native.CreateConnection(directory);
-    const answer = await native.QueryAsyncConnection(root, 'SELECT version(), timezone()', 'TabSeparated');
-    const [version = '', timezone = ''] = Buffer.from(answer.bytes).toString().trim().split('\t');
-    return new Engine(native, directory, root, version, timezone);
+    const root = native.CreateConnection(directory, options);
+    const cells = async (sql: string) => {
+      const { bytes } = await native.QueryAsyncConnection(root, sql, 'TabSeparated');
+      return Buffer.from(bytes)
+        .toString()
+        .trim()
+        .split(/[\t\n]/);
+    };
+    const [version = '', timezone = ''] = await cells('SELECT version(), timezone()');
+    const functions = await cells('SELECT lower(name) FROM system.table_functions');
+    return new Engine(native, directory, root, version, timezone, new Set(functions));
   }
 
   /**

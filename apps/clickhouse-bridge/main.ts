@@ -1,14 +1,16 @@
 import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { lockDirectory } from '#embedded';
+import { lockDirectory, readOrMakeCredentials } from '#embedded';
 import { BridgeServer } from './bridge-server.js';
 
 /**
  * The embedded ClickHouse: chDB behind ClickHouse's HTTP interface, in a process of its own.
  *
- *   node main.js --dir DIRECTORY [--port 0] [--exit-with-stdin]
+ *   node main.js --dir DIRECTORY [--port 0] [--credentials FILE] [--exit-with-stdin]
  *
+ * FILE holds `{"user": …, "password": …}`, which every request must carry; it is made when it is missing (default:
+ * DIRECTORY/credentials.json).
  * Prints `{"port":N}` when it answers. With --exit-with-stdin it ends when its standard input does: that is, when
  * the process that holds the other side is no more, however it ended.
  */
@@ -17,6 +19,7 @@ async function main(): Promise<void> {
     options: {
       dir: { type: 'string' },
       port: { type: 'string', default: '0' },
+      credentials: { type: 'string' },
       'exit-with-stdin': { type: 'boolean', default: false },
     },
   });
@@ -24,7 +27,8 @@ async function main(): Promise<void> {
   const directory = resolve(values.dir);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const lock = lockDirectory(directory);
-  const { bridge, port } = await BridgeServer.start(directory, Number(values.port));
+  const credentials = readOrMakeCredentials(values.credentials ?? join(directory, 'credentials.json'));
+  const { bridge, port } = await BridgeServer.start(directory, Number(values.port), credentials);
 
   let isEnding = false;
   const end = async () => {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,15 @@ function launch(...options: string[]): ChildProcess {
 async function ready(child: ChildProcess) {
   const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
   const { port } = JSON.parse(line) as { port: number };
-  return createClient({ url: `http://127.0.0.1:${port}`, log: { level: ClickHouseLogLevel.OFF } });
+  const { user: username, password } = JSON.parse(
+    readFileSync(join(directory, 'credentials.json'), 'utf8'),
+  ) as Record<string, string>;
+  return createClient({
+    url: `http://127.0.0.1:${port}`,
+    username,
+    password,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
 }
 
 it('loses nothing that it acknowledged, and keeps nothing by halves, when it is killed during inserts', async () => {

@@ -7,16 +7,18 @@ export interface SqlToken {
   end: number;
   /** How many brackets are open around it. */
   depth: number;
+  /** Of words and quoted identifiers: what they name, in lower case. */
+  name?: string;
 }
 
 const WORD_START = /[A-Za-z_]/;
 const WORD_END = /[^A-Za-z0-9_]/g;
-const SPACE = /\s/;
+const SPACE = /[ \t\n\r\f\v]/;
 const DIGITS = /[^0-9A-Za-z_.]/g;
 
 /**
  * Reads SQL just far enough to tell words and semicolons apart from what stands in quotes and comments, by
- * ClickHouse's rules. Lazy: what follows an INSERT's FORMAT is data and must never be asked for.
+ * ClickHouse's rules. `#` comments and `$heredocs$` are left out on purpose: see guard.ts. Lazy: what follows an INSERT's FORMAT is data and must never be asked for.
  */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let at = 0;
@@ -33,7 +35,8 @@ export function* sqlTokens(sql: string): Generator<SqlToken> {
     const isWord = WORD_START.test(char);
     const kind = isWord ? 'word' : char === ';' ? 'semicolon' : 'other';
     const text = isWord ? sql.slice(at, end).toUpperCase() : char;
-    yield { kind, text, start: at, end, depth };
+    const name = isWord ? text.toLowerCase() : quotedName(sql, at, end);
+    yield { kind, text, start: at, end, depth, ...(name === undefined ? {} : { name }) };
     if (char === '(' || char === '[') depth++;
     at = end;
   }
@@ -41,8 +44,7 @@ export function* sqlTokens(sql: string): Generator<SqlToken> {
 
 function endOfBlank(sql: string, at: number): number {
   if (SPACE.test(sql[at] as string)) return at + 1;
-  if (sql.startsWith('--', at) || sql.startsWith('#!', at) || sql.startsWith('# ', at))
-    return orEnd(sql, sql.indexOf('\n', at), 1);
+  if (sql.startsWith('--', at)) return orEnd(sql, sql.indexOf('\n', at), 1);
   if (sql.startsWith('/*', at)) return orEnd(sql, sql.indexOf('*/', at + 2), 2);
   return at;
 }
@@ -51,9 +53,17 @@ function endOfToken(sql: string, at: number, char: string): number {
   if (char === "'" || char === '"' || char === '`') return endOfQuoted(sql, at, char);
   if (WORD_START.test(char)) return endBy(sql, at, WORD_END);
   if (char >= '0' && char <= '9') return endBy(sql, at, DIGITS);
-  const heredoc = char === '$' ? /^\$\w*\$/.exec(sql.slice(at, at + 64))?.[0] : undefined;
-  if (heredoc) return orEnd(sql, sql.indexOf(heredoc, at + heredoc.length), heredoc.length);
   return at + 1;
+}
+
+/** What a quoted identifier names; escapes are left as they are, since nothing here needs any. */
+function quotedName(sql: string, at: number, end: number): string | undefined {
+  const quote = sql[at];
+  if (quote !== '"' && quote !== '`') return undefined;
+  return sql
+    .slice(at + 1, end - 1)
+    .replaceAll(quote + quote, quote)
+    .toLowerCase();
 }
 
 /** A quote inside is written twice or behind a backslash. An open end runs to the end: the engine will say so. */

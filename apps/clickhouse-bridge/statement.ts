@@ -1,4 +1,5 @@
 import { ClickhouseException } from './clickhouse-exception.js';
+import { guarded } from './guard.js';
 import { sqlTokens, type SqlToken } from './sql-words.js';
 
 /** A SELECT: its result may be large, and asking twice changes nothing. */
@@ -31,17 +32,18 @@ export type Statement = SelectStatement | CommandStatement | InsertStatement;
  * Says what one request's SQL is.
  *
  * @throws ClickhouseException (62) for more than one statement: the engine would run them all.
- * @throws ClickhouseException (344) for reading and writing the machine's files.
+ * @param tableFunctions the names of the engine's table functions, in lower case: see `guarded`
+ * @throws ClickhouseException (344) for what reaches files, the network, programs or other databases.
  */
-export function parseStatement(sql: string): Statement {
+export function parseStatement(sql: string, tableFunctions: ReadonlySet<string>): Statement {
   const tokens = sqlTokens(sql);
   const first = tokens.next().value as SqlToken | undefined;
   if (!first) throw new ClickhouseException(62, 'SYNTAX_ERROR', 'Empty query');
   if (first.text === 'INSERT') {
-    const insert = parseInsert(sql, sqlTokens(sql));
+    const insert = parseInsert(sql, guarded(sql, sqlTokens(sql), tableFunctions));
     if (insert) return insert;
   }
-  const { format, end } = readOneStatement(sql, sqlTokens(sql));
+  const { format, end } = readOneStatement(sql, guarded(sql, sqlTokens(sql), tableFunctions));
   const isSelect = first.text === 'SELECT' || first.text === 'WITH' || first.text === '(';
   return { kind: isSelect ? 'select' : 'command', sql: sql.slice(0, end), format };
 }
@@ -55,7 +57,6 @@ function parseInsert(sql: string, tokens: Iterable<SqlToken>): InsertStatement |
     if (formatAt !== undefined)
       return insertOf(sql, settingsAt ?? formatAt, formatAt, sql.slice(token.start, token.end), token.end);
     if (token.kind === 'word' && token.depth === 0) {
-      refuseFiles(before, token);
       if (token.text === 'SELECT' || token.text === 'WITH') return undefined;
       if (token.text === 'SETTINGS') settingsAt = token.start;
       if (token.text === 'FORMAT') formatAt = token.start;
@@ -100,7 +101,6 @@ function readOneStatement(
         `Syntax error (Multi-statements are not allowed): failed at position ${token.start + 1}`,
       );
     if (token.kind === 'semicolon' && before?.kind !== 'semicolon') end = token.start;
-    if (token.depth === 0) refuseFiles(before, token);
     // Nothing but SETTINGS may stand behind a format; otherwise it was a column of that name.
     if (isBehindFormat && token.kind !== 'semicolon' && token.text !== 'SETTINGS') format = undefined;
     isBehindFormat = token.kind === 'word' && token.depth === 0 && before?.text === 'FORMAT';
@@ -108,13 +108,4 @@ function readOneStatement(
     before = token;
   }
   return { format, end };
-}
-
-/** A server refuses both over HTTP; the engine, being a library, would open the files of this machine. */
-function refuseFiles(before: SqlToken | undefined, token: SqlToken): void {
-  const isFile =
-    (token.text === 'INFILE' && before?.text === 'FROM') ||
-    (token.text === 'OUTFILE' && before?.text === 'INTO');
-  if (isFile)
-    throw new ClickhouseException(344, 'SUPPORT_IS_DISABLED', `${token.text} is not allowed over HTTP`);
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readOrMakeCredentials, type Credentials } from './credentials.js';
 import { startOnFreePort, type StoreHost, type StoreProcess } from './store-process.js';
 
 /** Every statement holds one of these threads; the rest are for KILL QUERY and for files. */
@@ -11,16 +12,22 @@ const ENGINE_THREADS = '24';
 export async function startClickhouse(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
   const { dataDir } = host;
   const program = bridgeProgram();
+  const credentialsFile = join(dataDir, 'clickhouse.json');
+  const credentials = readOrMakeCredentials(credentialsFile);
   const { store, port } = await startOnFreePort(host, (candidate) => ({
     name: 'clickhouse',
     file: process.execPath,
-    args: [program, '--dir', join(dataDir, 'clickhouse'), '--port', String(candidate), '--exit-with-stdin'],
-    env: { UV_THREADPOOL_SIZE: ENGINE_THREADS, NODE_OPTIONS: '' },
+    args: [
+      program,
+      ...['--dir', join(dataDir, 'clickhouse'), '--port', String(candidate)],
+      ...['--credentials', credentialsFile, '--exit-with-stdin'],
+    ],
+    env: { UV_THREADPOOL_SIZE: ENGINE_THREADS },
     holdStdin: true,
     stopSignal: 'SIGTERM',
-    isReady: () => answersPing(candidate),
+    isReady: () => answersPing(candidate, credentials),
   }));
-  return { store, url: `http://127.0.0.1:${port}` };
+  return { store, url: `http://${credentials.user}:${credentials.password}@127.0.0.1:${port}` };
 }
 
 /** The compiled bridge, found from our compiled place (dist/libs/embedded) and from our source (libs/embedded). */
@@ -33,10 +40,10 @@ function bridgeProgram(): string {
   return found;
 }
 
-function answersPing(port: number): Promise<boolean> {
+function answersPing(port: number, { user, password }: Credentials): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(
-      { port, host: '127.0.0.1', path: '/ping', timeout: 1_000, agent: false },
+      { port, host: '127.0.0.1', path: '/ping', auth: `${user}:${password}`, timeout: 1_000, agent: false },
       (response) => {
         response.resume();
         resolve(response.statusCode === 200);

@@ -84,8 +84,13 @@ function identityOf(name: string): ProcessIdentity {
   return identity;
 }
 
+function connectNats(url: string) {
+  const { host, username: user, password: pass } = new URL(url);
+  return connect({ servers: host, user, pass });
+}
+
 async function write(stores: EmbeddedStores, value: string): Promise<void> {
-  const nats = await connect({ servers: stores.natsUrl });
+  const nats = await connectNats(stores.natsUrl);
   const manager = await jetstreamManager(nats);
   await manager.streams.add({ name: 'KEEP', subjects: ['keep'] });
   await jetstream(nats).publish('keep', value);
@@ -102,7 +107,7 @@ async function write(stores: EmbeddedStores, value: string): Promise<void> {
 }
 
 async function read(stores: EmbeddedStores): Promise<string[]> {
-  const nats = await connect({ servers: stores.natsUrl });
+  const nats = await connectNats(stores.natsUrl);
   const message = await (await jetstreamManager(nats)).streams.getMessage('KEEP', { last_by_subj: 'keep' });
   await nats.close();
   const postgres = new pg.Client(stores.databaseUrl);

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
+import { childEnvironment } from './child-environment.js';
 
 /** On BSD and macOS open(2) itself takes the lock; Node has no name for the flag. */
 const O_EXLOCK = 0x20;
@@ -23,6 +24,7 @@ export function tryLock(file: string): number | undefined {
   const { error, status, stderr } = spawnSync('flock', ['-n', '-x', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', fd],
     encoding: 'utf8',
+    env: childEnvironment(),
   });
   if (status === 0) return fd;
   closeSync(fd);

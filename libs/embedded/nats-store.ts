@@ -3,6 +3,8 @@ import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { childEnvironment } from './child-environment.js';
+import { readOrMakeCredentials, type Credentials } from './credentials.js';
 import { startOnFreePort, type EmbeddedLog, type StoreHost, type StoreProcess } from './store-process.js';
 
 const run = promisify(execFile);
@@ -18,8 +20,9 @@ export async function startNats(host: StoreHost): Promise<{ store: StoreProcess;
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   const syncAlways = atLeast(await versionOf(file), 2, 10);
   const configFile = join(dataDir, 'nats.conf');
+  const credentials = readOrMakeCredentials(join(dataDir, 'nats.json'));
   const { store, port } = await startOnFreePort(host, (candidate) => {
-    writeFileSync(configFile, natsConfig(candidate, storeDir, syncAlways), { mode: 0o600 });
+    writeFileSync(configFile, natsConfig(candidate, storeDir, syncAlways, credentials), { mode: 0o600 });
     return {
       name: 'nats',
       file,
@@ -29,7 +32,7 @@ export async function startNats(host: StoreHost): Promise<{ store: StoreProcess;
       isReady: () => answersAsNats(candidate),
     };
   });
-  return { store, url: `nats://127.0.0.1:${port}` };
+  return { store, url: `nats://${credentials.user}:${credentials.password}@127.0.0.1:${port}` };
 }
 
 /** nats-server's path, when the machine has one. Debian puts it where only root's PATH looks. */
@@ -72,7 +75,7 @@ function apt(args: string[]): Promise<void> {
     const child = spawn('apt-get', args, {
       // Standard output may belong to a command whose output is read by a program.
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      env: childEnvironment({ ...proxies(), DEBIAN_FRONTEND: 'noninteractive' }),
     });
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
@@ -83,10 +86,23 @@ function apt(args: string[]): Promise<void> {
   });
 }
 
-function natsConfig(port: number, storeDir: string, syncAlways: boolean): string {
+/** apt-get may reach its servers through one alone. */
+function proxies(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$/i.test(name)),
+  );
+}
+
+function natsConfig(
+  port: number,
+  storeDir: string,
+  syncAlways: boolean,
+  { user, password }: Credentials,
+): string {
   const lines = [
     `host: "127.0.0.1"`,
     `port: ${port}`,
+    `authorization { user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`,
     `jetstream {`,
     `  store_dir: ${JSON.stringify(storeDir)}`,
     // Servers before 2.10 cannot: there, a power cut may lose the last moments (a crash of the process does not).
@@ -97,7 +113,7 @@ function natsConfig(port: number, storeDir: string, syncAlways: boolean): string
 }
 
 async function versionOf(file: string): Promise<[number, number]> {
-  const { stdout } = await run(file, ['--version']);
+  const { stdout } = await run(file, ['--version'], { env: childEnvironment() });
   const found = /v(\d+)\.(\d+)\./.exec(stdout);
   return [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
 }

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import {
   chownSync,
   existsSync,
@@ -16,6 +15,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { childEnvironment } from './child-environment.js';
+import { randomPassword, readOrMake } from './credentials.js';
 import { endProcess } from './end-process.js';
 import { postgresAccount, type PostgresAccount } from './postgres-account.js';
 import { commandLine, identify } from './process-identity.js';
@@ -47,7 +48,10 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
   const binaries = await findBinaries();
   const account = postgresAccount(dataDir, binaries.postgres);
   const cluster = join(dataDir, 'postgres');
-  const passwords = readOrMakePasswords(dataDir);
+  const passwords = readOrMake<Passwords>(join(dataDir, 'postgres.json'), () => ({
+    admin: randomPassword(),
+    role: randomPassword(),
+  }));
   if (!existsSync(join(cluster, 'PG_VERSION')))
     await initialise(dataDir, cluster, binaries, account, passwords);
   await endOrphanedPostmaster(cluster);
@@ -90,15 +94,6 @@ function ensureLibraryLinks(packageDir: string): void {
   }
 }
 
-function readOrMakePasswords(dataDir: string): Passwords {
-  const file = join(dataDir, 'postgres.json');
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Passwords;
-  const passwords = { admin: randomBytes(24).toString('hex'), role: randomBytes(24).toString('hex') };
-  writeFileSync(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
-  return passwords;
-}
-
 /** In a directory beside the final one: a kill in the middle leaves nothing that looks like a cluster. */
 async function initialise(
   dataDir: string,
@@ -129,7 +124,7 @@ async function initialise(
       '--locale=C',
     ]);
     // Waited for even when the start is given up meanwhile: it is a matter of a second, and nothing is left behind.
-    await run(file, args, { cwd: '/', ...identity });
+    await run(file, args, { cwd: '/', env: childEnvironment(), ...identity });
     renameSync(fresh, cluster);
   } finally {
     rmSync(passwordFile, { force: true });

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { childEnvironment } from './child-environment.js';
 import { endProcess } from './end-process.js';
 import { freePort } from './free-port.js';
 import { commandLine, identify, isRunning, parseIdentity } from './process-identity.js';
@@ -137,7 +138,7 @@ export class StoreProcess {
         stdio,
         detached: true,
         cwd: '/',
-        env: { ...process.env, ...env },
+        env: childEnvironment(env),
         ...(uid === undefined ? {} : { uid, gid }),
       });
       child.stdin?.on('error', () => undefined);
@@ -240,7 +241,7 @@ function logFile(dataDir: string, name: string): string {
 
 function openLog(dataDir: string, name: string): number {
   const file = logFile(dataDir, name);
-  mkdirSync(join(dataDir, 'logs'), { recursive: true });
+  mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
   const isTooLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_FILE_BYTES_AT_MOST;
   return openSync(file, isTooLong ? 'w' : 'a', 0o600);
 }

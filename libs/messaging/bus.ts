@@ -1,5 +1,5 @@
 import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '#telemetry';
 import { ensureStreams } from './streams.js';
 
@@ -14,12 +14,13 @@ export interface Bus {
 
 /**
  * Connects, waits for the server at a start, and makes the streams that are missing. Reconnects for ever.
- * @param url `nats://host:port`, several separated by commas
+ * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each.
+ *   A user alone is a token.
  * @param streamReplicas copies that the cluster keeps of each stream that is made now
  */
 export async function connectBus(url: string, name: string, log: Logger, streamReplicas = 1): Promise<Bus> {
   const nc = await connect({
-    servers: url.split(','),
+    ...addressOf(url),
     name: `earshot-${name}`,
     maxReconnectAttempts: -1,
     waitOnFirstConnect: false,
@@ -36,4 +37,16 @@ async function logStatus(nc: NatsConnection, log: Logger): Promise<void> {
   for await (const status of nc.status())
     if (status.type === 'disconnect' || status.type === 'reconnect' || status.type === 'error')
       log.warn({ nats: status.type }, `NATS: ${status.type}`);
+}
+
+/** The client takes credentials apart from the addresses. */
+function addressOf(text: string): ConnectionOptions {
+  const urls = text
+    .split(',')
+    .map((address) => new URL(address.includes('://') ? address : `nats://${address}`));
+  const withUser = urls.find(({ username }) => username !== '');
+  const servers = urls.map(({ protocol, host }) => `${protocol}//${host}`);
+  if (!withUser) return { servers };
+  const [user, pass] = [decodeURIComponent(withUser.username), decodeURIComponent(withUser.password)];
+  return pass === '' ? { servers, token: user } : { servers, user, pass };
 }

@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TABLE_ENGINES } from './guard.js';
+
+/** What our services do. Sources (FILE, URL, REMOTE, S3 …), dictionaries, functions, backups and SYSTEM are left out. */
+const GRANTS = [
+  `GRANT SELECT, INSERT, ALTER UPDATE, ALTER DELETE, ALTER COLUMN, ALTER INDEX, ALTER SETTINGS, ALTER TTL,
+    CREATE DATABASE, CREATE TABLE, CREATE VIEW, CREATE TEMPORARY TABLE, DROP, TRUNCATE, OPTIMIZE, SHOW, KILL QUERY ON *.*`,
+  ...TABLE_ENGINES.map((engine) => `GRANT TABLE ENGINE ON ${engine}`),
+];
+
+/** Settings by which a statement could read or write a file, reach the network or be read as another language. */
+const FIXED_SETTINGS = {
+  dialect: 'clickhouse',
+  // Expressions among an INSERT's values would be run, and nobody has read them.
+  input_format_values_interpret_expressions: '0',
+  format_schema: '',
+  format_schema_source: 'file',
+  format_template_resultset: '',
+  format_template_row: '',
+  format_avro_schema_registry_url: '',
+  input_format_record_errors_file_path: '',
+  url_base: '',
+  allow_experimental_eval_table_function: '0',
+  allow_python_table_function: '0',
+  allow_experimental_ai_functions: '0',
+  allow_experimental_kusto_dialect: '0',
+  allow_experimental_prql_dialect: '0',
+  allow_experimental_polyglot_dialect: '0',
+  dynamic_disk_allow_from_env: '0',
+  dynamic_disk_allow_include: '0',
+  dynamic_disk_allow_from_zk: '0',
+} as const;
+
+/**
+ * Writes the engine's configuration: one user without a right to anything outside of the store.
+ * @returns the options for the engine's first connection
+ */
+export function engineOptions(directory: string): string[] {
+  const configFile = join(directory, 'engine-config.xml');
+  const usersFile = join(directory, 'engine-users.xml');
+  const empty = join(directory, 'empty');
+  mkdirSync(empty, { recursive: true, mode: 0o700 });
+  writeFileSync(configFile, configOf(usersFile, empty), { mode: 0o600 });
+  writeFileSync(usersFile, USERS, { mode: 0o600 });
+  return [`--config-file=${configFile}`];
+}
+
+function configOf(usersFile: string, empty: string): string {
+  const places = ['user_files_path', 'format_schema_path', 'user_scripts_path', 'dictionaries_lib_path'];
+  return `<clickhouse>
+  <users_config>${escaped(usersFile)}</users_config>
+  ${places.map((place) => `<${place}>${escaped(empty)}/</${place}>`).join('\n  ')}
+  <remote_url_allow_hosts></remote_url_allow_hosts>
+  <access_control_improvements>
+    <table_engines_require_grant>true</table_engines_require_grant>
+  </access_control_improvements>
+</clickhouse>
+`;
+}
+
+const USERS = `<clickhouse>
+  <profiles><default>
+    ${Object.entries(FIXED_SETTINGS)
+      .map(([name, value]) => `<${name}>${value}</${name}>`)
+      .join('\n    ')}
+    <constraints>
+      ${Object.keys(FIXED_SETTINGS)
+        .map((name) => `<${name}><readonly/></${name}>`)
+        .join('\n      ')}
+    </constraints>
+  </default></profiles>
+  <quotas><default/></quotas>
+  <users><default>
+    <password></password>
+    <networks><ip>::/0</ip></networks>
+    <profile>default</profile>
+    <quota>default</quota>
+    <grants>
+      ${GRANTS.map((grant) => `<query>${grant}</query>`).join('\n      ')}
+    </grants>
+  </default></users>
+</clickhouse>
+`;
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,106 @@
+import { ClickhouseException } from './clickhouse-exception.js';
+import type { SqlToken } from './sql-words.js';
+
+// The engine itself refuses what the user's grants do not hold (engine-config.ts): that is the first line. These rules
+// are the last one, and the only one for what the engine has no grant for: the scalar function file(), disks that a
+// table brings along, and files that a client writes.
+
+const STATEMENTS = new Set(
+  'SELECT WITH ( INSERT CREATE ALTER DROP TRUNCATE OPTIMIZE RENAME EXCHANGE DELETE UPDATE SHOW DESCRIBE DESC EXISTS EXPLAIN'.split(
+    ' ',
+  ),
+);
+const CREATED = new Set(['TABLE', 'DATABASE', 'VIEW', 'MATERIALIZED', 'TEMPORARY', 'OR']);
+
+/** Table engines that keep their data in the store's own directory, or nowhere. */
+export const TABLE_ENGINES = [
+  'MergeTree',
+  'ReplacingMergeTree',
+  'SummingMergeTree',
+  'AggregatingMergeTree',
+  'CollapsingMergeTree',
+  'VersionedCollapsingMergeTree',
+  'CoalescingMergeTree',
+  'Memory',
+  'Null',
+  'Atomic',
+] as const;
+const ENGINE_NAMES: ReadonlySet<string> = new Set(TABLE_ENGINES.map((name) => name.toLowerCase()));
+
+/** Table functions that read nothing outside of the statement and the store. */
+const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(
+  'numbers numbers_mt zeros zeros_mt generate_series generateseries values view merge null format input'.split(
+    ' ',
+  ),
+);
+
+/** Refused wherever they stand: as a function, or as the name of one (`APPLY file`, `arrayMap(file, …)`). */
+const REFUSED_NAMES: ReadonlySet<string> = new Set(['file', 'catboostevaluate', 'infile', 'outfile']);
+const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'python']);
+
+/**
+ * Passes tokens through and refuses those that reach files, the network, programs or other databases. What stands
+ * behind an INSERT's FORMAT is data and never comes here.
+ *
+ * @param tableFunctions every table function that the engine has, in lower case: one that is not known to be harmless
+ *   is refused
+ * @throws ClickhouseException 344 for what is refused, 62 for characters by which text could hide from this reading
+ */
+export function* guarded(
+  sql: string,
+  tokens: Iterable<SqlToken>,
+  tableFunctions: ReadonlySet<string>,
+): Generator<SqlToken> {
+  let first: SqlToken | undefined;
+  let before: SqlToken | undefined;
+  let isEngine = false;
+  for (const token of tokens) {
+    refuseHiding(sql, token);
+    if (!first) refuseStatement(token);
+    else if (before === first && first.text === 'CREATE' && !CREATED.has(token.text))
+      throw refused(`CREATE ${token.text}`);
+    if (token.name !== undefined && REFUSED_NAMES.has(token.name)) throw refused(token.name);
+    if (token.text === '(' && before?.name !== undefined) refuseCall(before.name, tableFunctions);
+    if (isEngine && token.text !== '=') {
+      if (!ENGINE_NAMES.has(token.name ?? '')) throw refused(`ENGINE = ${token.name ?? token.text}`);
+      isEngine = false;
+    } else if (!isEngine) {
+      isEngine = first?.text === 'CREATE' && token.text === 'ENGINE' && token.depth === 0;
+    }
+    first ??= token;
+    before = token;
+    yield token;
+  }
+}
+
+function refuseStatement(token: SqlToken): void {
+  if (!STATEMENTS.has(token.text) && token.kind !== 'semicolon')
+    throw new ClickhouseException(
+      62,
+      'SYNTAX_ERROR',
+      `Syntax error: ${token.text} begins no statement that is available`,
+    );
+}
+
+function refuseCall(name: string, tableFunctions: ReadonlySet<string>): void {
+  const isForeign = tableFunctions.has(name) && !TABLE_FUNCTIONS.has(name);
+  if (isForeign || REFUSED_CALLS.has(name)) throw refused(name);
+}
+
+/** The engine reads these otherwise than we do: escapes in names, heredocs, comments of MySQL, curly quotes. */
+function refuseHiding(sql: string, token: SqlToken): void {
+  const raw = sql.slice(token.start, token.end);
+  const isEscaped = token.name !== undefined && raw.includes('\\');
+  const isOdd = token.kind === 'other' && raw.length === 1 && !/[!-~]/.test(raw);
+  const isNumberAndName = /^[0-9].*file/i.test(raw);
+  if (isEscaped || isOdd || isNumberAndName || raw === '$' || raw === '#')
+    throw new ClickhouseException(62, 'SYNTAX_ERROR', `Syntax error: ${raw} is not allowed here`);
+}
+
+function refused(what: string): ClickhouseException {
+  return new ClickhouseException(
+    344,
+    'SUPPORT_IS_DISABLED',
+    `${what} is not available in the embedded ClickHouse: it has no files, network, programs or other databases`,
+  );
+}
