@@ -44,15 +44,18 @@ export class PurgeHandler {
     );
   }
 
-  /** A purge alone gives the place free and leaves the bytes: each message is overwritten first. */
+  /**
+   * Overwrites and deletes each message by itself. `streams.purge` with a filter would be one call, but nats-server
+   * 2.9.10 then drops what every wider consumer of the stream has pending or was told to retry: 94 of 96 messages in
+   * one measurement, without a word in its log. It also leaves the bytes on the disk.
+   */
   private async erase(stream: StreamName, subject: string): Promise<void> {
     for (let seq = 1; ;) {
       const message = await this.bus.jsm.direct.getMessage(stream, { seq, next_by_subj: subject });
-      if (!message) break;
+      if (!message) return;
       await this.bus.jsm.streams.deleteMessage(stream, message.seq, true);
       seq = message.seq + 1;
     }
-    await this.bus.jsm.streams.purge(stream, { filter: subject });
   }
 
   /** Parked copies are few, and named by the subject that they came from. */
