@@ -63,7 +63,9 @@ it(
           expect((await customer.api.post(`/v1/keywords/${id}/${verb}`, {})).status).toBe(200);
     stage.simulator.world.publish('hackernews', { text: hooks.join(' ') });
     const received = (hook: string) =>
-      stage.simulator.receiver.deliveries(hook).map(({ body }) => (JSON.parse(body) as { type: string }).type);
+      stage.simulator.receiver
+        .deliveries(hook)
+        .map(({ body }) => (JSON.parse(body) as { type: string }).type);
     const wanted = [...EVENTS.flatMap((type) => Array<string>(TURNS).fill(type)), 'hn_item.created'].sort();
     await until(
       'every keyword has had its post',

@@ -1,4 +1,5 @@
-import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
+import { ClickHouseError, ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
+import { Outage } from '#kernel';
 import { TABLES } from './tables.js';
 
 export type { ClickHouseClient } from '@clickhouse/client';
@@ -21,8 +22,31 @@ export async function openClickHouse(url: string, name: string): Promise<ClickHo
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: { date_time_input_format: 'best_effort' },
   });
+  tellOutages(client);
   for (const table of TABLES) await client.command({ query: table });
   return client;
+}
+
+/** What fails without the server's word for it failed on the way there: the client has no type of its own for that. */
+function tellOutages(client: ClickHouseClient): void {
+  const telling =
+    <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>
+    (...args: A) =>
+      ask(...args).catch((error: unknown) => {
+        throw isFromServer(error) || isMistake(error) ? error : new Outage('ClickHouse', error);
+      });
+  client.query = telling(client.query.bind(client)) as ClickHouseClient['query'];
+  client.insert = telling(client.insert.bind(client)) as ClickHouseClient['insert'];
+  client.command = telling(client.command.bind(client));
+}
+
+function isFromServer(error: unknown): boolean {
+  return error instanceof ClickHouseError;
+}
+
+/** A value that cannot be written as JSON, for example. */
+function isMistake(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
 
 /** Rows of a parameterised read. Values reach the server as parameters (`{name: Type}`), never as SQL text. */

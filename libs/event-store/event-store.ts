@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { JetStreamApiError, type StoredMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
 import { publishWindow } from './publish-window.js';
+import { Outage } from '#kernel';
 import type { Bus, StreamName } from '#messaging';
 import { currentTrace, traceparentOf } from '#telemetry';
 
@@ -73,16 +74,18 @@ export class EventStore {
    * As `publish`, for many messages at once, with one inbox for all the server's answers: a request of its own for
    * each message costs several times what the message does. What is not answered for is sent again, which the
    * message id makes harmless.
-   * @throws Error when one of them could not be stored
+   * @throws Outage when the server did not answer for one of them, Error when it refused one
    */
   async publishAll(messages: readonly Unstored[]): Promise<void> {
     const trace = currentTrace();
     const traceparent = trace && traceparentOf(trace);
     let open: readonly Unstored[] = messages;
     for (let attempt = 1; open.length > 0; attempt += 1) {
-      const { unanswered, fault } = await publishWindow(this.bus, open, traceparent);
+      const { unanswered, fault, refused } = await publishWindow(this.bus, open, traceparent);
       if (unanswered.length > 0 && attempt === PUBLISH_ATTEMPTS)
-        throw new Error(`timeout: ${unanswered.length} messages were not stored: ${fault}`);
+        throw refused
+          ? new Error(`${unanswered.length} messages were not stored: ${fault}`)
+          : new Outage('NATS', `${unanswered.length} messages were not stored: ${fault}`);
       if (unanswered.length > 0) await wait(PUBLISH_PAUSE_MS);
       open = unanswered;
     }

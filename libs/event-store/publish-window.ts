@@ -11,6 +11,8 @@ export interface WindowResult {
   unanswered: Unstored[];
   /** Why, in the words of the server. */
   fault: string;
+  /** True: the server answered, and refused at least one; false: it did not answer, or cannot store at all now. */
+  refused: boolean;
 }
 
 /** Publishes messages to their streams and waits until the server has answered for each. */
@@ -23,11 +25,12 @@ export function publishWindow(
   const open = new Map(messages.map((message, index) => [String(index), message]));
   const failed: Unstored[] = [];
   let fault = 'no answer in time';
+  let refused = false;
   return new Promise((resolve) => {
     const finish = () => {
       clearTimeout(timer);
       subscription.unsubscribe();
-      resolve({ unanswered: [...failed, ...open.values()], fault });
+      resolve({ unanswered: [...failed, ...open.values()], fault, refused });
     };
     const timer = setTimeout(finish, ANSWERS_WITHIN_MS);
     const subscription = nc.subscribe(`${inbox}.*`, {
@@ -43,7 +46,8 @@ export function publishWindow(
         const refusal = refusalIn(answer);
         if (refusal !== undefined) {
           failed.push(message);
-          fault = refusal;
+          fault = refusal.reason;
+          refused ||= !refusal.isOutage;
         }
         if (open.size === 0) finish();
       },
@@ -57,13 +61,19 @@ export function publishWindow(
   });
 }
 
+interface ServerRefusal {
+  reason: string;
+  /** True: JetStream has no leader, no resources or is starting; the message itself is not at fault. */
+  isOutage: boolean;
+}
+
 /** The server answers `{"stream": …, "seq": …}`, or with an error; where no stream takes the subject, with 503. */
-function refusalIn(answer: Msg): string | undefined {
-  if (answer.headers?.code === 503) return 'no stream takes the message';
+function refusalIn(answer: Msg): ServerRefusal | undefined {
+  if (answer.headers?.code === 503) return { reason: 'no stream takes the message', isOutage: true };
   const { error, stream } = JSON.parse(answer.string()) as {
     stream?: string;
-    error?: { description?: string };
+    error?: { code?: number; description?: string };
   };
-  if (error) return error.description ?? 'refused';
-  return stream ? undefined : 'an answer that is no acknowledgement';
+  if (error) return { reason: error.description ?? 'refused', isOutage: error.code === 503 };
+  return stream ? undefined : { reason: 'an answer that is no acknowledgement', isOutage: false };
 }

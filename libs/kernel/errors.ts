@@ -69,3 +69,18 @@ export function refuseOversize(what: string, bytes: number, remedy?: string): vo
       `${what} is too large: it comes to ${Math.ceil(bytes / 1024)} KiB, and ${LARGEST_MESSAGE_BYTES / 1024} KiB can be stored at once${remedy ? `; ${remedy}` : ''}`,
     );
 }
+
+/**
+ * A store that cannot be reached, or that cannot answer now: thrown by the libraries that talk to it, where they know
+ * that the request itself was not at fault. Whatever is under way is tried again.
+ */
+export class Outage extends Error {
+  override readonly name = 'Outage';
+
+  constructor(
+    readonly store: 'ClickHouse' | 'NATS' | 'Postgres',
+    cause: unknown,
+  ) {
+    super(`${store}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}

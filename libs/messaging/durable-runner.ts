@@ -1,5 +1,6 @@
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
+import { isOutage } from '#outages';
 import { metrics, traceFrom, withTrace, type Logger } from '#telemetry';
 import type { Bus } from './bus.js';
 import { MessageSupply, openConsumer } from './message-supply.js';
@@ -39,12 +40,6 @@ export interface RunningDurable {
 /** A message that fails alone this often while others pass is set aside. */
 const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
-/**
- * ClickHouse's codes for a server that is overloaded, full or shutting down: 159 timeout, 202 too many queries,
- * 209 and 210 network, 241 memory, 242 read-only, 243 disk, 252 too many parts, 394 query killed.
- */
-const CLICKHOUSE_OUTAGES = new Set(['159', '202', '209', '210', '241', '242', '243', '252', '394']);
-
 /** Makes the consumer where it is missing and works through its messages until stopped. */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
   const consumer = await openConsumer(bus, durable);
@@ -157,17 +152,4 @@ class DurableLoop implements RunningDurable {
     });
     this.log.error({ subject: message.subject, seq: message.seq, reason }, 'message parked');
   }
-}
-
-/** Stores that cannot be reached are no fault of the message. */
-function isOutage(error: unknown): boolean {
-  const code = String((error as { code?: unknown }).code ?? '');
-  const text = error instanceof Error ? error.message : '';
-  return (
-    /^(ECONN\w*|ETIMEDOUT|EPIPE|ENOTFOUND|57P0\w|08\w{3}|53\w{3}|40P01|40001|25006|58030)$/.test(code) ||
-    CLICKHOUSE_OUTAGES.has(code) ||
-    /timeout|connection (closed|terminated|refused)|socket hang up|no responders|Connection terminated/i.test(
-      text,
-    )
-  );
 }

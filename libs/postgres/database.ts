@@ -10,6 +10,7 @@ import { Requests1763820000000 } from './migrations/1763820000000-requests.js';
 import { Claims1763830000000 } from './migrations/1763830000000-claims.js';
 import { Signatures1763840000000 } from './migrations/1763840000000-signatures.js';
 import { Targets1763850000000 } from './migrations/1763850000000-targets.js';
+import { pgDriver } from './telling-pool.js';
 
 /** A service's connections to Postgres. */
 export type Database = DataSource;
@@ -39,6 +40,7 @@ export async function openDatabase(
   await migrate(url, name);
   const database = new DataSource({
     type: 'postgres',
+    driver: pgDriver,
     url,
     applicationName: `earshot-${name}`,
     entities: [AccountEntity, ApiKeyEntity, KeywordEntity, WatchEntity],
@@ -59,6 +61,7 @@ export async function openDatabase(
 async function migrate(url: string, name: string): Promise<void> {
   const database = new DataSource({
     type: 'postgres',
+    driver: pgDriver,
     url,
     applicationName: `earshot-${name}`,
     migrations: [

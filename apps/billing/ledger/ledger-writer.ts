@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { CreditDecisionSchema, type CreditMovement } from '#contracts';
 import { AppendConflict, type EventStore } from '#event-store';
-import { failpoint, isoOf, newId, type Clock } from '#kernel';
+import { failpoint, isoOf, newId, type Clock, Outage } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
@@ -129,7 +129,7 @@ export class LedgerWriter {
           for (const { movementId } of found.movements) made.add(movementId);
       }
     }
-    throw new Error(`timeout: ${subject} is not where the tables say, and shows nothing newer`);
+    throw new Outage('NATS', `${subject} is not where the tables say, and shows nothing newer`);
   }
 
   /** Somebody, an earlier life of ours too, has appended what the tables lack. */

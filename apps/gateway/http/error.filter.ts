@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal, type Fault } from '#kernel';
+import { isOutage } from '#outages';
 import type { Logger } from '#telemetry';
 
 const CODES: Readonly<Record<number, string>> = {
@@ -98,10 +99,4 @@ function textOf(error: unknown, status: number): string {
 
 function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null | undefined)?.code;
-}
-
-function isOutage(error: unknown): boolean {
-  return /ECONNREFUSED|ECONNRESET|ETIMEDOUT|timeout|Connection terminated/i.test(
-    `${String(codeOf(error))} ${error instanceof Error ? error.message : ''}`,
-  );
 }

@@ -1,0 +1,60 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
+import {
+  ClosedConnectionError,
+  ConnectionError,
+  DrainingConnectionError,
+  NoRespondersError,
+  RequestError,
+  TimeoutError,
+} from '@nats-io/nats-core';
+import pg from 'pg';
+import { QueryFailedError } from 'typeorm';
+import { Outage } from '#kernel';
+
+/**
+ * True for a store that cannot be reached or cannot answer now, false for a request that is itself at fault. Decides by
+ * the type of the error alone, never by its text: a text may quote what a user wrote.
+ */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof Outage) return true;
+  if (error instanceof QueryFailedError) return isPostgresOutage(error.driverError);
+  if (error instanceof ClickHouseError) return CLICKHOUSE_OUTAGES.has(error.code);
+  return isNatsOutage(error);
+}
+
+/**
+ * SQLSTATE classes and codes of PostgreSQL (appendix A of its manual): 08 connection, 53 resources, 57P0x shutdown,
+ * 57014 statement timeout, 55P03 lock timeout, 40001 and 40P01 serialisation and deadlock, 25006 read-only, 58030 I/O.
+ */
+const POSTGRES_OUTAGE = /^(08\w{3}|53\w{3}|57P0\w|57014|55P03|40001|40P01|25006|58030)$/;
+
+/** What pg itself throws at a query (not the server, and no mistake of ours in the parameters) is its connection's. */
+function isPostgresOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return POSTGRES_OUTAGE.test(error.code ?? '');
+  return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError);
+}
+
+/**
+ * ClickHouse's codes for a server that is overloaded, full or shutting down: 159 timeout, 202 too many queries,
+ * 209 and 210 network, 241 memory, 242 read-only, 243 disk, 252 too many parts, 394 query killed.
+ */
+const CLICKHOUSE_OUTAGES = new Set(['159', '202', '209', '210', '241', '242', '243', '252', '394']);
+
+const NATS_OUTAGES = [
+  ClosedConnectionError,
+  ConnectionError,
+  DrainingConnectionError,
+  NoRespondersError,
+  TimeoutError,
+];
+/** The server has no leader, no resources or no JetStream at the moment; 408: it did not answer in time. */
+const NATS_OUTAGE_STATUS: ReadonlySet<number> = new Set([408, 503]);
+
+function isNatsOutage(error: unknown): boolean {
+  if (error instanceof JetStreamApiError) return NATS_OUTAGE_STATUS.has(error.status);
+  // A status message of the server; its class is not exported.
+  if (error instanceof JetStreamError && 'code' in error) return NATS_OUTAGE_STATUS.has(Number(error.code));
+  if (error instanceof RequestError) return error.isNoResponders() || isNatsOutage(error.cause);
+  return NATS_OUTAGES.some((type) => error instanceof type);
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { openClickHouse } from '#clickhouse';
+import { freePort } from '#embedded';
+import { openDatabase, type Database } from '#postgres';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { isOutage } from './index.js';
+
+let stores: IsolatedStores;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  database = await openDatabase(stores.databaseUrl, 'spec', 1);
+});
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+it('takes a Postgres session that the server ends for an outage', async () => {
+  const error = await failureOf(database.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+  expect(isOutage(error)).toBe(true);
+});
+
+it('takes a Postgres that cannot be reached for an outage', async () => {
+  const url = new URL(stores.databaseUrl);
+  url.port = String(await freePort());
+  expect(isOutage(await failureOf(openDatabase(url.href, 'spec')))).toBe(true);
+});
+
+it('takes a ClickHouse that cannot be reached for an outage', async () => {
+  const error = await failureOf(openClickHouse(`http://127.0.0.1:${await freePort()}`, 'spec'));
+  expect(isOutage(error)).toBe(true);
+});
+
+it('takes what the stores refuse for no outage', async () => {
+  expect(isOutage(await failureOf(database.query('SELECT timeout')))).toBe(false);
+  const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+  expect(isOutage(await failureOf(clickhouse.query({ query: 'SELECT timeout' })))).toBe(false);
+  await clickhouse.close();
+});

@@ -1,0 +1,51 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { JetStreamApiError } from '@nats-io/jetstream';
+import { ClosedConnectionError, RequestError, TimeoutError } from '@nats-io/nats-core';
+import pg from 'pg';
+import { QueryFailedError } from 'typeorm';
+import { describe, expect, it } from 'vitest';
+import { Outage } from '#kernel';
+import { isOutage } from './index.js';
+
+const fromPostgres = (code: string) =>
+  new QueryFailedError(
+    'SELECT 1',
+    [],
+    Object.assign(new pg.DatabaseError('said by the server', 1, 'error'), { code }),
+  );
+const fromPg = (error: Error) => new QueryFailedError('SELECT 1', [], error);
+const fromClickHouse = (code: string) =>
+  new ClickHouseError({ message: 'said by the server', code, type: 'T' });
+const fromJetStream = (code: number) =>
+  new JetStreamApiError({ code, err_code: 10000 + code, description: 'said by the server' });
+
+describe('isOutage', () => {
+  it.each([
+    ['a store that its library could not reach', new Outage('Postgres', new Error('ECONNREFUSED'))],
+    ['Postgres shutting down', fromPostgres('57P01')],
+    ['Postgres without disk space', fromPostgres('53100')],
+    ['a statement that took too long', fromPostgres('57014')],
+    ['a Postgres connection that broke', fromPg(new Error('Connection terminated unexpectedly'))],
+    ['ClickHouse out of memory', fromClickHouse('241')],
+    ['ClickHouse with too many parts', fromClickHouse('252')],
+    ['a closed NATS connection', new ClosedConnectionError()],
+    ['a NATS request that was not answered', new RequestError('failed', { cause: new TimeoutError() })],
+    ['JetStream without a leader', fromJetStream(503)],
+  ])('is true for %s', (_, error) => {
+    expect(isOutage(error)).toBe(true);
+  });
+
+  it.each([
+    ['an error whose text holds "timeout"', new Error('the field timeout must be a number')],
+    ['an error that looks like a refused connection', new Error('connect ECONNREFUSED 127.0.0.1:1')],
+    ['an upstream error with a code of the network', Object.assign(new Error('x'), { code: 'ECONNRESET' })],
+    ['a statement that Postgres refuses', fromPostgres('22P02')],
+    ['a parameter that cannot be written', fromPg(new TypeError('cyclic'))],
+    ['a row that ClickHouse refuses', fromClickHouse('53')],
+    ['a code of ClickHouse that begins as an outage does', fromClickHouse('2410')],
+    ['a message that JetStream refuses', fromJetStream(400)],
+    ['no error at all', undefined],
+  ])('is false for %s', (_, error) => {
+    expect(isOutage(error)).toBe(false);
+  });
+});
