@@ -22,15 +22,20 @@ export class Refusal extends Error {
     super(message);
   }
 
-  static validation(details: readonly Fault[]): Refusal {
+  /**
+   * 400 for a request that is at fault. The message tells the first fault and how many there are; `details` holds the
+   * first 50 of them.
+   * @param spell how a fault is to be told; called for those alone that are
+   */
+  static validation(faults: readonly Fault[], spell = (fault: Fault): Fault => fault): Refusal {
+    const details = faults
+      .slice(0, MOST_FAULTS)
+      .map(spell)
+      .map(({ path, message }) => ({ path: shortened(path), message: shortened(message) }));
     const first = details[0];
-    const message =
-      details.length === 1 && first
-        ? [first.path, first.message].filter(Boolean).join(': ')
-        : `${details.length} faults in the request`;
-    const code = (details.length === 1 && first?.code) || 'VALIDATION';
-    const told = details.map((fault) => ({ path: fault.path, message: fault.message }));
-    return new Refusal(400, code, message, told);
+    const text = first ? [first.path, first.message].filter(Boolean).join(': ') : 'the request is not valid';
+    const code = (faults.length === 1 && faults[0]?.code) || 'VALIDATION';
+    return new Refusal(400, code, `${text}${countText(faults.length)}`, details);
   }
 
   static notFound(what: string): Refusal {
@@ -54,6 +59,22 @@ export class Refusal extends Error {
   static unavailable(message: string): Refusal {
     return new Refusal(503, 'UNAVAILABLE', message);
   }
+}
+
+/** So many are enough for somebody who mends them one by one. */
+const MOST_FAULTS = 50;
+/** Characters of a path or message that quotes what the sender wrote. */
+const LONGEST_QUOTE = 500;
+
+function countText(faults: number): string {
+  if (faults <= 1) return '';
+  return faults <= MOST_FAULTS
+    ? ` (1 of ${faults} faults; details has them all)`
+    : ` (1 of ${faults} faults; details has the first ${MOST_FAULTS})`;
+}
+
+function shortened(text: string): string {
+  return text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}…`;
 }
 
 /** A message of NATS holds 1 MiB with its headers, unless its server is set otherwise. */

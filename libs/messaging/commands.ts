@@ -75,9 +75,6 @@ export function serveCommands(
   };
 }
 
-/** Enough for whoever mends them one by one. */
-const MOST_DETAILS = 1000;
-
 async function replyTo(
   type: CommandType,
   handle: CommandHandler['handle'],
@@ -95,7 +92,7 @@ async function replyTo(
     if (!(error instanceof Refusal)) log.error({ err: error, command: type.subject }, 'command failed');
     const refusal = error instanceof Refusal ? error : new Refusal(500, 'INTERNAL', 'internal error');
     const { status, code, message, details } = refusal;
-    const value = { status, code, message, details: details ? details.slice(0, MOST_DETAILS) : [] };
+    const value = { status, code, message, details: [...(details ?? [])] };
     return written({ case: 'refusal', value });
   }
 }

@@ -2,10 +2,8 @@ import { plainToInstance, type ClassConstructor } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { Refusal, type Fault } from '#kernel';
 import { asItCame, toCamelCase, type CasedBody } from './casing.js';
-import { rawFaults } from './raw-faults.js';
+import { refuseUnfit } from './unfit.js';
 import { MEANT, unknownKey } from './unknown-key.js';
-
-const MAX_DEPTH = 32;
 
 /**
  * How a body may be spelled: `any` and `snake` take snake_case and camelCase, `camel` camelCase alone. Keys that the
@@ -31,9 +29,7 @@ export function readBody<T extends object>(
 ): T {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw Refusal.validation([{ path: '', message: 'a JSON object is wanted' }]);
-  refuseDepth(raw);
-  const unfit = rawFaults(raw);
-  if (unfit.length > 0) throw Refusal.validation(unfit);
+  refuseUnfit(raw);
   const cased = spelling === 'camel' ? asItCame(raw) : toCamelCase(raw);
   const named = (fault: Fault) => ({
     ...fault,
@@ -48,13 +44,15 @@ export function readBody<T extends object>(
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
   });
-  const shape = faultsOf(errors).map(named);
+  const shape = faultsOf(errors);
+  const misshapen = new Set(shape.map(({ path }) => path));
   const meaning = more(body)
     .flatMap((question) => askMeaning(question, shape.length > 0))
-    .map(named)
-    .filter(({ path }) => !shape.some((fault) => path.startsWith(fault.path)));
+    .filter(({ path }) => !prefixesOf(path).some((prefix) => misshapen.has(prefix)));
+  const spelled = new Set(cased.faults);
   const faults = once([...cased.faults, ...shape, ...meaning]);
-  if (faults.length > 0) throw Refusal.validation(faults);
+  if (faults.length > 0)
+    throw Refusal.validation(faults, (fault) => (spelled.has(fault) ? fault : named(fault)));
   return body;
 }
 
@@ -80,10 +78,9 @@ export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Pro
   }
 }
 
-/** @throws Refusal 400 for a body that nests deeper than 32 levels */
-export function refuseDepth(raw: unknown): void {
-  if (depthOf(raw) > MAX_DEPTH)
-    throw Refusal.validation([{ path: '', message: `is nested deeper than ${MAX_DEPTH} levels` }]);
+/** What a path leads through, itself included: `a`, `a[0]` and `a[0].b` of `a[0].b`. */
+function prefixesOf(path: string): string[] {
+  return [...path.matchAll(/[.[]|$/g)].map(({ index }) => path.slice(0, index));
 }
 
 /** A body of the wrong shape can make the questions about its meaning fail: the faults of its shape are told then. */
@@ -134,11 +131,17 @@ function messagesOf({
   return [value === null ? { ...wrongType, message: `${wrongType.message}, and cannot be null` } : wrongType];
 }
 
+const keysOfClass = new Map<NewableFunction, readonly string[]>();
+
 /** The keys that a DTO reads. */
-function keysOf(dto: object | undefined): string[] {
+function keysOf(dto: object | undefined): readonly string[] {
   if (!dto) return [];
+  const known = keysOfClass.get(dto.constructor);
+  if (known) return known;
   const metadata = getMetadataStorage().getTargetValidationMetadatas(dto.constructor, '', false, false);
-  return [...new Set(metadata.map(({ propertyName }) => propertyName))];
+  const keys = [...new Set(metadata.map(({ propertyName }) => propertyName))];
+  keysOfClass.set(dto.constructor, keys);
+  return keys;
 }
 
 /** Two parts of the validation may find the same fault. */
@@ -171,16 +174,4 @@ function respell(path: string, { spelling, style }: CasedBody, wanted: Spelling)
       spelling.get(key) ?? (isSnake ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key),
   );
   return spelled + path.slice(above.length);
-}
-
-function depthOf(root: unknown): number {
-  let depth = 0;
-  let level: unknown[] = [root];
-  while (level.length > 0 && depth <= MAX_DEPTH) {
-    level = level.flatMap((value) =>
-      typeof value === 'object' && value !== null ? Object.values(value) : [],
-    );
-    depth += 1;
-  }
-  return depth;
 }

@@ -31,7 +31,11 @@ describe('the error filter', () => {
     ]);
     expect(answerTo(refusal)).toEqual({
       status: 400,
-      body: { error: '2 faults in the request', code: 'VALIDATION', details: refusal.details },
+      body: {
+        error: 'a: x (1 of 2 faults; details has them all)',
+        code: 'VALIDATION',
+        details: refusal.details,
+      },
     });
   });
 

@@ -1,5 +1,5 @@
 import { Refusal, type Fault } from '#kernel';
-import { NOT_STORABLE } from './raw-faults.js';
+import { NOT_STORABLE } from './unfit.js';
 import { unknownKey } from './unknown-key.js';
 import { dateTimeFault } from './validators.js';
 

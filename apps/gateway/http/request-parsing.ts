@@ -3,19 +3,28 @@ import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastif
 import { newId } from '#kernel';
 import type { Logger } from '#telemetry';
 import { errorAnswer } from './error.filter.js';
+import { refuseOversizeJson } from './counted-json.js';
 import { requestIdOf } from './request-context.js';
 
 /** Longer than any address that Node takes: what is no id is told as such, and not by its length. */
 const LONGEST_PARAMETER = 65_536;
 
-/** Bodies are JSON, and nothing else is read. An empty one is none, whatever its content type says. */
+/**
+ * Bodies are JSON, and nothing else is read. An empty one is none, whatever its content type says. One that holds too
+ * much is refused here, before anything of a route looks at it.
+ */
 export function readJsonAlone(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   // Users may name their own keys `__proto__`; where such a key is not theirs to choose, reading the body refuses it.
   const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else void parse(request, body as string, done);
+    if (body === '') return done(null, undefined);
+    try {
+      refuseOversizeJson(body as string);
+    } catch (refusal) {
+      return done(refusal as Error);
+    }
+    void parse(request, body as string, done);
   });
 }
 

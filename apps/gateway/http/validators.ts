@@ -44,8 +44,13 @@ export function ListOf<T extends object>(
     ArrayMaxSize(max),
     ValidateNested({ each: true, message: 'must be an object' }),
     Type(dto),
-    Transform(({ value }) => flat(value), { toClassOnly: true }),
+    Transform(({ value }) => countedFirst(flat(value), max), { toClassOnly: true }),
   );
+}
+
+/** A list that is too long keeps its length, which is refused, and none of its elements, which are not looked at. */
+export function countedFirst(value: unknown, max: number): unknown {
+  return Array.isArray(value) && value.length > max ? new Array<unknown>(value.length) : value;
 }
 
 /**

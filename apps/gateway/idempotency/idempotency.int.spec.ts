@@ -7,6 +7,7 @@ import { isolateStores, until, type IsolatedStores } from '#testing';
 import { setCaller } from '../auth/caller.js';
 import { commandIdOf } from '../http/command-id.js';
 import { ErrorFilter } from '../http/error.filter.js';
+import { readJsonAlone } from '../http/request-parsing.js';
 import { Idempotency } from './idempotency.js';
 
 const HOUR_MS = 3_600_000;
@@ -56,6 +57,7 @@ function gateway(on: Database = database) {
     setCaller(request, { accountId, keyId: newId(), plan: 'free', scope: 'write' });
     done();
   });
+  readJsonAlone(app);
   idempotency.guard(app);
   app.setErrorHandler((error, _, reply) =>
     filter.catch(error, { switchToHttp: () => ({ getResponse: () => reply }) } as never),

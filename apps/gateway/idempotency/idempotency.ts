@@ -7,9 +7,8 @@ import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { callerOf } from '../auth/caller.js';
-import { refuseDepth } from '../http/body.js';
 import { commandIdOf, setCommandId } from '../http/command-id.js';
-import { rawFaults } from '../http/raw-faults.js';
+import { refuseUnfit } from '../http/unfit.js';
 import { IdempotencyRecords, type KeyedRequest } from './idempotency-records.js';
 
 /** Injection token of the clock by which records expire; tests bring their own. */
@@ -85,9 +84,7 @@ export class Idempotency implements Loop {
   private async begin(request: FastifyRequest, reply: FastifyReply, accountId: string, key: string) {
     if (key.length < 1 || key.length > 255)
       throw Refusal.validation([{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }]);
-    refuseDepth(request.body);
-    const unfit = rawFaults(request.body);
-    if (unfit.length > 0) throw Refusal.validation(unfit);
+    refuseUnfit(request.body);
     const keyed = { accountId, key, hash: hashOf(request), runner: newId() };
     const claim = await this.records.claim(keyed, commandIdOf(request), this.now());
     switch (claim.kind) {

@@ -17,6 +17,7 @@ import { SOURCE_IDS, type SourceId } from '#contracts';
 import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
 import {
   Check,
+  countedFirst,
   dateTimeFault,
   flat,
   httpUrlFault,
@@ -72,7 +73,7 @@ export class KeywordBodyDto {
   @IsString() @Length(1, 80) name!: string;
   @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds!: number;
   @IsObject() @ValidateNested() @Type(() => GlobalCriteriaDto) globalCriteria!: GlobalCriteriaDto;
-  @ListOf(() => SourceEntryDto, 1, 50) sources!: SourceEntryDto[];
+  @ListOf(() => SourceEntryDto, 1, SOURCE_IDS.length) sources!: SourceEntryDto[];
   @Nullable() @Check((value) => (value === '' ? undefined : httpUrlFault(value))) webhookUrl?: string | null;
   @Optional() @IsBoolean() aiEnabled?: boolean;
   @Nullable() @IsIn(['product-model', 'theme-sentiment', 'seller', 'duplicates', 'custom']) aiPreset?:
@@ -86,13 +87,13 @@ export class KeywordBodyDto {
   @IsArray()
   @ArrayMaxSize(50)
   @ValidateNested({ each: true, message: TEXT_OR_OBJECT })
-  @Transform(({ value }) => instances(MuteDto, value, 'value'), { toClassOnly: true })
+  @Transform(({ value }) => instances(MuteDto, value, 'value', 50), { toClassOnly: true })
   muteRules?: MuteDto[];
   @Optional()
   @IsArray()
   @ArrayMaxSize(100)
   @ValidateNested({ each: true, message: TEXT_OR_OBJECT })
-  @Transform(({ value }) => instances(VipDto, value, 'handle'), { toClassOnly: true })
+  @Transform(({ value }) => instances(VipDto, value, 'handle', 100), { toClassOnly: true })
   vipAuthors?: VipDto[];
   @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
   @Optional() @IsIn(['all', 'rules']) webhookMode?: string;
@@ -117,8 +118,8 @@ export const READ_ONLY_KEYS = [
 ] as const;
 
 /** A bare string stands for an object with that one key. What is neither stays as it is, and is refused as such. */
-function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string): unknown {
-  const items = flat(value);
+function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string, max: number): unknown {
+  const items = countedFirst(flat(value), max);
   if (!Array.isArray(items)) return items;
   return items.map((item: unknown) => {
     const plain = typeof item === 'string' ? { [key]: item } : item;

@@ -1,15 +1,18 @@
-import type { Fault } from '#kernel';
+import { Refusal, type Fault } from '#kernel';
 
-/** Below them stand the user's own keys. */
-const USERS_OWN = new Set(['filters', 'schema']);
+/** Below them are the user's own keys. */
+const USERS_OWN: ReadonlySet<string> = new Set(['filters', 'schema']);
 /** Postgres stores neither in text nor in jsonb: accepted here, they would be a message that no projection can apply. */
 export const NOT_STORABLE = /[\0\p{Surrogate}]/u;
 
-/** What makes a body unfit to become a DTO, or to be stored. Paths are in the sender's spelling. */
-export function rawFaults(raw: unknown): Fault[] {
+/**
+ * Refuses a parsed body that cannot become a DTO or cannot be stored.
+ * @throws Refusal 400 `VALIDATION`; paths are in the sender's spelling
+ */
+export function refuseUnfit(body: unknown): void {
   const faults: Fault[] = [];
-  visit(raw, '', false, faults);
-  return faults;
+  visit(body, '', false, faults);
+  if (faults.length > 0) throw Refusal.validation(faults);
 }
 
 function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[]): void {
@@ -30,7 +33,7 @@ function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[])
   }
 }
 
-/** class-transformer passes over such keys without a word, or falls over them. */
+/** class-transformer ignores such keys silently, or fails on them. */
 function isInherited(key: string): boolean {
   return key in Object.prototype;
 }

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '#kernel';
+import { MOST_ELEMENTS, MOST_LEVELS, MOST_VALUES, refuseOversizeJson } from './counted-json.js';
+
+function faultOf(text: string): { path: string; message: string } | undefined {
+  try {
+    refuseOversizeJson(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.details?.[0];
+    throw error;
+  }
+}
+
+const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const zeros = (count: number) => `[${Array(count).fill(0).join(',')}]`;
+
+/** What a value that was parsed holds: levels, and the widest list or object. */
+function measureOf(value: unknown): { levels: number; widest: number } {
+  if (typeof value !== 'object' || value === null) return { levels: 0, widest: 0 };
+  const inner = Object.values(value).map(measureOf);
+  return {
+    levels: 1 + Math.max(0, ...inner.map(({ levels }) => levels)),
+    widest: Math.max(inner.length, ...inner.map(({ widest }) => widest)),
+  };
+}
+
+describe('counting JSON text', () => {
+  it('takes 32 levels and refuses 33', { tags: ['requests.nesting'] }, () => {
+    expect(faultOf(lists(MOST_LEVELS))).toBeUndefined();
+    expect(faultOf(lists(MOST_LEVELS + 1))).toEqual({ path: '', message: 'is nested deeper than 32 levels' });
+    expect(faultOf('['.repeat(500_000))?.message).toBe('is nested deeper than 32 levels');
+  });
+
+  it('takes a list of 1000 elements, and names a longer one by its path', () => {
+    const body = (count: number) =>
+      `{"a":[{"b":1},{"list \\"of\\" \\\\":{"inner" : ${zeros(count)}}}],"c":{}}`;
+    expect(faultOf(body(MOST_ELEMENTS))).toBeUndefined();
+    expect(faultOf(body(MOST_ELEMENTS + 1))).toEqual({
+      path: 'a[1].list "of" \\.inner',
+      message: 'holds more than 1000 elements, which is the most of a list',
+    });
+  });
+
+  it('refuses an object of more than 1000 keys', () => {
+    const keys = Array.from({ length: MOST_ELEMENTS + 1 }, (_, n) => `"k${n}":1`);
+    expect(faultOf(`{"filters":{${keys.join()}}}`)).toEqual({
+      path: 'filters',
+      message: 'holds more than 1000 keys, which is the most of an object',
+    });
+  });
+
+  it('refuses more than 8000 values, however they are spread', () => {
+    const eight = `[${Array<string>(8).fill(zeros(MOST_ELEMENTS)).join()}]`;
+    expect(faultOf(eight)).toEqual({
+      path: '',
+      message: `holds more than ${MOST_VALUES} values, which is the most of one request`,
+    });
+  });
+
+  it('does not count what is inside of strings', () => {
+    expect(
+      faultOf(JSON.stringify({ a: ',[{'.repeat(20_000), ['"\\,['.repeat(5000)]: '\\"' })),
+    ).toBeUndefined();
+  });
+
+  it('leaves text that is no JSON to the parser', () => {
+    for (const text of ['', '"', '{"a', '}', ']]]', '"\\', '{"a" "b":1}', 'null,'])
+      expect(faultOf(text)).toBeUndefined();
+  });
+
+  it('refuses JSON exactly where a parsed copy of it nests deeper or is wider than is allowed', () => {
+    const nested = fc.tuple(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 40 }), fc.boolean());
+    fc.assert(
+      fc.property(nested, ([value, depth, pretty]) => {
+        let body: unknown = value;
+        for (let level = 0; level < depth; level += 1) body = level % 2 ? { ',[': body } : [body];
+        const { levels, widest } = measureOf(body);
+        const isOver = levels > MOST_LEVELS || widest > MOST_ELEMENTS;
+        expect(faultOf(JSON.stringify(body, null, pretty ? 2 : 0)) !== undefined).toBe(isOver);
+      }),
+    );
+  });
+});

@@ -1,0 +1,82 @@
+/**
+ * Processor time that the gateway takes for one request with the worst body of a mebibyte that we could think of.
+ * `npm run -s build && node dist/bench/bodies.js`
+ */
+import { readFileSync } from 'node:fs';
+import { request } from 'undici';
+import { newId } from '#kernel';
+import { openAccount } from '#testing';
+import { WORST_BODIES } from './bodies/worst-bodies.js';
+import { benchStores, helpWanted, numberOption, runBench, say, table, target } from './harness.js';
+import { programEnv, startProgram } from './program.js';
+
+helpWanted(`
+Usage: node dist/bench/bodies.js [--repeats 20]
+
+Processor milliseconds of the gateway for each of a list of hostile bodies, sent to POST /v1/keywords/estimate with an
+Idempotency-Key, beside JSON.parse of the same text in this process. About a minute.
+`);
+
+const REPEATS = numberOption('repeats', 20);
+const MOST_MS = 50;
+/** Clock ticks of `/proc/<pid>/stat` in a second: 100 on every Linux that Node runs on. */
+const TICK_MS = 10;
+
+await runBench(async (cleanup) => {
+  const stores = await benchStores(cleanup);
+  await startProgram('billing', programEnv(stores), cleanup);
+  await startProgram('keywords', programEnv(stores), cleanup);
+  const gateway = await startProgram('gateway', programEnv(stores), cleanup);
+  const { apiKey } = await openAccount(stores.natsUrl);
+  const ask = async (body: string) => {
+    const answer = await request(`${gateway.url}/v1/keywords/estimate`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': newId() },
+      body,
+    });
+    return { status: answer.statusCode, bytes: (await answer.body.text()).length };
+  };
+  // A start is not what an attacker meets: the code is run in first.
+  for (let n = 0; n < 5; n += 1) for (const body of Object.values(WORST_BODIES)) await ask(body);
+  const rows: (string | number)[][] = [];
+  let worst = 0;
+  for (const [name, body] of Object.entries(WORST_BODIES)) {
+    say(name);
+    const began = processorMs(gateway.pid);
+    let last = { status: 0, bytes: 0 };
+    for (let n = 0; n < REPEATS; n += 1) last = await ask(body);
+    const ms = (processorMs(gateway.pid) - began) / REPEATS;
+    const bare = parseMs(body);
+    worst = Math.max(worst, ms);
+    rows.push([
+      name,
+      body.length,
+      last.status,
+      last.bytes,
+      ms.toFixed(1),
+      bare.toFixed(1),
+      (ms / bare).toFixed(1),
+    ]);
+  }
+  table(['body', 'bytes', 'status', 'answer', 'gateway ms', 'JSON.parse ms', 'ratio'], rows);
+  target('processor ms of the worst body', worst, MOST_MS, 'at most');
+});
+
+/** User and system time of a process so far. */
+function processorMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** The baseline: reading the text, and nothing else. */
+function parseMs(body: string): number {
+  const began = performance.now();
+  for (let n = 0; n < REPEATS; n += 1)
+    try {
+      JSON.parse(body);
+    } catch {
+      // It is no JSON: that took its time as well.
+    }
+  return (performance.now() - began) / REPEATS;
+}

@@ -1,0 +1,103 @@
+import { SOURCE_IDS } from '#contracts';
+import { newId } from '#kernel';
+
+/** The longest body that is read, in bytes. */
+const LARGEST = 1024 * 1024;
+
+const sound = {
+  name: 'Acme',
+  refreshIntervalSeconds: 600,
+  globalCriteria: { market: 'global', query: 'acme' },
+  sources: [{ source: 'hackernews', enabled: true }],
+};
+
+/** Elements that fill a body, written once. */
+function filling(element: string): string {
+  const count = Math.floor((LARGEST - 4096) / (element.length + 1));
+  return `[${Array<string>(count).fill(element).join(',')}]`;
+}
+
+/** A sound body with one key replaced by JSON text. */
+function withKey(key: string, json: string): string {
+  return JSON.stringify({ ...sound, [key]: 0 }).replace(`"${key}":0`, `"${key}":${json}`);
+}
+
+function withCriteria(key: string, json: string): string {
+  return withKey('globalCriteria', `{"market":"global","${key}":${json}}`);
+}
+
+const repeated = (text: string) =>
+  JSON.stringify(text.repeat(Math.floor((LARGEST - 4096) / Buffer.byteLength(text))));
+
+/** As many valid searches as a keyword may have on every source. */
+function manySearches(searches: number, terms: number): string {
+  const overrides = { terms: Array.from({ length: terms }, (_, n) => `term ${n}`) };
+  const sources = SOURCE_IDS.map((source, s) => ({
+    source,
+    enabled: true,
+    searches: Array.from({ length: searches }, (_, n) => ({
+      id: newId(),
+      label: `search ${s} ${n}`,
+      overrides: { ...overrides, query: `query ${s} ${n}` },
+    })),
+  }));
+  return JSON.stringify({ ...sound, sources });
+}
+
+function manyRules(): string {
+  const clause = { field: 'text', op: 'contains', value: 'x'.repeat(1000) };
+  const rule = {
+    name: 'rule',
+    when: { kind: 'item', all: Array(8).fill(clause) as unknown[] },
+    then: Array(4).fill({ type: 'mark', label: 'starred' }) as unknown[],
+  };
+  return JSON.stringify({ ...sound, rules: Array(20).fill(rule) as unknown[] });
+}
+
+/** Distinct keys, as many as fit. */
+function manyKeys(letters: number): string {
+  const count = Math.floor((LARGEST - 4096) / (letters + 5));
+  const key = (n: number) => n.toString(36).padStart(letters, 'k');
+  return `{${Array.from({ length: count }, (_, n) => `"${key(n)}":1`).join(',')}}`;
+}
+
+/** Bodies of at most 1 MiB that were made to keep a gateway busy, by what they do. */
+export const WORST_BODIES: Readonly<Record<string, string>> = {
+  'half a million numbers as sources': withKey('sources', filling('1')),
+  'empty objects as sources': withKey('sources', filling('{}')),
+  'sources that are nearly right': withKey('sources', filling('{"source":"nackernews","enabled":1}')),
+  'empty lists as rules': withKey('rules', filling('[]')),
+  'half a million mutes': withKey('muteRules', filling('""')),
+  'half a million terms': withCriteria('terms', filling('""')),
+  'half a million unknown values': withKey('sauces', filling('0')),
+  'distinct unknown keys': manyKeys(8),
+  'distinct unknown keys of one letter more': JSON.stringify({
+    ...sound,
+    ...Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`refreshIntervalSecond${n}`, 1])),
+  }),
+  'one unknown key of a mebibyte': `{${repeated('a.')}:1}`,
+  'a name of a mebibyte': withKey('name', repeated('n')),
+  'a name of half a million surrogate pairs': withKey('name', repeated('😀')),
+  'a term of a mebibyte': withCriteria('terms', `[${repeated('é')},"b"]`),
+  'a time zone of a mebibyte': withKey(
+    'schedule',
+    `{"startsAt":null,"endsAt":null,"timezone":${repeated('Europe/')}}`,
+  ),
+  'an address of a mebibyte': withKey('webhookUrl', `"https://example.org/${'a'.repeat(LARGEST - 8192)}"`),
+  'filters of a mebibyte': withCriteria('filters', `{"feed_urls":${filling('"http://e.org/"')}}`),
+  'infinite numbers below a long key': withCriteria(
+    'filters',
+    `{${JSON.stringify('k'.repeat(100_000))}:[${Array(900).fill('1e999').join(',')}]}`,
+  ),
+  'lists nested half a million levels deep': withKey('name', '['.repeat(500_000) + ']'.repeat(500_000)),
+  'a tree as wide as is allowed, of faults': withKey(
+    'sources',
+    `[${Array(14)
+      .fill(`{"source":"x","enabled":1,"searches":[${Array(90).fill('{"id":1,"label":2,"a":3}').join(',')}]}`)
+      .join(',')}]`,
+  ),
+  'as many searches as fit, with two terms': manySearches(70, 2),
+  'as many searches as fit, with fifty terms': manySearches(9, 50),
+  'every rule that a keyword may have': manyRules(),
+  'text that is no JSON': `{"name":${'"a'.repeat(500_000)}`,
+};

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WORST_BODIES } from '../../bench/bodies/worst-bodies.js';
+import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  service = await startInterface();
+  tenant = await service.tenant();
+});
+afterAll(() => service?.stop());
+
+it.each(Object.entries(WORST_BODIES))(
+  'answers a hostile body with at most 50 faults: %s',
+  async (_, body) => {
+    const { status, body: answer, text } = await tenant.api.post('/v1/keywords', body);
+    // A few of them are large and sound.
+    if (status === 201) return;
+    expect([400, 413]).toContain(status);
+    expect(answer.details.length).toBeLessThanOrEqual(50);
+    expect(text.length).toBeLessThan(64 * 1024);
+    const { message, path } = answer.details[0];
+    expect(answer.error.startsWith(path === '' ? message : `${path}: ${message}`)).toBe(true);
+  },
+);
+
+it('names a list that is too long and does not look at its elements', async () => {
+  const { body } = await tenant.api.post('/v1/keywords', WORST_BODIES['half a million numbers as sources']);
+  expect(body).toEqual({
+    error: 'sources: holds more than 1000 elements, which is the most of a list',
+    code: 'VALIDATION',
+    details: [{ path: 'sources', message: 'holds more than 1000 elements, which is the most of a list' }],
+  });
+});
+
+it('counts a list of the interface before it looks at its elements', async () => {
+  const rules = Array.from({ length: 21 }, () => ({ name: '', when: 5 }));
+  const { body } = await tenant.api.post('/v1/keywords', {
+    name: 'Acme',
+    refresh_interval_seconds: 600,
+    global_criteria: { market: 'global', query: 'acme' },
+    sources: [{ source: 'hackernews', enabled: true }],
+    rules,
+  });
+  expect(body.details).toEqual([{ path: 'rules', message: 'must contain no more than 20 elements' }]);
+});
+
+it('holds the limit of 50 faults inside the refusal of an estimate', async () => {
+  const { status, body } = await tenant.api.post(
+    '/v1/keywords/estimate',
+    WORST_BODIES['a tree as wide as is allowed, of faults'],
+  );
+  expect([status, body.valid, body.refusal.status]).toEqual([200, false, 400]);
+  expect(body.refusal.details).toHaveLength(50);
+  expect(body.refusal.message).toMatch(/\(1 of \d{4} faults; details has the first 50\)$/);
+});
+
+it('does not store a body under its Idempotency-Key that was refused for its size', async () => {
+  const post = (body: string) =>
+    fetch(`${service.url}/v1/keywords/estimate`, {
+      method: 'POST',
+      headers: {
+        'x-api-key': tenant.api.apiKey,
+        'content-type': 'application/json',
+        'idempotency-key': 'large',
+      },
+      body,
+    });
+  expect((await post(WORST_BODIES['half a million mutes'] ?? '')).status).toBe(400);
+  const next = await post('{}');
+  expect([next.status, next.headers.get('idempotency-replayed')]).toEqual([200, null]);
+});
