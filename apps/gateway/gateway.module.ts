@@ -20,6 +20,7 @@ import { VintedController } from './api/vinted/vinted.controller.js';
 import { WatchesController } from './api/watches/watches.controller.js';
 import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
+import { BadKeys } from './auth/bad-keys.js';
 import { FLOOR_SECONDS, SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -74,6 +75,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordInput,
           KeywordViews,
           ApiKeys,
+          BadKeys,
           RequestQuota,
           Admission,
           Idempotency,

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { cleanEnv, makeValidator, port, str, type CleanedEnv, type ValidatorSpec } from 'envalid';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -13,6 +14,20 @@ const positiveInteger = makeValidator((text: string) => {
   return value;
 });
 
+const addresses = makeValidator((text: string) => {
+  const wrong = text.split(',').find((one) => {
+    const address = one.trim();
+    return !ipaddr.isValid(address) && !ipaddr.isValidCIDR(address);
+  });
+  if (wrong !== undefined) throw new Error(`"${wrong.trim()}" is neither an address nor a CIDR`);
+  return text;
+});
+
+const token = makeValidator((text: string) => {
+  if (!/^[\x21-\x7e]{16,200}$/.test(text)) throw new Error('16 to 200 visible ASCII characters are wanted');
+  return text;
+});
+
 /**
  * Every setting of Earshot. `npm run -s config` lists them with their defaults. An app reads the ones it names
  * through `readSettings`, once, at its start.
@@ -22,7 +37,30 @@ export const SETTINGS = {
     default: 8080,
     desc: 'HTTP port of the gateway; of /healthz, /readyz and /metrics on a lone service',
   }),
-  HOST: str({ default: '0.0.0.0', desc: 'Address that HTTP listens on' }),
+  HOST: str({
+    default: '127.0.0.1',
+    desc: 'Address that HTTP listens on; 0.0.0.0 opens it to the network',
+  }),
+  OPERATIONS_TOKEN: token({
+    default: '',
+    desc: 'Opens /readyz and /metrics (authorization: Bearer …); demanded where it is set or HOST is not loopback',
+  }),
+  TRUST_PROXY: addresses({
+    default: '',
+    desc: 'Addresses and CIDRs, separated by commas, of proxies whose X-Forwarded-For and -Proto are believed',
+  }),
+  MAX_CONNECTIONS: positiveInteger({
+    default: 1000,
+    desc: 'HTTP connections at once; further ones are closed without an answer',
+  }),
+  HTTP_HEADERS_TIMEOUT_MS: positiveInteger({
+    default: 10_000,
+    desc: 'How long the headers of an HTTP request may take to arrive, in ms',
+  }),
+  HTTP_REQUEST_TIMEOUT_MS: positiveInteger({
+    default: 30_000,
+    desc: 'How long a whole HTTP request may take to arrive, in ms',
+  }),
   DATA_DIR: str({ default: '.data', desc: 'Where the embedded stores keep their data' }),
   NATS_URL: str({ default: '', desc: 'NATS server, nats://host:port; unset: embedded' }),
   DATABASE_URL: str({

@@ -7,6 +7,7 @@ import { readSettings, requireSettings, SettingsError, type SettingName, type Se
 import { createLogger, type Logger } from '#telemetry';
 import { closePlatform, connectPlatform } from './connect.js';
 import { HealthController } from './health.controller.js';
+import { edgeOptions, guardEdge } from './http-edge.js';
 import { checkMasterKey } from './master-key.js';
 import { NestLog } from './nest-log.js';
 import { BUS, CLICKHOUSE, DATABASE, LOG, STORE, WORK, type Platform, type WorkList } from './platform.js';
@@ -23,6 +24,11 @@ export const PLATFORM_SETTINGS = [
   'CLICKHOUSE_URL',
   'PORT',
   'HOST',
+  'OPERATIONS_TOKEN',
+  'TRUST_PROXY',
+  'MAX_CONNECTIONS',
+  'HTTP_HEADERS_TIMEOUT_MS',
+  'HTTP_REQUEST_TIMEOUT_MS',
   'LOG_LEVEL',
   'SHUTDOWN_GRACE_MS',
   'STREAM_REPLICAS',
@@ -134,7 +140,7 @@ async function startOn(
   listen: boolean,
 ): Promise<RunningService> {
   const { log } = platform;
-  const app = await createApp(platform, definition);
+  const app = await createApp(platform, definition, settings);
   await app.init();
   const runtime = app.get(ServiceRuntime, { strict: false });
   await runtime.start();
@@ -160,17 +166,18 @@ async function startOn(
   };
 }
 
-async function createApp(platform: Platform, definition: ServiceDefinition): Promise<NestFastifyApplication> {
+async function createApp(
+  platform: Platform,
+  definition: ServiceDefinition,
+  settings: PlatformSettings,
+): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     { module: RootModule, imports: [platformModule(platform), definition.module] },
-    new FastifyAdapter({
-      bodyLimit: 1024 * 1024,
-      trustProxy: false,
-      ...definition.server?.(platform.log),
-    }),
+    new FastifyAdapter({ ...edgeOptions(settings), ...definition.server?.(platform.log) }),
     // A service that reads bodies says itself how.
     { logger: new NestLog(platform.log), abortOnError: false, bodyParser: false },
   );
+  guardEdge(app.getHttpAdapter().getInstance(), settings, platform.log);
   await definition.http?.(app);
   return app;
 }

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WORST_BODIES } from '../../bench/bodies/worst-bodies.js';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
@@ -57,8 +58,8 @@ it('holds the limit of 50 faults inside the refusal of an estimate', async () =>
 });
 
 it('does not store a body under its Idempotency-Key that was refused for its size', async () => {
-  const post = (body: string) =>
-    fetch(`${service.url}/v1/keywords/estimate`, {
+  const post = async (body: string) => {
+    const answer = await request(`${service.url}/v1/keywords/estimate`, {
       method: 'POST',
       headers: {
         'x-api-key': tenant.api.apiKey,
@@ -67,7 +68,9 @@ it('does not store a body under its Idempotency-Key that was refused for its siz
       },
       body,
     });
-  expect((await post(WORST_BODIES['half a million mutes'] ?? '')).status).toBe(400);
-  const next = await post('{}');
-  expect([next.status, next.headers.get('idempotency-replayed')]).toEqual([200, null]);
+    await answer.body.dump();
+    return [answer.statusCode, answer.headers['idempotency-replayed']];
+  };
+  expect(await post(WORST_BODIES['half a million mutes'] ?? '')).toEqual([400, undefined]);
+  expect(await post('{}')).toEqual([200, undefined]);
 });

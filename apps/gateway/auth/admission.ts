@@ -6,6 +6,7 @@ import { refusalAnswer } from '../http/error.filter.js';
 import { rateLimitHeaders } from '../quota/rate-limit-headers.js';
 import { RequestQuota, type Verdict } from '../quota/request-quota.js';
 import { ApiKeys, type Caller } from './api-keys.js';
+import { BadKeys } from './bad-keys.js';
 import { setCaller } from './caller.js';
 
 /** What is read without a key. */
@@ -16,6 +17,7 @@ const OPEN: ReadonlySet<string> = new Set(['/v1/openapi.json']);
 export class Admission {
   constructor(
     private readonly keys: ApiKeys,
+    private readonly badKeys: BadKeys,
     private readonly quota: RequestQuota,
   ) {}
 
@@ -29,7 +31,7 @@ export class Admission {
 
   /** False: it has been answered. */
   private async admit(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const caller = await this.callerOf(request);
+    const caller = await this.callerOf(request, reply);
     const verdict = await this.quota.take(caller.accountId, limitsOf(caller.plan).requestsPerMinute);
     reply.headers(rateLimitHeaders(verdict));
     if (!verdict.admitted) {
@@ -44,13 +46,35 @@ export class Admission {
     return true;
   }
 
-  private async callerOf(request: FastifyRequest): Promise<Caller> {
-    const key = request.headers['x-api-key'];
-    const caller = typeof key === 'string' ? await this.keys.callerOf(key) : undefined;
+  /** @throws Refusal 401, or 429 for an address that has tried too often; its connection is closed then */
+  private async callerOf(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+    const given = request.headers['x-api-key'];
+    const key = typeof given === 'string' ? given : undefined;
+    const retryAfterSeconds = this.badKeys.retryAfterSeconds(request.ip);
+    const isThrottled = retryAfterSeconds !== undefined && !(key && this.keys.wasGood(key));
+    const caller = key && !isThrottled ? await this.keys.callerOf(key) : undefined;
     if (caller) return caller;
-    const message = key === undefined ? 'the header x-api-key is missing' : 'the API key is not valid';
-    throw new Refusal(401, 'UNAUTHORIZED', message);
+    // A body that may follow is not waited for.
+    void reply.header('connection', 'close');
+    if (isThrottled) {
+      void reply.header('retry-after', retryAfterSeconds);
+      throw new Refusal(
+        429,
+        'TOO_MANY_REQUESTS',
+        `too many requests without a good API key; try again in ${retryAfterSeconds} s`,
+      );
+    }
+    const fault = faultOf(request);
+    this.badKeys.note(request.ip, fault);
+    throw new Refusal(401, 'UNAUTHORIZED', fault);
   }
+}
+
+function faultOf({ headers }: FastifyRequest): string {
+  if (headers['x-api-key'] !== undefined) return 'the API key is not valid';
+  return headers.authorization === undefined
+    ? 'the header x-api-key is missing'
+    : 'the header x-api-key is missing; send the API key there, and not in authorization';
 }
 
 function tooMany({ limit, resetSeconds }: Verdict) {

@@ -42,15 +42,29 @@ export class ApiKeys {
     fetchMethod: (_, __, { context }) => this.load(context),
   });
 
+  /** Hashes of keys that were good when they were last used. */
+  private readonly good = new LRUCache<string, true>({ max: 50_000 });
+
   constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** Whether the key was good when this gateway last saw it; looks into memory alone. */
+  wasGood(key: string): boolean {
+    return looksLikeApiKey(key) && this.good.has(hashApiKey(key).toString('base64'));
+  }
 
   /** The caller that the key belongs to; undefined for an unknown, revoked or expired one. */
   async callerOf(key: string): Promise<Caller | undefined> {
     if (!looksLikeApiKey(key)) return undefined;
     const hash = hashApiKey(key);
-    const known = await this.cache.fetch(hash.toString('base64'), { context: hash });
-    if (!known || !sameHash(known.hash, hash)) return undefined;
-    if (known.expiresAt !== undefined && known.expiresAt <= Date.now()) return undefined;
+    const name = hash.toString('base64');
+    const known = await this.cache.fetch(name, { context: hash });
+    const isGood =
+      known && sameHash(known.hash, hash) && (known.expiresAt === undefined || known.expiresAt > Date.now());
+    if (!isGood) {
+      this.good.delete(name);
+      return undefined;
+    }
+    this.good.set(name, true);
     return known.caller;
   }
 

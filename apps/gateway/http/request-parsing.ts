@@ -35,7 +35,10 @@ export function malformedRequests(log: Logger): FastifyServerOptions {
     frameworkErrors(error, request, reply) {
       const { status, body } = errorAnswer(error, log);
       const answer = reply as unknown as FastifyReply;
-      void answer.status(status).header('x-request-id', requestIdOf(request.headers)).send(body);
+      void answer
+        .status(status)
+        .headers({ 'x-request-id': requestIdOf(request.headers), 'x-content-type-options': 'nosniff' })
+        .send(body);
     },
     clientErrorHandler(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -49,9 +52,12 @@ export function malformedRequests(log: Logger): FastifyServerOptions {
           'content-type: application/json; charset=utf-8',
           `content-length: ${Buffer.byteLength(text)}`,
           `x-request-id: ${newId()}`,
+          'x-content-type-options: nosniff',
           '',
           text,
         ].join('\r\n'),
+        // A sender that never ends its side would hold the connection.
+        () => socket.destroy(),
       );
     },
   };

@@ -1,0 +1,60 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+import { systemClock, type Clock } from '#kernel';
+import { LOG } from '#platform';
+import type { Logger } from '#telemetry';
+
+/** Injection token of the clock that the minutes are read from; tests bring their own. */
+export const BAD_KEYS_CLOCK = Symbol('bad keys clock');
+
+/** Requests without a good key that a network address has in one minute. */
+export const MOST_BAD_KEYS = 60;
+
+const MINUTE_MS = 60_000;
+const MOST_ADDRESSES = 10_000;
+/** An IPv6 network of this length belongs to one subscriber, who has all of its addresses. */
+const SUBSCRIBER_BITS = 64;
+
+/** Counts requests without a good key by network address and UTC minute, in memory: a flood never reaches Postgres. */
+@Injectable()
+export class BadKeys {
+  private readonly counts = new LRUCache<string, { minute: number; count: number }>({ max: MOST_ADDRESSES });
+
+  constructor(
+    @Inject(LOG) private readonly log: Logger,
+    @Optional() @Inject(BAD_KEYS_CLOCK) private readonly clock: Clock = systemClock,
+  ) {}
+
+  /** Seconds until the address may try again; undefined while it may. */
+  retryAfterSeconds(address: string): number | undefined {
+    const now = this.clock.now().getTime();
+    const known = this.counts.get(networkOf(address));
+    if (!known || known.minute !== minuteOf(now) || known.count < MOST_BAD_KEYS) return undefined;
+    return Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000);
+  }
+
+  /** Counts one more, and logs it. */
+  note(address: string, fault: string): void {
+    const network = networkOf(address);
+    const minute = minuteOf(this.clock.now().getTime());
+    const known = this.counts.get(network);
+    const count = known?.minute === minute ? known.count + 1 : 1;
+    this.counts.set(network, { minute, count });
+    this.log.info({ address, fault }, 'a request without a good API key was refused');
+    if (count === MOST_BAD_KEYS)
+      this.log.warn({ network }, 'too many requests without a good API key; refused until the minute ends');
+  }
+}
+
+function minuteOf(ms: number): number {
+  return Math.floor(ms / MINUTE_MS);
+}
+
+function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  // An IPv4 address may arrive in the spelling of IPv6.
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${SUBSCRIBER_BITS}`).toString();
+}

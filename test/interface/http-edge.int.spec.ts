@@ -1,0 +1,167 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { request } from 'undici';
+import { readSettings } from '#config';
+import { openDatabase, type Database } from '#postgres';
+import { newApiKey } from '#secrets';
+import { until } from '#testing';
+import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
+
+const TOKEN = 'a-token-of-the-operator';
+const MOST_CONNECTIONS = 30;
+
+let service: InterfaceUnderTest;
+let open: InterfaceUnderTest;
+let tenant: Tenant;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startInterface({
+    HTTP_HEADERS_TIMEOUT_MS: '300',
+    HTTP_REQUEST_TIMEOUT_MS: '900',
+    MAX_CONNECTIONS: String(MOST_CONNECTIONS),
+    OPERATIONS_TOKEN: TOKEN,
+    TRUST_PROXY: '127.0.0.1',
+  });
+  open = await startInterface({ HOST: '0.0.0.0' });
+  tenant = await service.tenant();
+  database = await openDatabase(service.stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await service?.stop();
+  await open?.stop();
+});
+
+/** Opens a connection and sends exactly these bytes. */
+async function send(text: string): Promise<{ socket: Socket; all: Promise<string> }> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  let received = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+  // A connection that is refused is reset.
+  socket.on('error', () => undefined);
+  const all = new Promise<string>((resolve) => socket.once('close', () => resolve(received)));
+  await once(socket, 'connect');
+  socket.write(text);
+  return { socket, all };
+}
+
+async function get(path: string, headers: Record<string, string> = {}, url = service.url) {
+  const answer = await request(`${url}${path}`, { headers });
+  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+}
+
+describe('a slow request', () => {
+  it('has 10 s for its headers and 30 s for all of it by default', () => {
+    const settings = readSettings(['HTTP_HEADERS_TIMEOUT_MS', 'HTTP_REQUEST_TIMEOUT_MS'], {});
+    expect({ ...settings }).toEqual({ HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_REQUEST_TIMEOUT_MS: 30_000 });
+  });
+
+  it('is answered with 408 and closed when its headers do not arrive in time', async () => {
+    const { all } = await send('GET /v1/keywords HTTP/1.1\r\nhost: x\r\n');
+    expect(await all).toMatch(/^HTTP\/1\.1 408 [\s\S]*"the request did not arrive in time"/);
+  });
+
+  it('is answered with 408 and closed when its body does not arrive in time', async () => {
+    const { all } = await send(
+      `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${tenant.api.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+    );
+    expect(await all).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('without a good key is answered and closed before its body has arrived', async () => {
+    const { all } = await send(
+      `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${newApiKey()}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`,
+    );
+    expect(await all).toMatch(/^HTTP\/1\.1 401 [\s\S]*connection: close/i);
+  });
+});
+
+it('closes connections beyond MAX_CONNECTIONS and serves again when others end', async () => {
+  const held = await Promise.all(Array.from({ length: MOST_CONNECTIONS }, () => send('')));
+  const { all } = await send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+  expect(await all).toBe('');
+  for (const { socket } of held) socket.destroy();
+  await until('it serves again', async () => (await get('/healthz')).status === 200);
+});
+
+describe('headers', () => {
+  it('forbid guessing the type of any answer, and keeping one of /v1', async () => {
+    const key = { 'x-api-key': tenant.api.apiKey };
+    for (const [path, headers, store] of [
+      ['/v1/keywords', key, 'no-store'],
+      ['/v1/keywords', {}, 'no-store'],
+      ['/v1/no-such-thing', key, 'no-store'],
+      ['/v1/openapi.json', {}, 'no-store'],
+      ['/healthz', {}, undefined],
+    ] as const) {
+      const answer = await get(path, headers);
+      expect([path, answer.headers['x-content-type-options']]).toEqual([path, 'nosniff']);
+      expect([path, answer.headers['cache-control']]).toEqual([path, store]);
+    }
+    const malformed = await send('GET /%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(await malformed.all).toContain('x-content-type-options: nosniff');
+    const broken = await send('NOT HTTP\r\n\r\n');
+    expect(await broken.all).toContain('x-content-type-options: nosniff');
+  });
+});
+
+describe('/readyz and /metrics', () => {
+  it('want the OPERATIONS_TOKEN where it is set', async () => {
+    for (const path of ['/readyz', '/metrics']) {
+      expect((await get(path)).status).toBe(401);
+      expect((await get(path, { authorization: 'Bearer another-token-of-length' })).status).toBe(401);
+      expect((await get(path, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    }
+  });
+
+  it('are closed where HOST is not loopback and no token is set, and /healthz is open', async () => {
+    for (const path of ['/readyz', '/metrics']) {
+      const { status, body } = await get(path, {}, open.url);
+      expect([status, JSON.parse(body).code]).toEqual([403, 'FORBIDDEN']);
+    }
+    expect((await get('/healthz', {}, open.url)).status).toBe(200);
+  });
+});
+
+describe('requests without a good key', () => {
+  it('are refused with 429 after sixty in a minute from one address, and others are not', async () => {
+    const from = (address: string, key: string) =>
+      get('/v1/keywords', { 'x-forwarded-for': address, 'x-api-key': key });
+    const good = tenant.api.apiKey;
+    expect((await from('192.0.2.7', good)).status).toBe(200);
+    const statuses: number[] = [];
+    let last = { status: 0, headers: {} as Record<string, unknown> };
+    // The minute may end in the middle: then the address has sixty more.
+    for (let n = 0; n < 121 && last.status !== 429; n += 1) {
+      last = await from('192.0.2.7', newApiKey());
+      statuses.push(last.status);
+    }
+    expect(statuses.slice(0, 60)).toEqual(Array(60).fill(401));
+    expect(last.status).toBe(429);
+    expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(last.headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect((await from('192.0.2.7', good)).status).toBe(200);
+    expect((await from('192.0.2.8', newApiKey())).status).toBe(401);
+  });
+
+  it('do not reach Postgres once their address is refused', async () => {
+    const from = (key: string) => get('/v1/keywords', { 'x-forwarded-for': '2001:db8::1', 'x-api-key': key });
+    await until('the address is refused', async () => (await from(newApiKey())).status === 429, 60_000);
+    // A lookup would fail now, and be answered with 500.
+    await database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => from(newApiKey())));
+    // Another address of the same subscriber.
+    answers.push(await get('/v1/keywords', { 'x-forwarded-for': '2001:db8::2', 'x-api-key': newApiKey() }));
+    await database.query('ALTER TABLE api_keys_away RENAME TO api_keys');
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+  });
+
+  it('are told where the key belongs when it came as Authorization: Bearer', async () => {
+    const { body } = await get('/v1/keywords', { authorization: `Bearer ${tenant.api.apiKey}` });
+    expect(JSON.parse(body).error).toBe(
+      'the header x-api-key is missing; send the API key there, and not in authorization',
+    );
+  });
+});
