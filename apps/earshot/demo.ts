@@ -19,7 +19,7 @@ export async function startDemo(
   env: NodeJS.ProcessEnv,
   say: (line: string) => void,
   signal?: AbortSignal,
-): Promise<Pick<Installation, 'stop'>> {
+): Promise<Pick<Installation, 'stop' | 'givenUp'>> {
   const dataDir = resolve(readInstallationSettings(env).DATA_DIR, 'demo');
   const simulator = await startWorld(knownAccount(dataDir)?.port ?? SIMULATOR_PORT, say);
   let installation: Installation | undefined;
@@ -34,7 +34,7 @@ export async function startDemo(
     const account = await accountOn(installation, dataDir, simulator);
     simulator.receiver.addSecret('*', account.signingSecret);
     greet(installation, account, say);
-    return { stop };
+    return { stop, givenUp: installation.givenUp };
   } catch (error) {
     await stop();
     throw error;

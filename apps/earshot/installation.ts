@@ -15,7 +15,7 @@ import { readKeywordsConfig } from '../keywords/config.js';
 import { pollingService } from '../polling/polling.module.js';
 import { readPollingConfig } from '../polling/config.js';
 import { masterKeyIn } from './master-key.js';
-import { checkPort, portFor } from './port.js';
+import { choosePort } from './port.js';
 
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
@@ -46,6 +46,8 @@ export interface Installation {
   address: string;
   /** The environment that the services were given: the stores' addresses and the master key are filled in. */
   env: NodeJS.ProcessEnv;
+  /** Resolves when a store that was started here is not started again, with what died and why. */
+  givenUp: Promise<Error>;
   /** Ends the services, then the stores that were started here. */
   stop(): Promise<void>;
 }
@@ -61,7 +63,7 @@ export async function startInstallation(
 ): Promise<Installation> {
   const settings = readInstallationSettings(env);
   const dataDir = resolve(settings.DATA_DIR);
-  await checkPort(settings.PORT, settings.HOST);
+  const port = await choosePort(settings.PORT, settings.HOST, Boolean(env.PORT), say);
   say('Starting …');
   const stores = await startEmbedded({
     dataDir,
@@ -79,7 +81,6 @@ export async function startInstallation(
     await stores.stop();
   };
   try {
-    const port = await portFor(settings.PORT, settings.HOST, say);
     const complete: NodeJS.ProcessEnv = {
       ...env,
       PORT: String(port),
@@ -92,7 +93,7 @@ export async function startInstallation(
       signal?.throwIfAborted();
       services.push(await start());
     }
-    return { address: `http://127.0.0.1:${port}`, env: complete, stop };
+    return { address: `http://127.0.0.1:${port}`, env: complete, givenUp: stores.givenUp, stop };
   } catch (error) {
     await stop();
     throw error;

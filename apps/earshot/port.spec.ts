@@ -1,25 +1,40 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { SettingsError } from '#config';
-import { checkPort, portFor } from './port.js';
+import { choosePort } from './port.js';
 
 const said: string[] = [];
 const say = (line: string) => void said.push(line);
 
-it('a port that is taken is replaced, and said', async () => {
+async function takenPort(): Promise<{ port: number; free(): Promise<unknown> }> {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as AddressInfo;
-  expect(await portFor(port, '127.0.0.1', say)).not.toBe(port);
-  await checkPort(port, '127.0.0.1');
+  return { port, free: () => new Promise((resolve) => other.close(resolve)) };
+}
+
+it('a default port that is taken is replaced by a free one, and a line says so', async () => {
+  const { port, free } = await takenPort();
+  expect(await choosePort(port, '127.0.0.1', false, say)).not.toBe(port);
   expect(said).toEqual([expect.stringContaining(`Port ${port} is taken; using `)]);
-  await new Promise((resolve) => other.close(resolve));
-  expect(await portFor(port, '127.0.0.1', say)).toBe(port);
+  await free();
+  expect(await choosePort(port, '127.0.0.1', false, say)).toBe(port);
+});
+
+it('a PORT that was set and is taken is an error that names it', async () => {
+  const { port, free } = await takenPort();
+  const asked = choosePort(port, '127.0.0.1', true, say);
+  await expect(asked).rejects.toThrow(SettingsError);
+  await expect(asked).rejects.toThrow(`PORT: ${port} is taken by another program`);
+  await free();
+  expect(await choosePort(port, '127.0.0.1', true, say)).toBe(port);
 });
 
 it('an address that is not ours is a wrong HOST, not a taken port', async () => {
-  const asked = checkPort(0, '203.0.113.7');
+  const asked = choosePort(0, '203.0.113.7', false, say);
   await expect(asked).rejects.toThrow(SettingsError);
   await expect(asked).rejects.toThrow('HOST: 203.0.113.7 is no address of this machine');
-  await expect(checkPort(0, 'no.such.name.invalid')).rejects.toThrow(/HOST: no\.such\.name\.invalid/);
+  await expect(choosePort(0, 'no.such.name.invalid', false, say)).rejects.toThrow(
+    /HOST: no\.such\.name\.invalid/,
+  );
 });

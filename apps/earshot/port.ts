@@ -3,18 +3,21 @@ import { SettingsError } from '#config';
 import { freePort } from '#embedded';
 
 /**
- * Told before anything is started.
- * @throws SettingsError when the port or the address cannot be listened on at all
+ * Tells before anything is started what port the gateway will listen on.
+ * @param isExplicit whether PORT was set: then a port that is taken is an error, since others look for us there;
+ *   the default gives way to a free port, and says so
+ * @throws SettingsError when the port or the address cannot be listened on
  */
-export async function checkPort(wanted: number, host: string): Promise<void> {
+export async function choosePort(
+  wanted: number,
+  host: string,
+  isExplicit: boolean,
+  say: (line: string) => void,
+): Promise<number> {
   const fault = await listenFault(wanted, host);
-  if (fault && fault.code !== 'EADDRINUSE')
+  if (!fault) return wanted;
+  if (isExplicit || fault.code !== 'EADDRINUSE')
     throw new SettingsError(`Settings are wrong:\n  ${told(fault, wanted, host)}`);
-}
-
-/** A port that is taken does not stop a start: another one is used, and said. */
-export async function portFor(wanted: number, host: string, say: (line: string) => void): Promise<number> {
-  if (!(await listenFault(wanted, host))) return wanted;
   const port = await freePort();
   say(`Port ${wanted} is taken; using ${port} instead. Set PORT to choose another.`);
   return port;
@@ -30,6 +33,8 @@ function listenFault(port: number, host: string): Promise<NodeJS.ErrnoException 
 
 function told({ code, message }: NodeJS.ErrnoException, port: number, host: string): string {
   switch (code) {
+    case 'EADDRINUSE':
+      return `PORT: ${port} is taken by another program: stop that one, or set another PORT`;
     case 'EACCES':
       return `PORT: ${port} needs rights that this process does not have; ports from 1024 do not`;
     case 'EADDRNOTAVAIL':

@@ -84,12 +84,14 @@ function identityOf(name: string): ProcessIdentity {
   return identity;
 }
 
+type Addresses = Pick<EmbeddedStores, 'natsUrl' | 'databaseUrl' | 'clickhouseUrl'>;
+
 function connectNats(url: string) {
   const { host, username: user, password: pass } = new URL(url);
   return connect({ servers: host, user, pass });
 }
 
-async function write(stores: EmbeddedStores, value: string): Promise<void> {
+async function write(stores: Addresses, value: string): Promise<void> {
   const nats = await connectNats(stores.natsUrl);
   const manager = await jetstreamManager(nats);
   await manager.streams.add({ name: 'KEEP', subjects: ['keep'] });
@@ -209,7 +211,7 @@ describe('one data directory', () => {
     const parent = await startElsewhere();
     const runtime = readRuntime(dataDir);
     if (!runtime) throw new Error('no runtime file');
-    await write({ ...runtime, started: [], stop: async () => undefined }, 'before the kill');
+    await write(runtime, 'before the kill');
     const orphans = STORES.map(identityOf);
     parent.kill('SIGKILL');
     await once(parent, 'exit');

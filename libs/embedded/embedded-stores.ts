@@ -24,6 +24,8 @@ export interface EmbeddedStores {
   clickhouseUrl: string;
   /** Names of what was started here (`nats`, `postgres`, `clickhouse`); the others had a URL. */
   started: string[];
+  /** Resolves when a store keeps ending and was not started again, with what died and why. Else it never settles. */
+  givenUp: Promise<Error>;
   /** Ends everything that was started, within 4 seconds. Calling it again waits for the first call. */
   stop(): Promise<void>;
 }
@@ -54,9 +56,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const lock = lockDirectory(dataDir);
   const running: StoreProcess[] = [];
   let storesLock: StoresLock | undefined;
+  let onGivenUp: (reason: Error) => void = () => undefined;
+  const givenUp = new Promise<Error>((resolve) => (onGivenUp = resolve));
   const bringUp = async (lockFd: number, given: string | undefined, start: Starter): Promise<string> => {
     if (given) return given;
-    const { store, url } = await start({ dataDir, log, lockFd, signal });
+    const { store, url } = await start({ dataDir, log, lockFd, onGivenUp, signal });
     running.push(store);
     return url;
   };
@@ -79,7 +83,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     const started = STORES.filter(({ option }) => !options[option]).map(({ name }) => name);
     const urls = { natsUrl, databaseUrl, clickhouseUrl };
     writeRuntime(dataDir, urls);
-    return { ...urls, started, stop: onlyOnce(() => stopAll(dataDir, tearDown)) };
+    return { ...urls, started, givenUp, stop: onlyOnce(() => stopAll(dataDir, tearDown)) };
   } catch (error) {
     await tearDown();
     throw error;

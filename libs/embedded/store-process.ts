@@ -19,6 +19,8 @@ export interface StoreHost {
   log: EmbeddedLog;
   /** The lock on the data directory that the store's process holds with us. */
   lockFd: number;
+  /** Called once for a store that keeps ending and is not started again. */
+  onGivenUp(reason: Error): void;
   /** Ends a start that is under way. */
   signal?: AbortSignal | undefined;
 }
@@ -60,10 +62,8 @@ export class StoreProcess {
   private restarts: number[] = [];
 
   private constructor(
-    private readonly dataDir: string,
+    private readonly host: StoreHost,
     private readonly command: StoreCommand,
-    private readonly log: EmbeddedLog,
-    private readonly lockFd: number,
   ) {}
 
   /**
@@ -72,12 +72,10 @@ export class StoreProcess {
    * @throws Error with the last lines of the program's log when it ends before that; the signal's reason when it is
    * aborted before that. The program runs in neither case.
    */
-  static async start(
-    { dataDir, log, lockFd, signal }: StoreHost,
-    command: StoreCommand,
-  ): Promise<StoreProcess> {
+  static async start(host: StoreHost, command: StoreCommand): Promise<StoreProcess> {
+    const { signal } = host;
     signal?.throwIfAborted();
-    const store = new StoreProcess(dataDir, command, log, lockFd);
+    const store = new StoreProcess(host, command);
     try {
       await store.launch(signal);
     } catch (error) {
@@ -130,8 +128,8 @@ export class StoreProcess {
 
   private spawnChild(): ChildProcess {
     const { name, file, args, env, uid, gid, holdStdin } = this.command;
-    const logFd = openLog(this.dataDir, name);
-    const stdio: StdioOptions = [holdStdin ? 'pipe' : 'ignore', logFd, logFd, this.lockFd];
+    const logFd = openLog(this.host.dataDir, name);
+    const stdio: StdioOptions = [holdStdin ? 'pipe' : 'ignore', logFd, logFd, this.host.lockFd];
     try {
       // Detached: a Ctrl-C in the terminal must reach us alone, so that we can drain before the stores go.
       const child = spawn(file, args, {
@@ -144,7 +142,8 @@ export class StoreProcess {
       child.stdin?.on('error', () => undefined);
       living.add(this);
       const identity = child.pid === undefined ? undefined : identify(child.pid);
-      if (identity) writeFileSync(pidFile(this.dataDir, name), JSON.stringify(identity), { mode: 0o600 });
+      if (identity)
+        writeFileSync(pidFile(this.host.dataDir, name), JSON.stringify(identity), { mode: 0o600 });
       return child;
     } finally {
       closeSync(logFd);
@@ -157,11 +156,9 @@ export class StoreProcess {
     const now = Date.now();
     this.restarts = [...this.restarts.filter((at) => now - at < RESTART_WINDOW_MS), now];
     const how = signal ? `signal ${signal}` : `exit code ${code}`;
-    if (this.restarts.length > RESTARTS_AT_MOST) {
-      this.log.warn(`${name} keeps ending (${how}) and is not started again: ${this.lastLogLines()}`);
-      return;
-    }
-    this.log.warn(`${name} ended by itself (${how}); starting it again`);
+    if (this.restarts.length > RESTARTS_AT_MOST)
+      return this.giveUp(`it ended ${this.restarts.length} times (${how})`);
+    this.host.log.warn(`${name} ended by itself (${how}); starting it again`);
     void this.relaunch();
   }
 
@@ -170,21 +167,35 @@ export class StoreProcess {
     if (this.stopping) return;
     try {
       await this.launch();
-      this.log.info(`${this.command.name} is back`);
+      this.host.log.info(`${this.command.name} is back`);
     } catch (error) {
       if (this.stopping) return;
-      this.log.warn((error as Error).message);
+      this.host.log.warn((error as Error).message);
+      // One that neither answers nor ends would hold the data against its successor.
+      if (this.child && !hasEnded(this.child)) return this.giveUp('it runs and does not answer');
       this.onUnexpectedExit(this.child?.exitCode ?? null, this.child?.signalCode ?? null);
     }
   }
 
+  private giveUp(why: string): void {
+    const { name } = this.command;
+    const log = logFile(this.host.dataDir, name);
+    this.host.onGivenUp(
+      new Error(
+        `${name} is not started again: ${why}. Its last words: ${this.lastLogLines()} (all of them: ${log})`,
+      ),
+    );
+  }
+
   private forget(): void {
     living.delete(this);
-    rmSync(pidFile(this.dataDir, this.command.name), { force: true });
+    rmSync(pidFile(this.host.dataDir, this.command.name), { force: true });
   }
 
   private lastLogLines(): string {
-    const lines = readFileSync(logFile(this.dataDir, this.command.name), 'utf8').trimEnd().split('\n');
+    const lines = readFileSync(logFile(this.host.dataDir, this.command.name), 'utf8')
+      .split('\n')
+      .filter(Boolean);
     return lines.slice(-3).join(' | ') || 'it said nothing';
   }
 }

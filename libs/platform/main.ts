@@ -5,16 +5,21 @@ import type { RunningService } from './service.js';
 /** What is left to the stores and the connections after the services' grace, all in all. */
 const AFTER_GRACE_MS = 4800;
 
-type Stoppable = Pick<RunningService, 'stop'>;
+/** What runs. */
+interface Running extends Pick<RunningService, 'stop'> {
+  /** Resolves when it cannot go on, with the reason. */
+  givenUp?: Promise<Error>;
+}
 
 /**
  * The frame of every program: starts, waits for SIGINT or SIGTERM, stops. A signal during the start gives the start
  * up (`stopping` is aborted) and waits until what it made is ended again. What goes wrong at the start is one clear
- * message and exit code 1, never a stack trace for a bad setting.
+ * message and exit code 1, never a stack trace for a bad setting. What gives up while it runs (`givenUp`) is one sentence
+ * and exit code 1 as well, so that a supervisor starts it again.
  */
 export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   readConfig: () => C,
-  start: (config: C, stopping: AbortSignal) => Promise<Stoppable>,
+  start: (config: C, stopping: AbortSignal) => Promise<Running>,
 ): Promise<void> {
   const stopping = new AbortController();
   // Further signals change nothing: to leave at once would leave the stores running.
@@ -27,19 +32,29 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
     const config = readConfig();
     stopping.signal.addEventListener('abort', () => beginToEnd(config.SHUTDOWN_GRACE_MS));
     const running = await startUnlessStopped(() => start(config, stopping.signal), stopping.signal);
-    if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
+    const failure = stopping.signal.aborted ? undefined : await endOf(stopping.signal, running);
+    if (failure) {
+      console.error(`Earshot ends, since it cannot go on: ${failure.message}`);
+      beginToEnd(config.SHUTDOWN_GRACE_MS);
+    }
     await running?.stop();
-    process.exit(0);
+    process.exit(failure ? 1 : 0);
   } catch (error) {
     fail(error);
   }
 }
 
+/** Waits until a stop is asked for, or until what runs gives up: then with the reason. */
+async function endOf(stopping: AbortSignal, running: Running | undefined): Promise<Error | undefined> {
+  const asked = once(stopping, 'abort').then(() => undefined);
+  return running?.givenUp ? Promise.race([asked, running.givenUp]) : asked;
+}
+
 /** Undefined when a stop was asked for meanwhile and made the start fail. */
 async function startUnlessStopped(
-  start: () => Promise<Stoppable>,
+  start: () => Promise<Running>,
   stopping: AbortSignal,
-): Promise<Stoppable | undefined> {
+): Promise<Running | undefined> {
   try {
     return await start();
   } catch (error) {

@@ -1,0 +1,29 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { startProgram } from '#testing';
+
+const directory = mkdtempSync(join(tmpdir(), 'earshot-given-up-'));
+const dataDir = join(directory, 'data');
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+it('an installation whose store keeps ending exits with code 1 and one sentence that names the store and why', async () => {
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, DATA_DIR: dataDir, HOST: '127.0.0.1', LOG_LEVEL: 'silent' };
+  const earshot = await startProgram('earshot', env);
+  // From now on nats-server cannot start, and says so in its log.
+  writeFileSync(join(dataDir, 'nats.conf'), 'port: "none"\n');
+  const { pid } = JSON.parse(readFileSync(join(dataDir, 'nats.pid'), 'utf8')) as { pid: number };
+  process.kill(pid, 'SIGKILL');
+  await earshot.ended;
+  expect(earshot.child.exitCode).toBe(1);
+  const sentence = earshot
+    .output()
+    .split('\n')
+    .find((line) => line.startsWith('Earshot ends'));
+  expect(sentence).toMatch(
+    /^Earshot ends, since it cannot go on: nats is not started again: it ended 6 times \(exit code 1\)\. Its last words: nats-server: .+nats\.log\)$/,
+  );
+}, 120_000);
