@@ -48,6 +48,14 @@ describe('the event of an item', () => {
     expect(toBinary(EventSchema, event).length).toBeLessThan(900 * 1024);
   });
 
+  it('is not pushed where the item was published before the watch began', () => {
+    const eventsOf = (baseline: boolean, backfilled: boolean) =>
+      eventOf(checkOf({ baseline }), { ...matched, backfilled }, treatment);
+    expect(eventsOf(false, false)).toMatchObject({ push: true, backfilled: false });
+    expect(eventsOf(false, true)).toMatchObject({ push: false, backfilled: true });
+    expect(eventsOf(true, false)).toMatchObject({ push: false, backfilled: true });
+  });
+
   it('has the match mode that the check used, and the one of the search where the check is too old to say', () => {
     expect(eventOf(checkOf(), matched, treatment).matchMode).toBe('word');
     expect(eventOf(checkOf({ matchMode: '' }), matched, treatment).matchMode).toBe('platform');

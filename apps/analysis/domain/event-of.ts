@@ -25,6 +25,7 @@ export interface Treatment {
 export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment): Event {
   const item = matched.item;
   if (!item) throw new Error(`check ${check.checkId} holds a match without an item`);
+  const backfilled = check.baseline || matched.backfilled;
   const eventId = eventIdOf(check.watchId, item.itemId);
   return create(EventSchema, {
     eventId,
@@ -36,8 +37,8 @@ export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment
     type: item.eventType,
     occurredAt: check.finishedAt,
     envelope: new TextEncoder().encode(JSON.stringify(envelopeOf(eventId, check, item))),
-    push: !check.baseline && !treatment.dropped,
-    backfilled: check.baseline,
+    push: !backfilled && !treatment.dropped,
+    backfilled,
     checkId: check.checkId,
     matched,
     // Checks of earlier versions do not say it.

@@ -27,7 +27,7 @@ function activityRow(check: Check): ActivityRow {
     watch_id: check.watchId,
     source: check.source,
     type: check.failure ? 'poll.failed' : 'poll.completed',
-    events_emitted: check.failure || check.baseline ? 0 : check.items.length,
+    events_emitted: check.baseline ? 0 : check.items.filter(({ backfilled }) => !backfilled).length,
     credits_charged: check.costCredits,
     event_id: null,
     status_code: null,

@@ -76,6 +76,7 @@ function check(
   seen: readonly string[] = [],
   search = searchOf(),
   more: Partial<Fetched> = {},
+  clockAheadMs = 0,
 ): Check[] {
   const items = matched.map(({ item }) => item);
   const fetched = { items, gap: true, warnings: ['one feed is gone'], ...more };
@@ -85,12 +86,15 @@ function check(
     state: {},
     readAt: new Date(NOW),
     windowFrom: new Date(NOW - HOUR),
+    clockAheadMs,
   };
   return completedCheck(pricedOf(search, watch), answer, matched, new Set(seen), new Date(NOW + 500));
 }
 
 const reported = (parts: readonly Check[]) =>
   parts.flatMap(({ items }) => items.map(({ item }) => item?.itemId));
+const backfilled = (parts: readonly Check[]) =>
+  parts.flatMap(({ items }) => items.flatMap((one) => (one.backfilled ? [one.item?.itemId] : [])));
 const remembered = (parts: readonly Check[]) => parts.flatMap(({ rememberedItemIds }) => rememberedItemIds);
 
 describe('the check of one watch', () => {
@@ -229,24 +233,71 @@ describe('the check of one watch', () => {
     },
   );
 
+  const dates = (baselineAt: number) => [
+    itemOf('hn:new', { publishedAt: iso(baselineAt + 1) }),
+    itemOf('hn:same second', { publishedAt: iso(Math.floor(baselineAt / 1000) * 1000) }),
+    itemOf('hn:edge', { publishedAt: iso(baselineAt - 1001) }),
+    itemOf('hn:old', { publishedAt: iso(0) }),
+    itemOf('hn:undated'),
+  ];
+
   it(
-    'remembers what is older than the watch by more than 5 minutes, and reports what has no date',
+    'reports nothing that was published before the baseline, and what has no date',
     { tags: ['keywords.backfill'] },
     () => {
-      const baselineAt = NOW - HOUR;
-      const parts = check(watchOf({ baselineAt }), [
-        itemOf('hn:new', { publishedAt: iso(baselineAt + 1) }),
-        itemOf('hn:edge', { publishedAt: iso(baselineAt - 300_000) }),
-        itemOf('hn:old', { publishedAt: iso(baselineAt - 300_001) }),
-        itemOf('hn:undated'),
-      ]);
-      expect([reported(parts), remembered(parts)]).toEqual([['hn:new', 'hn:edge', 'hn:undated'], ['hn:old']]);
+      const baselineAt = NOW - HOUR + 1;
+      const parts = check(watchOf({ baselineAt }), dates(baselineAt));
+      expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);
+      expect(remembered(parts)).toEqual(['hn:edge', 'hn:old']);
+      expect(backfilled(parts)).toEqual([]);
     },
   );
 
-  it('reports articles of feeds that are dated back', () => {
-    const old = itemOf('rss:1', { source: 'rss', publishedAt: iso(0) });
-    expect(reported(check(watchOf(), [old], [], searchOf('rss')))).toEqual(['rss:1']);
+  it(
+    'keeps with backfill what was published before the baseline, marked as such',
+    { tags: ['keywords.backfill'] },
+    () => {
+      const baselineAt = NOW - HOUR + 1;
+      const parts = check(watchOf({ baselineAt, backfill: true }), dates(baselineAt));
+      expect([reported(parts).length, remembered(parts)]).toEqual([5, []]);
+      expect(backfilled(parts)).toEqual(['hn:edge', 'hn:old']);
+    },
+  );
+
+  it.each([120_000, -120_000])(
+    'compares dates by the platform’s own clock, which is ahead by %i ms',
+    (ahead) => {
+      const baselineAt = NOW - HOUR;
+      const found = [
+        itemOf('hn:after', { publishedAt: iso(baselineAt + ahead + 1) }),
+        itemOf('hn:before', { publishedAt: iso(baselineAt + ahead - 1) }),
+      ];
+      expect(reported(check(watchOf({ baselineAt }), found, [], searchOf(), {}, ahead))).toEqual([
+        'hn:after',
+      ]);
+    },
+  );
+
+  it('reports an article that the baseline lacked unless it is dated more than 24 hours before it', () => {
+    const baselineAt = NOW - HOUR;
+    const found = [
+      itemOf('rss:yesterday', { source: 'rss', publishedAt: iso(baselineAt - 24 * HOUR) }),
+      itemOf('rss:before', { source: 'rss', publishedAt: iso(baselineAt - 24 * HOUR - 1) }),
+    ];
+    const parts = check(watchOf({ baselineAt }), found, [], searchOf('rss'));
+    expect([reported(parts), remembered(parts)]).toEqual([['rss:yesterday'], ['rss:before']]);
+  });
+
+  it.each([
+    ['', watchOf()],
+    [' of a first poll with backfill', watchOf({ baselineAt: undefined, backfill: true })],
+  ])('keeps the newest 1,000 items%s, says that there were more, and remembers the others', (_, watch) => {
+    const found = Array.from({ length: 1_234 }, (__, n) => itemOf(`hn:${n}`));
+    const parts = check(watch, found);
+    const ids = found.map(({ item }) => item.itemId);
+    expect(reported(parts)).toEqual(ids.slice(0, 1_000));
+    expect(remembered(parts)).toEqual(ids.slice(1_000));
+    expect(parts[0]?.warnings[0]).toMatch(/^1234 items matched.*the newest 1000 were kept/);
   });
 
   it('remembers the archive of a feed that answers a watch for the first time, and reports what is new', () => {
@@ -258,10 +309,10 @@ describe('the check of one watch', () => {
       ]),
     );
     const matched = [
-      itemOf('rss:old', { source: 'rss', publishedAt: iso(0) }),
+      itemOf('rss:old', { source: 'rss', publishedAt: iso(minute(-10)) }),
       itemOf('rss:undated', { source: 'rss' }),
       itemOf('rss:new', { source: 'rss', publishedAt: iso(minute(5)) }),
-      itemOf('rss:other', { source: 'rss', publishedAt: iso(0) }),
+      itemOf('rss:other', { source: 'rss', publishedAt: iso(minute(-10)) }),
     ];
     const found = (more: Partial<DueWatch>) => {
       const fetched = { items: [], gap: false, warnings: [], outages };
@@ -271,17 +322,18 @@ describe('the check of one watch', () => {
         state: {},
         readAt: new Date(NOW),
         windowFrom: undefined,
+        clockAheadMs: 0,
       };
       const watch = watchOf({ baselineAt: minute(0), coveredUntil: minute(20), ...more });
-      return reported(
-        completedCheck(pricedOf(searchOf('rss'), watch), answer, matched, new Set(), new Date(NOW)),
-      );
+      const priced = pricedOf(searchOf('rss'), watch);
+      const parts = completedCheck(priced, answer, matched, new Set(), new Date(NOW));
+      return { ids: reported(parts), old: backfilled(parts) };
     };
     const all = ['rss:old', 'rss:undated', 'rss:new', 'rss:other'];
-    expect(found({})).toEqual(['rss:new', 'rss:other']);
-    expect(found({ baselineAt: minute(-1) })).toEqual(all);
-    expect(found({ coveredUntil: minute(30) })).toEqual(all);
-    expect(found({ backfill: true })).toEqual(all);
+    expect(found({}).ids).toEqual(['rss:new', 'rss:other']);
+    expect(found({ baselineAt: minute(-1) }).ids).toEqual(all);
+    expect(found({ coveredUntil: minute(30) }).ids).toEqual(all);
+    expect(found({ backfill: true })).toEqual({ ids: all, old: ['rss:old', 'rss:undated'] });
   });
 
   it('leaves out an item that cannot be stored, counts it, and keeps the others', () => {

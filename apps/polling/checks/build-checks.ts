@@ -12,9 +12,10 @@ import {
 import type { Shortage } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
 import type { SearchMatch } from '#matching';
-import { cutObservation, cutText, type Outage, type SourceItem, type UpstreamError } from '#sources';
+import { cutObservation, cutText, type SourceItem, type UpstreamError } from '#sources';
 import { unitsOf, type CheckPrice } from './check-price.js';
 import type { DueWatch, DueSearch } from './due-work.js';
+import { sortItems, type KeptItem } from './new-items.js';
 import type { Answer } from './read-upstream.js';
 
 /** A part of a check stays below it, so that a message fits the server's limit of 1 MiB with room to spare. */
@@ -23,9 +24,6 @@ const PART_BYTES = 512 * 1024;
 const MOST_NOTES = 30;
 const NOTE_BYTES = 1024;
 const REASON_BYTES = 8192;
-/** Feeds date articles back; elsewhere a date much before the watch means that the item is older than the watch. */
-const BACKDATED_SOURCES = new Set(['rss']);
-const DATE_TOLERANCE_MS = 5 * 60_000;
 
 /** An item of the answer that a search matches. */
 export interface MatchedAnswer {
@@ -52,18 +50,13 @@ export function completedCheck(
 ): Check[] {
   const fresh = matched.filter(({ item }) => !seen.has(item.itemId));
   const baseline = watch.baselineAt === undefined;
-  const reported = fresh.filter(({ item }) =>
-    baseline
-      ? watch.backfill
-      : !isOlderThanWatch(item, watch) && !isOfArchive(item, watch, answer.fetched.outages?.get(item.itemId)),
-  );
-  const reportedIds = new Set(reported.map(({ item }) => item.itemId));
-  const { fetched } = answer;
+  const { fetched, clockAheadMs } = answer;
+  const { kept, remembered, beyond } = sortItems(fresh, watch, { outages: fetched.outages, clockAheadMs });
   const units = unitsOf(price, fetched);
   const check = create(CheckSchema, {
     ...identityOf(search, watch, finishedAt),
     baseline,
-    rememberedItemIds: fresh.map(({ item }) => item.itemId).filter((id) => !reportedIds.has(id)),
+    rememberedItemIds: remembered,
     units,
     costCredits: price.rateCredits * units,
     rateCredits: price.rateCredits,
@@ -72,14 +65,14 @@ export function completedCheck(
     windowFrom: answer.windowFrom ? isoOf(answer.windowFrom) : '',
     windowTo: isoOf(answer.readAt),
     gap: fetched.gap && !baseline,
-    warnings: notesOf(fetched.warnings),
+    warnings: notesOf([...(beyond > 0 ? [beyondNote(kept.length, beyond)] : []), ...fetched.warnings]),
     itemsSeen: fetched.items.length,
     matchMode,
   });
   const observations = (fetched.observations ?? []).map((init) =>
     create(ObservationSchema, cutObservation(init)),
   );
-  return split(check, reported, observations);
+  return split(check, kept, observations);
 }
 
 /** The check of one watch whose upstream did not answer as it should: told, and free. */
@@ -139,24 +132,8 @@ function identityOf(search: DueSearch, watch: DueWatch, finishedAt: Date) {
   };
 }
 
-function isOlderThanWatch(item: SourceItem, watch: DueWatch): boolean {
-  if (watch.baselineAt === undefined) return false;
-  // What we saw happen is dated by ourselves: what the baseline has seen is not reported after it.
-  if (item.happenedAt) return Date.parse(item.happenedAt) <= watch.baselineAt;
-  if (watch.backfill || !item.publishedAt) return false;
-  if (BACKDATED_SOURCES.has(item.source)) return false;
-  return Date.parse(item.publishedAt) < watch.baselineAt - DATE_TOLERANCE_MS;
-}
-
-/**
- * A feed that answered nothing at any read of the watch has had no baseline: its first answer is one. What is dated
- * after the watch's own baseline was published while the feed was silent, and is new.
- */
-function isOfArchive(item: SourceItem, watch: DueWatch, outage: Outage | undefined): boolean {
-  const { baselineAt, coveredUntil } = watch;
-  if (!outage || watch.backfill || baselineAt === undefined || coveredUntil === undefined) return false;
-  const neverAnswered = outage.from.getTime() <= baselineAt && coveredUntil < outage.until.getTime();
-  return neverAnswered && !(item.publishedAt && Date.parse(item.publishedAt) > baselineAt);
+function beyondNote(kept: number, beyond: number): string {
+  return `${kept + beyond} items matched, more than one check keeps: the newest ${kept} were kept, the others are never reported`;
 }
 
 function notesOf(notes: readonly string[]): string[] {
@@ -165,9 +142,13 @@ function notesOf(notes: readonly string[]): string[] {
 }
 
 /** The item as it is stored, and its size; undefined where no message could carry it. */
-function matchedItem({ item, matches }: MatchedAnswer): { item: MatchedItem; bytes: number } | undefined {
+function matchedItem({
+  item,
+  matches,
+  backfilled,
+}: KeptItem): { item: MatchedItem; bytes: number } | undefined {
   try {
-    const matched = create(MatchedItemSchema, { item, matches });
+    const matched = create(MatchedItemSchema, { item, matches, backfilled });
     const bytes = toBinary(MatchedItemSchema, matched).length;
     return bytes > PART_BYTES ? undefined : { item: matched, bytes };
   } catch {
@@ -179,11 +160,7 @@ function matchedItem({ item, matches }: MatchedAnswer): { item: MatchedItem; byt
  * Parts under one check id. The first carries the warnings, the last the charge: a check that a crash has cut off is not
  * whole, is made again, and must not have cost anything. An item that cannot be stored is left out and counted.
  */
-function split(
-  check: Check,
-  reported: readonly MatchedAnswer[],
-  observations: readonly Observation[],
-): Check[] {
+function split(check: Check, reported: readonly KeptItem[], observations: readonly Observation[]): Check[] {
   const items = reported.flatMap((one) => matchedItem(one) ?? []);
   const lost = reported.length - items.length;
   if (lost > 0)

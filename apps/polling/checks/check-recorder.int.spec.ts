@@ -45,7 +45,14 @@ function checkOf(
     matches: [],
   }));
   const fetched = { items: [], gap: false, warnings: [] };
-  const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
+  const answer = {
+    kind: 'read' as const,
+    fetched,
+    state: {},
+    readAt: new Date(),
+    windowFrom: undefined,
+    clockAheadMs: 0,
+  };
   const parts = completedCheck(priced(search, watch), answer, matched, new Set(), new Date());
   return { search, watch, parts: () => parts };
 }

@@ -73,6 +73,24 @@ describe('the work on a lane', () => {
     },
   );
 
+  it('never reports what was published before the baseline, although a later read is the first to show it', async () => {
+    const ids = [await stores.watch(), await stores.watch({ backfill: true })];
+    const before = new Date().toISOString();
+    await tick(...ids);
+    await settled(...ids);
+    upstream.publish('hn:late', 'acme', before);
+    upstream.publish('hn:new');
+    const [silent, filled] = await tick(...ids);
+    const marks = (check: Check | undefined) =>
+      check?.items.map(({ item, backfilled }) => [item?.itemId, backfilled]);
+    expect(marks(silent)).toEqual([['hn:new', false]]);
+    expect(silent?.rememberedItemIds).toEqual(['hn:late']);
+    expect(marks(filled)).toEqual([
+      ['hn:new', false],
+      ['hn:late', true],
+    ]);
+  });
+
   it('asks the upstream once for the same search of two accounts, and makes a check for each', async () => {
     const ids = [
       await stores.watch(),
@@ -126,7 +144,7 @@ describe('the work on a lane', () => {
     for (const check of await tick(...ids)) expect(idsOf(check)).toEqual([]);
   });
 
-  it('puts a search off whose checks cannot be recorded, and does not ask the upstream again at once', async () => {
+  it('puts a search off whose checks cannot be recorded, and does not ask the upstream again and again', async () => {
     await worker.stop();
     const { worker: other, recorder } = workerOn(upstream, stores);
     worker = other;
@@ -135,9 +153,9 @@ describe('the work on a lane', () => {
     worker.start();
     const id = await stores.watch();
     await stores.due(id);
-    await until('the check could not be recorded', () => attempts > 0);
+    await until('the check could not be recorded twice', () => attempts === 2);
     await settled(id);
-    expect(upstream.requests.length).toBe(1);
+    expect(upstream.requests.length).toBe(2);
     const rows: { late: boolean }[] = await stores.database.query(
       `SELECT next_due_at > now() + interval '2 s' AS late FROM watch_schedule WHERE watch_id = $1`,
       [id],
@@ -290,7 +308,14 @@ describe('the work on a lane', () => {
     if (!search || !watch) throw new Error('nothing was due');
     const matched = upstream.items.map((item) => ({ item, matches: [] }));
     const fetched = { items: upstream.items, gap: false, warnings: [] };
-    const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
+    const answer = {
+      kind: 'read' as const,
+      fetched,
+      state: {},
+      readAt: new Date(),
+      windowFrom: undefined,
+      clockAheadMs: 0,
+    };
     const [part] = completedCheck(priced(search, watch), answer, matched, new Set(), new Date());
     if (!part) throw new Error('no part');
     const subject = subjectOf('CHECKS', watch.accountId, id);

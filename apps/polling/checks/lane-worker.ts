@@ -263,12 +263,16 @@ export class LaneWorker {
     }
   }
 
-  /** A read whose checks could not be recorded is not repeated at once, again and again: the upstream would hear it. */
+  /**
+   * A read whose checks could not be recorded is repeated at once, where a store was away for a moment, but not again and
+   * again: the upstream would hear it.
+   */
   private async putOff(searches: readonly DueSearch[]): Promise<void> {
     for (const { searchKey } of searches)
       this.unrecorded.set(searchKey, (this.unrecorded.get(searchKey) ?? 0) + 1);
     const times = Math.max(...searches.map(({ searchKey }) => this.unrecorded.get(searchKey) ?? 0));
-    const seconds = waitAfter('server_error', times, undefined, Math.random()) / 1000;
+    if (times <= 1) return;
+    const seconds = waitAfter('server_error', times - 1, undefined, Math.random()) / 1000;
     await postpone(
       this.database,
       searches.flatMap(({ watches }) => watches),

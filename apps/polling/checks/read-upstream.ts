@@ -12,6 +12,8 @@ export type Answer =
       state: Record<string, unknown>;
       readAt: Date;
       windowFrom: Date | undefined;
+      /** How far the upstream's clock is known to be ahead of ours, in ms. */
+      clockAheadMs: number;
     }
   /** `laneUntil`: until when the whole lane waits because of it. */
   | { kind: 'failed'; error: UpstreamError; at: Date; laneUntil: Date | undefined }
@@ -185,7 +187,14 @@ async function read(
     const fetched = await ask();
     await lane.follow(fetched.items, searchKey === FEED);
     await lane.succeeded();
-    return { kind: 'read', fetched, state: context.state, readAt: context.now, windowFrom: context.since };
+    return {
+      kind: 'read',
+      fetched,
+      state: context.state,
+      readAt: context.now,
+      windowFrom: context.since,
+      clockAheadMs: lane.clockAheadMs,
+    };
   } catch (error) {
     // A stopping lane's requests are cut off by ourselves: that is no fault of the upstream's.
     if (error instanceof LaneBlocked || lane.stopped) return { kind: 'blocked' };

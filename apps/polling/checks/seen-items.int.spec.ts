@@ -36,7 +36,14 @@ async function record(search: DueSearch, ids: readonly string[], notBefore?: num
   const [watch] = search.watches;
   if (!watch) throw new Error('no watch');
   const fetched = { items: [], gap: false, warnings: [] };
-  const answer = { kind: 'read' as const, fetched, state: {}, readAt: new Date(), windowFrom: undefined };
+  const answer = {
+    kind: 'read' as const,
+    fetched,
+    state: {},
+    readAt: new Date(),
+    windowFrom: undefined,
+    clockAheadMs: 0,
+  };
   const parts = completedCheck(priced(search, watch), answer, matchedOf(ids), new Set(), new Date());
   await recorder.record([{ search, watch, parts: () => parts, notBefore }], [], true);
 }

@@ -14,6 +14,7 @@ import {
 import type { OutboundHttp } from '#http-out';
 import { metrics } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
+import { ClockSkew } from '../domain/clock-skew.js';
 import { FeedWatch } from '../domain/feed-watch.js';
 import { Health } from '../domain/health.js';
 import { Quotas } from '../domain/quotas.js';
@@ -61,6 +62,8 @@ export class Lane {
   /** The upstream asked for a moment of patience, in an answer that was fine. */
   private heldUntilMs = 0;
   private rememberedAt = 0;
+  private readonly clockSkew = new ClockSkew();
+  private readonly sentAt = new WeakMap<UpstreamRequest, number>();
   private readonly abort = new AbortController();
 
   constructor(private readonly parts: LaneParts) {
@@ -110,6 +113,11 @@ export class Lane {
   /** How long the upstream's moment of patience still lasts, in ms. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.nowMs);
+  }
+
+  /** How far the upstream's clock is ahead of ours at least (behind: below 0), by what its answers say; in ms. */
+  get clockAheadMs(): number {
+    return this.clockSkew.aheadMs;
   }
 
   /** What every search on the lane has to be told while it waits. */
@@ -188,18 +196,20 @@ export class Lane {
   /** What every request of the lane is subject to. */
   budget(patienceMs = Infinity): UpstreamBudget {
     return {
-      before: (request) => this.admit(request, patienceMs),
+      before: async (request) => {
+        await this.admit(request, patienceMs);
+        this.sentAt.set(request, this.nowMs);
+      },
       after: (answer, request) => this.noteAnswer(answer, request),
       holdOff: (wait) => this.holdOff(wait),
     };
   }
 
   /** The upstream's patience holds whatever the connector makes of the answer; a stranger's is not the lane's. */
-  private noteAnswer(
-    { status, headers }: Parameters<UpstreamBudget['after']>[0],
-    { foreign }: UpstreamRequest,
-  ) {
+  private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
+    const { foreign } = request;
     this.count(status);
+    if (!foreign) this.clockSkew.read(headers, this.sentAt.get(request) ?? this.nowMs, this.nowMs);
     if (foreign || this.connector.budget.backoff !== 'lane') return;
     const { remaining, resetAfterMs, retryAfterMs } = readRateHeaders(headers, this.clock.now());
     const isFine = status >= 200 && status < 300;

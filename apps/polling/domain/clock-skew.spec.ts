@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ClockSkew } from './clock-skew.js';
+
+const NOW = Date.parse('2026-03-04T12:00:00.000Z');
+const dated = (ms: number) => ({ date: new Date(ms).toUTCString() });
+
+describe('the skew of an upstream’s clock', () => {
+  it('is none where the clocks agree, however slow the answer and wherever in it the date was set', () => {
+    fc.assert(
+      fc.property(fc.nat(30_000), fc.nat(100), fc.nat(999), (tookMs, percent, ms) => {
+        const skew = new ClockSkew();
+        const sentAt = NOW + ms;
+        skew.read(dated(sentAt + Math.floor((tookMs * percent) / 100)), sentAt, sentAt + tookMs);
+        expect(skew.aheadMs).toBeCloseTo(0);
+      }),
+    );
+  });
+
+  it('is what the date of an answer proves', () => {
+    const skew = new ClockSkew();
+    skew.read(dated(NOW + 120_000), NOW, NOW + 300);
+    expect(skew.aheadMs).toBe(119_700);
+    skew.read(dated(NOW - 120_000), NOW, NOW + 300);
+    expect(skew.aheadMs).toBe(-119_000);
+    skew.read(dated(NOW), NOW, NOW + 300);
+    expect(skew.aheadMs).toBeCloseTo(0);
+  });
+
+  it('is not taken from caches, from answers without a date, or from dates far off', () => {
+    const skew = new ClockSkew();
+    skew.read({ ...dated(NOW - 120_000), age: '120' }, NOW, NOW);
+    skew.read({}, NOW, NOW);
+    skew.read({ date: 'yesterday' }, NOW, NOW);
+    skew.read(dated(NOW + 86_400_000), NOW, NOW);
+    expect(skew.aheadMs).toBe(0);
+  });
+});
