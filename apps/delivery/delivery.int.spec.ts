@@ -249,50 +249,58 @@ describe('a delivery', () => {
     expect(receiver.received.some(({ path }) => path === '/elsewhere')).toBe(false);
   });
 
-  it('carries a signature of each secret for as long as the previous one is valid', async () => {
-    const previous = newSigningSecret();
-    const sealed = new SecretBox('5e'.repeat(32)).seal(previous);
-    const validUntil = (interval: string) =>
-      delivery.database.query(
-        `UPDATE accounts SET previous_signing_secret_encrypted = $2,
+  it(
+    'carries a signature of each secret for as long as the previous one is valid',
+    { tags: ['events.two-signatures'] },
+    async () => {
+      const previous = newSigningSecret();
+      const sealed = new SecretBox('5e'.repeat(32)).seal(previous);
+      const validUntil = (interval: string) =>
+        delivery.database.query(
+          `UPDATE accounts SET previous_signing_secret_encrypted = $2,
            previous_signing_secret_valid_until = now() + $3::interval WHERE account_id = $1`,
-        [delivery.accountId, sealed, interval],
-      );
-    const signaturesOf = async (path: string) => {
-      const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}${path}`));
-      const [request] = await gotten(receiver, path, 1);
-      const [t = '', ...parts] = String(request?.headers['x-signature']).split(',');
-      const of = (secret: string) =>
-        `v1=${createHmac('sha256', secret)
-          .update(`${t.slice(2)}.`)
-          .update(bytes)
-          .digest('hex')}`;
-      const standard = String(request?.headers['webhook-signature']).split(' ').length;
-      return { parts, ofPresent: of(delivery.secret), ofPrevious: of(previous), standard };
-    };
-    await validUntil('1 hour');
-    const during = await signaturesOf('/rotated');
-    expect(during.parts).toEqual([during.ofPresent, during.ofPrevious]);
-    expect(during.standard).toBe(2);
-    await validUntil('-1 second');
-    const after = await signaturesOf('/rotated-long-ago');
-    expect(after.parts).toEqual([after.ofPresent]);
-    expect(after.standard).toBe(1);
-  });
+          [delivery.accountId, sealed, interval],
+        );
+      const signaturesOf = async (path: string) => {
+        const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}${path}`));
+        const [request] = await gotten(receiver, path, 1);
+        const [t = '', ...parts] = String(request?.headers['x-signature']).split(',');
+        const of = (secret: string) =>
+          `v1=${createHmac('sha256', secret)
+            .update(`${t.slice(2)}.`)
+            .update(bytes)
+            .digest('hex')}`;
+        const standard = String(request?.headers['webhook-signature']).split(' ').length;
+        return { parts, ofPresent: of(delivery.secret), ofPrevious: of(previous), standard };
+      };
+      await validUntil('1 hour');
+      const during = await signaturesOf('/rotated');
+      expect(during.parts).toEqual([during.ofPresent, during.ofPrevious]);
+      expect(during.standard).toBe(2);
+      await validUntil('-1 second');
+      const after = await signaturesOf('/rotated-long-ago');
+      expect(after.parts).toEqual([after.ofPresent]);
+      expect(after.standard).toBe(1);
+    },
+  );
 
-  it('in the legacy form is signed with the plain hex HMAC of its body', async () => {
-    const version = (name: string) =>
-      delivery.database.query('UPDATE accounts SET signature_version = $2 WHERE account_id = $1', [
-        delivery.accountId,
-        name,
-      ]);
-    await version('legacy');
-    const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}/legacy`));
-    const [request] = await gotten(receiver, '/legacy', 1);
-    await version('v1');
-    const expected = createHmac('sha256', delivery.secret).update(bytes).digest('hex');
-    expect(request?.headers['x-signature']).toBe(expected);
-  });
+  it(
+    'in the legacy form is signed with the plain hex HMAC of its body',
+    { tags: ['events.legacy-signature'] },
+    async () => {
+      const version = (name: string) =>
+        delivery.database.query('UPDATE accounts SET signature_version = $2 WHERE account_id = $1', [
+          delivery.accountId,
+          name,
+        ]);
+      await version('legacy');
+      const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}/legacy`));
+      const [request] = await gotten(receiver, '/legacy', 1);
+      await version('v1');
+      const expected = createHmac('sha256', delivery.secret).update(bytes).digest('hex');
+      expect(request?.headers['x-signature']).toBe(expected);
+    },
+  );
 
   it('of one event to two targets has attempts and retries of its own at each', async () => {
     receiver.answers.set('/one-target', { status: 500 });

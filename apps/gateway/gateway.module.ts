@@ -4,6 +4,8 @@ import { serviceModule, LOG, type ServiceDefinition } from '#platform';
 import type { Logger } from '#telemetry';
 import { AnswersController } from './api/answers/answers.controller.js';
 import { CreditsController } from './api/credits/credits.controller.js';
+import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
+import { EndpointsController } from './api/endpoints/endpoints.controller.js';
 import { ActivityController } from './api/keywords/activity.controller.js';
 import { EstimateTokens } from './api/keywords/estimate-tokens.js';
 import { KeywordChangeController } from './api/keywords/keyword-change.controller.js';
@@ -15,9 +17,11 @@ import { KeywordsController } from './api/keywords/keywords.controller.js';
 import { LookupClient } from './api/lookups/lookup-client.js';
 import { LookupsController } from './api/lookups/lookups.controller.js';
 import { MentionsController } from './api/mentions/mentions.controller.js';
+import { ReplaysController } from './api/replays/replays.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
 import { VintedController } from './api/vinted/vinted.controller.js';
 import { WatchesController } from './api/watches/watches.controller.js';
+import { WebhooksController } from './api/webhooks/webhooks.controller.js';
 import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
 import { BadKeys } from './auth/bad-keys.js';
@@ -35,10 +39,13 @@ import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
 import { ActivityReads } from './reads/activity-reads.js';
 import { CreditReads } from './reads/credit-reads.js';
+import { DeliveryReads } from './reads/delivery-reads.js';
+import { EndpointReads } from './reads/endpoint-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
 import { MarketReads } from './reads/market-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
 import { QuoteReads } from './reads/quote-reads.js';
+import { ReplayReads } from './reads/replay-reads.js';
 import { SourceReads } from './reads/source-reads.js';
 
 @Module({})
@@ -64,6 +71,10 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           AnswersController,
           WatchesController,
           CreditsController,
+          ReplaysController,
+          DeliveriesController,
+          EndpointsController,
+          WebhooksController,
           OpenApiController,
         ],
         providers: [
@@ -88,6 +99,9 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           SourceReads,
           CreditReads,
           QuoteReads,
+          ReplayReads,
+          DeliveryReads,
+          EndpointReads,
         ],
       },
       {

@@ -26,6 +26,8 @@ const replays: Aggregate<ReplayState, ReplayEvent, ReplayDecision> = {
   encode: (decision) => toBinary(ReplayDecisionSchema, decision),
 };
 
+const NOTHING = { sent: 0, failed: 0, missing: 0, waiting: 0 };
+
 /** Which replay a decision is about. */
 export interface ReplayAddress {
   accountId: string;
@@ -64,10 +66,12 @@ export class ReplayDecisions {
    */
   async end(replay: ReplayAddress, status: ReplayEnd, message: string): Promise<void> {
     await this.run(replay, derivedId('replay-end', replay.replayId), async (tx) => {
-      const { sent, failed, missing, waiting } = (await countsOf(tx, replay.replayId)) ?? {
-        ...{ sent: 0, failed: 0, missing: 0, waiting: 0 },
-      };
-      const lost = missing > 0 ? `${missing} events are in the index and not in the stream` : '';
+      const counts = (await countsOf(tx, replay.replayId)) ?? NOTHING;
+      const { sent, failed, missing, waiting } = counts;
+      const lost =
+        missing > 0
+          ? `${missing} ${missing === 1 ? 'event is' : 'events are'} in the index and not in the stream`
+          : '';
       return {
         kind: 'end',
         status,

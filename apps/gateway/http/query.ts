@@ -1,4 +1,4 @@
-import { Refusal, type Fault } from '#kernel';
+import { isId, Refusal, type Fault } from '#kernel';
 import { NOT_STORABLE } from './unfit.js';
 import { unknownKey } from './unknown-key.js';
 import { dateTimeFault } from './validators.js';
@@ -31,6 +31,14 @@ export class QueryReader {
     const values = this.all<T>(key, allowed);
     if (values.length > 1) this.faults.push({ path: key, message: 'may be given once' });
     return values[0];
+  }
+
+  /** An id that may be given once, in its one spelling. */
+  id(key: string): string | undefined {
+    const text = this.one(key)?.toLowerCase();
+    if (text === undefined || isId(text)) return text;
+    this.fault(key, 'must be an id');
+    return undefined;
   }
 
   integer(key: string, min: number, max: number, fallback: number): number {

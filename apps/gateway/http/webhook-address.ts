@@ -14,10 +14,10 @@ export class WebhookAddresses {
     this.permits = createAddressPolicy(allow);
   }
 
-  /** The fault of a body's `webhookUrl`, if there is one. */
-  faults(webhookUrl: string | null | undefined): Fault[] {
-    const message = this.fault(webhookUrl);
-    return message === undefined ? [] : [{ path: 'webhookUrl', message }];
+  /** The fault of a body's address, if there is one. @param path its key */
+  faults(url: string | null | undefined, path = 'webhookUrl'): Fault[] {
+    const message = this.fault(url);
+    return message === undefined ? [] : [{ path, message }];
   }
 
   /** What is wrong with the address, if anything; one that is no URL is somebody else's to tell. */

@@ -4,6 +4,7 @@ import { headersOf, operationOf, type Route } from './operation.js';
 import { sharedHeaders, sharedParameters } from './parameters.js';
 import { accountRoutes, accountSchemas } from './resources/account.js';
 import { criteriaSchemas } from './resources/criteria.js';
+import { deliveryRoutes, deliverySchemas } from './resources/deliveries.js';
 import { estimateSchemas } from './resources/estimates.js';
 import { keywordBodySchemas } from './resources/keyword-body.js';
 import { keywordRoutes, keywordSchemas } from './resources/keywords.js';
@@ -32,6 +33,7 @@ const ROUTES: readonly Route[] = [
   ...mentionRoutes,
   ...marketRoutes,
   ...lookupRoutes,
+  ...deliveryRoutes,
   ...accountRoutes,
   description,
 ];
@@ -47,6 +49,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...marketSchemas,
   ...tweetSchemas,
   ...lookupSchemas,
+  ...deliverySchemas,
   ...errorSchemas,
 };
 

@@ -19,7 +19,7 @@ export interface Route {
   /** A body that does something sensible. */
   example?: Readonly<Record<string, unknown>>;
   /** Of the answer; 200 unless it says otherwise. */
-  status?: 200 | 201 | 204;
+  status?: 200 | 201 | 202 | 204;
   answer?: Schema;
   /** Statuses of refusals beyond those that every route of its kind has. */
   refusals?: readonly number[];

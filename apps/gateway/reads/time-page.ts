@@ -109,6 +109,7 @@ function windowOf<Row>(
   return { conditions, params };
 }
 
-function clickHouseTime(at: Date): string {
+/** The instant as ClickHouse reads it. */
+export function clickHouseTime(at: Date): string {
   return at.toISOString().replace('T', ' ').replace('Z', '');
 }

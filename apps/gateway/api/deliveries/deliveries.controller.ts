@@ -1,0 +1,127 @@
+import { create } from '@bufbuild/protobuf';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { isoFromClickHouse, NO_ID, type AttemptRow } from '#clickhouse';
+import { ResendSchema } from '#contracts';
+import { displayUrl } from '#http-out';
+import { COMMANDS, type Bus } from '#messaging';
+import { BUS } from '#platform';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { readBody } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
+import { send } from '../../http/commands.js';
+import { Cursors } from '../../http/cursor.js';
+import { pathId } from '../../http/path-id.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { Check, httpUrlFault, Optional } from '../../http/validators.js';
+import { WebhookAddresses } from '../../http/webhook-address.js';
+import {
+  DELIVERY_STATES,
+  DeliveryReads,
+  type DeliveryPosition,
+  type DeliveryRead,
+} from '../../reads/delivery-reads.js';
+
+const WINDOW_MS = 7 * 24 * 3_600_000;
+
+/** The body of sending an event again. */
+export class ResendDto {
+  @Optional() @Check(httpUrlFault) url?: string;
+}
+
+/** What became of events on their way to receivers. Free. */
+@Controller('v1/deliveries')
+export class DeliveriesController {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly reads: DeliveryReads,
+    private readonly cursors: Cursors,
+    private readonly webhooks: WebhookAddresses,
+  ) {}
+
+  @Get()
+  async list(@From() { accountId }: Caller, @Query() raw: RawQuery) {
+    const query = new QueryReader(raw);
+    const keyword = query.id('keyword');
+    const watch = query.id('watch');
+    const endpoint = query.one('endpoint');
+    if (endpoint !== undefined && displayUrl(endpoint) === '') query.fault('endpoint', 'must be an address');
+    const state = query.one('state', DELIVERY_STATES);
+    const asked = query.instant('since');
+    const limit = query.integer('limit', 1, 200, 50);
+    const cursor = query.one('cursor');
+    query.finish();
+    const narrowed = { keyword, watch, endpoint: endpoint && displayUrl(endpoint), state };
+    const scope = { list: 'deliveries', accountId, ...nulled(narrowed), since: raw.since ?? null };
+    const from =
+      cursor === undefined
+        ? undefined
+        : this.cursors.read<DeliveryPosition & { since: number }>(scope, cursor);
+    const since = from ? new Date(from.since) : (asked ?? new Date(Date.now() - WINDOW_MS));
+    const before = from && { begun: from.begun, event: from.event, target: from.target };
+    const found = await this.reads.deliveries(accountId, { ...narrowed, since }, limit, before);
+    const last = found.length > limit ? found[limit - 1] : undefined;
+    const next = last && {
+      begun: last.begun,
+      event: last.event_id,
+      target: last.target_id,
+      since: since.getTime(),
+    };
+    return {
+      data: found.slice(0, limit).map(deliveryView),
+      ...(next ? { nextCursor: this.cursors.write(scope, next) } : {}),
+    };
+  }
+
+  /** Sends an event again, as a delivery of its own. */
+  @Post(':eventId/resend')
+  @HttpCode(202)
+  async resend(
+    @From() { accountId }: Caller,
+    @CommandId() commandId: string,
+    @Param('eventId') given: string,
+    @Body() raw: unknown,
+  ) {
+    const { url } = readBody(ResendDto, raw ?? {}, 'snake', (one) => [
+      () => this.webhooks.faults(one.url, 'url'),
+    ]);
+    const eventId = pathId(given, 'event');
+    const command = create(ResendSchema, { commandId, accountId, eventId, url });
+    const { endpoint } = await send(this.bus, COMMANDS.resend, command);
+    return { eventId, endpoint: displayUrl(endpoint), target: { kind: 'resend', id: commandId } };
+  }
+}
+
+function nulled(values: Record<string, string | undefined>): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, value ?? null]));
+}
+
+function deliveryView({ event_id, target_kind, target_id, state, attempts }: DeliveryRead) {
+  const last = attempts.at(-1);
+  return {
+    eventId: event_id,
+    keywordId: last && last.keyword_id !== NO_ID ? last.keyword_id : null,
+    // The events of a keyword itself are of no watch.
+    watchId: last && last.watch_id !== last.keyword_id ? last.watch_id : null,
+    endpoint: last?.endpoint ?? '',
+    target: { kind: target_kind, id: target_id },
+    state,
+    nextAttemptAt: state === 'retrying' ? instantOf(last?.next_attempt_at) : null,
+    attempts: attempts.map(attemptView),
+  };
+}
+
+function attemptView(row: AttemptRow) {
+  return {
+    number: row.number,
+    at: isoFromClickHouse(row.at),
+    delivered: row.delivered,
+    statusCode: row.status_code || null,
+    durationMs: row.duration_ms,
+    message: row.message || null,
+  };
+}
+
+function instantOf(text: string | null | undefined): string | null {
+  return text ? isoFromClickHouse(text) : null;
+}

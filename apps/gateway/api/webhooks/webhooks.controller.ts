@@ -1,0 +1,66 @@
+import { create } from '@bufbuild/protobuf';
+import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { IsIn } from 'class-validator';
+import type { FastifyReply } from 'fastify';
+import { EVENT_TYPES, TestWebhookSchema } from '#contracts';
+import { Refusal } from '#kernel';
+import { COMMANDS, type Bus } from '#messaging';
+import { BUS } from '#platform';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { readBody } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
+import { send } from '../../http/commands.js';
+import { Check, httpUrlFault, Optional } from '../../http/validators.js';
+import { WebhookAddresses } from '../../http/webhook-address.js';
+
+/** A receiver has 10 s to answer. */
+const PATIENCE_MS = 15_000;
+const USUAL_TYPE = 'hn_item.created';
+
+/** The body of a webhook's test. */
+export class WebhookTestDto {
+  @Check(httpUrlFault) url!: string;
+  @Optional()
+  @IsIn(EVENT_TYPES, { message: 'must be a type of event' })
+  type?: string;
+}
+
+/** Tries webhooks. Free. */
+@Controller('v1/webhooks')
+export class WebhooksController {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly webhooks: WebhookAddresses,
+  ) {}
+
+  /** Sends a signed sample, and answers what the receiver said. */
+  @Post('test')
+  @HttpCode(200)
+  async test(
+    @From() { accountId }: Caller,
+    @CommandId() commandId: string,
+    @Body() raw: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { url, type = USUAL_TYPE } = readBody(WebhookTestDto, raw, 'snake', (one) => [
+      () => this.webhooks.faults(one.url, 'url'),
+    ]);
+    const command = create(TestWebhookSchema, { commandId, accountId, url, type });
+    const tested = await send(this.bus, COMMANDS.testWebhook, command, PATIENCE_MS).catch(
+      (error: unknown) => {
+        if (error instanceof Refusal && error.status === 429)
+          reply.header('retry-after', 60 - Math.floor((Date.now() / 1000) % 60));
+        throw error;
+      },
+    );
+    return {
+      delivered: tested.delivered,
+      statusCode: tested.statusCode || null,
+      durationMs: tested.durationMs,
+      message: tested.message,
+      requestHeaders: tested.requestHeaders,
+      requestBody: tested.requestBody,
+    };
+  }
+}

@@ -1,0 +1,115 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { selectRows, type AttemptRow, type ClickHouseClient } from '#clickhouse';
+import { CLICKHOUSE } from '#platform';
+import { clickHouseTime } from './time-page.js';
+
+/** `retrying`: another attempt is due. `given_up`: none is, and none went well. */
+export const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'] as const;
+
+/** One delivery: event × target, with its attempts, oldest first. */
+export interface DeliveryRead {
+  event_id: string;
+  target_kind: string;
+  target_id: string;
+  /** When its first attempt was, as ClickHouse writes it. */
+  begun: string;
+  state: (typeof DELIVERY_STATES)[number];
+  attempts: AttemptRow[];
+}
+
+/** What a list of deliveries can be narrowed to. */
+export interface DeliveryFilter {
+  keyword: string | undefined;
+  watch: string | undefined;
+  /** Without query and credentials: `displayUrl`. */
+  endpoint: string | undefined;
+  state: (typeof DELIVERY_STATES)[number] | undefined;
+  /** Only deliveries that began then or later. */
+  since: Date;
+}
+
+/** A delivery's place in the list: time as ClickHouse writes it, event, and target. */
+export interface DeliveryPosition {
+  begun: string;
+  event: string;
+  target: string;
+}
+
+/** Reads deliveries from the attempts at them. */
+@Injectable()
+export class DeliveryReads {
+  constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
+
+  /** Those that began last first; one more than `limit`, so that the caller knows whether there is a next page. */
+  async deliveries(
+    accountId: string,
+    filter: DeliveryFilter,
+    limit: number,
+    before: DeliveryPosition | undefined,
+  ): Promise<DeliveryRead[]> {
+    const { where, having, params } = conditionsOf(filter, before);
+    const found = await selectRows<DeliveryRead>(
+      this.clickhouse,
+      `SELECT event_id, target_kind, target_id, min(first_at) AS begun,
+         multiIf(max(delivered), 'delivered', argMax(ifNull(toString(next_attempt_at), ''), (at, number)) != '', 'retrying',
+           'given_up') AS state
+       FROM attempts WHERE account_id = {accountId: UUID} AND ${where.join(' AND ')}
+       GROUP BY event_id, target_kind, target_id
+       ${having.length > 0 ? `HAVING ${having.join(' AND ')}` : ''}
+       ORDER BY begun DESC, toString(event_id) DESC, toString(target_id) DESC LIMIT {most: UInt32}`,
+      { ...params, accountId, most: limit + 1 },
+    );
+    return this.withAttempts(accountId, found);
+  }
+
+  private async withAttempts(accountId: string, found: readonly DeliveryRead[]): Promise<DeliveryRead[]> {
+    if (found.length === 0) return [];
+    const rows = await selectRows<AttemptRow>(
+      this.clickhouse,
+      // Rows that were written twice, and not merged yet, are one.
+      `SELECT * FROM attempts WHERE account_id = {accountId: UUID} AND event_id IN {events: Array(UUID)}
+         AND first_at >= {from: DateTime64(3, 'UTC')} ORDER BY at, number LIMIT 1 BY attempt_id`,
+      {
+        accountId,
+        events: [...new Set(found.map(({ event_id }) => event_id))],
+        from: found.map(({ begun }) => begun).sort()[0],
+      },
+    );
+    const keyOf = (one: Pick<AttemptRow, 'event_id' | 'target_kind' | 'target_id'>) =>
+      `${one.event_id} ${one.target_kind} ${one.target_id}`;
+    const byDelivery = new Map<string, AttemptRow[]>(found.map((one) => [keyOf(one), []]));
+    for (const row of rows) byDelivery.get(keyOf(row))?.push(row);
+    return found.map((one) => {
+      const attempts = byDelivery.get(keyOf(one)) ?? [];
+      // Told by the attempts that are shown: one may have come since the list was read.
+      return { ...one, attempts, state: stateOf(attempts) };
+    });
+  }
+}
+
+function stateOf(attempts: readonly AttemptRow[]): DeliveryRead['state'] {
+  if (attempts.some(({ delivered }) => delivered)) return 'delivered';
+  return attempts.at(-1)?.next_attempt_at ? 'retrying' : 'given_up';
+}
+
+function conditionsOf(
+  { keyword, watch, endpoint, state, since }: DeliveryFilter,
+  before: DeliveryPosition | undefined,
+): { where: string[]; having: string[]; params: Record<string, unknown> } {
+  const where = [`first_at >= {since: DateTime64(3, 'UTC')}`];
+  const having: string[] = [];
+  if (keyword) where.push('keyword_id = {keyword: UUID}');
+  if (watch) where.push('watch_id = {watch: UUID}');
+  if (endpoint) where.push('endpoint = {endpoint: String}');
+  if (state) having.push('state = {state: String}');
+  if (before)
+    having.push(
+      `(begun, toString(event_id), toString(target_id)) < ({begun: DateTime64(3, 'UTC')}, {event: String}, {target: String})`,
+    );
+  const params = { keyword, watch, endpoint, state, since: clickHouseTime(since), ...before };
+  return {
+    where,
+    having,
+    params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)),
+  };
+}

@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+
+export const REPLAY_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
+
+/** A row of `replays`, as far as users see it. */
+export interface ReplayRow {
+  replay_id: string;
+  status: (typeof REPLAY_STATES)[number];
+  since: Date;
+  until: Date;
+  keyword_id: string | null;
+  watch_id: string | null;
+  /** Null: its keyword was purged. */
+  url: string | null;
+  types: string[];
+  rate_per_second: number;
+  /** Null until it has begun. */
+  matched: number | null;
+  sent: number;
+  failed: number;
+  missing: number;
+  message: string;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+/** What a list of replays can be narrowed to. */
+export interface ReplayFilter {
+  status: string | null;
+  keyword: string | null;
+  watch: string | null;
+}
+
+/** A replay's place in the list: ISO 8601, and id. */
+export interface ReplayPosition {
+  at: string;
+  id: string;
+}
+
+/** Reads replays. Another account's are as if they were not. */
+@Injectable()
+export class ReplayReads {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  async replay(accountId: string, replayId: string): Promise<ReplayRow | undefined> {
+    const rows: ReplayRow[] = await this.database.query(
+      'SELECT * FROM replays WHERE account_id = $1 AND replay_id = $2',
+      [accountId, replayId],
+    );
+    return rows[0];
+  }
+
+  /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */
+  replays(
+    accountId: string,
+    { status, keyword, watch }: ReplayFilter,
+    limit: number,
+    before: ReplayPosition | undefined,
+  ): Promise<ReplayRow[]> {
+    return this.database.query(
+      `SELECT * FROM replays WHERE account_id = $1
+         AND ($2::text IS NULL OR status = $2) AND ($3::uuid IS NULL OR keyword_id = $3)
+         AND ($4::uuid IS NULL OR watch_id = $4)
+         AND ($5::timestamptz IS NULL OR (created_at, replay_id) < ($5, $6::uuid))
+       ORDER BY created_at DESC, replay_id DESC LIMIT $7`,
+      [accountId, status, keyword, watch, before?.at ?? null, before?.id ?? null, limit + 1],
+    );
+  }
+}

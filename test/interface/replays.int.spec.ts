@@ -1,0 +1,355 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { selectRows } from '#clickhouse';
+import { subjectOf } from '#messaging';
+import { until, type Json } from '#testing';
+import { gotten } from '../../apps/delivery/delivery-under-test.js';
+import { startQuietServices } from './quiet-services.js';
+import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
+
+const ID = '0190a0b0-0000-7000-8000-0000000000b1';
+let on: DeliveriesUnderTest;
+
+beforeAll(async () => {
+  on = await startDeliveries();
+});
+afterAll(() => on?.stop());
+beforeEach(() => {
+  on.receiver.received.length = 0;
+  on.receiver.answers.clear();
+});
+
+const since = () => new Date(Date.now() - 2 * 3_600_000).toISOString();
+const replay = async (body: Record<string, unknown>): Promise<Json> => {
+  const answer = await on.ada.api.post('/v1/replays', { since: since(), ...body });
+  expect(answer.status, answer.text).toBe(202);
+  return answer.body;
+};
+/** What arrived on the path through the replay. */
+const through = (path: string, replayId: string) =>
+  on.receiver.received.filter((one) => one.path === path && one.headers['x-replay'] === replayId);
+const idsOn = (path: string, replayId: string) =>
+  through(path, replayId).map(({ headers }) => headers['webhook-id']);
+const url = (path: string) => `${on.receiver.url}${path}`;
+
+describe('a replay', () => {
+  it(
+    'sends the stored bytes again in order of occurredAt, freshly signed, with its id in X-Replay',
+    { tags: ['replays.create', 'replays.order', 'replays.lists', 'replays.activity'] },
+    async () => {
+      const keyword = await on.keyword('/own');
+      const events = await on.events(keyword, 12);
+      await on.events(keyword, 2, { push: false });
+      await gotten(on.receiver, '/own', 12);
+      const { id, ...rest } = await replay({ keyword_id: keyword.keywordId });
+      expect(rest).toMatchObject({
+        status: 'queued',
+        keywordId: keyword.keywordId,
+        watchId: null,
+        url: url('/own'),
+        finishedAt: null,
+      });
+      const ended = await on.ended(id);
+      expect(ended).toMatchObject({
+        status: 'done',
+        matched: 12,
+        sent: 12,
+        failed: 0,
+        missing: 0,
+        message: null,
+      });
+      const requests = through('/own', id);
+      expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
+      expect(requests.every(({ body }, n) => body.equals(events[n]?.bytes ?? Buffer.alloc(0)))).toBe(true);
+      const secret = await on.secret();
+      for (const { headers, body } of requests) {
+        const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(headers['x-signature'])) ?? [];
+        expect(v1).toBe(createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex'));
+        expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(60);
+      }
+      const activity = await until('its attempts are in the activity', async () => {
+        const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
+        const found = body.activity.filter(({ type }: Json) => type === 'webhook.delivered');
+        return found.length === 24 && found;
+      });
+      expect(new Set(activity.map(({ eventId }: Json) => eventId)).size).toBe(12);
+      expect((await on.ada.api.get(`/v1/replays?keyword=${keyword.keywordId}`)).body.data[0]).toEqual(ended);
+    },
+  );
+
+  it(
+    'of a retired keyword works, by window and type, to another address',
+    { tags: ['replays.retired'] },
+    async () => {
+      const keyword = await on.keyword(null);
+      await on.events(keyword, 3, { secondsAgo: 5000 });
+      const [wanted] = await on.events(keyword, 1, { secondsAgo: 600 });
+      await on.events(keyword, 1, { secondsAgo: 500, type: 'post.created' });
+      await on.ada.api.delete(`/v1/keywords/${keyword.keywordId}`);
+      const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+      const { id } = await replay({
+        watch_id: keyword.watchId,
+        since: minutesAgo(20),
+        until: minutesAgo(5),
+        types: ['hn_item.created'],
+        url: url('/elsewhere'),
+      });
+      expect(await on.ended(id)).toMatchObject({ status: 'done', matched: 1, sent: 1 });
+      expect(idsOn('/elsewhere', id)).toEqual([wanted?.id]);
+    },
+  );
+
+  it('keeps to its rate', async () => {
+    const keyword = await on.keyword(null);
+    await on.events(keyword, 7);
+    const { id } = await replay({
+      keyword_id: keyword.keywordId,
+      url: url('/slowly'),
+      rate_per_second: 3,
+    });
+    const started = await until(
+      'the first has arrived',
+      () => through('/slowly', id).length > 0 && Date.now(),
+    );
+    await on.ended(id);
+    // Seven at three a second: the last one comes two seconds after the first, or later.
+    expect(Date.now() - started).toBeGreaterThan(1700);
+  });
+
+  it('retries what fails, and goes on with the others', { tags: ['replays.retried'] }, async () => {
+    const keyword = await on.keyword(null);
+    await on.events(keyword, 4);
+    on.receiver.answers.set('/shaky', { status: 500 });
+    const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/shaky') });
+    await gotten(on.receiver, '/shaky', 4);
+    await until('all wait', async () => (await waiting(id)) === 4);
+    expect((await on.ada.api.get(`/v1/replays/${id}`)).body).toMatchObject({ status: 'running', sent: 0 });
+    on.receiver.answers.clear();
+    await on.database.query('UPDATE pending_deliveries SET due_at = now()');
+    expect(await on.ended(id)).toMatchObject({ status: 'done', sent: 4, failed: 0 });
+    expect(through('/shaky', id).length).toBe(8);
+  });
+
+  it('to an address that answers 410 fails, and disables it', async () => {
+    const keyword = await on.keyword(null);
+    await on.events(keyword, 5);
+    on.receiver.answers.set('/gone', { status: 410 });
+    const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/gone') });
+    expect(await on.ended(id)).toMatchObject({
+      status: 'failed',
+      sent: 0,
+      failed: 1,
+      message: 'the endpoint is disabled: the endpoint answered 410 Gone',
+    });
+    expect(through('/gone', id).length).toBe(1);
+    const again = await on.ada.api.post('/v1/replays', {
+      since: since(),
+      keyword_id: keyword.keywordId,
+      url: url('/gone'),
+    });
+    expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  it('to a receiver that hangs holds up neither live deliveries nor other replays', async () => {
+    const keyword = await on.keyword(null);
+    const beside = await on.keyword('/beside');
+    await on.events(keyword, 3);
+    on.receiver.answers.set('/hangs', { status: 0 });
+    const hanging = await replay({ keyword_id: keyword.keywordId, url: url('/hangs') });
+    await gotten(on.receiver, '/hangs', 1);
+    const other = await replay({ keyword_id: keyword.keywordId, url: url('/other') });
+    expect(await on.ended(other.id)).toMatchObject({ status: 'done', sent: 3 });
+    await on.events(beside, 1);
+    await gotten(on.receiver, '/beside', 1);
+    expect((await on.ada.api.get(`/v1/replays/${hanging.id}`)).body.status).toBe('running');
+    expect((await on.ada.api.delete(`/v1/replays/${hanging.id}`)).status).toBe(204);
+  });
+
+  it(
+    'that is cancelled sends nothing more, and gives up on record what waits',
+    { tags: ['replays.cancel'] },
+    async () => {
+      const keyword = await on.keyword(null);
+      await on.events(keyword, 30);
+      on.receiver.answers.set('/cancelled', { status: 503 });
+      const { id } = await replay({
+        keyword_id: keyword.keywordId,
+        url: url('/cancelled'),
+        rate_per_second: 5,
+      });
+      await gotten(on.receiver, '/cancelled', 6);
+      expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
+      expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
+      const { status, finishedAt } = await on.ended(id);
+      expect([status, typeof finishedAt]).toEqual(['cancelled', 'string']);
+      await until('nothing waits', async () => (await waiting(id)) === 0);
+      const sent = through('/cancelled', id).length;
+      const givenUp = await until('what was sent is given up on record', async () => {
+        const records = (await on.attempts()).filter(({ target }) => target?.id === id);
+        const found = records.filter(({ number }) => number === 0);
+        return found.length === new Set(records.map(({ eventId }) => eventId)).size && found;
+      });
+      expect(
+        givenUp.every(({ message }) => /^not sent: the replay (was cancelled|has ended)$/.test(message)),
+      ).toBe(true);
+      const { id: next } = await replay({ keyword_id: keyword.keywordId, url: url('/after') });
+      await on.ended(next);
+      expect(through('/cancelled', id).length).toBeLessThanOrEqual(sent + 1);
+    },
+  );
+
+  it('ends when its keyword is purged', { tags: ['states.purged'] }, async () => {
+    const keyword = await on.keyword(null);
+    await on.events(keyword, 40);
+    const { id } = await replay({
+      keyword_id: keyword.keywordId,
+      url: url('/purged'),
+      rate_per_second: 5,
+    });
+    await gotten(on.receiver, '/purged', 3);
+    expect((await on.ada.api.delete(`/v1/keywords/${keyword.keywordId}?purge=true`)).status).toBe(204);
+    const sent = through('/purged', id).length;
+    expect(await on.ended(id)).toMatchObject({ status: 'cancelled', message: 'the keyword was purged' });
+    expect(through('/purged', id).length).toBeLessThanOrEqual(sent + 2);
+    await until('its address is forgotten', async () => {
+      const { body } = await on.ada.api.get(`/v1/replays/${id}`);
+      return body.url === null;
+    });
+    const again = await on.ada.api.post('/v1/replays', {
+      since: since(),
+      keyword_id: keyword.keywordId,
+      url: url('/purged'),
+    });
+    expect(again.status).toBe(404);
+    expect(await on.store.read('REPLAYS', subjectOf('REPLAYS', on.ada.accountId, id))).toEqual([]);
+  });
+
+  it('says which events the index names and the stream does not hold', async () => {
+    const keyword = await on.keyword(null);
+    const events = await on.events(keyword, 5);
+    const rows = await until('all are in the index', async () => {
+      const found = await selectRows<{ event_id: string; stream_seq: string; envelope: string }>(
+        on.service.clickhouse,
+        'SELECT event_id, stream_seq, envelope FROM events WHERE watch_id = {watchId: UUID} ORDER BY occurred_at',
+        { watchId: keyword.watchId },
+      );
+      return found.length === 5 && found;
+    });
+    // The index holds the stream's bytes.
+    expect(rows.map(({ event_id, envelope }) => [event_id, envelope])).toEqual(
+      events.map(({ id, bytes }) => [id, bytes.toString()]),
+    );
+    await on.bus.jsm.streams.deleteMessage('EVENTS', Number(rows[2]?.stream_seq));
+    const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/gap') });
+    expect(await on.ended(id)).toMatchObject({
+      status: 'done',
+      matched: 5,
+      sent: 4,
+      missing: 1,
+      message: '1 event is in the index and not in the stream',
+    });
+    expect(idsOn('/gap', id)).toEqual(events.filter((_, n) => n !== 2).map((event) => event.id));
+  });
+
+  it('runs beside others of its account, five at the most, and more replicas send each event once', async () => {
+    const keyword = await on.keyword(null);
+    const events = await on.events(keyword, 20);
+    const joined = await startQuietServices(on.service.stores);
+    const body = { keyword_id: keyword.keywordId, rate_per_second: 10 };
+    const replays = await Promise.all(
+      [1, 2, 3, 4, 5].map((n) => replay({ ...body, url: url(`/many-${n}`) })),
+    );
+    const sixth = await on.ada.api.post('/v1/replays', { since: since(), ...body, url: url('/many-6') });
+    expect([sixth.status, sixth.body.code]).toEqual([409, 'CONFLICT']);
+    for (const [n, { id }] of replays.entries()) {
+      expect(await on.ended(id)).toMatchObject({ status: 'done', sent: 20 });
+      expect(idsOn(`/many-${n + 1}`, id)).toEqual(events.map((event) => event.id));
+    }
+    for (const service of joined) await service.stop();
+  });
+
+  it(
+    'goes on from its last turn after its process died, and sends each event at least once',
+    { tags: ['replays.resumes'] },
+    async () => {
+      const keyword = await on.keyword(null);
+      const events = await on.events(keyword, 10);
+      const { id } = await replay({
+        keyword_id: keyword.keywordId,
+        url: url('/taken-over'),
+        rate_per_second: 2,
+      });
+      await gotten(on.receiver, '/taken-over', 3);
+      // As a process that dies leaves it: claimed by somebody who does nothing any more.
+      await on.database.query(
+        `UPDATE replays SET claim = gen_random_uuid(), due_at = now() + interval '1 second' WHERE replay_id = $1`,
+        [id],
+      );
+      const ended = await on.ended(id);
+      expect(ended).toMatchObject({ status: 'done', sent: 10, failed: 0 });
+      expect([...new Set(idsOn('/taken-over', id))]).toEqual(events.map((event) => event.id));
+    },
+  );
+
+  it(
+    'is free, is another account’s secret, and pages',
+    { tags: ['replays.free', 'replays.lists'] },
+    async () => {
+      const keyword = await on.keyword(null);
+      await on.events(keyword, 1);
+      const made: string[] = [];
+      for (let n = 0; n < 3; n += 1) {
+        const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/listed') });
+        made.unshift(id);
+        await on.ended(id);
+      }
+      const listed = await on.ada.api.all(`/v1/replays?keyword=${keyword.keywordId}&limit=2`);
+      expect(listed.map(({ id }) => id)).toEqual(made);
+      const eve = await on.service.tenant();
+      for (const answer of [
+        await eve.api.get(`/v1/replays/${made[0]}`),
+        await eve.api.delete(`/v1/replays/${made[0]}`),
+        await eve.api.post('/v1/replays', {
+          since: since(),
+          keyword_id: keyword.keywordId,
+          url: url('/eve'),
+        }),
+        await eve.api.post('/v1/replays', { since: since(), watch_id: keyword.watchId, url: url('/eve') }),
+      ])
+        expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+      expect((await eve.api.get('/v1/replays')).body).toEqual({ data: [] });
+      expect((await on.ada.api.get('/v1/credits/ledger?kind=charge')).body.data).toEqual([]);
+    },
+  );
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['neither keyword nor watch', {}, 'keyword_id'],
+    ['both', { keyword_id: ID, watch_id: ID }, 'watch_id'],
+    ['no beginning', { since: undefined, keyword_id: ID }, 'since'],
+    ['a beginning that is no time', { since: 'yesterday', keyword_id: ID }, 'since'],
+    ['an end before the beginning', { until: '2020-01-01', keyword_id: 'own' }, 'since'],
+    ['an unknown type', { types: ['hn.created'], keyword_id: ID }, 'types'],
+    ['a rate of nothing', { rate_per_second: 0, keyword_id: ID }, 'rate_per_second'],
+    ['a private address', { url: 'http://10.0.0.1/', keyword_id: ID }, 'url'],
+    ['no address at all', { keyword_id: 'own' }, 'url'],
+  ])('that is asked for with %s is a 400 that names the field', async (_, body, path) => {
+    const own = body.keyword_id === 'own' ? (await on.keyword(null)).keywordId : body.keyword_id;
+    const extra = path === 'since' && body.until ? { url: url('/x') } : {};
+    const answer = await on.ada.api.post('/v1/replays', {
+      since: since(),
+      ...body,
+      ...extra,
+      ...(own ? { keyword_id: own } : {}),
+    });
+    expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION']);
+    expect(answer.body.details.map((fault: Json) => fault.path)).toEqual([path]);
+  });
+});
+
+const waiting = async (replayId: string): Promise<number> => {
+  const rows: { count: number }[] = await on.database.query(
+    'SELECT count(*)::int AS count FROM pending_deliveries WHERE target_id = $1',
+    [replayId],
+  );
+  return rows[0]?.count ?? 0;
+};
