@@ -11,6 +11,7 @@ import type { BillingConfig } from './config.js';
 import { AccountsHandler } from './handlers/accounts.handler.js';
 import { ChargesHandler } from './handlers/charges.handler.js';
 import { LedgersHandler } from './handlers/ledgers.handler.js';
+import { SecretsReseal } from './handlers/secrets-reseal.js';
 import { creditsDurable } from './ledger/credits.durable.js';
 import { HoldsLoop } from './ledger/holds.loop.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
@@ -51,6 +52,7 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
           AccountsHandler,
           ChargesHandler,
           LedgersHandler,
+          SecretsReseal,
         ],
       },
       {

@@ -15,6 +15,7 @@ import { AccountEntity } from '#postgres';
 import { id, instant, print, wholeNumber } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 import { addCreditCommands } from './credits.js';
+import { addMasterKeyCommands } from './master-key-commands.js';
 import { listParked, retryParked } from './parked.js';
 import { sourceSettings } from '#sources';
 
@@ -90,6 +91,8 @@ program
     );
     print({ signingSecret, previousValidUntil });
   });
+
+addMasterKeyCommands(program);
 
 const keys = program.command('keys').description('API keys of an account');
 keys

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { readSettings, type Settings } from '#config';
 import { startEmbedded } from '#embedded';
 import { PLATFORM_SETTINGS, startService, type RunningService } from '#platform';
+import { masterKeys } from '#secrets';
 import { analysisService } from '../analysis/analysis.module.js';
 import { readAnalysisConfig } from '../analysis/config.js';
 import { billingService } from '../billing/billing.module.js';
@@ -14,8 +15,9 @@ import { keywordsService } from '../keywords/keywords.module.js';
 import { readKeywordsConfig } from '../keywords/config.js';
 import { pollingService } from '../polling/polling.module.js';
 import { readPollingConfig } from '../polling/config.js';
-import { masterKeyIn } from './master-key.js';
+import { dropEarlierKeys, masterKeyIn } from './master-key.js';
 import { choosePort } from './port.js';
+import { holdsSecrets, isSealedUnder } from './sealed-secrets.js';
 
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
@@ -87,17 +89,26 @@ export async function startInstallation(
       NATS_URL: stores.natsUrl,
       DATABASE_URL: stores.databaseUrl,
       CLICKHOUSE_URL: stores.clickhouseUrl,
-      MASTER_KEY: settings.MASTER_KEY || masterKeyIn(dataDir),
+      MASTER_KEY: settings.MASTER_KEY || (await masterKeyIn(dataDir, () => holdsSecrets(stores))),
     };
     for (const start of startersOf(complete)) {
       signal?.throwIfAborted();
       services.push(await start());
+      // Billing is the first.
+      if (services.length === 1 && !settings.MASTER_KEY)
+        await finishRotation(dataDir, stores.databaseUrl, complete.MASTER_KEY ?? '');
     }
     return { address: `http://127.0.0.1:${port}`, env: complete, givenUp: stores.givenUp, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Billing has sealed everything under the present key at its start, unless something could not be opened. */
+async function finishRotation(dataDir: string, databaseUrl: string, masterKey: string): Promise<void> {
+  const [present, ...earlier] = masterKeys(masterKey);
+  if (earlier.length > 0 && (await isSealedUnder(databaseUrl, present))) dropEarlierKeys(dataDir);
 }
 
 /** The gateway first, for half of the time: nothing new comes in while the others finish. */
@@ -109,7 +120,7 @@ async function stopServices(services: readonly RunningService[], graceMs: number
   await Promise.all(others.map((service) => service.stop(Math.max(0, deadline - Date.now()))));
 }
 
-/** The gateway comes last: it answers only when the others do. */
+/** Billing comes first, since it seals secrets anew; the gateway last: it answers only when the others do. */
 function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
   const billing = readBillingConfig(env);
   const keywords = readKeywordsConfig(env);

@@ -4,7 +4,10 @@ import { cleanEnv, makeValidator, port, str, type CleanedEnv, type ValidatorSpec
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const masterKey = makeValidator((text: string) => {
-  if (!/^[0-9a-f]{64}$/i.test(text)) throw new Error('64 hexadecimal characters (32 bytes) are wanted');
+  if (!/^[0-9a-f]{64}(,[0-9a-f]{64})*$/i.test(text))
+    throw new Error(
+      '64 hexadecimal characters (32 bytes) are wanted; during a rotation the new key, a comma, the old key',
+    );
   return text.toLowerCase();
 });
 
@@ -70,7 +73,7 @@ export const SETTINGS = {
   CLICKHOUSE_URL: str({ default: '', desc: 'ClickHouse HTTP, http://host:port; unset: embedded' }),
   MASTER_KEY: masterKey({
     default: '',
-    desc: 'Encrypts signing secrets at rest: 64 hexadecimal characters; unset with embedded stores: made once and kept in DATA_DIR',
+    desc: 'Encrypts signing secrets at rest: 64 hexadecimal characters (during a rotation new,old); unset with embedded stores: made once and kept in DATA_DIR',
   }),
   EGRESS_ALLOW: str({
     default: '',

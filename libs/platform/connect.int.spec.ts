@@ -1,11 +1,18 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { AccountDecisionSchema } from '#contracts';
+import { EventStore } from '#event-store';
+import { newId } from '#kernel';
+import { connectBus, subjectOf } from '#messaging';
 import { openDatabase } from '#postgres';
+import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { connectPlatform } from './connect.js';
 import { checkMasterKey } from './master-key.js';
+import type { Platform } from './platform.js';
 
 const log = createLogger('test', 'silent');
 let stores: IsolatedStores;
@@ -37,12 +44,45 @@ it('a store that cannot be reached is told in one line, when the other connectio
   await database.destroy();
 });
 
-it('a start with another MASTER_KEY than the first is refused', async () => {
+async function platform(): Promise<
+  Pick<Platform, 'bus' | 'store' | 'database'> & { close(): Promise<void> }
+> {
   const database = await openDatabase(stores.databaseUrl, 'keys');
-  await checkMasterKey(database, 'aa'.repeat(32));
-  await checkMasterKey(database, 'aa'.repeat(32));
-  await expect(checkMasterKey(database, 'bb'.repeat(32))).rejects.toThrow(
+  const bus = await connectBus(stores.natsUrl, 'keys', createLogger('keys', 'silent'));
+  const close = async () => {
+    await database.destroy();
+    await bus.close();
+  };
+  return { database, bus, store: new EventStore(bus), close };
+}
+
+it('a start with another MASTER_KEY than the first is refused', async () => {
+  const { close, ...connections } = await platform();
+  await checkMasterKey(connections, 'aa'.repeat(32));
+  await checkMasterKey(connections, 'aa'.repeat(32));
+  await checkMasterKey(connections, `${'cc'.repeat(32)},${'aa'.repeat(32)}`);
+  await expect(checkMasterKey(connections, 'bb'.repeat(32))).rejects.toThrow(
     "MASTER_KEY: is not the key that this installation's secrets were sealed with",
   );
-  await database.destroy();
+  await close();
+});
+
+it('where Postgres was lost the streams tell whether the MASTER_KEY is the right one', async () => {
+  const { close, ...connections } = await platform();
+  await connections.database.query('DELETE FROM installation');
+  const signingSecretEncrypted = new SecretBox('aa'.repeat(32)).seal('whsec_x');
+  const events = [
+    {
+      event: {
+        case: 'accountOpened' as const,
+        value: { email: 'a@b.c', plan: 'free', signingSecretEncrypted },
+      },
+    },
+  ];
+  const decision = create(AccountDecisionSchema, { commandId: newId(), accountId: newId(), events });
+  const data = toBinary(AccountDecisionSchema, decision);
+  await connections.store.append(subjectOf('ACCOUNTS', decision.accountId), data, 0, decision.commandId);
+  await expect(checkMasterKey(connections, 'bb'.repeat(32))).rejects.toThrow('Put the right key back');
+  await checkMasterKey(connections, 'aa'.repeat(32));
+  await close();
 });

@@ -2,3 +2,4 @@ export * from './platform.js';
 export * from './service.js';
 export * from './service-runtime.js';
 export * from './main.js';
+export { isOnlyKey, renewKeyCheck } from './master-key.js';

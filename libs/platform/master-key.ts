@@ -1,30 +1,79 @@
+import { fromBinary } from '@bufbuild/protobuf';
 import { SettingsError } from '#config';
+import { AccountDecisionSchema, type AccountDecision } from '#contracts';
+import type { EventStore } from '#event-store';
 import type { Database } from '#postgres';
 import { SecretBox } from '#secrets';
+import type { Platform } from './platform.js';
 
 const SEALED = 'earshot';
 
 /**
  * Makes sure that the key opens what this installation has sealed. Under another one no webhook could be signed, and
- * every event would be set aside. The first start leaves the value that later ones are checked by.
+ * every event would be set aside. The first start leaves the value that later ones are checked by; where Postgres is
+ * new and the streams are not, an account's secret in the streams decides.
  * @throws SettingsError
  */
-export async function checkMasterKey(database: Database, masterKey: string): Promise<void> {
+export async function checkMasterKey(
+  { database, store, bus }: Pick<Platform, 'database' | 'store' | 'bus'>,
+  masterKey: string,
+): Promise<void> {
   const box = new SecretBox(masterKey);
-  await database.query('INSERT INTO installation (key_check) VALUES ($1) ON CONFLICT DO NOTHING', [
-    box.seal(SEALED),
-  ]);
-  const [row] = await database.query<{ key_check: Buffer }[]>('SELECT key_check FROM installation');
-  if (row && opens(box, row.key_check)) return;
-  throw new SettingsError(
-    "Settings are wrong:\n  MASTER_KEY: is not the key that this installation's secrets were sealed with",
-  );
+  let check = await keyCheckOf(database);
+  if (!check) {
+    const first = await bus.jsm.direct.getMessage('ACCOUNTS', { seq: 1, next_by_subj: 'accounts.>' });
+    const secret = first && (await signingSecretOf(store, first.subject));
+    if (secret?.length && !opens(box, secret)) throw foreignKey();
+    const sealed = box.seal(SEALED);
+    await database.query('INSERT INTO installation (key_check) VALUES ($1) ON CONFLICT DO NOTHING', [sealed]);
+    check = await keyCheckOf(database);
+  }
+  if (check && !opens(box, check, SEALED)) throw foreignKey();
 }
 
-function opens(box: SecretBox, sealed: Buffer): boolean {
+/** From now on a start is checked by the present key alone: everything is sealed under it. */
+export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
+  await database.query('UPDATE installation SET key_check = $1', [box.seal(SEALED)]);
+}
+
+/** Whether everything of this installation is sealed under this one key. */
+export async function isOnlyKey(database: Database, masterKey: string): Promise<boolean> {
+  const check = await keyCheckOf(database);
+  return check !== undefined && opens(new SecretBox(masterKey), check, SEALED);
+}
+
+async function keyCheckOf(database: Database): Promise<Buffer | undefined> {
+  const [row] = await database.query<{ key_check: Buffer }[]>('SELECT key_check FROM installation');
+  return row?.key_check;
+}
+
+/** The account's present secret, as its stream has it. */
+async function signingSecretOf(store: EventStore, subject: string): Promise<Uint8Array | undefined> {
+  const decisions = await store.read('ACCOUNTS', subject);
+  return decisions
+    .flatMap(({ data }): AccountDecision['events'] => fromBinary(AccountDecisionSchema, data).events)
+    .map(({ event }) =>
+      event.case === 'accountOpened' ||
+      event.case === 'signingSecretRotated' ||
+      event.case === 'secretsResealed'
+        ? event.value.signingSecretEncrypted
+        : undefined,
+    )
+    .findLast((secret) => secret !== undefined);
+}
+
+function opens(box: SecretBox, sealed: Uint8Array, expected?: string): boolean {
   try {
-    return box.open(sealed) === SEALED;
+    const text = box.open(sealed);
+    return expected === undefined || text === expected;
   } catch {
     return false;
   }
+}
+
+function foreignKey(): SettingsError {
+  return new SettingsError(
+    "Settings are wrong:\n  MASTER_KEY: is not the key that this installation's secrets were sealed with. " +
+      'Put the right key back (MASTER_KEY, or master.key in DATA_DIR) from your backup',
+  );
 }

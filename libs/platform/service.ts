@@ -124,8 +124,7 @@ export async function startService(
   const platform = await connectPlatform(definition.name, settings, log);
   try {
     // Settings that a service did not ask for throw when they are read.
-    if ('MASTER_KEY' in settings && settings.MASTER_KEY)
-      await checkMasterKey(platform.database, settings.MASTER_KEY);
+    if ('MASTER_KEY' in settings && settings.MASTER_KEY) await checkMasterKey(platform, settings.MASTER_KEY);
     return await startOn(platform, definition, settings, listen);
   } catch (error) {
     await closePlatform(platform);

@@ -34,26 +34,61 @@ export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** Encrypts secrets at rest with AES-256-GCM: 12 bytes nonce, 16 bytes tag, ciphertext. */
-export class SecretBox {
-  private readonly key: Buffer;
+/** The keys of MASTER_KEY, the present one first; others only during a rotation. */
+export function masterKeys(masterKey: string): [string, ...string[]] {
+  return masterKey.split(',') as [string, ...string[]];
+}
 
-  /** @param masterKey MASTER_KEY: 64 hexadecimal characters */
+/**
+ * Encrypts secrets at rest with AES-256-GCM: 12 bytes nonce, 16 bytes tag, ciphertext. Seals under the present key and
+ * opens what is sealed under any of its keys.
+ */
+export class SecretBox {
+  private readonly keys: readonly Buffer[];
+
+  /** @param masterKey MASTER_KEY: 64 hexadecimal characters, or several such keys, separated by commas */
   constructor(masterKey: string) {
-    this.key = Buffer.from(masterKey, 'hex');
+    this.keys = masterKeys(masterKey).map((key) => Buffer.from(key, 'hex'));
+  }
+
+  /** Whether it still opens what an earlier key sealed. */
+  get isRotating(): boolean {
+    return this.keys.length > 1;
   }
 
   seal(text: string): Buffer {
     const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.key, nonce);
+    const cipher = createCipheriv('aes-256-gcm', this.keys[0] as Buffer, nonce);
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** @throws Error when the box was sealed under another key, or changed */
-  open(box: Buffer): string {
-    const decipher = createDecipheriv('aes-256-gcm', this.key, box.subarray(0, 12));
-    decipher.setAuthTag(box.subarray(12, 28));
-    return Buffer.concat([decipher.update(box.subarray(28)), decipher.final()]).toString('utf8');
+  /** @throws Error when the box was sealed under none of the keys, or changed */
+  open(box: Uint8Array): string {
+    return this.opened(box).text;
+  }
+
+  /**
+   * The same secret under the present key; undefined when it is already.
+   * @throws Error when the box was sealed under none of the keys, or changed
+   */
+  reseal(box: Uint8Array): Buffer | undefined {
+    const { text, key } = this.opened(box);
+    return key === this.keys[0] ? undefined : this.seal(text);
+  }
+
+  /** GCM tells a wrong key from the right one. */
+  private opened(box: Uint8Array): { text: string; key: Buffer } {
+    let failure: unknown;
+    for (const key of this.keys)
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, 12));
+        decipher.setAuthTag(box.subarray(12, 28));
+        const text = Buffer.concat([decipher.update(box.subarray(28)), decipher.final()]).toString('utf8');
+        return { text, key };
+      } catch (error) {
+        failure = error;
+      }
+    throw failure;
   }
 }

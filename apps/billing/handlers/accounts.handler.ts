@@ -63,6 +63,12 @@ export class AccountsHandler {
     ];
   }
 
+  /** Seals the account's secrets under the present MASTER_KEY. @throws Error when none of the keys opens them */
+  async resealSecrets(accountId: string): Promise<void> {
+    const reseal = (sealed: Uint8Array) => (sealed.length > 0 ? this.box.reseal(sealed) : undefined);
+    await this.run(accountId, newId(), { kind: 'reseal-secrets', reseal });
+  }
+
   private async open({ commandId, email, plan }: OpenAccount) {
     const accountId = newId();
     const signingSecret = newSigningSecret();

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalize } from 'json-canonicalize';
+import { masterKeys } from '#secrets';
 
 const SIGNATURE_BYTES = 16;
 
@@ -12,7 +13,9 @@ export class SignedText {
    * @param purpose what is signed for one purpose is no good for another
    */
   constructor(masterKey: string, purpose: string) {
-    this.key = createHmac('sha256', Buffer.from(masterKey, 'hex')).update(purpose).digest();
+    this.key = createHmac('sha256', Buffer.from(masterKeys(masterKey)[0], 'hex'))
+      .update(purpose)
+      .digest();
   }
 
   /** @param scope what it is bound to; JSON, as is the value */

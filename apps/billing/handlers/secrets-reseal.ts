@@ -1,0 +1,43 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Bus } from '#messaging';
+import { BUS, DATABASE, LOG, renewKeyCheck } from '#platform';
+import type { Database } from '#postgres';
+import { SecretBox } from '#secrets';
+import type { Logger } from '#telemetry';
+import { AccountsHandler } from './accounts.handler.js';
+
+/**
+ * Seals every account's secrets under the present MASTER_KEY when the setting names an earlier key as well: at the start,
+ * before anything else. The accounts are taken from the stream, which has all of them. A crash in between leaves some
+ * under the earlier key, which the next start finds.
+ */
+@Injectable()
+export class SecretsReseal implements OnModuleInit {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(LOG) private readonly log: Logger,
+    private readonly box: SecretBox,
+    private readonly accounts: AccountsHandler,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    if (!this.box.isRotating) return;
+    const { state } = await this.bus.jsm.streams.info('ACCOUNTS', { subjects_filter: 'accounts.>' });
+    const accountIds = Object.keys(state.subjects ?? {}).map((subject) => subject.slice('accounts.'.length));
+    let failures = 0;
+    for (const accountId of accountIds)
+      await this.accounts.resealSecrets(accountId).catch((error: unknown) => {
+        failures += 1;
+        this.log.error(
+          { err: error, accountId },
+          'the secrets of an account could not be sealed under the new key',
+        );
+      });
+    if (failures === 0) await renewKeyCheck(this.database, this.box);
+    this.log.info(
+      { accounts: accountIds.length, failures },
+      'secrets were sealed under the present MASTER_KEY',
+    );
+  }
+}

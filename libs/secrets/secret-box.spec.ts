@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { SecretBox } from './secrets.js';
+
+const [first, second, third] = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)] as const;
+
+describe('a secret box', () => {
+  it('opens what any of its keys sealed, and seals under the first', () => {
+    const old = new SecretBox(first).seal('whsec_x');
+    const rotating = new SecretBox(`${second},${first}`);
+    expect(rotating.open(old)).toBe('whsec_x');
+    expect(new SecretBox(second).open(rotating.seal('y'))).toBe('y');
+    expect(() => new SecretBox(first).open(rotating.seal('y'))).toThrow();
+  });
+
+  it('reseals what an earlier key sealed, and nothing else', () => {
+    const rotating = new SecretBox(`${second},${first}`);
+    const resealed = rotating.reseal(new SecretBox(first).seal('whsec_x'));
+    expect(resealed && new SecretBox(second).open(resealed)).toBe('whsec_x');
+    expect(rotating.reseal(resealed as Buffer)).toBeUndefined();
+  });
+
+  it('opens nothing that a foreign key sealed, and nothing that was changed', () => {
+    const box = new SecretBox(`${second},${first}`);
+    expect(() => box.open(new SecretBox(third).seal('x'))).toThrow();
+    expect(() => box.reseal(new SecretBox(third).seal('x'))).toThrow();
+    const changed = box.seal('x');
+    changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+    expect(() => box.open(changed)).toThrow();
+  });
+});

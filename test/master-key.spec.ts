@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { freePort } from '#embedded';
+import { AccountEntity, openDatabase, type Database } from '#postgres';
+import { SecretBox } from '#secrets';
+import { beginProgram, isolateStores, programEnv, startProgram, type IsolatedStores } from '#testing';
+
+const run = promisify(execFile);
+const cli = fileURLToPath(new URL('../dist/apps/earshot/cli.js', import.meta.url));
+const dataDir = mkdtempSync(join(tmpdir(), 'earshot-master-key-'));
+const keyFile = join(dataDir, 'master.key');
+let stores: IsolatedStores;
+let env: NodeJS.ProcessEnv;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  env = programEnv(stores, { DATA_DIR: dataDir, MASTER_KEY: '' });
+  database = await openDatabase(stores.databaseUrl, 'spec');
+});
+
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function command(...args: string[]): Promise<Record<string, string>> {
+  const { stdout } = await run(process.execPath, [cli, ...args], { env });
+  return JSON.parse(stdout) as Record<string, string>;
+}
+
+async function refusedStart(): Promise<string> {
+  const program = beginProgram('earshot', env, await freePort());
+  await program.ended;
+  expect(program.child.exitCode).toBe(1);
+  return program.output();
+}
+
+describe('the master key of an installation', () => {
+  const secrets: string[] = [];
+  let accountId = '';
+
+  it('is rotated: the next start seals every stored secret, the previous one too, under the new key', async () => {
+    let earshot = await startProgram('earshot', env);
+    const opened = await command('accounts', 'create', '--email', 'ada@example.org');
+    accountId = opened.accountId ?? '';
+    const rotated = await command('signing-secret', 'rotate', '--account', accountId);
+    secrets.push(opened.signingSecret ?? '', rotated.signingSecret ?? '');
+    const before = readFileSync(keyFile, 'utf8').trim();
+    expect(await command('master-key', 'rotate')).toMatchObject({ rotated: true });
+    // What is made until the next start is sealed under the old key, and is not forgotten.
+    const late = await command('accounts', 'create', '--email', 'late@example.org');
+    await earshot.stop();
+    await expect(command('master-key', 'rotate')).rejects.toThrow('A rotation is under way');
+    earshot = await startProgram('earshot', env);
+    const after = readFileSync(keyFile, 'utf8').trim();
+    expect(after).toMatch(/^[0-9a-f]{64}$/);
+    expect(after).not.toBe(before);
+    const accounts = database.getRepository(AccountEntity);
+    const box = new SecretBox(after);
+    const ada = await accounts.findOneByOrFail({ accountId });
+    expect(box.open(ada.previousSigningSecretEncrypted as Buffer)).toBe(secrets[0]);
+    expect(box.open(ada.signingSecretEncrypted)).toBe(secrets[1]);
+    const other = await accounts.findOneByOrFail({ accountId: late.accountId ?? '' });
+    expect(box.open(other.signingSecretEncrypted)).toBe(late.signingSecret);
+    expect(() => new SecretBox(before).open(ada.signingSecretEncrypted)).toThrow();
+    await earshot.stop();
+  }, 120_000);
+
+  it('is never made anew beside existing data, and its loss says what to do', async () => {
+    renameSync(keyFile, `${keyFile}.away`);
+    const said = await refusedStart();
+    expect(said).toContain(`${keyFile} is missing, and the stores hold secrets that were sealed with it`);
+    expect(said).toContain('Put it back from your backup');
+    expect(() => readFileSync(keyFile)).toThrow('ENOENT');
+    // Postgres lost beside it: the streams still tell.
+    await database.query('DELETE FROM installation');
+    expect(await refusedStart()).toContain('is missing, and the stores hold secrets');
+  }, 60_000);
+
+  it("is refused when it is another installation's or damaged", async () => {
+    writeFileSync(keyFile, `${'ab'.repeat(32)}\n`);
+    expect(await refusedStart()).toContain(
+      "is not the key that this installation's secrets were sealed with",
+    );
+    writeFileSync(keyFile, 'half a ke');
+    expect(await refusedStart()).toContain('master.key is damaged');
+    renameSync(`${keyFile}.away`, keyFile);
+    const earshot = await startProgram('earshot', env);
+    await earshot.stop();
+  }, 120_000);
+});
