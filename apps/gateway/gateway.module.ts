@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serviceModule, LOG, type ServiceDefinition } from '#platform';
 import type { Logger } from '#telemetry';
+import { AccountController } from './api/account/account.controller.js';
 import { AnswersController } from './api/answers/answers.controller.js';
 import { CreditsController } from './api/credits/credits.controller.js';
 import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
@@ -70,6 +71,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           VintedController,
           AnswersController,
           WatchesController,
+          AccountController,
           CreditsController,
           ReplaysController,
           DeliveriesController,

@@ -11,6 +11,18 @@ export function instantIn(text: string, timeZone: string): number {
   return wall - offsetAt(guess, timeZone);
 }
 
+/** Whether the text is the name of an IANA time zone. */
+export function isTimeZone(text: string): boolean {
+  // Newer engines take offsets for zones, too.
+  if (!/^[A-Za-z]/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether an ISO 8601 date-time says its offset, and so is an instant by itself. */
 export function hasOffset(text: string): boolean {
   return /(Z|T.*[+-]\d{2}:?\d{2}| .*[+-]\d{2}:?\d{2})$/.test(text);

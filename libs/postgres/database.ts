@@ -10,6 +10,7 @@ import { Requests1763820000000 } from './migrations/1763820000000-requests.js';
 import { Claims1763830000000 } from './migrations/1763830000000-claims.js';
 import { Signatures1763840000000 } from './migrations/1763840000000-signatures.js';
 import { Targets1763850000000 } from './migrations/1763850000000-targets.js';
+import { AccountSettings1763860000000 } from './migrations/1763860000000-account-settings.js';
 import { pgDriver } from './telling-pool.js';
 
 /** A service's connections to Postgres. */
@@ -73,6 +74,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Claims1763830000000,
       Signatures1763840000000,
       Targets1763850000000,
+      AccountSettings1763860000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

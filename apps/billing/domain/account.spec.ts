@@ -2,7 +2,14 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { AccountEventSchema, PLANS, type AccountEvent } from '#contracts';
 import { Refusal } from '#kernel';
-import { decide, evolve, noAccount, type AccountCommand, type NewKey } from './account.js';
+import {
+  decide,
+  evolve,
+  noAccount,
+  type AccountCommand,
+  type AccountSettings,
+  type NewKey,
+} from './account.js';
 
 const event = (init: MessageInitShape<typeof AccountEventSchema>['event']) =>
   create(AccountEventSchema, { event: init });
@@ -178,7 +185,7 @@ describe('signing secrets', () => {
 describe('the signature version', () => {
   const change = (signatureVersion: string | undefined): AccountCommand => ({
     kind: 'change-account',
-    signatureVersion,
+    settings: { signatureVersion },
   });
   const changed = (signatureVersion: string) =>
     event({ case: 'accountChanged', value: { signatureVersion } });
@@ -199,4 +206,33 @@ describe('the signature version', () => {
       .when(change(version))
       .then({ status: 400, paths: ['signature_version'] }),
   );
+});
+
+describe('the name and the time zone of an account', () => {
+  const change = (settings: AccountSettings): AccountCommand => ({ kind: 'change-account', settings });
+  const changed = (value: AccountSettings) =>
+    event({ case: 'accountChanged', value: value as Record<string, string> });
+
+  it('are none and UTC at first, and change together, only where they become others', () => {
+    given(opened)
+      .when(change({ name: '', timezone: 'UTC' }))
+      .then([]);
+    given(opened)
+      .when(change({ name: 'Acme', timezone: 'Europe/Berlin', signatureVersion: 'v1' }))
+      .then([changed({ name: 'Acme', timezone: 'Europe/Berlin' })]);
+    given(opened, changed({ name: 'Acme' }), changed({ timezone: 'Europe/Berlin' }))
+      .when(change({ name: 'Acme', timezone: 'Europe/Berlin' }))
+      .then([]);
+  });
+
+  it.each(['', 'Mars/Olympus', '+01:00', 'UTC+1'])('the zone is never %j', (timezone) =>
+    given(opened)
+      .when(change({ timezone }))
+      .then({ status: 400, paths: ['timezone'] }),
+  );
+
+  it('the name has at most 80 characters', () =>
+    given(opened)
+      .when(change({ name: 'x'.repeat(81) }))
+      .then({ status: 400, paths: ['name'] }));
 });

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { AccountEventSchema, isPlan, PLANS, type AccountEvent } from '#contracts';
-import { isoOf, Refusal, type Fault } from '#kernel';
+import { isoOf, isTimeZone, Refusal, type Fault } from '#kernel';
 
 /** An account as its decisions see it. */
 export type AccountState = { status: 'none' } | OpenAccountState;
@@ -10,6 +10,10 @@ interface OpenAccountState {
   plan: string;
   keys: ReadonlyMap<string, 'active' | 'revoked'>;
   signatureVersion: SignatureVersion;
+  /** Empty: none. */
+  name: string;
+  /** IANA */
+  timezone: string;
   /** Sealed under MASTER_KEY. */
   signingSecret: Uint8Array;
   /** The secret before the last rotation, sealed; empty where there was none. */
@@ -33,10 +37,17 @@ export type AccountCommand =
   | { kind: 'create-key'; key: NewKey; now: string }
   | { kind: 'revoke-key'; keyId: string }
   | { kind: 'change-plan'; plan: string }
-  | { kind: 'change-account'; signatureVersion: string | undefined }
+  | { kind: 'change-account'; settings: AccountSettings }
   | { kind: 'rotate-signing-secret'; signingSecretEncrypted: Uint8Array; now: string }
   /** `reseal` returns the secret sealed under the present key; undefined when it is already. */
   | { kind: 'reseal-secrets'; reseal: (sealed: Uint8Array) => Uint8Array | undefined };
+
+/** What an account can set; undefined: unchanged. */
+export interface AccountSettings {
+  signatureVersion?: string | undefined;
+  name?: string | undefined;
+  timezone?: string | undefined;
+}
 
 export interface NewKey {
   keyId: string;
@@ -71,13 +82,8 @@ export function decide(command: AccountCommand, state: AccountState): AccountEve
       if (faults.length > 0) throw Refusal.validation(faults);
       return plan === command.plan ? [] : [event({ case: 'planChanged', value: { plan: command.plan } })];
     }
-    case 'change-account': {
-      const open = requireOpen(state);
-      const { signatureVersion } = command;
-      if (signatureVersion === undefined || signatureVersion === open.signatureVersion) return [];
-      if (!isSignatureVersion(signatureVersion)) throw Refusal.validation([SIGNATURE_VERSION_FAULT]);
-      return [event({ case: 'accountChanged', value: { signatureVersion } })];
-    }
+    case 'change-account':
+      return settingsChanged(requireOpen(state), command.settings);
     case 'rotate-signing-secret': {
       requireOpen(state);
       const previousValidUntil = isoOf(Date.parse(command.now) + PREVIOUS_SECRET_VALID_MS);
@@ -98,6 +104,8 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
         plan: event.value.plan,
         keys: new Map(),
         signatureVersion: 'v1',
+        name: '',
+        timezone: 'UTC',
         signingSecret: event.value.signingSecretEncrypted,
         previousSigningSecret: new Uint8Array(),
         previousValidUntil: '',
@@ -122,8 +130,10 @@ export function evolve(state: AccountState, { event }: AccountEvent): AccountSta
         previousSigningSecret: event.value.previousSigningSecretEncrypted,
       });
     case 'accountChanged': {
-      const { signatureVersion } = event.value;
-      return isSignatureVersion(signatureVersion) ? changed(state, { signatureVersion }) : state;
+      if (state.status === 'none') return state;
+      const { signatureVersion, name = state.name, timezone = state.timezone } = event.value;
+      const version = isSignatureVersion(signatureVersion) ? signatureVersion : state.signatureVersion;
+      return { ...state, signatureVersion: version, name, timezone };
     }
     case undefined:
       return state;
@@ -156,10 +166,29 @@ function resealed(
   ];
 }
 
-const SIGNATURE_VERSION_FAULT: Fault = {
-  path: 'signature_version',
-  message: `must be one of ${SIGNATURE_VERSIONS.join(', ')}`,
-};
+/** Only what becomes another is decided. */
+function settingsChanged(state: OpenAccountState, settings: AccountSettings): AccountEvent[] {
+  const faults = settingFaults(settings);
+  if (faults.length > 0) throw Refusal.validation(faults);
+  const keys = ['signatureVersion', 'name', 'timezone'] as const;
+  const changes = keys.filter((key) => settings[key] !== undefined && settings[key] !== state[key]);
+  if (changes.length === 0) return [];
+  const value = Object.fromEntries(changes.map((key) => [key, settings[key]]));
+  return [event({ case: 'accountChanged', value })];
+}
+
+const LONGEST_NAME = 80;
+
+function settingFaults({ signatureVersion, name, timezone }: AccountSettings): Fault[] {
+  const faults: Fault[] = [];
+  if (signatureVersion !== undefined && !isSignatureVersion(signatureVersion))
+    faults.push({ path: 'signature_version', message: `must be one of ${SIGNATURE_VERSIONS.join(', ')}` });
+  if (name !== undefined && name.length > LONGEST_NAME)
+    faults.push({ path: 'name', message: `must be at most ${LONGEST_NAME} characters` });
+  if (timezone !== undefined && !isTimeZone(timezone))
+    faults.push({ path: 'timezone', message: 'must be an IANA time zone, for example Europe/Berlin' });
+  return faults;
+}
 
 function isSignatureVersion(text: string | undefined): text is SignatureVersion {
   return SIGNATURE_VERSIONS.some((version) => version === text);

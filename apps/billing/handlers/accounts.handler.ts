@@ -99,8 +99,8 @@ export class AccountsHandler {
     return create(DoneSchema);
   }
 
-  private async changeAccount({ commandId, accountId, signatureVersion }: ChangeAccount) {
-    await this.run(accountId, commandId, { kind: 'change-account', signatureVersion });
+  private async changeAccount({ commandId, accountId, ...settings }: ChangeAccount) {
+    await this.run(accountId, commandId, { kind: 'change-account', settings });
     return create(DoneSchema);
   }
 

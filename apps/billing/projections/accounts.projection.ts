@@ -73,8 +73,15 @@ async function applyEvent(
     }
     case 'accountChanged':
       await tx.query(
-        'UPDATE accounts SET signature_version = coalesce($2, signature_version) WHERE account_id = $1',
-        [accountId, event.value.signatureVersion ?? null],
+        `UPDATE accounts SET signature_version = coalesce($2, signature_version), name = coalesce($3, name),
+           timezone = coalesce($4, timezone)
+         WHERE account_id = $1`,
+        [
+          accountId,
+          event.value.signatureVersion ?? null,
+          event.value.name ?? null,
+          event.value.timezone ?? null,
+        ],
       );
       return;
     case undefined:

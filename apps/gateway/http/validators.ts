@@ -11,6 +11,7 @@ import {
   ValidateNested,
   type ValidationArguments,
 } from 'class-validator';
+import { isTimeZone } from '#kernel';
 
 /** The key may be left out; null is a fault. */
 export function Optional(): PropertyDecorator {
@@ -131,10 +132,5 @@ function isDay(text: string): boolean {
 /** An IANA time zone. */
 export function timeZoneFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value });
-    return undefined;
-  } catch {
-    return 'must be an IANA time zone, for example Europe/Berlin';
-  }
+  return isTimeZone(value) ? undefined : 'must be an IANA time zone, for example Europe/Berlin';
 }

@@ -15,6 +15,10 @@ export class AccountEntity {
   previousSigningSecretValidUntil!: Date | null;
   /** `v1` or `legacy`: the form of X-Signature. */
   @Column('text', { name: 'signature_version', default: 'v1' }) signatureVersion!: string;
+  /** Empty: none. */
+  @Column('text', { default: '' }) name!: string;
+  /** IANA */
+  @Column('text', { default: 'UTC' }) timezone!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }
 

@@ -15,11 +15,13 @@ import {
   pageOf,
   ref,
   TEXT,
+  textOf,
   told,
   type Schema,
 } from '../schema.js';
 import { SOURCE } from './criteria.js';
 
+const SIGNATURE_VERSIONS = ['v1', 'legacy'];
 const KINDS = ['charge', 'grant', 'pack_expiry', 'renewal', 'allowance_change'];
 
 export const accountSchemas: Readonly<Record<string, Schema>> = {
@@ -36,6 +38,23 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     creditsPerCheck: told('Of ai_answers: for each engine', INTEGER),
     firehose: told('One read serves every search', BOOLEAN),
   }),
+  Account: object({
+    id: ID,
+    email: TEXT,
+    plan: oneOf(PLANS),
+    name: nullable(TEXT),
+    timezone: told('IANA', TEXT),
+    signatureVersion: told('The form of X-Signature', oneOf(SIGNATURE_VERSIONS)),
+    createdAt: INSTANT,
+  }),
+  AccountChange: object(
+    {},
+    {
+      name: nullable(textOf(0, 80)),
+      timezone: told('IANA, for example Europe/Berlin', TEXT),
+      signatureVersion: told('`legacy`: the plain hex HMAC of the body', oneOf(SIGNATURE_VERSIONS)),
+    },
+  ),
   Credits: object({
     plan: oneOf(PLANS),
     periodStart: INSTANT,
@@ -75,6 +94,24 @@ export const accountRoutes: readonly Route[] = [
     operationId: 'listSources',
     summary: 'What this installation can watch, how its upstreams are, and what a check costs',
     answer: object({ data: listOf(ref('SourceState')) }),
+  },
+  {
+    method: 'get',
+    tag: 'Account',
+    path: '/v1/account',
+    operationId: 'getAccount',
+    summary: 'The account and its settings',
+    answer: ref('Account'),
+  },
+  {
+    method: 'patch',
+    tag: 'Account',
+    path: '/v1/account',
+    operationId: 'changeAccount',
+    summary: 'Change the account’s settings; an absent key stays',
+    body: ref('AccountChange'),
+    example: { timezone: 'Europe/Berlin' },
+    answer: ref('Account'),
   },
   {
     method: 'get',

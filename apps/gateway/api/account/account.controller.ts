@@ -1,0 +1,57 @@
+import { create } from '@bufbuild/protobuf';
+import { Body, Controller, Get, Inject, Patch } from '@nestjs/common';
+import { IsIn, IsString, MaxLength } from 'class-validator';
+import { ChangeAccountSchema } from '#contracts';
+import { isoOf, newId, Refusal } from '#kernel';
+import { COMMANDS, type Bus } from '#messaging';
+import { BUS, DATABASE } from '#platform';
+import { AccountEntity, type Database } from '#postgres';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { readBody } from '../../http/body.js';
+import { send } from '../../http/commands.js';
+import { Check, Nullable, Optional, timeZoneFault } from '../../http/validators.js';
+
+/** What can be changed of an account. */
+export class AccountChangeDto {
+  @Nullable() @IsString() @MaxLength(80) name?: string | null;
+  @Optional() @Check(timeZoneFault) timezone?: string;
+  @Optional() @IsIn(['v1', 'legacy']) signatureVersion?: string;
+}
+
+/** The account and its settings. */
+@Controller('v1/account')
+export class AccountController {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  @Get()
+  read(@From() { accountId }: Caller) {
+    return this.view(accountId);
+  }
+
+  @Patch()
+  async change(@From() { accountId }: Caller, @Body() raw: unknown) {
+    const { name, timezone, signatureVersion } = readBody(AccountChangeDto, raw, 'snake');
+    const settings = { name: name === null ? '' : name, timezone, signatureVersion };
+    const command = create(ChangeAccountSchema, { commandId: newId(), accountId, ...settings });
+    await send(this.bus, COMMANDS.changeAccount, command);
+    return this.view(accountId);
+  }
+
+  private async view(accountId: string) {
+    const account = await this.database.getRepository(AccountEntity).findOneBy({ accountId });
+    if (!account) throw Refusal.notFound('account');
+    return {
+      id: account.accountId,
+      email: account.email,
+      plan: account.plan,
+      name: account.name || null,
+      timezone: account.timezone,
+      signatureVersion: account.signatureVersion,
+      createdAt: isoOf(account.createdAt),
+    };
+  }
+}

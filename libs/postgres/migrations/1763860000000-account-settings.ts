@@ -1,0 +1,20 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What an account calls itself, and by which clocks its days begin. */
+export class AccountSettings1763860000000 implements MigrationInterface {
+  readonly name = 'AccountSettings1763860000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE accounts
+        -- Empty: none.
+        ADD COLUMN name text NOT NULL DEFAULT '',
+        -- IANA
+        ADD COLUMN timezone text NOT NULL DEFAULT 'UTC';
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE accounts DROP COLUMN name, DROP COLUMN timezone');
+  }
+}
