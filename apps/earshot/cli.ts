@@ -15,8 +15,11 @@ import { AccountEntity } from '#postgres';
 import { id, instant, print, wholeNumber } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 import { addCreditCommands } from './credits.js';
+import { addDoctorCommand } from './doctor/doctor-command.js';
 import { addMasterKeyCommands } from './master-key-commands.js';
 import { listParked, retryParked } from './parked.js';
+import { addProjectionCommands } from './projections.js';
+import { addStreamCommands } from './streams.js';
 import { sourceSettings } from '#sources';
 
 const program = new Command('cli')
@@ -145,6 +148,9 @@ keys
   });
 
 addCreditCommands(program);
+addStreamCommands(program);
+addProjectionCommands(program);
+addDoctorCommand(program);
 
 const parked = program
   .command('parked')

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { openClickHouse, type ClickHouseClient } from '#clickhouse';
 import { readSettings } from '#config';
 import { readRuntime } from '#embedded';
 import { connectBus, type Bus } from '#messaging';
@@ -11,13 +12,18 @@ export interface Addresses {
   databaseUrl: string;
 }
 
+/** With ClickHouse's, for those who look at the reads as well. */
+export interface AllAddresses extends Addresses {
+  clickhouseUrl: string;
+}
+
 /**
  * Finds the running installation: by NATS_URL and DATABASE_URL, else by the note that it leaves in DATA_DIR (a demo
  * leaves it in the folder `demo` of it).
  * @throws Error that says how to start one
  */
-export function findInstallation(env: NodeJS.ProcessEnv): Addresses {
-  const settings = readSettings(['DATA_DIR', 'NATS_URL', 'DATABASE_URL'], env);
+export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
+  const settings = readSettings(['DATA_DIR', 'NATS_URL', 'DATABASE_URL', 'CLICKHOUSE_URL'], env);
   const dataDir = resolve(settings.DATA_DIR);
   const runtime = readRuntime(dataDir) ?? readRuntime(resolve(dataDir, 'demo'));
   const natsUrl = settings.NATS_URL || runtime?.natsUrl;
@@ -26,7 +32,7 @@ export function findInstallation(env: NodeJS.ProcessEnv): Addresses {
     throw new Error(
       `No running Earshot was found (looked in ${dataDir}). Start one with npm start, or set DATA_DIR, or NATS_URL and DATABASE_URL.`,
     );
-  return { natsUrl, databaseUrl };
+  return { natsUrl, databaseUrl, clickhouseUrl: settings.CLICKHOUSE_URL || (runtime?.clickhouseUrl ?? '') };
 }
 
 /** Connects to the installation's NATS for the length of the work. */
@@ -49,5 +55,20 @@ export async function withDatabase<T>(
     return await work(database);
   } finally {
     await database.destroy();
+  }
+}
+
+/** Connects to the installation's ClickHouse for the length of the work. @throws Error when its address is not known */
+export async function withClickHouse<T>(
+  env: NodeJS.ProcessEnv,
+  work: (clickhouse: ClickHouseClient) => Promise<T>,
+): Promise<T> {
+  const { clickhouseUrl } = findInstallation(env);
+  if (!clickhouseUrl) throw new Error('Set CLICKHOUSE_URL beside NATS_URL and DATABASE_URL.');
+  const clickhouse = await openClickHouse(clickhouseUrl, 'cli');
+  try {
+    return await work(clickhouse);
+  } finally {
+    await clickhouse.close();
   }
 }

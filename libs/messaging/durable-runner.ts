@@ -3,6 +3,7 @@ import { headers as natsHeaders } from '@nats-io/nats-core';
 import { isOutage } from '#outages';
 import { metrics, traceFrom, withTrace, type Logger } from '#telemetry';
 import type { Bus } from './bus.js';
+import { catchUp } from './catch-up.js';
 import { MessageSupply, openConsumer } from './message-supply.js';
 import { park, retry, type Outcome } from './outcome.js';
 import { subjectOf, type StreamName } from './streams.js';
@@ -27,6 +28,11 @@ export interface Durable {
   handleWithinMs?: number;
   /** True: what follows a message depends on it, so that it is never set aside, only tried again and told. */
   inOrder?: boolean;
+  /**
+   * Of tables that follow the stream: the last sequence that they hold, 0 for none. They are rebuilt at the start where
+   * they lack what was acknowledged.
+   */
+  appliedUpTo?(): Promise<number>;
   /** One outcome for each message, in order. What it throws is an outage: the batch is tried again. */
   handle(batch: readonly JsMsg[]): Promise<Outcome[]>;
 }
@@ -42,6 +48,7 @@ const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
 /** Makes the consumer where it is missing and works through its messages until stopped. */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
+  await catchUp(bus, durable, log);
   const consumer = await openConsumer(bus, durable);
   return new DurableLoop(bus, durable, log.child({ consumer: durable.name }), consumer);
 }

@@ -2,4 +2,5 @@ export * from './platform.js';
 export * from './service.js';
 export * from './service-runtime.js';
 export * from './main.js';
+export { streamsBehind } from './stream-check.js';
 export { isOnlyKey, renewKeyCheck } from './master-key.js';

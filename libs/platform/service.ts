@@ -13,6 +13,7 @@ import { NestLog } from './nest-log.js';
 import { BUS, CLICKHOUSE, DATABASE, LOG, STORE, WORK, type Platform, type WorkList } from './platform.js';
 import { ServiceRuntime } from './service-runtime.js';
 import { settledWithin } from '#kernel';
+import { checkStreams } from './stream-check.js';
 
 /** HTTP is given this much even when everything else has taken the whole grace. */
 const HTTP_CLOSING_MS = 300;
@@ -113,7 +114,8 @@ export function serviceModule(
 /**
  * Connects, starts the service and, with `listen`, its HTTP.
  * @throws Error when a store cannot be reached: the message says which
- * @throws SettingsError when MASTER_KEY, where the service has it, is another than the installation's
+ * @throws SettingsError when MASTER_KEY, where the service has it, is another than the installation's, or when streams
+ * have lost what Postgres has seen of them
  */
 export async function startService(
   definition: ServiceDefinition,
@@ -123,6 +125,7 @@ export async function startService(
   const log = createLogger(definition.name, settings.LOG_LEVEL);
   const platform = await connectPlatform(definition.name, settings, log);
   try {
+    await checkStreams(platform.database, platform.bus);
     // Settings that a service did not ask for throw when they are read.
     if ('MASTER_KEY' in settings && settings.MASTER_KEY) await checkMasterKey(platform, settings.MASTER_KEY);
     return await startOn(platform, definition, settings, listen);

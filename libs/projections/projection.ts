@@ -20,6 +20,8 @@ export interface Projection {
   /** With the version in it: `keywords-v1`. A new version is a new name, built beside the old. */
   name: string;
   stream: StreamName;
+  /** Its tables, in the order in which they can be emptied; absent where they hold more than the stream tells. */
+  tables?: readonly string[];
   apply(tx: Tx, message: ProjectedMessage): Promise<void>;
 }
 
@@ -86,6 +88,13 @@ export function durableOf(projection: Projection, database: Database, batchSize 
     name: `projection-${projection.name}`,
     batchSize,
     inOrder: true,
+    async appliedUpTo() {
+      const [row] = await database.query<{ seq: number | null }[]>(
+        'SELECT max(seq) AS seq FROM projection_positions WHERE projection = $1',
+        [projection.name],
+      );
+      return row?.seq ?? 0;
+    },
     handle: (batch) => database.transaction((tx) => applyBatch(tx, projection, batch)),
   };
 }

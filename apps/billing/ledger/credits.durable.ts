@@ -28,6 +28,12 @@ export function creditsDurable(database: Database): Durable {
     // The writer's transaction ends soon after its message is there; to wait for it takes no lock.
     lingerMs: 1000,
     inOrder: true,
+    async appliedUpTo() {
+      const [row] = await database.query<{ seq: number | null }[]>(
+        'SELECT max(seq) AS seq FROM credit_balances',
+      );
+      return row?.seq ?? 0;
+    },
     async handle(batch) {
       const positions = await positionsOf(database.manager, accountsOf(batch));
       const missing = batch.filter(({ subject, seq }) => seq > (positions.get(accountOf(subject)) ?? 0));

@@ -24,6 +24,7 @@ const LOOK_BACK_MS = 60_000;
 export const keywordsProjection: Projection = {
   name: KEYWORDS_PROJECTION,
   stream: 'KEYWORDS',
+  tables: ['quoted_periods', 'watches', 'keywords'],
   async apply(tx, message) {
     const decision = fromBinary(KeywordDecisionSchema, message.data);
     for (const event of decision.events) await applyEvent(tx, decision, event);

@@ -16,6 +16,7 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
   return {
     name: 'schedule-v1',
     stream: 'KEYWORDS',
+    tables: ['watch_schedule', 'upstream_searches'],
     async apply(tx, message) {
       const decision = fromBinary(KeywordDecisionSchema, message.data);
       for (const event of decision.events) await applyEvent(tx, decision, event, lanesOf);

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { print, wholeNumber } from '../arguments.js';
+import { withBus, withClickHouse, withDatabase } from '../connection.js';
+import { examine } from './doctor.js';
+
+/** `doctor` */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description(
+      'looks the installation through; one line of JSON for each check, exit code 1 when one is not well',
+    )
+    .option(
+      '--events <number>',
+      'how many of the newest events are compared with their index',
+      wholeNumber,
+      10_000,
+    )
+    .action(async ({ events }: { events: number }) => {
+      const { env } = process;
+      const findings = await withBus(env, (bus) =>
+        withDatabase(env, (database) =>
+          withClickHouse(env, (clickhouse) => examine({ bus, database, clickhouse, env }, events)),
+        ),
+      );
+      findings.forEach(print);
+      if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+    });
+}

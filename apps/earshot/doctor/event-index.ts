@@ -1,0 +1,76 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import type { StoredMsg } from '@nats-io/jetstream';
+import { selectRows, type ClickHouseClient } from '#clickhouse';
+import { EventSchema } from '#contracts';
+import { batchesOf, type Bus } from '#messaging';
+import { EVENTS_INDEX } from '#projections';
+
+/** Where ClickHouse's index of events and the stream EVENTS disagree. Ids of events, at most ten of each kind. */
+export interface IndexReport {
+  compared: number;
+  missingInIndex: string[];
+  missingInStream: string[];
+  differing: string[];
+}
+
+interface Row {
+  seq: string;
+  id: string;
+  envelope: string;
+}
+
+const NAMED_AT_MOST = 10;
+
+/**
+ * Compares the newest messages of EVENTS with the index, as far as its consumer has come.
+ * @param newest how many messages
+ */
+export async function compareEventIndex(
+  bus: Bus,
+  clickhouse: ClickHouseClient,
+  newest: number,
+): Promise<IndexReport> {
+  const report: IndexReport = { compared: 0, missingInIndex: [], missingInStream: [], differing: [] };
+  const { state } = await bus.jsm.streams.info('EVENTS');
+  const consumer = await bus.jsm.consumers.info('EVENTS', EVENTS_INDEX).catch(() => undefined);
+  const isIdle = consumer !== undefined && consumer.num_pending + consumer.num_ack_pending === 0;
+  const upTo = isIdle ? state.last_seq : (consumer?.ack_floor.stream_seq ?? 0);
+  let from = Math.max(state.first_seq, state.last_seq - newest + 1);
+  for await (const batch of batchesOf(bus, 'EVENTS', from)) {
+    const last = batch.at(-1)?.seq ?? from;
+    const part = batch.filter(({ seq }) => seq <= upTo);
+    compare(part, await indexed(clickhouse, from, Math.min(last, upTo)), report);
+    from = last + 1;
+  }
+  const behind = await indexed(clickhouse, Math.max(from, state.last_seq + 1), Number.MAX_SAFE_INTEGER);
+  compare([], behind, report);
+  return report;
+}
+
+function compare(batch: readonly StoredMsg[], rows: readonly Row[], report: IndexReport): void {
+  const bySeq = new Map(rows.map((row) => [Number(row.seq), row]));
+  for (const { seq, data } of batch) {
+    const event = fromBinary(EventSchema, data);
+    if (event.dropped) continue;
+    report.compared += 1;
+    const row = bySeq.get(seq);
+    bySeq.delete(seq);
+    if (!row) note(report.missingInIndex, event.eventId);
+    else if (row.id !== event.eventId || row.envelope !== new TextDecoder().decode(event.envelope))
+      note(report.differing, event.eventId);
+  }
+  for (const { id } of bySeq.values()) note(report.missingInStream, id);
+}
+
+function note(list: string[], id: string): void {
+  if (list.length < NAMED_AT_MOST) list.push(id);
+}
+
+function indexed(clickhouse: ClickHouseClient, from: number, to: number): Promise<Row[]> {
+  return selectRows<Row>(
+    clickhouse,
+    `SELECT stream_seq AS seq, toString(event_id) AS id, any(envelope) AS envelope FROM events
+     WHERE stream_seq BETWEEN {from: UInt64} AND {to: UInt64} AND stream_seq > 0 GROUP BY seq, id`,
+    { from, to },
+  );
+}

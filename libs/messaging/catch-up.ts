@@ -1,0 +1,53 @@
+import type { JsMsg, StoredMsg } from '@nats-io/jetstream';
+import type { Logger } from '#telemetry';
+import type { Bus } from './bus.js';
+import type { Durable } from './durable-runner.js';
+import type { StreamName } from './streams.js';
+
+const BATCH = 500;
+
+/**
+ * Rebuilds tables that lack what their consumer has acknowledged: Postgres was lost, or an older copy of it was put back.
+ * The consumer would never deliver those messages again. Nothing else of the service runs meanwhile.
+ */
+export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<void> {
+  if (!durable.appliedUpTo) return;
+  const { stream, name } = durable;
+  const info = await bus.jsm.consumers.info(stream, name).catch(() => undefined);
+  const acknowledged = info?.ack_floor.stream_seq ?? 0;
+  const applied = await durable.appliedUpTo();
+  const missing = await bus.jsm.direct.getMessage(stream, { seq: applied + 1, next_by_subj: '>' });
+  if (!missing || missing.seq > acknowledged) return;
+  log.warn(
+    { stream, applied, acknowledged },
+    'the tables lack what the stream holds; they are rebuilt from it',
+  );
+  let messages = 0;
+  // From the beginning: in an older copy one subject may have come further than another.
+  for await (const batch of batchesOf(bus, stream)) {
+    await durable.handle(batch.map(asDelivered));
+    messages += batch.length;
+  }
+  log.warn({ stream, messages }, 'the tables are rebuilt');
+}
+
+/** Every message of a stream, oldest first, up to the last one of now. */
+export async function* batchesOf(bus: Bus, stream: StreamName, from = 1): AsyncGenerator<StoredMsg[]> {
+  const { state } = await bus.jsm.streams.info(stream);
+  let batch: StoredMsg[] = [];
+  for (let seq = Math.max(from, state.first_seq); seq <= state.last_seq;) {
+    const message = await bus.jsm.direct.getMessage(stream, { seq, next_by_subj: '>' });
+    if (!message || message.seq > state.last_seq) break;
+    batch.push(message);
+    seq = message.seq + 1;
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** What a handler reads of a message that the consumer delivered. */
+function asDelivered({ subject, seq, data, header }: StoredMsg): JsMsg {
+  return { subject, seq, data, headers: header } as JsMsg;
+}

@@ -1,0 +1,44 @@
+import { SettingsError } from '#config';
+import type { Bus, StreamName } from '#messaging';
+import type { Database } from '#postgres';
+
+/** A stream that Postgres has followed further than the stream goes. */
+export interface StreamBehind {
+  stream: string;
+  followedUpTo: number;
+  lastSequence: number;
+}
+
+/** Streams that end before what Postgres has applied of them: NATS' directory was lost, or an older copy was put back. */
+export async function streamsBehind(database: Database, bus: Bus): Promise<StreamBehind[]> {
+  const followed = await database.query<{ stream: StreamName; seq: number }[]>(
+    `SELECT upper(split_part(subject, '.', 1)) AS stream, max(seq) AS seq FROM projection_positions GROUP BY 1
+     UNION ALL SELECT 'CREDITS', max(seq) FROM credit_balances HAVING max(seq) > 0
+     UNION ALL SELECT 'CHECKS', max(check_seq) FROM watch_schedule HAVING max(check_seq) > 0`,
+  );
+  const found: StreamBehind[] = [];
+  for (const { stream, seq } of followed) {
+    const { state } = await bus.jsm.streams.info(stream);
+    if (seq > state.last_seq) found.push({ stream, followedUpTo: seq, lastSequence: state.last_seq });
+  }
+  return found;
+}
+
+/**
+ * Refuses to work where streams have lost decisions that the tables still show: they could not be changed any more,
+ * and billing would fail for ever.
+ * @throws SettingsError with what to do
+ */
+export async function checkStreams(database: Database, bus: Bus): Promise<void> {
+  const behind = await streamsBehind(database, bus);
+  if (behind.length === 0) return;
+  const list = behind.map(
+    ({ stream, followedUpTo, lastSequence }) =>
+      `${stream} ends at message ${lastSequence}, and Postgres has followed it up to ${followedUpTo}`,
+  );
+  throw new SettingsError(
+    `NATS has lost messages that Postgres has seen: ${list.join('; ')}.\n` +
+      "Put NATS' directory (DATA_DIR/nats) back from a backup that is as new as Postgres. If there is none: move Postgres' " +
+      'data away (DATA_DIR/postgres, or give an empty DATABASE_URL), and the next start builds it from what NATS still holds.',
+  );
+}
