@@ -20,6 +20,7 @@ import { KeywordsHandler } from './handlers/keywords.handler.js';
 import { PausesHandler } from './handlers/pauses.handler.js';
 import { WatchesHandler } from './handlers/watches.handler.js';
 import { Admission } from './planning/admission.js';
+import { KeywordWarnings } from './planning/keyword-warnings.js';
 
 // For specs only: the commands of keywords, on stores of their own. No loop and no consumer runs but those of the spec.
 
@@ -62,7 +63,7 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
   const decisions = new KeywordDecisions(database, store);
   const admission = new Admission(new Map(), undefined);
   const handlers = [
-    new KeywordsHandler(decisions, admission, store),
+    new KeywordsHandler(decisions, admission, new KeywordWarnings(new Map()), store),
     new WatchesHandler(decisions, admission),
     new PausesHandler(decisions, admission),
   ].flatMap((handler) => handler.commands());

@@ -10,6 +10,7 @@ import { PlanHandler } from './handlers/plan.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
 import { WatchesHandler } from './handlers/watches.handler.js';
 import { Admission } from './planning/admission.js';
+import { KeywordWarnings } from './planning/keyword-warnings.js';
 import { keywordsProjection } from './projections/keywords.projection.js';
 import { RestsLoop } from './rests.loop.js';
 import { UpgradeLoop } from './upgrade.loop.js';
@@ -29,6 +30,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           { provide: FLOOR_SECONDS, useValue: config.INTERVAL_FLOOR_SECONDS },
           KeywordDecisions,
           Admission,
+          KeywordWarnings,
           KeywordsHandler,
           WatchesHandler,
           PausesHandler,

@@ -216,6 +216,7 @@ export class Upstream {
     return {
       id: 'hackernews',
       requiredSettings: [],
+      filterKeys: [],
       hasSearch: this.hasSearch,
       commonGrid: true,
       budget: { requestsPerMinute: this.requestsPerMinute, concurrency: 4, backoff: 'lane' },

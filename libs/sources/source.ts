@@ -18,6 +18,8 @@ export interface SourceConnector {
    * enough; settings in it that belong together are joined by ` and `.
    */
   readonly requiredSettings: readonly (string | readonly string[])[];
+  /** The keys of `filters` that this source reads; it ignores all others. */
+  readonly filterKeys: readonly string[];
   /** Faults of criteria that this source cannot serve (paths relative to the criteria: `filters.feed_urls`). */
   checkCriteria(criteria: Criteria): Fault[];
   /** Upstream requests that one search needs at least (its first pages): what a shared feed is weighed against. */

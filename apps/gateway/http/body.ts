@@ -83,6 +83,12 @@ function prefixesOf(path: string): string[] {
   return [...path.matchAll(/[.[]|$/g)].map(({ index }) => path.slice(0, index));
 }
 
+/** Faults or warnings with their paths as the body spells them. */
+export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
+  const cased = toCamelCase(raw);
+  return faults.map(({ path, message }) => ({ path: respell(path, cased, 'any'), message }));
+}
+
 /** A body of the wrong shape can make the questions about its meaning fail: the faults of its shape are told then. */
 function askMeaning(ask: () => Fault[], misshapen: boolean): Fault[] {
   try {

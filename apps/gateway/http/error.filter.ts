@@ -26,13 +26,20 @@ export interface ErrorAnswer {
   body: { error: string; code: string; details?: readonly Fault[] };
 }
 
+/** What the interface offers. */
+interface Routes {
+  /** The methods at an address, in capitals. */
+  methodsAt(path: string): readonly string[];
+  /** The route that an address without one was probably meant for. */
+  nearestPath(path: string): string | undefined;
+}
+
 /** The one place where an error becomes an answer. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  /** @param methodsAt what the interface offers at an address, in capitals */
   constructor(
     private readonly log: Logger,
-    private readonly methodsAt: (path: string) => readonly string[] = () => [],
+    private readonly routes: Routes = { methodsAt: () => [], nearestPath: () => undefined },
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -41,7 +48,11 @@ export class ErrorFilter implements ExceptionFilter {
     // The framework's own: no route was found. What a route does not find is a Refusal.
     if (error instanceof NotFoundException) {
       const { method, url } = http.getRequest<FastifyRequest>();
-      const offered = this.methodsAt(url.replace(/\?.*$/s, '')).join(', ');
+      const path = url.replace(/\?.*$/s, '');
+      const offered = this.routes.methodsAt(path).join(', ');
+      const nearest = this.routes.nearestPath(path);
+      if (offered === '' && nearest !== undefined)
+        error = new Refusal(404, 'NOT_FOUND', `no such endpoint; did you mean ${nearest}?`);
       if (offered !== '') {
         void reply.header('allow', offered);
         error = new Refusal(405, 'METHOD_NOT_ALLOWED', `${method} is not offered here; offered: ${offered}`);

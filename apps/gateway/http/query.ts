@@ -20,9 +20,12 @@ export class QueryReader {
     const values = value === undefined ? [] : Array.isArray(value) ? value : [value];
     if (values.some((one) => NOT_STORABLE.test(one)))
       this.faults.push({ path: key, message: 'must be Unicode text without U+0000 and lone surrogates' });
-    const wrong = allowed && values.filter((one) => !(allowed as readonly string[]).includes(one));
-    if (wrong && wrong.length > 0)
-      this.faults.push({ path: key, message: `must be one of ${allowed.join(', ')}` });
+    const wrong = allowed && values.find((one) => !(allowed as readonly string[]).includes(one));
+    if (wrong !== undefined)
+      this.faults.push({
+        path: key,
+        message: `must be one of ${allowed?.join(', ')}${listHint(key, wrong)}`,
+      });
     return values as T[];
   }
 
@@ -76,6 +79,14 @@ export class QueryReader {
     return span;
   }
 
+  /** Ids, each a value of its own. @param what `a keyword` */
+  ids(key: string, what: string): string[] {
+    const values = this.all(key);
+    const wrong = values.find((one) => !isId(one));
+    if (wrong !== undefined) this.fault(key, `must be the id of ${what}${listHint(key, wrong)}`);
+    return values;
+  }
+
   fault(path: string, message: string): void {
     this.faults.push({ path, message });
   }
@@ -87,4 +98,12 @@ export class QueryReader {
         this.faults.push({ path: key, message: unknownKey(key, [...this.known], 'parameter') });
     if (this.faults.length > 0) throw Refusal.validation(this.faults);
   }
+}
+
+/** Several values are several parameters here, and not one with commas. */
+function listHint(key: string, value: string): string {
+  const values = value.split(',', 3).map((one) => encodeURIComponent(one.trim()));
+  return values.length > 1
+    ? `; repeat the key for several: ${values.map((one) => `${key}=${one}`).join('&')}`
+    : '';
 }

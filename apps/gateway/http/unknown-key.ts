@@ -8,9 +8,44 @@ const LONGEST_KEY = 64;
 /** The known key in what is said. */
 export const MEANT = /(?<=; did you mean )\w+(?=\?$)/;
 
+/** Names that other interfaces have for ours, in lower case without underscores. */
+const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['interval', ['refreshIntervalSeconds']],
+  ['intervalseconds', ['refreshIntervalSeconds']],
+  ['refreshinterval', ['refreshIntervalSeconds']],
+  ['webhook', ['webhookUrl']],
+  ['callbackurl', ['webhookUrl']],
+  ['criteria', ['globalCriteria']],
+  ['keywords', ['terms']],
+  ['from', ['since']],
+  ['start', ['since']],
+  ['after', ['since', 'cursor']],
+  ['to', ['until']],
+  ['end', ['until']],
+  ['before', ['until']],
+  ['page', ['cursor']],
+  ['offset', ['cursor']],
+  ['perpage', ['limit']],
+  ['pagesize', ['limit']],
+  ['count', ['limit']],
+  ['query', ['q']],
+  ['search', ['q']],
+  ['keywordid', ['keyword']],
+  ['queryid', ['keyword']],
+  ['sources', ['source']],
+  ['language', ['lang']],
+  ['username', ['author']],
+]);
+
 /** What is said of a key (or parameter: `what`) that nobody reads, with the known one that was meant, if there is one so near. */
 export function unknownKey(key: string, known: readonly string[], what = 'key'): string {
-  const nearest = known.length > 0 && key.length <= LONGEST_KEY ? closest(key, [...known]) : '';
-  const isNear = key.length > MOST_SLIPS && distance(key, nearest) <= MOST_SLIPS;
-  return `is not a known ${what}${isNear ? `; did you mean ${nearest}?` : ''}`;
+  const meant = known.length > 0 && key.length <= LONGEST_KEY ? meantBy(key, known) : undefined;
+  return `is not a known ${what}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}
+
+function meantBy(key: string, known: readonly string[]): string | undefined {
+  const nearest = closest(key, [...known]);
+  if (key.length > MOST_SLIPS && distance(key, nearest) <= MOST_SLIPS) return nearest;
+  const others = OTHER_NAMES.get(key.replaceAll('_', '').toLowerCase());
+  return others?.find((name) => known.includes(name));
 }

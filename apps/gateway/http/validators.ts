@@ -23,6 +23,13 @@ export function Nullable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined && value !== null);
 }
 
+/** A text that holds more than white space. */
+export function NotBlank(): PropertyDecorator {
+  return Check((value) =>
+    typeof value === 'string' && value.trim() === '' ? 'must not be blank' : undefined,
+  );
+}
+
 /** A UUID, in its one spelling: keys of maps know no other. */
 export function Id(): PropertyDecorator {
   return all(

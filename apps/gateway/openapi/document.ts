@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import { floorSeconds, PLANS, SOURCE_IDS } from '#contracts';
 import { errorResponses, errorSchemas } from './errors.js';
 import { headersOf, operationOf, type Route } from './operation.js';
@@ -58,6 +59,34 @@ const TEMPLATES = ROUTES.map(({ method, path }) => ({
   // The template's own text has no signs of a pattern but the dot of `openapi.json`.
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
 }));
+
+/** Addresses that are longer are no slip of the keyboard. */
+const LONGEST_SLIP = 200;
+/** Letters that may be wrong, left out or too many. */
+const MOST_SLIPS = 3;
+
+/**
+ * The route that a path which has none was probably meant for, such as `/v1/keywords/{id}` for `/v1/keyword/{id}`; the
+ * prefix `/v1` may be missing.
+ */
+export function nearestPath(path: string): string | undefined {
+  if (path.length > LONGEST_SLIP) return undefined;
+  const given = path
+    .replace(/\/+$/, '')
+    .replace(/^\/(?!v1(\/|$))/, '/v1/')
+    .split('/');
+  let nearest: { template: string; slips: number } | undefined;
+  for (const template of new Set(ROUTES.map((route) => route.path))) {
+    const parts = template.split('/');
+    if (parts.length !== given.length) continue;
+    const slips = parts.reduce(
+      (sum, part, index) => sum + (part.startsWith('{') ? 0 : distance(part, given[index] ?? '')),
+      0,
+    );
+    if (slips <= MOST_SLIPS && slips < (nearest?.slips ?? Infinity)) nearest = { template, slips };
+  }
+  return nearest?.template;
+}
 
 /** The methods that the interface offers at an address, in capitals. */
 export function methodsAt(path: string): string[] {

@@ -1,5 +1,4 @@
 import { SOURCE_IDS } from '#contracts';
-import { isId } from '#kernel';
 import type { QueryReader } from '../http/query.js';
 
 export const SENTIMENTS = ['positive', 'negative', 'neutral', 'mixed'] as const;
@@ -45,11 +44,10 @@ export function readMentionFilter(query: QueryReader): MentionFilter {
       'semantic search is not available in this version; leave mode out to search the text',
     );
   const included = query.all('include', ['dropped']);
-  const keywords = query.all('keyword');
-  if (!keywords.every(isId)) query.fault('keyword', 'must be the id of a keyword');
+  const keywords = query.ids('keyword', 'a keyword');
   return {
     sources: query.all('source', SOURCE_IDS),
-    authors: query.all('author'),
+    authors: query.all('author').map(handleOf),
     keywords,
     sentiments: query.all('sentiment', SENTIMENTS),
     intents: query.all('intent', INTENTS),
@@ -60,6 +58,14 @@ export function readMentionFilter(query: QueryReader): MentionFilter {
     texts: textsOf(query),
     dropped: included.length > 0,
   };
+}
+
+/** A handle as it is compared: without `@` or `u/` in front, in any case. */
+function handleOf(text: string): string {
+  return text
+    .trim()
+    .replace(/^(@|\/?u\/)/i, '')
+    .toLowerCase();
 }
 
 function textsOf(query: QueryReader): string[] {
@@ -85,7 +91,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
     params[name] = values;
   };
   anyOf('sources', 'source', filter.sources);
-  anyOf('authors', 'author', filter.authors);
+  anyOf('authors', 'lowerUTF8(author)', filter.authors);
   anyOf(
     'keywords',
     'toString(keyword_id)',

@@ -2,10 +2,11 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { KeywordDefinitionSchema, KeywordEventSchema, WatchSchema, type KeywordEvent } from '#contracts';
 import { Refusal } from '#kernel';
-import { decide, evolve, nothingYet, type KeywordCommand } from './keyword.js';
+import { decide, evolve, nothingYet, type KeywordCommand, type Twin } from './keyword.js';
 
 const event = (init: MessageInitShape<typeof KeywordEventSchema>['event']) =>
   create(KeywordEventSchema, { event: init });
+const twin: Twin = { watchId: 'w9', keyword: undefined };
 const definition = create(KeywordDefinitionSchema, { name: 'Acme' });
 const watch = (criteriaHash: string, source = 'rss') =>
   create(WatchSchema, { watchId: `w-${criteriaHash}`, source, criteriaHash, intervalSeconds: 600 });
@@ -28,7 +29,7 @@ const createWatch: Extract<KeywordCommand, { kind: 'create-watch' }> = {
   webhookUrl: 'https://example.org/',
   ai: undefined,
   analysis: true,
-  collides: false,
+  twin: undefined,
 };
 const watchCreated = event({
   case: 'watchCreated',
@@ -42,7 +43,7 @@ const change = (more: Partial<Extract<KeywordCommand, { kind: 'change-watch' }>>
   intervalSeconds: undefined,
   webhookUrl: undefined,
   isActive: undefined,
-  collides: false,
+  twin: undefined,
   creditsRemaining: 100,
   ...more,
 });
@@ -97,7 +98,7 @@ describe('a lone watch', () => {
   it('is made once', () => given(watchCreated).when(createWatch).then(CONFLICT));
   it('is refused where an active one has the same search', () =>
     given()
-      .when({ ...createWatch, collides: true })
+      .when({ ...createWatch, twin })
       .then(DUPLICATE));
   it('is changed in what is given, and in that alone', () => {
     given(watchCreated)
@@ -124,10 +125,10 @@ describe('a lone watch', () => {
       .when(change({ isActive: true }))
       .then([watchChanged({ isActive: true })]);
     given(...paused)
-      .when(change({ isActive: true, collides: true }))
+      .when(change({ isActive: true, twin }))
       .then(DUPLICATE);
     given(...paused)
-      .when(change({ intervalSeconds: 60, collides: true }))
+      .when(change({ intervalSeconds: 60, twin }))
       .then([watchChanged({ intervalSeconds: 60 })]);
   });
   it('is retired, once', () => {

@@ -66,7 +66,8 @@ export type KeywordCommand =
       ai: AgentStep | undefined;
       analysis: boolean;
       /** True when the account has an active watch on the same search, a keyword's or a lone one. */
-      collides: boolean;
+      /** A watch of the account with the same search. */
+      twin: Twin | undefined;
     }
   | {
       kind: 'change-watch';
@@ -75,7 +76,7 @@ export type KeywordCommand =
       webhookUrl: string | undefined;
       /** True takes every reason to rest away: plan and credits have to allow it by then. */
       isActive: boolean | undefined;
-      collides: boolean;
+      twin: Twin | undefined;
       creditsRemaining: number;
     }
   | { kind: 'retire-watch' };
@@ -97,7 +98,7 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       return [event({ case: 'keywordRetired', value: {} })];
     case 'create-watch': {
       if (state.status !== 'none') throw Refusal.conflict('the watch exists already');
-      if (command.collides) throw sameSearch();
+      if (command.twin) throw sameSearch(command.twin);
       const { watch, webhookUrl, ai, analysis } = command;
       return [event({ case: 'watchCreated', value: { watch, webhookUrl, ai, analysis } })];
     }
@@ -241,18 +242,31 @@ function sameWatches(now: readonly Watch[], before: readonly Watch[]): boolean {
 }
 
 function refuseTwins(watches: readonly Watch[]): void {
-  const seen = new Set<string>();
+  const places = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const { source, criteriaHash } of watches) {
-    if (seen.has(criteriaHash))
+    const place = counts.get(source) ?? 0;
+    counts.set(source, place + 1);
+    const twin = places.get(criteriaHash);
+    if (twin !== undefined)
       throw new Refusal(409, 'DUPLICATE_SEARCH', `the keyword holds the same search on ${source} twice`, [
-        { path: 'sources', message: `two searches on ${source} have the same criteria` },
+        { path: 'sources', message: `searches ${twin} and ${place} on ${source} have the same criteria` },
       ]);
-    seen.add(criteriaHash);
+    places.set(criteriaHash, place);
   }
 }
 
-function sameSearch(): Refusal {
-  return new Refusal(409, 'DUPLICATE_SEARCH', 'an active watch of this account has the same search');
+/** A watch that has the same search. */
+export interface Twin {
+  watchId: string;
+  /** The keyword that it belongs to; undefined of a lone watch. */
+  keyword: { id: string; name: string } | undefined;
+}
+
+export function sameSearch({ watchId, keyword }: Twin): Refusal {
+  const owner = keyword ? ` of the keyword ${JSON.stringify(keyword.name)} (${keyword.id})` : '';
+  const message = `the active watch ${watchId}${owner} has the same search`;
+  return new Refusal(409, 'DUPLICATE_SEARCH', message, [{ path: 'criteria', message }]);
 }
 
 function event(init: MessageInitShape<typeof KeywordEventSchema>['event']): KeywordEvent {

@@ -3,12 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KeywordDefinitionSchema, WatchSchema, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
-import { decide, evolve, nothingYet, type KeywordCommand, type KeywordState } from './keyword.js';
+import { decide, evolve, nothingYet, type KeywordCommand, type KeywordState, type Twin } from './keyword.js';
 import { PAUSE_REASONS, type PauseReason } from './pauses.js';
 import { reconcile } from './reconcile.js';
 
 const watch = (watchId: string, criteriaHash: string, more = {}) =>
   create(WatchSchema, { watchId, source: 'rss', searchId: 's', criteriaHash, intervalSeconds: 600, ...more });
+const twin: Twin = { watchId: 'w9', keyword: { id: 'k9', name: 'Other' } };
 const definition = (name: string) => create(KeywordDefinitionSchema, { name, webhookMode: 'all' });
 
 /** What has been decided so far, and what is asked next. */
@@ -31,7 +32,7 @@ const loneWatch = (): KeywordState =>
     webhookUrl: undefined,
     ai: undefined,
     analysis: false,
-    collides: false,
+    twin: undefined,
   }).state;
 const pause = (reason: PauseReason, creditsNeeded = 0): KeywordCommand => ({
   kind: 'pause',
@@ -229,12 +230,12 @@ describe('a keyword', () => {
 });
 
 describe('a lone watch that is told to run', () => {
-  const told = (collides = false): KeywordCommand => ({
+  const told = (twin?: Twin): KeywordCommand => ({
     kind: 'change-watch',
     intervalSeconds: undefined,
     webhookUrl: undefined,
     isActive: true,
-    collides,
+    twin,
     creditsRemaining: 7,
   });
 
@@ -253,10 +254,10 @@ describe('a lone watch that is told to run', () => {
   });
 
   it('and runs already is unchanged, even beside another on the same search', () => {
-    expect(run(loneWatch(), told(true)).events).toEqual([]);
+    expect(run(loneWatch(), told(twin)).events).toEqual([]);
   });
 
   it('is refused while another runs on the same search', () => {
-    expect(refusal(told(true), run(loneWatch(), pause('plan')).state)).toEqual([409, 'DUPLICATE_SEARCH']);
+    expect(refusal(told(twin), run(loneWatch(), pause('plan')).state)).toEqual([409, 'DUPLICATE_SEARCH']);
   });
 });

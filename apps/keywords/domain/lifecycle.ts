@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { KeywordEventSchema, type KeywordEvent, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
-import type { KeywordCommand, KeywordState } from './keyword.js';
+import type { KeywordCommand, KeywordState, Twin } from './keyword.js';
 import type { PauseReason } from './pauses.js';
 
 /** Adds a reason to rest. */
@@ -74,10 +74,10 @@ export function priceAnew(
 export function changeWatch(
   command: Extract<KeywordCommand, { kind: 'change-watch' }>,
   state: KeywordState,
-  refusal: () => Refusal,
+  refusal: (twin: Twin) => Refusal,
   after: (state: KeywordState, event: KeywordEvent) => KeywordState,
 ): KeywordEvent[] {
-  const { intervalSeconds, webhookUrl, isActive, collides, creditsRemaining } = command;
+  const { intervalSeconds, webhookUrl, isActive, twin, creditsRemaining } = command;
   if (state.status !== 'watch') throw Refusal.notFound('watch');
   const isPausedByUser = state.pauses.reasons.includes('user');
   const changes = {
@@ -92,7 +92,7 @@ export function changeWatch(
   const resumed = isActive
     ? resume({ kind: 'resume', reasons, creditsRemaining }, changed.reduce(after, state))
     : [];
-  if ((changes.isActive || resumed.length > 0) && collides) throw refusal();
+  if (twin && (changes.isActive || resumed.length > 0)) throw refusal(twin);
   return [...changed, ...resumed];
 }
 

@@ -25,6 +25,7 @@ import { reconcile } from '../domain/reconcile.js';
 import { isScheduled } from '../domain/schedule.js';
 import { Admission, type Admitted } from '../planning/admission.js';
 import { plannedSearches, withIds } from '../planning/planned-searches.js';
+import { KeywordWarnings } from '../planning/keyword-warnings.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
 /** Carries out what makes, changes and ends keywords. */
@@ -33,6 +34,7 @@ export class KeywordsHandler {
   constructor(
     private readonly decisions: KeywordDecisions,
     private readonly admission: Admission,
+    private readonly warnings: KeywordWarnings,
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
@@ -55,17 +57,21 @@ export class KeywordsHandler {
     this.decisions.tryNew(accountId, command);
     const searches = plannedSearches(definition);
     const estimate = this.admission.estimateOf({ ...admitted, searches }, definition);
-    return create(EstimatedSchema, { estimateJson: JSON.stringify(estimate) });
+    const warnings = await this.warnings.of(tx, accountId, definition);
+    return create(EstimatedSchema, { estimateJson: JSON.stringify(estimate), warnings });
   }
 
   /** The command's id becomes the keyword's, so that a repeated command meets its own subject. */
   private async create(command: CreateKeyword) {
     const definition = withIds(required(command.definition));
-    await this.decisions.run(command, command.commandId, async (tx) => {
-      const { command: decided } = await this.creation(tx, command.accountId, definition);
+    const { accountId, commandId } = command;
+    await this.decisions.run(command, commandId, async (tx) => {
+      const { command: decided } = await this.creation(tx, accountId, definition);
       return decided;
     });
-    return create(MadeSchema, { id: command.commandId });
+    const { manager } = this.decisions.database;
+    const warnings = await this.warnings.of(manager, accountId, definition, commandId);
+    return create(MadeSchema, { id: commandId, warnings });
   }
 
   private async creation(

@@ -16,6 +16,7 @@ import { Refusal } from '#kernel';
 import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
 import type { Tx } from '#postgres';
 import { priceOf } from '#quotes';
+import type { Twin } from '../domain/keyword.js';
 import { Admission, requireCredits } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
@@ -58,12 +59,12 @@ export class WatchesHandler {
     await this.decisions.run(command, commandId, async (tx) => {
       const use = await planUseOf(tx, accountId);
       this.admission.requireWatchFit(use.plan, watch);
-      if (!(await collides(tx, accountId, hash, commandId))) {
+      const twin = await twinOf(tx, accountId, hash, commandId);
+      if (!twin) {
         requireRoom(use, { keywords: 0, searchSlots: 1 });
         requireCredits(await balanceOf(tx, accountId), [watch]);
-        return { kind: 'create-watch', watch, webhookUrl, ai, analysis, collides: false };
       }
-      return { kind: 'create-watch', watch, webhookUrl, ai, analysis, collides: true };
+      return { kind: 'create-watch', watch, webhookUrl, ai, analysis, twin };
     });
     return create(MadeSchema, { id: commandId });
   }
@@ -80,7 +81,7 @@ export class WatchesHandler {
         isActive,
         creditsRemaining,
       } as const;
-      if (state.status !== 'watch') return { ...unchanged, collides: false };
+      if (state.status !== 'watch') return { ...unchanged, twin: undefined };
       const watch = { ...state.watch, intervalSeconds: intervalSeconds ?? state.watch.intervalSeconds };
       const { reasons, creditsNeeded } = state.pauses;
       const fromPlan = isActive && reasons.includes('plan');
@@ -90,7 +91,7 @@ export class WatchesHandler {
       if (fromPlan) requireRoom(use, { keywords: 0, searchSlots: 1 });
       if (isActive && reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
         throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
-      return { ...unchanged, collides: await collides(tx, accountId, watch.criteriaHash, watchId) };
+      return { ...unchanged, twin: await twinOf(tx, accountId, watch.criteriaHash, watchId) };
     });
     return create(MadeSchema, { id: watchId });
   }
@@ -115,12 +116,21 @@ export class WatchesHandler {
 }
 
 /** A watch that only rests, but for its user, will run again by itself. */
-async function collides(tx: Tx, accountId: string, hash: string, exceptWatchId: string): Promise<boolean> {
-  const rows: unknown[] = await tx.query(
-    `SELECT 1 FROM watches w LEFT JOIN keywords k USING (keyword_id)
+async function twinOf(
+  tx: Tx,
+  accountId: string,
+  hash: string,
+  exceptWatchId: string,
+): Promise<Twin | undefined> {
+  const rows: { watch_id: string; keyword_id: string | null; name: string | null }[] = await tx.query(
+    `SELECT w.watch_id, w.keyword_id, k.name FROM watches w LEFT JOIN keywords k USING (keyword_id)
      WHERE w.account_id = $1 AND w.criteria_hash = $2 AND w.watch_id <> $3 AND w.retired_at IS NULL
-       AND NOT w.disabled AND NOT 'user' = ANY (COALESCE(k.pauses, w.pauses))`,
+       AND NOT w.disabled AND NOT 'user' = ANY (COALESCE(k.pauses, w.pauses))
+     ORDER BY w.watch_id LIMIT 1`,
     [accountId, hash, exceptWatchId],
   );
-  return rows.length > 0;
+  const twin = rows[0];
+  if (!twin) return undefined;
+  const { keyword_id: id, name } = twin;
+  return { watchId: twin.watch_id, keyword: id === null ? undefined : { id, name: name ?? '' } };
 }

@@ -21,6 +21,7 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
   return {
     id: 'ai_answers',
     requiredSettings: [ENGINES.map(tokenSetting)],
+    filterKeys: ['prompt', 'brands', 'brand_domains', 'engines'],
     commonGrid: false,
     hasSearch: true,
     // A brand that has left the answer is what a search looks for, too.

@@ -16,6 +16,7 @@ export function createBlueskyConnector(settings: BlueskySettings): SourceConnect
   return {
     id: 'bluesky',
     requiredSettings: ['SOURCE_BLUESKY_CLIENT_ID', 'SOURCE_BLUESKY_CLIENT_SECRET'],
+    filterKeys: [],
     commonGrid: false,
     hasSearch: true,
     // 600 a minute are allowed; its staff ask that the search be not used in bulk.

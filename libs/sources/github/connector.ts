@@ -27,6 +27,7 @@ export function createGithubConnector(settings: GithubSettings): SourceConnector
   return {
     id: 'github',
     requiredSettings: [],
+    filterKeys: ['kinds', 'language', 'org', 'repo', 'user'],
     commonGrid: false,
     hasSearch: true,
     // 30 searches a minute with a token, 10 without, less a margin. At once are few allowed: secondary limits.

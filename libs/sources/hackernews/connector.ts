@@ -16,6 +16,7 @@ export function createHackernewsConnector(): SourceConnector {
   return {
     id: 'hackernews',
     requiredSettings: [],
+    filterKeys: [],
     commonGrid: true,
     hasSearch: true,
     // 10,000 requests an hour and address, less a margin.

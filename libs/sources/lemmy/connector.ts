@@ -41,6 +41,7 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
   return {
     id: 'lemmy',
     requiredSettings: [],
+    filterKeys: ['community', 'instances'],
     // The lists of newest things are read once for all searches that are due together.
     commonGrid: true,
     hasSearch: true,

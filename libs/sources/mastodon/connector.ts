@@ -34,6 +34,7 @@ export function createMastodonConnector(settings: MastodonSettings): SourceConne
   return {
     id: 'mastodon',
     requiredSettings: [],
+    filterKeys: ['instances'],
     // Timelines are read once for all searches that are due together.
     commonGrid: true,
     hasSearch: true,

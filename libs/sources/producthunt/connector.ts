@@ -25,6 +25,7 @@ export function createProducthuntConnector(settings: ProducthuntSettings): Sourc
     requiredSettings: [
       ['SOURCE_PRODUCTHUNT_TOKEN', 'SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET'],
     ],
+    filterKeys: ['topic'],
     commonGrid: true,
     hasSearch: false,
     // 6,250 points in 15 minutes, of which a page costs an unknown part: their headers say when they are used up.

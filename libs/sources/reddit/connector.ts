@@ -19,6 +19,7 @@ export function createRedditConnector(settings: RedditSettings): SourceConnector
   return {
     id: 'reddit',
     requiredSettings: ['SOURCE_REDDIT_CLIENT_ID', 'SOURCE_REDDIT_CLIENT_SECRET'],
+    filterKeys: ['subreddit'],
     // The listing of all comments serves every search that is due with it.
     commonGrid: true,
     hasSearch: true,

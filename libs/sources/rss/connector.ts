@@ -20,6 +20,7 @@ export function createRssConnector(): SourceConnector {
   return {
     id: 'rss',
     requiredSettings: [],
+    filterKeys: ['feed_urls'],
     commonGrid: true,
     hasSearch: false,
     budget: { requestsPerMinute: 6_000, concurrency: 16, backoff: 'search' },

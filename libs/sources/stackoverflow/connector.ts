@@ -38,6 +38,7 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
   return {
     id: 'stackoverflow',
     requiredSettings: [],
+    filterKeys: ['site', 'tagged'],
     // Answers, and the newest questions, are read once for all searches that are due together.
     commonGrid: true,
     hasSearch: true,

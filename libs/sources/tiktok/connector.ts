@@ -12,6 +12,7 @@ export function createTiktokConnector(settings: TiktokSettings): SourceConnector
   return {
     id: 'tiktok',
     requiredSettings: SETTINGS,
+    filterKeys: ['hashtag', 'region_code', 'username'],
     commonGrid: false,
     hasSearch: true,
     // By the minute TikTok names no limit; by the day there are few.

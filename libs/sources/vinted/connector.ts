@@ -22,6 +22,7 @@ export function createVintedConnector(): SourceConnector {
   return {
     id: 'vinted',
     requiredSettings: [],
+    filterKeys: ['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'],
     commonGrid: false,
     hasSearch: true,
     // No limit is documented; a fast pace is answered with 403 and 429.

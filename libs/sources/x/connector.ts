@@ -18,6 +18,7 @@ export function createXConnector(settings: XSettings): SourceConnector {
   return {
     id: 'x',
     requiredSettings: [TOKEN_SETTING],
+    filterKeys: ['from', 'exclude', 'has', 'lang', 'verified'],
     commonGrid: false,
     itemsPerFirstScan: (criteria) => PAGE_SIZE * queriesOf(criteria, matchModeOf(criteria)).length,
     hasSearch: true,

@@ -17,6 +17,7 @@ export function createYoutubeConnector(settings: YoutubeSettings): SourceConnect
   return {
     id: 'youtube',
     requiredSettings: [KEY_SETTING],
+    filterKeys: ['channel_id', 'duration', 'lang'],
     commonGrid: false,
     hasSearch: true,
     // By the minute Google allows far more than by the day.

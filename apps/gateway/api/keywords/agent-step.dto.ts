@@ -1,5 +1,5 @@
 import { IsObject, IsString, Length } from 'class-validator';
-import { AsItCame, Check } from '../../http/validators.js';
+import { AsItCame, Check, NotBlank } from '../../http/validators.js';
 
 const FIELD_KEYS = new Set(['type', 'description', 'values', 'maxLength']);
 /** The largest that a stored step can hold. */
@@ -7,7 +7,7 @@ const MOST_LENGTH = 2 ** 31 - 1;
 
 /** One instruction and the flat schema of its answer. The schema's keys are the user's own. */
 export class AgentStepDto {
-  @IsString() @Length(1, 800) instruction!: string;
+  @IsString() @Length(1, 800) @NotBlank() instruction!: string;
   @IsObject() @AsItCame() @Check(schemaFault) schema!: Record<string, unknown>;
 }
 

@@ -13,26 +13,38 @@ import {
   Length,
   Max,
   MaxLength,
+  Min,
   MinLength,
   ValidateNested,
 } from 'class-validator';
 import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contracts';
-import { AsItCame, Check, Id, jsonSizeFault, ListOf, Nullable, Optional } from '../../http/validators.js';
+import {
+  AsItCame,
+  Check,
+  Id,
+  jsonSizeFault,
+  ListOf,
+  NotBlank,
+  Nullable,
+  Optional,
+} from '../../http/validators.js';
 
 /** Far more terms than any plan allows: the plan's own limit is told by the plan. */
 const MOST_TERMS = 500;
 /** Of JSON. They are kept with each search of a keyword, in one message. */
 const MOST_FILTERS_KIB = 16;
+/** The largest number of a page, and of rows on one, that can be stored. */
+const MOST_PAGE = 2 ** 31 - 1;
 /** A year. */
 export const LONGEST_INTERVAL_SECONDS = 31_536_000;
 
 class CriteriaFieldsDto {
   @Optional() @IsString() @MaxLength(512) query?: string;
-  @Optional() @IsNumber() priceMin?: number;
-  @Optional() @IsNumber() priceMax?: number;
+  @Optional() @IsNumber() @Min(0) priceMin?: number;
+  @Optional() @IsNumber() @Min(0) priceMax?: number;
   @Optional() @IsString() sort?: string;
-  @Optional() @IsNumber() page?: number;
-  @Optional() @IsNumber() perPage?: number;
+  @Optional() @IsInt() @IsPositive() @Max(MOST_PAGE) page?: number;
+  @Optional() @IsInt() @IsPositive() @Max(MOST_PAGE) perPage?: number;
   /** The user's own keys, kept as they are. */
   @Optional()
   @IsObject()
@@ -52,12 +64,12 @@ class CriteriaFieldsDto {
 
 /** Criteria of one search: what it changes of the global ones, or all that a lone watch has. */
 export class CriteriaDto extends CriteriaFieldsDto {
-  @Optional() @IsString() @MinLength(1) market?: string;
+  @Optional() @IsString() @MinLength(1) @NotBlank() market?: string;
 }
 
 /** The criteria that all searches of a keyword begin with. */
 export class GlobalCriteriaDto extends CriteriaFieldsDto {
-  @IsString() @MinLength(1) market!: string;
+  @IsString() @MinLength(1) @NotBlank() market!: string;
 }
 
 /** One search of a source. */

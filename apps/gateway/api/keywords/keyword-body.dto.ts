@@ -23,6 +23,7 @@ import {
   httpUrlFault,
   Id,
   ListOf,
+  NotBlank,
   Nullable,
   Optional,
   timeZoneFault,
@@ -33,7 +34,7 @@ import { RuleDto } from './rule.dto.js';
 
 /** A mute; a bare string is a mute of its value. */
 export class MuteDto {
-  @IsString() @Length(1, 60) value!: string;
+  @IsString() @Length(1, 60) @NotBlank() value!: string;
   @Optional() @IsIn(MUTE_TARGETS) target?: string;
   @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
   @Optional() @IsIn(MUTE_MATCHES) match?: string;
@@ -41,7 +42,7 @@ export class MuteDto {
 
 /** A VIP; a bare string is a VIP of that handle. */
 export class VipDto {
-  @IsString() @Length(1, 60) handle!: string;
+  @IsString() @Length(1, 60) @NotBlank() handle!: string;
   @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
   @Nullable() @IsString() @MaxLength(120) note?: string | null;
 }
@@ -70,7 +71,7 @@ const TEXT_OR_OBJECT = 'must be a string or an object';
 
 /** The body of a keyword's creation. */
 export class KeywordBodyDto {
-  @IsString() @Length(1, 80) name!: string;
+  @IsString() @Length(1, 80) @NotBlank() name!: string;
   @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds!: number;
   @IsObject() @ValidateNested() @Type(() => GlobalCriteriaDto) globalCriteria!: GlobalCriteriaDto;
   @ListOf(() => SourceEntryDto, 1, SOURCE_IDS.length) sources!: SourceEntryDto[];
@@ -115,6 +116,7 @@ export const READ_ONLY_KEYS = [
   'monthlyCredits',
   'watches',
   'resetSearches',
+  'warnings',
 ] as const;
 
 /** A bare string stands for an object with that one key. What is neither stays as it is, and is refused as such. */

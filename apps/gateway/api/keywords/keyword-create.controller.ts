@@ -6,7 +6,7 @@ import { COMMANDS, type Bus } from '#messaging';
 import { BUS } from '#platform';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
-import { inSpellingOf, type Spelling } from '../../http/body.js';
+import { inSpellingOf, spelledAs, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { send } from '../../http/commands.js';
 import { EstimateTokens } from './estimate-tokens.js';
@@ -61,11 +61,12 @@ export class KeywordCreateController {
     try {
       const definition = this.input.whole(raw, spelling);
       const command = create(EstimateKeywordSchema, { accountId, definition });
-      const { estimateJson } = await inSpellingOf(raw, () =>
+      const { estimateJson, warnings } = await inSpellingOf(raw, () =>
         send(this.bus, COMMANDS.estimateKeyword, command),
       );
       const token = this.tokens.issue(accountId, raw, systemClock.now());
-      return { valid: true, estimate: JSON.parse(estimateJson) as object, ...token };
+      const estimate = JSON.parse(estimateJson) as object;
+      return { valid: true, estimate, ...token, warnings: spelledAs(raw, warnings) };
     } catch (error) {
       if (!(error instanceof Refusal) || error.status >= 500) throw error;
       const { status, code, message, details } = error;
@@ -83,7 +84,7 @@ export class KeywordCreateController {
     const definition: KeywordDefinition = this.input.whole(raw, spelling);
     this.tokens.check(accountId, raw, token, systemClock.now());
     const command = create(CreateKeywordSchema, { commandId, accountId, definition });
-    const { id } = await inSpellingOf(raw, () => send(this.bus, COMMANDS.createKeyword, command));
-    return this.views.of(accountId, id);
+    const { id, warnings } = await inSpellingOf(raw, () => send(this.bus, COMMANDS.createKeyword, command));
+    return { ...(await this.views.of(accountId, id)), warnings: spelledAs(raw, warnings) };
   }
 }

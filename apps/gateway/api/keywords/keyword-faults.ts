@@ -18,18 +18,38 @@ export function keywordQuestions(body: KeywordBodyDto, sources: Sources): (() =>
   return [
     () => termFaults(body.globalCriteria, 'globalCriteria'),
     ...listOf(body.sources).map((_, index) => () => sourceFaults(body, index, sources)),
-    ...listOf(body.rules).map((rule, index) => () => ruleFaults(rule, index)),
+    ...listOf(body.rules).map((rule, index) => () => ruleFaults(rule, index, body.aiStep)),
     () => twiceFaults(listOf(body.rules), 'rules'),
     () => scheduleFaults(body),
   ];
 }
 
-function ruleFaults({ when }: RuleDto, index: number): Fault[] {
+function ruleFaults({ when, then }: RuleDto, index: number, step: KeywordBodyDto['aiStep']): Fault[] {
   const clauses = 'all' in when ? (when.all as { field: unknown; op: unknown }[]) : [];
-  return clauses.flatMap((clause, n) => {
-    const fault = clauseFault(clause.field, clause.op);
+  const ofClauses = clauses.flatMap((clause, n) => {
+    const fault = clauseFault(clause.field, clause.op) ?? stepFault(clause.field, step);
     return fault ? [{ path: `rules[${index}].when.all[${n}].${fault.key}`, message: fault.message }] : [];
   });
+  const ofActions = then.flatMap(({ type, label }, n) =>
+    type === 'mark' && label === undefined
+      ? [{ path: `rules[${index}].then[${n}].label`, message: 'is required for mark' }]
+      : [],
+  );
+  return [...ofClauses, ...ofActions];
+}
+
+/** The fault of a clause that reads what no agent step answers. */
+function stepFault(
+  field: unknown,
+  step: KeywordBodyDto['aiStep'],
+): { key: 'field'; message: string } | undefined {
+  const name = typeof field === 'string' ? /^ai\.(.+)$/.exec(field)?.[1] : undefined;
+  if (name === undefined) return undefined;
+  if (!step)
+    return { key: 'field', message: `reads the agent step, and the keyword has none: add an aiStep` };
+  if (Object.hasOwn(step.schema, name)) return undefined;
+  const known = Object.keys(step.schema).map((key) => `ai.${key}`);
+  return { key: 'field', message: `is no field of the agent step; its fields are ${known.join(', ')}` };
 }
 
 /** An id names one of a list. */

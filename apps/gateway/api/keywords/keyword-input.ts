@@ -53,11 +53,16 @@ export class KeywordInput {
   }
 }
 
+/** Keys that have to fit each other: a change of one can make the other wrong. */
+const TOGETHER: readonly (readonly string[])[] = [
+  ['globalCriteria', 'sources'],
+  ['rules', 'aiStep'],
+];
+
 /** What was not touched may have become wrong meanwhile (a source that is no longer configured): no fault of this change. */
 function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
   const key = /^[^.[]*/.exec(path)?.[0] ?? '';
-  const searches = ['globalCriteria', 'sources'];
-  return given.has(key) || (searches.includes(key) && searches.some((one) => given.has(one)));
+  return given.has(key) || TOGETHER.some((keys) => keys.includes(key) && keys.some((one) => given.has(one)));
 }
 
 /** They are taken and passed over, so that a keyword can be read, changed and sent back. */

@@ -16,7 +16,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { SOURCE_IDS, type SourceId } from '#contracts';
-import { Check, Id, ListOf, Nullable, Optional } from '../../http/validators.js';
+import { Check, Id, ListOf, NotBlank, Nullable, Optional } from '../../http/validators.js';
 import { clauseValueFault, OPERATORS } from './rule-fields.js';
 
 /** One comparison of a mention's field. */
@@ -67,7 +67,7 @@ export class ActionDto {
 /** A rule of a keyword. */
 export class RuleDto {
   @Optional() @Id() id?: string;
-  @IsString() @Length(1, 60) name!: string;
+  @IsString() @Length(1, 60) @NotBlank() name!: string;
   @Optional() @IsBoolean() enabled?: boolean;
   @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
   @Check((value) => (typeof value === 'object' && value !== null ? undefined : 'must be a condition'))

@@ -71,6 +71,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
         estimate: ref('Estimate'),
         estimateToken: told('For the header `Service-Estimate-Token` of the create', TEXT),
         estimateTokenExpiresAt: INSTANT,
+        warnings: told('What of the body would be stored and have no effect', listOf(ref('Fault'))),
       }),
       object({
         valid: { const: false },

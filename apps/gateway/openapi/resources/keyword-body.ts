@@ -83,6 +83,7 @@ const readOnly = [
   'monthlyCredits',
   'watches',
   'resetSearches',
+  'warnings',
 ];
 const passedOver = Object.fromEntries(readOnly.map((key) => [key, told('Passed over', {})]));
 

@@ -100,6 +100,10 @@ const activity = object(
 
 export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Keyword: object(keyword),
+  CreatedKeyword: object({
+    ...keyword,
+    warnings: told('What of the body is stored and has no effect', listOf(ref('Fault'))),
+  }),
   ChangedKeyword: object({ ...keyword, resetSearches: listOf(ref('ResetSearch')) }),
   KeywordWatch: object({
     id: ID,
@@ -171,7 +175,7 @@ export const keywordRoutes: readonly Route[] = [
       body: ref('KeywordBody'),
       example: EXAMPLE,
       status: 201,
-      answer: ref('Keyword'),
+      answer: ref('CreatedKeyword'),
     },
     { body: ref('QueryBody'), example: EXAMPLE_IN_CAMEL_CASE },
   ),

@@ -1,0 +1,135 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { KeywordDefinition, SourceId } from '#contracts';
+import type { Fault } from '#kernel';
+import type { Tx } from '#postgres';
+import type { SourceSetup } from '#sources';
+import { SOURCES } from '../config.js';
+import { plannedSearches, type PlannedSearch } from './planned-searches.js';
+
+/** What of a keyword is accepted and stored, and has no effect: told to its author, refused to nobody. */
+@Injectable()
+export class KeywordWarnings {
+  constructor(@Inject(SOURCES) private readonly sources: ReadonlyMap<SourceId, SourceSetup>) {}
+
+  /**
+   * @param keywordId of the keyword itself, where it exists already
+   * @returns paths as in the body, in camelCase
+   */
+  async of(tx: Tx, accountId: string, definition: KeywordDefinition, keywordId?: string): Promise<Fault[]> {
+    const searches = plannedSearches(definition).filter(({ enabled }) => enabled);
+    return [
+      ...NOT_ACTED_ON.flatMap(({ path, isUsed, message }) => (isUsed(definition) ? [{ path, message }] : [])),
+      ...searches.flatMap((search) => this.ofSearch(search, definition)),
+      ...(await twinOf(tx, accountId, searches, keywordId)),
+    ].filter(isFirst);
+  }
+
+  private ofSearch({ source, criteria, searchId }: PlannedSearch, definition: KeywordDefinition): Fault[] {
+    const read = this.sources.get(source)?.connector.filterKeys ?? [];
+    const ignored = Object.keys(criteria.filters ?? {}).filter((key) => !read.includes(key));
+    return ignored.flatMap((key) => {
+      // Global filters are everybody's: a key that another of the keyword's sources reads is no slip.
+      const path = pathOfFilter(definition, source, searchId, key);
+      if (path.startsWith('globalCriteria') && this.isReadByAnother(definition, key)) return [];
+      const known = read.length > 0 ? `its keys are ${read.join(', ')}` : 'it has none';
+      return [{ path, message: `${source} does not read this filter; ${known}` }];
+    });
+  }
+
+  private isReadByAnother({ sources }: KeywordDefinition, key: string): boolean {
+    return sources.some(({ source, enabled }) => {
+      const read = this.sources.get(source as SourceId)?.connector.filterKeys;
+      return enabled && read?.includes(key);
+    });
+  }
+}
+
+/** Keys that are stored and not acted on in this version. A part that is built takes its line out. */
+const NOT_ACTED_ON: readonly {
+  path: string;
+  isUsed(definition: KeywordDefinition): boolean;
+  message: string;
+}[] = [
+  {
+    path: 'rules',
+    isUsed: ({ rules }) => rules.some(({ enabled }) => enabled),
+    message: 'rules are stored and do not run yet',
+  },
+  {
+    path: 'webhookMode',
+    isUsed: ({ webhookMode }) => webhookMode === 'rules',
+    message: 'rules do not run yet: nothing is pushed in this mode',
+  },
+  { path: 'aiStep', isUsed: ({ aiStep }) => aiStep !== undefined, message: 'the step does not run yet' },
+  {
+    path: 'aiEnabled',
+    isUsed: ({ aiEnabled, aiPreset, aiPrompt }) => aiEnabled || Boolean(aiPreset) || Boolean(aiPrompt),
+    message: 'mentions are not sorted into buckets yet',
+  },
+  {
+    path: 'coBrandsEnabled',
+    isUsed: ({ coBrandsEnabled }) => coBrandsEnabled,
+    message: 'co-brands are not read yet',
+  },
+  {
+    path: 'spikeAlert',
+    isUsed: ({ spikeAlert }) => Boolean(spikeAlert),
+    message: 'spikes are not watched for yet',
+  },
+  {
+    path: 'webhookEvents',
+    isUsed: ({ webhookEvents }) => webhookEvents.some((type) => NOT_EMITTED.has(type)),
+    message: `${['keyword.alert_fired', 'keyword.report_ready'].join(' and ')} do not happen yet`,
+  },
+  {
+    path: 'webhookEvents',
+    isUsed: ({ webhookEvents, webhookUrl }) => webhookEvents.length > 0 && !webhookUrl,
+    message: 'there is no webhookUrl that they could go to',
+  },
+];
+const NOT_EMITTED: ReadonlySet<string> = new Set(['keyword.alert_fired', 'keyword.report_ready']);
+
+function isFirst({ path, message }: Fault, index: number, all: readonly Fault[]): boolean {
+  return all.findIndex((other) => other.path === path && other.message === message) === index;
+}
+
+/** Where a filter of a search was written: in its overrides, or in the global criteria. */
+function pathOfFilter(
+  definition: KeywordDefinition,
+  source: string,
+  searchId: string | null,
+  key: string,
+): string {
+  const index = definition.sources.findIndex((entry) => entry.source === source);
+  const searches = definition.sources[index]?.searches ?? [];
+  const n = searches.findIndex(({ id }) => (id || null) === searchId);
+  const isOwn = n >= 0 && Object.hasOwn(searches[n]?.overrides?.filters ?? {}, key);
+  return isOwn
+    ? `sources[${index}].searches[${n}].overrides.filters.${key}`
+    : `globalCriteria.filters.${key}`;
+}
+
+/** Another keyword of the account that watches exactly the same searches: every match is then caught and paid twice. */
+async function twinOf(
+  tx: Tx,
+  accountId: string,
+  searches: readonly PlannedSearch[],
+  keywordId: string | undefined,
+): Promise<Fault[]> {
+  const hashes = [...new Set(searches.map(({ criteriaHash }) => criteriaHash))].sort();
+  if (hashes.length === 0) return [];
+  const rows: { keyword_id: string; name: string }[] = await tx.query(
+    `SELECT k.keyword_id, k.name FROM keywords k JOIN watches w USING (keyword_id)
+     WHERE k.account_id = $1 AND k.state <> 'retired' AND k.keyword_id IS DISTINCT FROM $3
+       AND w.retired_at IS NULL AND NOT w.disabled
+       AND k.keyword_id IN (SELECT keyword_id FROM watches WHERE account_id = $1 AND criteria_hash = $4)
+     GROUP BY k.keyword_id, k.name
+     HAVING array_agg(DISTINCT w.criteria_hash ORDER BY w.criteria_hash) = $2::text[]
+     ORDER BY k.keyword_id LIMIT 1`,
+    [accountId, hashes, keywordId ?? null, hashes[0]],
+  );
+  return rows.map(({ keyword_id, name }) => ({
+    path: '',
+    message: `the keyword ${JSON.stringify(name)} (${keyword_id}) has the same searches: each match is caught and charged twice`,
+  }));
+}

@@ -1,0 +1,287 @@
+import { gunzipSync, brotliDecompressSync } from 'node:zlib';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertRows } from '#clickhouse';
+import { newId } from '#kernel';
+import {
+  keywordBody,
+  mentionRow,
+  startInterface,
+  type InterfaceUnderTest,
+  type Tenant,
+} from './interface-under-test.js';
+
+let service: InterfaceUnderTest;
+let ada: Tenant;
+
+beforeAll(async () => {
+  service = await startInterface({ SOURCE_VINTED_ENABLED: 'true' });
+  ada = await service.tenant();
+});
+afterAll(() => service?.stop());
+
+const detailsOf = async (body: object) => (await ada.api.post('/v1/keywords', body)).body.details;
+
+describe('a body that makes no sense', () => {
+  const item = (field: string) => ({ kind: 'item', all: [{ field, op: 'eq', value: 'x' }] });
+
+  it.each([
+    [
+      'mark without a label',
+      { rules: [{ name: 'r', when: item('text'), then: [{ type: 'mark' }] }] },
+      'rules[0].then[0].label',
+      'is required for mark',
+    ],
+    [
+      'ai.x without a step',
+      { rules: [{ name: 'r', when: item('ai.mood'), then: [{ type: 'stop' }] }] },
+      'rules[0].when.all[0].field',
+      'reads the agent step, and the keyword has none: add an aiStep',
+    ],
+    ['a blank name', { name: ' \t' }, 'name', 'must not be blank'],
+    [
+      'page 0',
+      { global_criteria: { market: 'global', query: 'a', page: 0 } },
+      'global_criteria.page',
+      'must be a positive number',
+    ],
+    [
+      'a negative price',
+      { global_criteria: { market: 'global', query: 'a', price_min: -1 } },
+      'global_criteria.price_min',
+      'must not be less than 0',
+    ],
+  ])('is refused: %s', async (_, more, path, message) => {
+    expect(await detailsOf(keywordBody(more))).toEqual([{ path, message }]);
+  });
+
+  it('is refused for a clause on a field that the agent step does not have', async () => {
+    const details = await detailsOf(
+      keywordBody({
+        ai_step: { instruction: 'Read it.', schema: { product: { type: 'string' } } },
+        rules: [{ name: 'r', when: item('ai.mood'), then: [{ type: 'stop' }] }],
+      }),
+    );
+    expect(details).toEqual([
+      {
+        path: 'rules[0].when.all[0].field',
+        message: 'is no field of the agent step; its fields are ai.product',
+      },
+    ]);
+  });
+
+  it('is refused for a PATCH that takes away the agent step that a rule reads', async () => {
+    const step = { instruction: 'Read it.', schema: { mood: { type: 'string' } } };
+    const made = await ada.api.post(
+      '/v1/keywords',
+      keywordBody({ ai_step: step, rules: [{ name: 'r', when: item('ai.mood'), then: [{ type: 'stop' }] }] }),
+    );
+    const { status, body } = await ada.api.patch(`/v1/keywords/${made.body.id}`, { ai_step: null });
+    expect([status, body.details[0].path]).toEqual([400, 'rules[0].when.all[0].field']);
+  });
+
+  it('is refused with MARKET_DISABLED and the list of markets, where the source has one', async () => {
+    const { status, body } = await ada.api.post(
+      '/v1/keywords',
+      keywordBody({
+        global_criteria: { market: 'narnia', query: 'a' },
+        sources: [{ source: 'vinted', enabled: true }],
+      }),
+    );
+    expect([status, body.code]).toEqual([400, 'MARKET_DISABLED']);
+    expect(body.error).toMatch(
+      /^global_criteria\.market: vinted has no market "narnia"; its markets are .*\bfr\b/,
+    );
+  });
+});
+
+describe('warnings', () => {
+  const body = () =>
+    keywordBody({
+      global_criteria: {
+        market: 'global',
+        query: `acme ${newId()}`,
+        filters: { subreddit: 'x', feed_urls: [] },
+      },
+      spike_alert: 'low',
+      webhook_events: ['keyword.paused'],
+    });
+
+  it('tell in the create and its estimate what has no effect, in the spelling of the body', async () => {
+    const sent = body();
+    const wanted = [
+      { path: 'spike_alert', message: 'spikes are not watched for yet' },
+      { path: 'webhook_events', message: 'there is no webhookUrl that they could go to' },
+      {
+        path: 'global_criteria.filters.subreddit',
+        message: 'hackernews does not read this filter; it has none',
+      },
+      {
+        path: 'global_criteria.filters.feed_urls',
+        message: 'hackernews does not read this filter; it has none',
+      },
+    ];
+    const estimate = await ada.api.post('/v1/keywords/estimate', sent);
+    expect(estimate.body.warnings).toEqual(wanted);
+    const made = await ada.api.post('/v1/keywords', sent);
+    expect([made.status, made.body.warnings]).toEqual([201, wanted]);
+    // A keyword that was read can be sent back with them.
+    expect((await ada.api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
+  });
+
+  it('are empty for a body without such parts', async () => {
+    const { body: made } = await ada.api.post(
+      '/v1/keywords',
+      keywordBody({ global_criteria: { market: 'global', query: newId() } }),
+    );
+    expect(made.warnings).toEqual([]);
+  });
+
+  it('do not tell of a filter that another source of the keyword reads', async () => {
+    const { body: made } = await ada.api.post(
+      '/v1/keywords',
+      keywordBody({
+        global_criteria: { market: 'global', query: newId(), filters: { community: 'news' } },
+        sources: [
+          { source: 'hackernews', enabled: true },
+          { source: 'lemmy', enabled: true },
+        ],
+      }),
+    );
+    expect(made.warnings).toEqual([]);
+  });
+
+  it('name an identical keyword, and never one of another account', async () => {
+    const sent = keywordBody({ name: 'First', global_criteria: { market: 'global', query: newId() } });
+    const first = (await ada.api.post('/v1/keywords', sent)).body;
+    const message = `the keyword "First" (${first.id}) has the same searches: each match is caught and charged twice`;
+    expect((await ada.api.post('/v1/keywords/estimate', sent)).body.warnings).toEqual([
+      { path: '', message },
+    ]);
+    expect((await ada.api.post('/v1/keywords', sent)).body.warnings).toEqual([{ path: '', message }]);
+    const bob = await service.tenant();
+    expect((await bob.api.post('/v1/keywords', sent)).body.warnings).toEqual([]);
+  });
+});
+
+describe('DUPLICATE_SEARCH', () => {
+  it('names the watch and its keyword', async () => {
+    const query = newId();
+    const keyword = (
+      await ada.api.post(
+        '/v1/keywords',
+        keywordBody({ name: 'Mine', global_criteria: { market: 'global', query } }),
+      )
+    ).body;
+    const { status, body } = await ada.api.post('/v1/hackernews/watches', {
+      criteria: { query, market: 'global' },
+      refresh_interval_seconds: 600,
+    });
+    const [watch] = keyword.watches;
+    const error = `the active watch ${watch.id} of the keyword "Mine" (${keyword.id}) has the same search`;
+    expect([status, body.code, body.error]).toEqual([409, 'DUPLICATE_SEARCH', error]);
+  });
+
+  it('names the two searches of one keyword', async () => {
+    const search = { overrides: { query: 'twice' } };
+    const sources = [
+      { source: 'hackernews', enabled: true, searches: [{ overrides: { query: 'once' } }, search, search] },
+    ];
+    const { body } = await ada.api.post('/v1/keywords', keywordBody({ sources }));
+    expect(body.details).toEqual([
+      { path: 'sources', message: 'searches 1 and 2 on hackernews have the same criteria' },
+    ]);
+  });
+});
+
+describe('a hint', () => {
+  it.each([
+    ['/v1/keyword', '/v1/keywords'],
+    ['/keywords', '/v1/keywords'],
+    ['/v1/mention/x/why', '/v1/mentions/{id}/why'],
+    ['/v1/keywords/x/activty', '/v1/keywords/{id}/activity'],
+  ])('names the route that %s was meant for', async (path, meant) => {
+    const { status, body } = await ada.api.get(path);
+    expect([status, body]).toEqual([
+      404,
+      { error: `no such endpoint; did you mean ${meant}?`, code: 'NOT_FOUND' },
+    ]);
+  });
+
+  it('is not given where no route is near', async () => {
+    for (const path of ['/v1/nothing-of-the-kind', `/v1/${'k'.repeat(10_000)}`, '/favicon.ico'])
+      expect((await ada.api.get(path)).body.error).toBe('no such endpoint');
+  });
+
+  it('names our word for another interface’s', async () => {
+    const body = { ...keywordBody(), interval: 60 };
+    expect(await detailsOf(body)).toEqual([
+      { path: 'interval', message: 'is not a known key; did you mean refresh_interval_seconds?' },
+    ]);
+    const { body: answer } = await ada.api.get('/v1/mentions?from=2026-01-01');
+    expect(answer.error).toBe('from: is not a known parameter; did you mean since?');
+  });
+
+  it('tells how to give several values', async () => {
+    const { body } = await ada.api.get('/v1/mentions?source=reddit,x');
+    expect(body.error).toMatch(/; repeat the key for several: source=reddit&source=x$/);
+    const ids = [newId(), newId()];
+    const { body: other } = await ada.api.get(`/v1/mentions?keyword=${ids.join(',')}`);
+    expect(other.error).toBe(
+      `keyword: must be the id of a keyword; repeat the key for several: keyword=${ids[0]}&keyword=${ids[1]}`,
+    );
+  });
+});
+
+it('finds an author however the handle is written', async () => {
+  const bob = await service.tenant();
+  const row = mentionRow(bob.accountId, { author: 'Ada_L' });
+  await insertRows(service.clickhouse, 'mentions', [row, mentionRow(bob.accountId, { author: 'ada_lo' })]);
+  for (const author of ['Ada_L', 'ada_l', '@ADA_L', 'u/ada_l', '/u/Ada_L']) {
+    const { body } = await bob.api.get(`/v1/mentions?author=${encodeURIComponent(author)}`);
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([row.event_id]);
+  }
+});
+
+describe('compression', () => {
+  const get = async (path: string, encoding: string) => {
+    const answer = await request(`${service.url}${path}`, {
+      headers: { 'x-api-key': ada.api.apiKey, 'accept-encoding': encoding },
+    });
+    return {
+      encoding: answer.headers['content-encoding'],
+      bytes: Buffer.from(await answer.body.arrayBuffer()),
+    };
+  };
+
+  it('is gzip or br, as the caller accepts, and the bytes are the same', async () => {
+    const plain = (await get('/v1/openapi.json', 'identity')).bytes;
+    const gzip = await get('/v1/openapi.json', 'gzip');
+    const br = await get('/v1/openapi.json', 'gzip, br');
+    expect([gzip.encoding, br.encoding]).toEqual(['gzip', 'br']);
+    expect(gunzipSync(gzip.bytes).equals(plain)).toBe(true);
+    expect(brotliDecompressSync(br.bytes).equals(plain)).toBe(true);
+  });
+
+  it('leaves answers under 1 KiB as they are', async () => {
+    expect((await get('/v1/keywords/x', 'gzip, br')).encoding).toBeUndefined();
+  });
+
+  it('does not change what is kept under an Idempotency-Key', async () => {
+    const post = async (encoding: string) => {
+      const answer = await request(`${service.url}/v1/keywords/estimate`, {
+        method: 'POST',
+        headers: {
+          'x-api-key': ada.api.apiKey,
+          'content-type': 'application/json',
+          'idempotency-key': 'compressed',
+          'accept-encoding': encoding,
+        },
+        body: JSON.stringify(keywordBody({ global_criteria: { market: 'global', query: 'q'.repeat(500) } })),
+      });
+      const bytes = Buffer.from(await answer.body.arrayBuffer());
+      return answer.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes).toString() : bytes.toString();
+    };
+    expect(await post('gzip')).toBe(await post('identity'));
+  });
+});
