@@ -1,4 +1,6 @@
-import { SOURCE_IDS, type SourceId } from '#contracts';
+import { SOURCE_IDS, type Criteria, type SourceId } from '#contracts';
+import { createAddressPolicy, literalAddressFault, parseEgressAllow } from '#http-out';
+import type { Fault } from '#kernel';
 import { AI_ANSWERS_SETTINGS, aiAnswersSettings, createAiAnswersConnector } from './ai_answers/index.js';
 import { createBlueskyConnector } from './bluesky/index.js';
 import { createGithubConnector } from './github/index.js';
@@ -149,7 +151,7 @@ export function createSources(env: SourceEnv): Map<SourceId, SourceSetup> {
 
 function setUp(id: SourceId, env: SourceEnv): SourceSetup {
   const line = REGISTRY[id];
-  const connector = line.create(env);
+  const connector = refusingPrivateServers(line.create(env), env);
   const missingSettings = connector.requiredSettings
     .map((names) => [names].flat())
     .filter((names) => !names.some((name) => name.split(' and ').every((one) => env[one])))
@@ -162,6 +164,20 @@ function setUp(id: SourceId, env: SourceEnv): SourceSetup {
     enabled: enabledOf(id, env, line.offByDefault !== true),
     ...(baseUrl !== undefined && { baseUrl }),
   };
+}
+
+/** What a search names and the outbound door would refuse at every check is a fault of its criteria. */
+function refusingPrivateServers(connector: SourceConnector, env: SourceEnv): SourceConnector {
+  if (!connector.namedServers) return connector;
+  const permits = createAddressPolicy(parseEgressAllow(env['EGRESS_ALLOW'] ?? ''));
+  const checkCriteria = (criteria: Criteria): Fault[] => [
+    ...connector.checkCriteria(criteria),
+    ...(connector.namedServers?.(criteria) ?? []).flatMap(({ path, url }) => {
+      const message = literalAddressFault(url, permits);
+      return message === undefined ? [] : [{ path, message }];
+    }),
+  ];
+  return { ...connector, checkCriteria };
 }
 
 function enabledOf(id: SourceId, env: SourceEnv, byDefault: boolean): boolean {

@@ -22,6 +22,8 @@ export interface SourceConnector {
   readonly filterKeys: readonly string[];
   /** Faults of criteria that this source cannot serve (paths relative to the criteria: `filters.feed_urls`). */
   checkCriteria(criteria: Criteria): Fault[];
+  /** Addresses of servers that the criteria name: those that could never be reached are refused with the criteria. */
+  namedServers?(criteria: Criteria): NamedServer[];
   /** Upstream requests that one search needs at least (its first pages): what a shared feed is weighed against. */
   requestsPerSearch(criteria: Criteria): number;
   /** Newest first; pages until `context.since`, a known item or the page cap. */
@@ -52,6 +54,13 @@ export interface SourceConnector {
   readonly budget: LaneBudget;
   /** True: ticks of all searches fall on one grid, since searches share requests (rss, hackernews). */
   readonly commonGrid: boolean;
+}
+
+/** A server that a search names, and where. */
+export interface NamedServer {
+  /** Relative to the criteria: `filters.feed_urls`. */
+  path: string;
+  url: string;
 }
 
 /** The upstream's patience: shared by all searches on the source, divided when the source has several lanes. */

@@ -13,12 +13,20 @@ import {
 
 let service: InterfaceUnderTest;
 let ada: Tenant;
+/** On an installation that allows no private address. */
+let guarded: Tenant;
+let guardedService: InterfaceUnderTest;
 
 beforeAll(async () => {
   service = await startInterface({ SOURCE_VINTED_ENABLED: 'true' });
   ada = await service.tenant();
+  guardedService = await startInterface({ EGRESS_ALLOW: '' });
+  guarded = await guardedService.tenant();
 });
-afterAll(() => service?.stop());
+afterAll(async () => {
+  await service?.stop();
+  await guardedService?.stop();
+});
 
 const detailsOf = async (body: object) => (await ada.api.post('/v1/keywords', body)).body.details;
 
@@ -92,6 +100,37 @@ describe('a body that makes no sense', () => {
     expect(body.error).toMatch(
       /^global_criteria\.market: vinted has no market "narnia"; its markets are .*\bfr\b/,
     );
+  });
+});
+
+describe('a search on a private server', () => {
+  const on = (source: string, filters: object) =>
+    keywordBody({
+      global_criteria: { market: 'global', query: 'a', filters },
+      sources: [{ source, enabled: true }],
+    });
+
+  it.each([
+    ['rss', 'feed_urls', 'http://169.254.169.254/latest/meta-data', '169.254.169.254'],
+    ['rss', 'feed_urls', 'http://2130706433/feed', '127.0.0.1'],
+    ['rss', 'feed_urls', 'http://[::ffff:10.0.0.1]/feed', '::ffff:a00:1'],
+    ['rss', 'feed_urls', 'https://localhost:8443/feed', 'localhost'],
+  ])('is refused at the create: %s %s %s', async (source, key, address, host) => {
+    const { status, body } = await guarded.api.post('/v1/keywords', on(source, { [key]: [address] }));
+    expect([status, body.details]).toEqual([
+      400,
+      [
+        {
+          path: `global_criteria.filters.${key}`,
+          message: `${host} is a private or reserved address, which is not reached unless EGRESS_ALLOW names it`,
+        },
+      ],
+    ]);
+    const watch = await guarded.api.post(`/v1/${source}/watches`, {
+      criteria: { query: 'a', filters: { [key]: [address] } },
+      refresh_interval_seconds: 600,
+    });
+    expect([watch.status, watch.body.details[0].path]).toEqual([400, `criteria.filters.${key}`]);
   });
 });
 

@@ -32,6 +32,6 @@ it.each([
 
 it('says which address, and what would allow it', () => {
   expect(addresses.fault('http://localhost/x')).toBe(
-    'localhost is a private or reserved address, which no webhook reaches unless EGRESS_ALLOW names it',
+    'localhost is a private or reserved address, which is not reached unless EGRESS_ALLOW names it',
   );
 });

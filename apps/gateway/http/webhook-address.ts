@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { createAddressPolicy, type AddressPolicy } from '#http-out';
+import { createAddressPolicy, literalAddressFault, type AddressPolicy } from '#http-out';
 import type { Fault } from '#kernel';
 
 /**
@@ -22,11 +21,6 @@ export class WebhookAddresses {
 
   /** What is wrong with the address, if anything; one that is no URL is somebody else's to tell. */
   fault(url: string | null | undefined): string | undefined {
-    if (!url || !URL.canParse(url)) return undefined;
-    // The parser has brought every spelling of an IPv4 address (127.1, 2130706433) into one.
-    const host = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-    const address = /(^|\.)localhost$/i.test(host) ? '127.0.0.1' : host;
-    if (isIP(address) === 0 || this.permits(address)) return undefined;
-    return `${host} is a private or reserved address, which no webhook reaches unless EGRESS_ALLOW names it`;
+    return url ? literalAddressFault(url, this.permits) : undefined;
   }
 }

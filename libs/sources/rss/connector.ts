@@ -8,7 +8,7 @@ import {
   type SourceConnector,
 } from '../source.js';
 import type { FeedAnswer } from './parse.js';
-import { feedUrlFaults, feedUrlsOf } from './feed-urls.js';
+import { feedServers, feedUrlFaults, feedUrlsOf } from './feed-urls.js';
 import { fetchFeed } from './fetch-feed.js';
 import { outageOf } from './outages.js';
 
@@ -25,6 +25,7 @@ export function createRssConnector(): SourceConnector {
     hasSearch: false,
     budget: { requestsPerMinute: 6_000, concurrency: 16, backoff: 'search' },
     checkCriteria: feedUrlFaults,
+    namedServers: feedServers,
     requestsPerSearch: (criteria) => Math.max(1, feedUrlsOf(criteria).length),
     search,
   };

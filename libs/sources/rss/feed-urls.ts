@@ -1,6 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
+import type { NamedServer } from '../source.js';
 
 const MAX_FEEDS = 20;
 const PATH = 'filters.feed_urls';
@@ -10,6 +11,11 @@ export function feedUrlsOf(criteria: Criteria): string[] {
   return [
     ...new Set(entriesOf(criteria).flatMap((entry) => (URL.canParse(entry) ? [new URL(entry).href] : []))),
   ];
+}
+
+/** The feeds' servers, each by the address of a feed. */
+export function feedServers(criteria: Criteria): NamedServer[] {
+  return feedUrlsOf(criteria).map((url) => ({ path: PATH, url }));
 }
 
 /** Faults of `filters.feed_urls`. */

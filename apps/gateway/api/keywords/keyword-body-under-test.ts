@@ -31,7 +31,10 @@ export function fullKeyword(): { [key: string]: Json } {
         searches: [{ label: 'one', overridesEnabled: true, overrides: { query: 'acme corp' } }],
       },
     ],
-    aiStep: { instruction: 'Read it.', schema: { product: { type: 'string' } } },
+    aiStep: {
+      instruction: 'Read it.',
+      schema: { product: { type: 'string' }, count: { type: 'number' }, x: { type: 'string' } },
+    },
     muteRules: ['spam', { value: 'casino' }],
     vipAuthors: ['ada', { handle: 'grace' }],
     rules: [
