@@ -67,6 +67,7 @@ describe('an estimate', () => {
         valid: true,
         estimateToken: expect.any(String),
         estimateTokenExpiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
+        warnings: expect.any(Array),
         estimate: {
           // x: 2 × 1,440 × 5; hackernews: 4,320 × 1; ai_answers: 30 × 2 engines × (5 + 2).
           monthlyCredits: 14_400 + 4_320 + 420,

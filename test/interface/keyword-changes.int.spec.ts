@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const made = async (more: object = {}): Promise<Json> =>
-  (await ada.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>))).body;
+  read((await ada.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>))).body);
 const patch = (keyword: Json, changes: unknown, name = 'queries') =>
   ada.api.patch(`/v1/${name}/${keyword.id}`, changes);
 const read = async (keyword: Json): Promise<Json> => (await ada.api.get(`/v1/keywords/${keyword.id}`)).body;

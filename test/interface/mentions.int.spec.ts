@@ -167,7 +167,7 @@ describe('the filters of mentions', () => {
     ['source=reddit', ['reddit']],
     ['source=reddit&source=hackernews', day],
     ['source=rss', []],
-    ['author=grace', ['german']],
+    ['author=grace', ['german', 'reddit']],
     ['author=grace&author=Grace', ['german', 'reddit']],
     ['author=nobody', []],
     ['lang=de', ['german']],

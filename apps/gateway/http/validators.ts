@@ -26,7 +26,7 @@ export function Nullable(): PropertyDecorator {
 /** A text that holds more than white space. */
 export function NotBlank(): PropertyDecorator {
   return Check((value) =>
-    typeof value === 'string' && value.trim() === '' ? 'must not be blank' : undefined,
+    typeof value === 'string' && value !== '' && value.trim() === '' ? 'must not be blank' : undefined,
   );
 }
 
