@@ -36,14 +36,7 @@ async function install(tell) {
   if (isInstalledByHand()) return writeFileSync(INSTALL_STAMP, wanted);
   tell('installing packages (npm ci), which takes a minute the first time …');
   rmSync(INSTALL_STAMP, { force: true });
-  try {
-    await npm(['ci', ...INSTALL_OPTIONS], 'npm ci', 'quiet');
-  } catch (error) {
-    // npm notes in a lock file only those optional packages that exist for the platform it was written on (and that
-    // the registry has), and then refuses it here. `install` takes every version from it as well.
-    if (!/EUSAGE|in sync/.test(error.output ?? '')) throw error;
-    await npm(['install', '--no-save', ...INSTALL_OPTIONS], 'npm install', 'quiet');
-  }
+  await npm(['ci', ...INSTALL_OPTIONS], 'npm ci', 'quiet');
   writeFileSync(INSTALL_STAMP, wanted);
 }
 
@@ -110,8 +103,8 @@ function isInstalledByHand() {
 }
 
 /**
- * Runs npm, and ends it when we are told to end. What it says goes to our standard error; quietly, into the error
- * (`output`) of a run that failed.
+ * Runs npm, and ends it when we are told to end. What it says goes to our standard error; quietly, into the
+ * message of a run that failed.
  */
 function npm(args, what, quiet) {
   const cli = process.env.npm_execpath;
@@ -132,7 +125,7 @@ function npm(args, what, quiet) {
       child.kill(signal);
     };
     process.on('SIGINT', stop).on('SIGTERM', stop);
-    const fail = (message, exitCode) => reject(Object.assign(new Error(message), { exitCode, output }));
+    const fail = (message, exitCode) => reject(Object.assign(new Error(message), { exitCode }));
     child.once('error', (error) => fail(`${what} cannot be run: ${error.message}`, 1));
     child.once('close', (code) => {
       process.off('SIGINT', stop).off('SIGTERM', stop);

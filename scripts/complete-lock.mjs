@@ -1,0 +1,97 @@
+// Completes package-lock.json: npm notes only those optional platform packages that the registry in use has, and `npm ci`
+// then refuses the lock file where the registry has more of them, or another platform is installed on.
+//
+//   node scripts/complete-lock.mjs [FILE]          after every npm install that changes the lock file
+//   node scripts/complete-lock.mjs --check [FILE]  exit code 1 when an entry is missing
+
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const OS = {
+  aix: 'aix',
+  android: 'android',
+  darwin: 'darwin',
+  freebsd: 'freebsd',
+  linux: 'linux',
+  netbsd: 'netbsd',
+  openbsd: 'openbsd',
+  openharmony: 'openharmony',
+  sunos: 'sunos',
+  win32: 'win32',
+  windows: 'win32',
+};
+const CPU = {
+  aarch64: 'arm64',
+  arm: 'arm',
+  arm64: 'arm64',
+  armv7: 'arm',
+  ia32: 'ia32',
+  loong64: 'loong64',
+  mips64el: 'mips64el',
+  ppc64: 'ppc64',
+  riscv64: 'riscv64',
+  s390x: 's390x',
+  x64: 'x64',
+};
+const LIBC = { gnu: 'glibc', gnueabihf: 'glibc', musl: 'musl', musleabihf: 'musl' };
+
+/**
+ * The optional packages that the lock file's packages name and it has no entry for: path → entry, made of the parent's
+ * `optionalDependencies` and of the platform in the name. Without `integrity`: the registry that has them tells it.
+ *
+ * @throws Error for a package whose version is a range, or whose name tells no platform: it must be looked up by hand
+ */
+function missingEntries({ packages }) {
+  const missing = new Map();
+  for (const [path, parent] of Object.entries(packages))
+    for (const [name, version] of Object.entries(parent.optionalDependencies ?? {}))
+      if (!isThere(packages, path, name)) missing.set(`node_modules/${name}`, entryOf(name, version, parent));
+  return missing;
+}
+
+/** As Node looks for it: beside the parent's dependencies, then further up. */
+function isThere(packages, path, name) {
+  for (let base = path; ; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
+    if (packages[`${base && `${base}/`}node_modules/${name}`]) return true;
+    if (base === '') return false;
+  }
+}
+
+function entryOf(name, version, parent) {
+  if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${name}: ${version} is no exact version`);
+  const words = name.slice(name.lastIndexOf('/') + 1).split('-');
+  const find = (table) => words.map((word) => table[word]).find(Boolean);
+  const [os, cpu] = [find(OS), find(CPU)];
+  if (!os || !cpu) throw new Error(`${name} tells no platform in its name`);
+  const libc = os === 'linux' ? find(LIBC) : undefined;
+  return {
+    version,
+    cpu: [cpu],
+    ...(parent.dev ? { dev: true } : {}),
+    ...(libc ? { libc: [libc] } : {}),
+    optional: true,
+    os: [os],
+  };
+}
+
+function complete(file, isCheck) {
+  const lock = JSON.parse(readFileSync(file, 'utf8'));
+  const missing = missingEntries(lock);
+  if (missing.size === 0) return;
+  if (isCheck) {
+    console.error(
+      `package-lock.json lacks: ${[...missing.keys()].join(', ')}. Run node scripts/complete-lock.mjs`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const all = [...Object.entries(lock.packages), ...missing].sort(([a], [b]) => a.localeCompare(b, 'en'));
+  lock.packages = Object.fromEntries(all);
+  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+  console.error(`${missing.size} entries were added`);
+}
+
+const words = process.argv.slice(2);
+const [file = new URL('../package-lock.json', import.meta.url)] = words.filter(
+  (word) => !word.startsWith('--'),
+);
+complete(file, words.includes('--check'));
