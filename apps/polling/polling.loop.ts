@@ -30,6 +30,7 @@ export class PollingLoop implements Loop {
   /** Lanes that are given back: their last requests are under way. */
   private readonly leaving = new Map<string, Promise<void>>();
   private readonly leases: LaneLeases;
+  private readonly sessions = new Map<string, Map<string, unknown>>();
   private readonly sources: ReadonlyMap<SourceId, SourceSetup>;
   private timer?: NodeJS.Timeout;
   private pruneTimer?: NodeJS.Timeout;
@@ -111,6 +112,13 @@ export class PollingLoop implements Loop {
     this.leaving.set(lane, leaving);
   }
 
+  /** One for all lanes of a source: a server's patience, and a feed's answer, are the same for each. */
+  private sessionOf(source: string): Map<string, unknown> {
+    const session = this.sessions.get(source) ?? new Map<string, unknown>();
+    this.sessions.set(source, session);
+    return session;
+  }
+
   private take(row: LaneRow): void {
     const setup = this.sources.get(row.source as SourceId);
     if (!setup) return;
@@ -121,6 +129,7 @@ export class PollingLoop implements Loop {
       http: this.http,
       lanes: this.config.lanesOf(setup.connector.id),
       memory: memoryOf(row),
+      session: this.sessionOf(row.source),
       remember: (memory) => this.leases.remember(row.lane, memory),
     });
     this.workers.set(row.lane, this.work.begin(lane, this.config.POLL_TICK_MS));

@@ -3,7 +3,9 @@ import { readRateHeaders } from './rate-headers.js';
 import { sessionCache } from './session-cache.js';
 import { UpstreamError, type FetchContext, type UpstreamHttp, type UpstreamRequest } from './source.js';
 
-const SERVERS_KEPT = 500;
+const SERVERS_KEPT = 5_000;
+/** Several times what a page of posts takes: reading it must not hold up the process. */
+const MOST_BYTES = 2 * 1024 * 1024;
 /** Where a server asks for patience, and does not say how much. */
 const PATIENCE_MS = 30_000;
 
@@ -35,7 +37,11 @@ export class ForeignServer {
 
   private get door(): UpstreamHttp {
     const { http } = this.context;
-    const marked = (request: UpstreamRequest): UpstreamRequest => ({ ...request, foreign: true });
+    const marked = (request: UpstreamRequest): UpstreamRequest => ({
+      maxBytes: MOST_BYTES,
+      ...request,
+      foreign: true,
+    });
     return {
       request: async (request) => {
         this.refuseWaiting();

@@ -133,6 +133,8 @@ export interface FetchContext {
   /** The search's match mode; a connector may ask the upstream more precisely, matching itself is not its job. */
   match: MatchMode;
   now: Date;
+  /** How often the search is read; absent for a read that serves many. */
+  intervalSeconds?: number;
   /** Everything published after it is wanted; absent at a first poll: one page of the newest is enough. */
   since?: Date;
   /** Pages one read may take. */
@@ -148,7 +150,7 @@ export interface FetchContext {
   state: Record<string, unknown>;
   /** Runs `read` once for all searches of this batch that ask with the same key. */
   shared<T>(key: string, read: () => Promise<T>): Promise<T>;
-  /** In-memory and for the life of the lane: access tokens. */
+  /** In-memory and for the life of the process: access tokens, what is known of servers that searches name. */
   session: Map<string, unknown>;
 }
 
@@ -182,6 +184,8 @@ export interface UpstreamRequest {
   spends?: { quota: string; points: number };
   /** Of a server that only this search names: what it says of its patience is no concern of the lane's. */
   foreign?: true;
+  /** Decoded bytes of the answer; default 16 MiB. */
+  maxBytes?: number;
   /** Over this request; default 20 s. For upstreams that think before they answer. */
   deadlineMs?: number;
 }

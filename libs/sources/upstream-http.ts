@@ -88,7 +88,7 @@ class SourceUpstreamHttp implements UpstreamHttp {
         headers: { 'accept-encoding': 'gzip, deflate, br', ...request.headers },
         ...(request.body !== undefined && { body: request.body }),
         deadlineMs: request.deadlineMs ?? this.options.deadlineMs ?? DEADLINE_MS,
-        maxBytes: this.options.maxBytes ?? MAX_BYTES,
+        maxBytes: request.maxBytes ?? this.options.maxBytes ?? MAX_BYTES,
         redirects: request.redirects ?? 'none',
         ...(this.reroute && { reroute: this.reroute, trusted: true }),
       });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MatchMode } from '#contracts';
 import type { Clock } from '#kernel';
 import { compile, searchTermsOf } from '#matching';
@@ -12,6 +13,9 @@ import { failedMemory, type SearchMemory, type WatchChecks } from './check-recor
 import type { DueSearch, DueWatch } from './due-work.js';
 import type { Answer, AnsweredSearches } from './read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
+
+/** Matching megabytes of text leaves room for other work of the process this often. */
+const SLICE_MS = 20;
 
 /** What a read says of the watches that waited for it. */
 export interface Outcome {
@@ -33,7 +37,7 @@ export async function outcomeOf(
   const checks: WatchChecks[] = [];
   const charged: DueWatch[] = [];
   const memories: SearchMemory[] = [];
-  const matched = matchAll(searches, answers, lane.connector);
+  const matched = await matchAll(searches, answers, lane.connector);
   const seen = await seenItemsOf(database, searches, matched);
   for (const search of searches) {
     const answer = answers.get(search.searchKey);
@@ -82,11 +86,11 @@ function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: Source
 }
 
 /** The items that each search matches: all searches of a read in one pass over each item. */
-function matchAll(
+async function matchAll(
   searches: readonly DueSearch[],
   answers: ReadonlyMap<string, Answer>,
   connector: SourceConnector,
-): Map<string, MatchedAnswer[]> {
+): Promise<Map<string, MatchedAnswer[]>> {
   const matched = new Map<string, MatchedAnswer[]>();
   if (connector.matchesUpstream) {
     for (const [key, answer] of answers)
@@ -106,11 +110,16 @@ function matchAll(
   const items = new Map<string, SourceItem>();
   for (const answer of answers.values())
     if (answer.kind === 'read') for (const item of answer.fetched.items) items.set(item.itemId, item);
-  for (const item of items.values())
+  let pauseAt = performance.now() + SLICE_MS;
+  for (const item of items.values()) {
     for (const { key, matches } of matcher.match(item)) {
       const found = matched.get(key);
       if (found) found.push({ item, matches });
       else matched.set(key, [{ item, matches }]);
     }
+    if (performance.now() < pauseAt) continue;
+    await nextTurn();
+    pauseAt = performance.now() + SLICE_MS;
+  }
   return matched;
 }

@@ -227,6 +227,7 @@ function contextFor(
     http: lane.http,
     match: search.match,
     now,
+    intervalSeconds: search.shortestSeconds,
     ...(since === undefined ? {} : { since: new Date(since) }),
     pageCap: PAGE_CAP,
     known,

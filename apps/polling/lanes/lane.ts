@@ -35,6 +35,7 @@ export interface LaneParts {
   /** Lanes among which the source's budget is divided. */
   lanes: number;
   memory: LaneMemory;
+  session?: Map<string, unknown>;
   /** Stores what the lane has learned. */
   remember(memory: LaneMemory): Promise<void>;
   clock?: Clock;
@@ -50,8 +51,8 @@ export class Lane {
   readonly source: SourceId;
   readonly connector: SourceConnector;
   readonly http: UpstreamHttp;
-  /** In-memory and for the life of the lane: access tokens. */
-  readonly session = new Map<string, unknown>();
+  /** In-memory: access tokens, what is known of servers that searches name. The lanes of a source in one process share it. */
+  readonly session: Map<string, unknown>;
   private readonly bucket: TokenBucket;
   private readonly clock: Clock;
   private readonly quotas: Quotas;
@@ -72,6 +73,7 @@ export class Lane {
     this.connector = connector;
     this.source = connector.id;
     this.clock = parts.clock ?? systemClock;
+    this.session = parts.session ?? new Map();
     this.blockedUntilMs = memory.blockedUntil.getTime();
     this.blockedReason = memory.blockedReason;
     const { failures, trouble, lastSuccessAt } = memory;

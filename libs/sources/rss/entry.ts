@@ -31,6 +31,8 @@ export interface FeedContent {
   author?: string | undefined;
   lang?: string | undefined;
   base?: string | undefined;
+  /** Minutes that the feed asks not to be read again for. */
+  ttl?: number | undefined;
   entries: FeedEntry[];
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   SPEC_NOW,
   criteriaOf,
@@ -7,7 +7,7 @@ import {
   type FakeAnswer,
   type FakeRequest,
 } from '../fake-upstream.js';
-import type { FetchContext, UpstreamRequest } from '../source.js';
+import type { FetchContext, UpstreamError, UpstreamHttp, UpstreamRequest } from '../source.js';
 import { createRssConnector } from './index.js';
 import { FEED_URL, rss, rssItems } from './invented.js';
 
@@ -147,7 +147,7 @@ describe('asking for a feed', () => {
     const { items, outages } = await check(at(3));
     expect(requests.map(({ url, headers }) => [url, headers?.['if-none-match']])).toEqual([
       [FEED_URL, '"1"'],
-      [OTHER_URL, undefined],
+      [OTHER_URL, '"1"'],
     ]);
     const [first, second] = items.map(({ itemId }) => outages?.get(itemId));
     expect([first, second].filter((outage) => outage !== undefined)).toEqual([
@@ -166,6 +166,118 @@ describe('asking for a feed', () => {
     expect(fault).toMatchObject({ kind: 'server_error', statusCode: 503, retryAfterMs: 60_000 });
     expect(String(fault)).toContain('none of the 2 feeds could be read');
     expect(String(fault)).toContain(`${OTHER_URL}: rss answered 429`);
+  });
+
+  describe('knows each server, whatever search names it', () => {
+    const HOST = 'https://shared.example';
+    const [A, B, C] = [`${HOST}/a`, `${HOST}/b`, `${HOST}/c`];
+    const at = (seconds: number) => new Date(SPEC_NOW.getTime() + seconds * 1000);
+
+    /** Searches of several accounts on one process. */
+    function searches(answer: (request: FakeRequest) => FakeAnswer) {
+      const upstream = fakeUpstream('rss', answer);
+      const session = new Map<string, unknown>();
+      const search = async (feed_urls: string[], more: Partial<FetchContext> = {}) => {
+        const context = fakeContext(upstream.http, { session, intervalSeconds: 2, ...more });
+        const fetched = await connector
+          .search(criteriaOf({ filters: { feed_urls } }), context)
+          .catch((error: unknown) => error as UpstreamError);
+        return { fetched, state: context.state };
+      };
+      return { search, requests: upstream.requests, asked: () => upstream.requests.map(({ url }) => url) };
+    }
+    afterEach(() => void vi.useRealTimers());
+
+    it('leaves it alone for as long as Retry-After says, with every feed of every search', async () => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      const { search, asked } = searches(({ url }) =>
+        url === A ? { status: 429, headers: { 'retry-after': '10' } } : { body: feed },
+      );
+      await search([A, OTHER_URL]);
+      expect(asked()).toEqual([A, OTHER_URL]);
+      for (let seconds = 2; seconds < 10; seconds += 2) {
+        vi.advanceTimersByTime(2_000);
+        await search([A, OTHER_URL], { now: at(seconds) });
+        const other = await search([B, C], { now: at(seconds) });
+        expect(other.fetched).toMatchObject({ kind: 'rate_limited', retryAfterMs: 10_000 - seconds * 1000 });
+      }
+      expect(new Set(asked().slice(2))).toEqual(new Set([OTHER_URL]));
+      vi.advanceTimersByTime(2_001);
+      await search([B], { now: at(11) });
+      expect(asked().at(-1)).toBe(B);
+    });
+
+    it('asks with what another search was told, and gives all of an unchanged feed to a search that lacks it', async () => {
+      const { search, requests } = searches((request) =>
+        request.headers?.['if-none-match'] === '"1"'
+          ? { status: 304 }
+          : { body: feed, headers: { etag: '"1"' } },
+      );
+      const first = await search([A]);
+      const second = await search([A], { now: at(60) });
+      expect(requests.map(({ headers }) => headers?.['if-none-match'])).toEqual([undefined, '"1"']);
+      expect(second.fetched).toEqual(first.fetched);
+      const third = await search([A], { now: at(120), state: structuredClone(second.state) });
+      expect(third.fetched).toMatchObject({ items: [] });
+    });
+
+    it('asks a feed that fails less and less often, and its server’s other feeds as ever', async () => {
+      const { search, asked } = searches(({ url }) => (url === A ? { status: 500 } : { body: feed }));
+      for (let seconds = 0; seconds < 60; seconds += 1) await search([A, B], { now: at(seconds) });
+      expect(asked().filter((url) => url === A).length).toBe(4);
+      expect(asked().filter((url) => url === B).length).toBe(60);
+    });
+
+    it('asks one server only a few things at once', async () => {
+      let [underWay, most] = [0, 0];
+      const urls = Array.from({ length: 20 }, (_, n) => `${HOST}/${n}`);
+      const { http } = fakeUpstream('rss', () => ({ body: feed }));
+      const counting = {
+        ...http,
+        request: async (request: UpstreamRequest) => {
+          most = Math.max(most, (underWay += 1));
+          await new Promise((resolve) => setImmediate(resolve));
+          underWay -= 1;
+          return http.request(request);
+        },
+      };
+      const fetched = await connector.search(
+        criteriaOf({ filters: { feed_urls: urls } }),
+        fakeContext(counting as UpstreamHttp),
+      );
+      expect([fetched.items.length, fetched.warnings, most]).toEqual([20, [], 4]);
+    });
+
+    it.each([
+      ['Cache-Control', { 'cache-control': 'public, max-age=300' }, feed],
+      ['<ttl>', {}, feed.replace('<channel>', '<channel><ttl>5</ttl>')],
+    ])(
+      'asks no more often than %s says for searches whose interval is longer, and says so',
+      async (_, headers, body) => {
+        const { search, requests } = searches(() => ({ body, headers }));
+        await search([A], { intervalSeconds: 60 });
+        const { fetched } = await search([A], { now: at(200), intervalSeconds: 3_600 });
+        expect(requests.length).toBe(1);
+        expect(fetched).toMatchObject({
+          items: [{}],
+          warnings: [`${A}: read 200 s ago and not again, since it asks to be read every 300 s`],
+        });
+        await search([A], { now: at(301), intervalSeconds: 3_600 });
+        expect(requests.length).toBe(2);
+      },
+    );
+
+    it('asks as often as the search wants, however long the publisher would have it wait, and says so', async () => {
+      const headers = { 'cache-control': 'max-age=3600' };
+      const { search, requests } = searches(() => ({ body: feed, headers }));
+      for (const seconds of [0, 60, 120]) {
+        const { fetched } = await search([A], { now: at(seconds), intervalSeconds: 60 });
+        expect(fetched).toMatchObject({
+          warnings: [`${A}: read every 60 s, as the search says; it asks to be read every 3600 s`],
+        });
+      }
+      expect(requests.length).toBe(3);
+    });
   });
 
   it('keeps the query of an address, which may be a key, out of the reason', async () => {

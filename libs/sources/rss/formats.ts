@@ -33,6 +33,7 @@ function rssContent(feed: Rss): FeedContent {
     author: feed.dc?.creators?.[0] ?? personName(feed.managingEditor) ?? feed.itunes?.author,
     lang: feed.language ?? feed.dc?.languages?.[0] ?? feed.xml?.lang,
     base: feed.xml?.base,
+    ttl: feed.ttl,
     entries: (feed.items ?? []).map(rssEntry),
   };
 }

@@ -1,0 +1,91 @@
+import { LRUCache } from 'lru-cache';
+import { sessionCache } from '../session-cache.js';
+import type { FetchContext, UpstreamError, UpstreamErrorKind } from '../source.js';
+import type { StoredFeed } from './parse.js';
+
+/** What a server says of one version of a feed, to be sent back with the next request. */
+export interface Validators {
+  etag?: string;
+  lastModified?: string;
+}
+
+/** The last answer of a feed, whichever search asked for it. */
+export interface CachedFeed extends Validators {
+  /** The address that was read. */
+  address: string;
+  feed: StoredFeed;
+  /** When it was read, or was said not to have changed; ms since the epoch. */
+  readAt: number;
+  /** For how long the publisher asks not to be asked again (`Cache-Control: max-age`, `<ttl>`), in ms. */
+  politeMs: number;
+}
+
+/** Reads in a row that a feed has failed, and until when it is left alone (ms since the epoch). */
+export interface FeedTrouble {
+  failures: number;
+  until: number;
+  kind: UpstreamErrorKind;
+  reason: string;
+  statusCode: number;
+}
+
+const FEEDS_KEPT = 5_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+const FIRST_WAIT_MS = 5_000;
+const LONGEST_WAIT_MS = 15 * 60_000;
+/** An answer that was read a moment ago serves everybody. */
+const MOMENT_MS = 5_000;
+
+/** What is known of feeds across searches and accounts: by their addresses, for the life of the source's session. */
+export class FeedCache {
+  private readonly troubles: LRUCache<string, FeedTrouble>;
+  private readonly answers: LRUCache<string, CachedFeed>;
+
+  constructor(private readonly context: FetchContext) {
+    this.troubles = sessionCache<FeedTrouble>(context, 'rss.troubles', FEEDS_KEPT);
+    const kept = context.session.get('rss.answers') as LRUCache<string, CachedFeed> | undefined;
+    this.answers = kept ?? new LRUCache({ maxSize: MOST_BYTES, sizeCalculation: sizeOf });
+    context.session.set('rss.answers', this.answers);
+  }
+
+  answerOf(feedUrl: string): CachedFeed | undefined {
+    return this.answers.get(feedUrl);
+  }
+
+  keep(feedUrl: string, answer: CachedFeed): void {
+    this.answers.set(feedUrl, answer);
+  }
+
+  /**
+   * The last answer, where it is as good as a new one: for as long as the publisher asks, but at most for half of the
+   * search's interval, so that every check of a search of its own reads anew.
+   */
+  freshAnswerOf(feedUrl: string): CachedFeed | undefined {
+    const answer = this.answers.get(feedUrl);
+    if (!answer) return undefined;
+    const halfMs = (this.context.intervalSeconds ?? 0) * 500;
+    const ageMs = this.context.now.getTime() - answer.readAt;
+    return ageMs < Math.min(halfMs, Math.max(answer.politeMs, MOMENT_MS)) ? answer : undefined;
+  }
+
+  /** Why the feed is left alone for now; undefined where it may be asked. */
+  troubleOf(feedUrl: string): FeedTrouble | undefined {
+    const trouble = this.troubles.get(feedUrl);
+    return trouble && trouble.until > this.context.now.getTime() ? trouble : undefined;
+  }
+
+  failed(feedUrl: string, { kind, message: reason, statusCode }: UpstreamError): void {
+    const failures = (this.troubles.get(feedUrl)?.failures ?? 0) + 1;
+    const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
+    const until = this.context.now.getTime() + waitMs;
+    this.troubles.set(feedUrl, { failures, until, kind, reason, statusCode });
+  }
+
+  answered(feedUrl: string): void {
+    this.troubles.delete(feedUrl);
+  }
+}
+
+function sizeOf({ feed }: CachedFeed): number {
+  return feed.items.reduce((sum, item) => sum + item.length, 1_000);
+}

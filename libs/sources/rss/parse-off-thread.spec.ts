@@ -1,0 +1,49 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { describe, expect, it } from 'vitest';
+import { SPEC_NOW } from '../fake-upstream.js';
+import { FEED_URL, rss, rssItems } from './invented.js';
+import { MOST_ENTRIES } from '../shape.js';
+import { parseOffThread } from './parse-off-thread.js';
+import { answerOf, parseFeedAnswer } from './parse.js';
+
+const origin = { feedUrl: FEED_URL, url: FEED_URL };
+const good = rss(rssItems([{ n: 1, at: SPEC_NOW }]));
+const parse = (text: string) => parseOffThread(Buffer.from(text), origin);
+const repeated = (count: number, text: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => text(n)).join('');
+
+describe('a feed that is parsed off the thread', () => {
+  it('is read as it is read on it', async () => {
+    expect(answerOf(await parse(good))).toEqual(parseFeedAnswer(Buffer.from(good), origin));
+  });
+
+  it('fails with the parser’s own reason', async () => {
+    await expect(parse('<html>')).rejects.toMatchObject({
+      name: 'UpstreamError',
+      kind: 'not_parsable',
+      message: 'rss answered HTML where a feed was expected',
+    });
+  });
+
+  it('is read up to so many entries, the newest, and says how many were left out', async () => {
+    const dated = (n: number) =>
+      `<item><guid>${n}</guid><title>${n}</title><pubDate>${new Date(n * 1000).toUTCString()}</pubDate></item>`;
+    const { items, warnings } = answerOf(await parse(rss(repeated(MOST_ENTRIES + 500, dated))));
+    expect([items.length, items[0]?.title]).toEqual([MOST_ENTRIES, String(MOST_ENTRIES + 499)]);
+    expect(warnings).toEqual([`rss: 500 of 10500 items left out: one answer is read up to 10000 items`]);
+  });
+
+  it('fails where it takes too much time or memory, while this thread goes on, and others are read', async () => {
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const hostile = rss(`<item${repeated(900_000, (n) => ` a${n}="1"`)}><title>x</title></item>`);
+    const fault = await parse(hostile).catch((error: unknown) => error);
+    delay.disable();
+    expect(fault).toMatchObject({
+      kind: 'too_large',
+      message: expect.stringMatching(/takes more than \d+ (s|MB) to read/) as string,
+    });
+    expect(delay.max / 1e6).toBeLessThan(2_000);
+    expect((await parse(good)).items.length).toBe(1);
+  }, 60_000);
+});

@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { MessageChannel } from 'node:worker_threads';
+import PQueue from 'p-queue';
+import { Tinypool } from 'tinypool';
+import { UpstreamError } from '../source.js';
+import type { FeedOrigin, StoredFeed } from './parse.js';
+import type { ParseOutcome, ParseTask } from './parse-worker.js';
+
+/** Threads that parse feeds of one size, and what one of them may take. */
+interface Threads {
+  queue: PQueue;
+  pool: Tinypool;
+  timeMs: number;
+  memoryMb: number;
+}
+
+/** Most feeds are smaller; the others must not keep them waiting. */
+const SMALL_BYTES = 256 * 1024;
+let threads: { small: Threads; large: Threads } | undefined;
+
+/**
+ * Parses a feed in a thread of its own, which is ended where it takes too much time or memory: whoever publishes a feed must
+ * not hold up this process. The smaller go first. Throws `UpstreamError`: what `parseFeed` throws, and `too_large` for a feed
+ * that takes too much.
+ */
+export async function parseOffThread(bytes: Uint8Array, origin: FeedOrigin): Promise<StoredFeed> {
+  threads ??= { small: startThreads(2, 2_000, 128), large: startThreads(1, 10_000, 512) };
+  const { queue, pool, timeMs, memoryMb } = bytes.length <= SMALL_BYTES ? threads.small : threads.large;
+  const parse = () => run(pool, timeMs, memoryMb, { bytes, origin });
+  const outcome = await queue.add(parse, { priority: -bytes.length, throwOnTimeout: true });
+  if ('feed' in outcome) return outcome.feed;
+  const { kind, message, statusCode } = outcome.fault;
+  throw new UpstreamError(kind, message, statusCode);
+}
+
+async function run(
+  pool: Tinypool,
+  timeMs: number,
+  memoryMb: number,
+  task: Omit<ParseTask, 'begun'>,
+): Promise<ParseOutcome> {
+  const { port1, port2 } = new MessageChannel();
+  const tooLong = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  // From when it begins: a thread that has just been started may need a while for that.
+  port1.once('message', () => (timer = setTimeout(() => tooLong.abort(), timeMs)));
+  try {
+    const options = { transferList: [port2], signal: tooLong.signal };
+    return (await pool.run({ ...task, begun: port2 }, options)) as ParseOutcome;
+  } catch (error) {
+    if (tooLong.signal.aborted)
+      throw new UpstreamError(
+        'too_large',
+        `rss answered a feed that takes more than ${timeMs / 1000} s to read`,
+        200,
+      );
+    if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY')
+      throw new UpstreamError(
+        'too_large',
+        `rss answered a feed that takes more than ${memoryMb} MB to read`,
+        200,
+      );
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    port1.close();
+  }
+}
+
+function startThreads(count: number, timeMs: number, memoryMb: number): Threads {
+  const pool = new Tinypool({
+    filename: workerProgram(),
+    runtime: 'worker_threads',
+    minThreads: 0,
+    maxThreads: count,
+    idleTimeout: 60_000,
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32 },
+  });
+  return { queue: new PQueue({ concurrency: count }), pool, timeMs, memoryMb };
+}
+
+/** The compiled worker, found from our compiled place (dist/libs/sources/rss) and from our source. */
+function workerProgram(): string {
+  const candidates = ['./parse-worker.js', '../../../dist/libs/sources/rss/parse-worker.js'];
+  const found = candidates
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(path));
+  if (!found) throw new Error('the feed parser is not built: run `npm run build` first');
+  return found;
+}

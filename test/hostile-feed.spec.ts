@@ -1,0 +1,124 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startProgram, until, type Program } from '#testing';
+import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+
+// One account's feeds are as bad as they can be; another account's posts must not wait for them.
+
+const MOST_DELAY_MS = 2_000;
+const POSTS = 8;
+
+const channel = (items: string) =>
+  `<?xml version="1.0"?><rss version="2.0"><channel><title>t</title><link>https://feeds.example.org/</link>${items}</channel></rss>`;
+const repeated = (count: number, text: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => text(n)).join('');
+let version = 0;
+// Made once: this process is the receiver too.
+const attributes = channel(`<item${repeated(900_000, (n) => ` a${n}="1"`)}><title>acme</title></item>`);
+const items = channel(repeated(130_000, (n) => `<item><guid>@${n}</guid><title>acme ${n}</title></item>`));
+const title = channel(`<item><guid>@</guid><title>acme ${'x'.repeat(600_000)}</title></item>`);
+const text = channel(
+  `<item><guid>@</guid><description>${'&lt;p&gt;acme '.repeat(900_000)}</description></item>`,
+);
+/** Each answer is new: nothing about it can be remembered. */
+const HOSTILE: Readonly<Record<string, () => string>> = {
+  '/attributes': () => attributes,
+  '/items': () => items.replaceAll('@', `${version}-`),
+  '/title': () => title.replace('@', String(version)),
+  '/text': () => text.replace('@', String(version)),
+};
+
+let stage: Stage;
+let program: Program;
+let feeds: Server;
+let isHostile = false;
+
+beforeAll(async () => {
+  feeds = createServer((request, response) => {
+    version += 1;
+    const body = isHostile ? HOSTILE[request.url ?? '']?.() : undefined;
+    response.setHeader('content-type', 'application/rss+xml');
+    response.end(body ?? channel('<item><guid>old</guid><title>an old one</title></item>'));
+  });
+  await new Promise<void>((resolve) => feeds.listen(0, '127.0.0.1', resolve));
+  const { port } = feeds.address() as AddressInfo;
+  stage = await setStage({ SOURCE_RSS_URL: `http://127.0.0.1:${port}` });
+  program = await startProgram('earshot', stage.env);
+}, 90_000);
+
+afterAll(async () => {
+  await program?.stop();
+  feeds?.closeAllConnections();
+  feeds?.close();
+  await stage?.close();
+});
+
+/** Publishes posts one after the other. @returns how long the slowest took to its webhook, in ms */
+async function slowest(name: string): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < POSTS; n += 1) {
+    const from = performance.now();
+    const before = stage.simulator.receiver.deliveries('victim').length;
+    stage.simulator.world.publish('hackernews', { title: `${name} ${n}`, text: 'a quiet lantern' });
+    await until(
+      'it is delivered',
+      () => stage.simulator.receiver.deliveries('victim').length > before,
+      30_000,
+    );
+    times.push(performance.now() - from);
+  }
+  return Math.max(...times);
+}
+
+async function watchFeeds({ api }: Customer): Promise<string> {
+  const { id } = await watchKeyword(api, {
+    name: 'Hostile',
+    refresh_interval_seconds: 1,
+    global_criteria: { market: 'global', query: 'acme' },
+    sources: [
+      {
+        source: 'rss',
+        enabled: true,
+        searches: Object.keys(HOSTILE).map((path) => ({
+          overrides: { filters: { feed_urls: [`http://feeds.example.org${path}`] } },
+        })),
+      },
+    ],
+  });
+  return id;
+}
+
+it('delays the deliveries of other accounts by no more than 2 s, and keeps what its feeds may have', async () => {
+  const [victim, attacker] = [await welcome(stage, program.url), await welcome(stage, program.url)];
+  await watchKeyword(victim.api, {
+    name: 'Lantern',
+    refresh_interval_seconds: 1,
+    global_criteria: { market: 'global', query: 'quiet lantern' },
+    sources: [{ source: 'hackernews', enabled: true }],
+    webhook_url: `${stage.simulator.url}/hooks/victim`,
+  });
+  const keywordId = await watchFeeds(attacker);
+  const quiet = await slowest('before');
+  isHostile = true;
+  const loud = await slowest('beside');
+  expect(loud - quiet).toBeLessThan(MOST_DELAY_MS);
+
+  type Told = { type: string; message: string; eventsEmitted: number };
+  const activity = await until(
+    'every feed has been judged',
+    async () => {
+      const { body } = await attacker.api.get(`/v1/keywords/${keywordId}/activity?limit=500`);
+      const told = body.activity as Told[];
+      const judged = [/takes more than/, /130000 items left out|more than one check keeps/].every((reason) =>
+        told.some(({ message }) => reason.test(message)),
+      );
+      return judged && told;
+    },
+    60_000,
+  );
+  for (const { eventsEmitted } of activity) expect(eventsEmitted ?? 0).toBeLessThanOrEqual(1_000);
+  const { body } = await attacker.api.get('/v1/mentions?limit=200&include=dropped');
+  for (const { title: kept } of body.data as { title: string | null }[])
+    expect(Buffer.byteLength(kept ?? '')).toBeLessThanOrEqual(1_024);
+}, 240_000);
