@@ -44,8 +44,11 @@ export interface SourceConnector {
   itemsPerFirstScan?(criteria: Criteria): number;
   /** Questions about one thing, asked at once and never polled, by operation: `tweets`, `videoComments`. */
   readonly lookups?: Readonly<Record<string, Lookup>>;
-  /** The upstream counts lookups in windows of their own: a used up one holds back neither searches nor other kinds. */
-  readonly lookupsApart?: true;
+  /**
+   * The upstream counts each kind of lookup in a window of its own: they have a pace beside that of the checks, and a used up
+   * window holds back neither searches nor other kinds. `burst`: how many may be sent at once.
+   */
+  readonly lookupsApart?: { requestsPerMinute: number; burst: number };
   /** False: the upstream has no search of its own, so that `platform` can only mean whole words. */
   readonly hasSearch: boolean;
   /** Every item that the connector returns matches: what it reports is what was asked for (ai_answers). */

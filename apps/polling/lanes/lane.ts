@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SourceId } from '#contracts';
 import { systemClock, type Clock } from '#kernel';
@@ -24,6 +25,14 @@ import type { LaneMemory } from './lane-memory.js';
 /** The lane asks its upstream nothing for now: the search goes back to the due work, unchanged. */
 export class LaneBlocked extends Error {
   override readonly name = 'LaneBlocked';
+}
+
+/** How requests are let through. */
+export interface Pace {
+  /** Somebody waits for the answer: where its turn comes later than that (ms), a request is not let through. */
+  patienceMs?: number;
+  /** The budget of requests that the upstream counts apart from the lane's; absent: the lane's. */
+  bucket?: TokenBucket | undefined;
 }
 
 /** What a lane is made of. */
@@ -82,6 +91,8 @@ export class Lane {
     this.feed = new FeedWatch((connector.feed?.quietSeconds ?? Infinity) * 1000, memory.feed);
     const perMinute = this.requestsPerMinute;
     this.bucket = new TokenBucket(perMinute, Math.max(1, perMinute / 6), this.nowMs);
+    // Any number of requests may wait for their turn.
+    setMaxListeners(0, this.abort.signal);
     this.http = this.door(this.budget());
     this.publish();
   }
@@ -195,11 +206,11 @@ export class Lane {
     return this.blockedUntil;
   }
 
-  /** What every request of the lane is subject to. */
-  budget(patienceMs = Infinity): UpstreamBudget {
+  /** What every request of the lane is subject to; those with a pace of their own to no more than its stop and its quotas. */
+  budget(pace: Pace = {}): UpstreamBudget {
     return {
       before: async (request) => {
-        await this.admit(request, patienceMs);
+        await this.admit(request, pace);
         this.sentAt.set(request, this.nowMs);
       },
       after: (answer, request) => this.noteAnswer(answer, request),
@@ -223,21 +234,23 @@ export class Lane {
 
   /**
    * Lets a request through when the budget has room for it.
-   * @param patienceMs somebody waits for the answer: where its turn comes later than that, it is not let through
    * @throws LaneBlocked when the lane waits or stops, or has no room in time; UpstreamError `quota_spent` when the day's
    * quota is used up
    */
-  private async admit({ spends }: UpstreamRequest, patienceMs: number): Promise<void> {
-    this.refuseBlocked();
-    if (Math.max(this.bucket.waitMs(this.nowMs), this.heldForMs) > patienceMs) throw new LaneBlocked();
+  private async admit({ spends }: UpstreamRequest, { patienceMs = Infinity, bucket }: Pace): Promise<void> {
+    const refuse = () => this.refuseBlocked(bucket !== undefined);
+    const heldForMs = () => (bucket ? 0 : this.heldForMs);
+    const paced = bucket ?? this.bucket;
+    refuse();
+    if (Math.max(paced.waitMs(this.nowMs), heldForMs()) > patienceMs) throw new LaneBlocked();
     if (spends)
       this.refuseSpent(spends.quota, this.quotas.fullUntil(spends.quota, spends.points, this.clock.now()));
-    let waitMs = this.bucket.take(this.nowMs);
+    let waitMs = paced.take(this.nowMs);
     for (;;) {
-      waitMs = Math.max(waitMs, this.heldForMs);
+      waitMs = Math.max(waitMs, heldForMs());
       if (waitMs <= 0) break;
       await wait(waitMs, undefined, { signal: this.abort.signal }).catch(() => {});
-      this.refuseBlocked();
+      refuse();
       waitMs = 0;
     }
     if (!spends) return;
@@ -259,8 +272,8 @@ export class Lane {
     metrics.upstreamRequests.inc({ source: this.source, status: status === 0 ? 'none' : String(status) });
   }
 
-  private refuseBlocked(): void {
-    if (this.stopped || this.blockedForMs > 0) throw new LaneBlocked();
+  private refuseBlocked(isApart: boolean): void {
+    if (this.stopped || (!isApart && this.blockedForMs > 0)) throw new LaneBlocked();
   }
 
   private holdOff({ waitMs, reason, quota }: Parameters<UpstreamHttp['holdOff']>[0]): void {

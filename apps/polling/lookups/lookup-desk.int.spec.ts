@@ -159,7 +159,7 @@ describe('a direct lookup', () => {
     'counted apart: after a %i with %j this kind waits; others and the searches go on',
     async (status, headers) => {
       await open.stop();
-      lane = laneOn({ lookupsApart: true });
+      lane = laneOn({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
       open = deskOn(lane);
       upstream.failure = { status, headers };
       expect(await refusalOf(ask('user'))).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
@@ -170,6 +170,35 @@ describe('a direct lookup', () => {
       expect((await ask('tweets')).found).toBe(2);
     },
   );
+
+  it('counted apart: eight at once are asked at once, however busy the checks are', async () => {
+    await open.stop();
+    upstream.requestsPerMinute = 30;
+    lane = laneOn({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
+    open = deskOn(lane);
+    let answer = () => {};
+    upstream.gate = new Promise((resolve) => (answer = resolve));
+    // The checks have spent what they may send at once, and more.
+    const checks = Array.from({ length: 20 }, () =>
+      lane.http.request({ url: 'https://upstream.example.org/' }),
+    );
+    void Promise.allSettled(checks);
+    await until('the checks wait for their turn', () => upstream.requests.length === 5);
+    const asking = Array.from({ length: 8 }, () => ask());
+    await until('all eight are asked', () => upstream.requests.length >= 13, 1_500);
+    answer();
+    expect((await Promise.all(asking)).map(({ found }) => found)).toEqual(Array(8).fill(2));
+    lane.stop();
+  });
+
+  it('counted apart: goes on while the searches wait', async () => {
+    await open.stop();
+    lane = laneOn({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
+    open = deskOn(lane);
+    lane.http.holdOff({ waitMs: 600_000, reason: 'nothing is left of what x allows' });
+    expect(lane.blockedForMs).toBeGreaterThan(500_000);
+    expect((await ask()).found).toBe(2);
+  });
 
   it('counted with the searches: a 429 makes the whole lane wait', async () => {
     upstream.failure = { status: 429, headers: { 'retry-after': '600' } };

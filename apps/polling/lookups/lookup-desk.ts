@@ -146,10 +146,11 @@ function refusalOf(error: unknown, lane: Lane, door: LookupDoor): unknown {
   if (error instanceof UpstreamError)
     return new Refusal(503, CODE_OF[error.kind] ?? 'UNAVAILABLE', `${error.message}; nothing was charged`);
   if (error instanceof LaneBlocked) {
-    const waitMs = Math.max(lane.blockedForMs, door.heldForMs);
+    const laneMs = lane.connector.lookupsApart ? 0 : lane.blockedForMs;
+    const waitMs = Math.max(laneMs, door.heldForMs);
     if (waitMs === 0)
       return unavailable(`${lane.source} is asked too much at the moment; ask again in a while`);
-    const reason = lane.blockedForMs > 0 ? lane.blockedBy.message : `${lane.source} wants no more of these`;
+    const reason = laneMs > 0 ? lane.blockedBy.message : `${lane.source} wants no more of these`;
     return unavailable(`${reason}; ask again in ${Math.ceil(waitMs / 1000)} s`);
   }
   return error;

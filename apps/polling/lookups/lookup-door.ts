@@ -1,6 +1,7 @@
 import { readRateHeaders, type UpstreamBudget, type UpstreamError, type UpstreamHttp } from '#sources';
 import { systemClock, type Clock } from '#kernel';
 import { waitAfter } from '../domain/backoff.js';
+import { TokenBucket } from '../domain/token-bucket.js';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
 
 /** Whoever asks waits for the answer: longer than this for each request is no answer. */
@@ -8,7 +9,7 @@ const TURN_MS = 10_000;
 
 /**
  * The door of one kind of lookup. Its requests spend of the lane's budget and wait when the lane does. Where the
- * upstream counts lookups in windows of their own, one that is used up holds back this kind alone, not the searches.
+ * upstream counts lookups in windows of their own, each kind has a pace of its own: neither holds back the other.
  */
 export class LookupDoor {
   readonly http: UpstreamHttp;
@@ -40,7 +41,9 @@ export class LookupDoor {
   }
 
   private budget(): UpstreamBudget {
-    const lane = this.lane.budget(TURN_MS);
+    const { lookupsApart: apart } = this.lane.connector;
+    const bucket = apart && new TokenBucket(apart.requestsPerMinute, apart.burst, this.clock.now().getTime());
+    const lane = this.lane.budget({ patienceMs: TURN_MS, bucket });
     return {
       before: async (request) => {
         if (this.heldForMs > 0) throw new LaneBlocked();

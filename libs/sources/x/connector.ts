@@ -28,7 +28,8 @@ export function createXConnector(settings: XSettings): SourceConnector {
     requestsPerSearch: (criteria) => Math.max(1, queriesOf(criteria, 'word').length),
     search: (criteria, context) => search(criteria, context, settings),
     lookups: createLookups(settings),
-    lookupsApart: true,
+    // At least 300 in 15 minutes for each endpoint; its headers say when a window is used up.
+    lookupsApart: { requestsPerMinute: 20, burst: 60 },
   };
 }
 
