@@ -39,9 +39,10 @@ export interface DeliveriesUnderTest {
   stop(): Promise<void>;
 }
 
-export async function startDeliveries(): Promise<DeliveriesUnderTest> {
+/** @param withDelivery false: the spec runs delivery itself */
+export async function startDeliveries(withDelivery = true): Promise<DeliveriesUnderTest> {
   const service = await startInterface();
-  const others: RunningService[] = await startQuietServices(service.stores);
+  const others: RunningService[] = await startQuietServices(service.stores, withDelivery);
   const receiver = await startReceiver();
   const bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   const database = await openDatabase(service.stores.databaseUrl, 'spec', 2);

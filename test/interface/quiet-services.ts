@@ -10,15 +10,19 @@ import { pollingService } from '../../apps/polling/polling.module.js';
 /**
  * The services that work behind the interface: analysis, delivery and polling. No source is polled: nothing comes in but
  * what the spec writes.
+ * @param withDelivery false: the spec runs it itself
  */
-export async function startQuietServices(stores: IsolatedStores): Promise<RunningService[]> {
+export async function startQuietServices(
+  stores: IsolatedStores,
+  withDelivery = true,
+): Promise<RunningService[]> {
   const env = programEnv(stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false' });
   const analysis = readAnalysisConfig(env);
   const delivery = readDeliveryConfig(env);
   const polling = readPollingConfig(env);
   return [
     await startService(analysisService(), analysis, false),
-    await startService(deliveryService(delivery), delivery, false),
+    ...(withDelivery ? [await startService(deliveryService(delivery), delivery, false)] : []),
     await startService(pollingService(polling), polling, false),
   ];
 }
