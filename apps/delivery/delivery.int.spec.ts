@@ -342,12 +342,12 @@ describe('a delivery', () => {
       [eventId],
     );
     const records = await attempts(eventId, 3);
-    expect(records.map(({ target, number, delivered }) => [target?.kind, number, delivered])).toEqual([
+    expect(records.map(({ targetKind, number, delivered }) => [targetKind, number, delivered])).toEqual([
       ['webhook', 1, false],
       ['resend', 1, false],
       ['resend', 2, true],
     ]);
-    expect(records[1]?.target?.id).toBe(resendId);
+    expect(records[1]?.targetId).toBe(resendId);
     await until('the webhook alone waits', async () => (await delivery.pending(eventId))?.attempts === 1);
     expect(receiver.received.filter(({ path }) => path === '/one-target').length).toBe(1);
   });

@@ -185,7 +185,7 @@ describe('a replay', () => {
       await until('nothing waits', async () => (await waiting(id)) === 0);
       const sent = through('/cancelled', id).length;
       const givenUp = await until('what was sent is given up on record', async () => {
-        const records = (await on.attempts()).filter(({ target }) => target?.id === id);
+        const records = (await on.attempts()).filter(({ targetId }) => targetId === id);
         const found = records.filter(({ number }) => number === 0);
         return found.length === new Set(records.map(({ eventId }) => eventId)).size && found;
       });

@@ -22,14 +22,14 @@ export function attemptsSink(clickhouse: ClickHouseClient): Durable {
 }
 
 function attemptRow(attempt: Attempt): AttemptRow {
-  const { accountId, endpoint, target, at } = attempt;
+  const { accountId, endpoint, at } = attempt;
   return {
     account_id: accountId,
     first_at: attempt.firstAt || at,
     event_id: attempt.eventId,
     // Before there were several targets every attempt went to a webhook; its address is known without its query.
-    target_kind: target?.kind ?? 'webhook',
-    target_id: target?.id ?? endpointIdOf(accountId, endpoint),
+    target_kind: attempt.targetKind || 'webhook',
+    target_id: attempt.targetId || endpointIdOf(accountId, endpoint),
     at,
     attempt_id: attempt.attemptId,
     keyword_id: attempt.keywordId || NO_ID,

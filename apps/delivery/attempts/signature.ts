@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type Hmac, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 interface Keys {
@@ -32,23 +32,26 @@ export function signatureHeaders(
 ): Record<string, string> {
   const t = String(unixSeconds);
   const keys = secrets.map(keysOf);
-  const hex = (key: KeyObject | undefined, ...signed: (string | Uint8Array)[]) =>
-    hmac(key, signed).digest('hex');
+  const [present] = keys;
+  if (!present) throw new Error('the account has no signing secret');
   return {
     'x-signature': legacy
-      ? hex(keys[0]?.text, body)
-      : [`t=${t}`, ...keys.map(({ text }) => `v1=${hex(text, `${t}.`, body)}`)].join(','),
+      ? hex(present.text, '', body)
+      : `t=${t},${keys.map(({ text }) => `v1=${hex(text, `${t}.`, body)}`).join(',')}`,
     'webhook-id': eventId,
     'webhook-timestamp': t,
     'webhook-signature': keys
-      .map(({ standard }) => `v1,${hmac(standard, [`${eventId}.${t}.`, body]).digest('base64')}`)
+      .map(({ standard }) => standardPart(standard, `${eventId}.${t}.`, body))
       .join(' '),
   };
 }
 
-function hmac(key: KeyObject | undefined, signed: readonly (string | Uint8Array)[]): Hmac {
-  if (!key) throw new Error('the account has no signing secret');
-  return signed.reduce<Hmac>((sum, part) => sum.update(part), createHmac('sha256', key));
+function hex(key: KeyObject, before: string, body: Uint8Array): string {
+  return createHmac('sha256', key).update(before).update(body).digest('hex');
+}
+
+function standardPart(key: KeyObject, before: string, body: Uint8Array): string {
+  return `v1,${createHmac('sha256', key).update(before).update(body).digest('base64')}`;
 }
 
 function keysOf(secret: string): Keys {

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/attempts/v1/attempt.proto.
  */
 export const file_earshot_attempts_v1_attempt: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEijwMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSKwoGdGFyZ2V0GA8gASgLMhsuZWFyc2hvdC5hdHRlbXB0cy52MS5UYXJnZXQSEAoIZmlyc3RfYXQYECABKAkSQAoRZW5kcG9pbnRfZGlzYWJsZWQYESABKAsyJS5lYXJzaG90LmF0dGVtcHRzLnYxLkVuZHBvaW50RGlzYWJsZWQiIgoGVGFyZ2V0EgwKBGtpbmQYASABKAkSCgoCaWQYAiABKAkiWwoQRW5kcG9pbnREaXNhYmxlZBILCgN1cmwYASABKAkSDgoGcmVhc29uGAIgASgJEhAKCGZhaWx1cmVzGAMgASgFEhgKEGxhc3Rfc3RhdHVzX2NvZGUYBCABKAViBnByb3RvMw");
+  fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEiigMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSEwoLdGFyZ2V0X2tpbmQYDyABKAkSEQoJdGFyZ2V0X2lkGBAgASgJEhAKCGZpcnN0X2F0GBEgASgJEkAKEWVuZHBvaW50X2Rpc2FibGVkGBIgASgLMiUuZWFyc2hvdC5hdHRlbXB0cy52MS5FbmRwb2ludERpc2FibGVkIlsKEEVuZHBvaW50RGlzYWJsZWQSCwoDdXJsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIQCghmYWlsdXJlcxgDIAEoBRIYChBsYXN0X3N0YXR1c19jb2RlGAQgASgFYgZwcm90bzM");
 
 /**
  * One webhook attempt. Stream ATTEMPTS, subject attempts.<account>.<watch>,
@@ -102,16 +102,25 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   nextAttemptAt: string;
 
   /**
-   * What the event was sent to. Absent in messages written before there were several targets: the watch's webhook.
+   * What the event was sent to; together with the event the delivery's key. webhook: a webhook address. resend: one
+   * event that a user sends again. replay: a replay. More kinds may come. Empty in messages written before there were
+   * several targets: the watch's webhook.
    *
-   * @generated from field: earshot.attempts.v1.Target target = 15;
+   * @generated from field: string target_kind = 15;
    */
-  target?: Target | undefined;
+  targetKind: string;
+
+  /**
+   * UUID. webhook: UUIDv5 of account and address. resend, replay: the id of the resend or the replay.
+   *
+   * @generated from field: string target_id = 16;
+   */
+  targetId: string;
 
   /**
    * When the delivery's first attempt was, ISO 8601; empty: at.
    *
-   * @generated from field: string first_at = 16;
+   * @generated from field: string first_at = 17;
    */
   firstAt: string;
 
@@ -119,7 +128,7 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
    * Present in the record that an endpoint was disabled. It is no attempt: event_id, watch_id and keyword_id name the
    * delivery whose failure disabled the endpoint.
    *
-   * @generated from field: earshot.attempts.v1.EndpointDisabled endpoint_disabled = 17;
+   * @generated from field: earshot.attempts.v1.EndpointDisabled endpoint_disabled = 18;
    */
   endpointDisabled?: EndpointDisabled | undefined;
 };
@@ -130,34 +139,6 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
  */
 export const AttemptSchema: GenMessage<Attempt> = /*@__PURE__*/
   messageDesc(file_earshot_attempts_v1_attempt, 0);
-
-/**
- * The target of a delivery: together with the event its key.
- *
- * @generated from message earshot.attempts.v1.Target
- */
-export type Target = Message<"earshot.attempts.v1.Target"> & {
-  /**
-   * webhook: a webhook address. resend: one event that a user sends again. replay: a replay. More kinds may come.
-   *
-   * @generated from field: string kind = 1;
-   */
-  kind: string;
-
-  /**
-   * UUID. webhook: UUIDv5 of account and address. resend, replay: the id of the resend or the replay.
-   *
-   * @generated from field: string id = 2;
-   */
-  id: string;
-};
-
-/**
- * Describes the message earshot.attempts.v1.Target.
- * Use `create(TargetSchema)` to create a new message.
- */
-export const TargetSchema: GenMessage<Target> = /*@__PURE__*/
-  messageDesc(file_earshot_attempts_v1_attempt, 1);
 
 /**
  * @generated from message earshot.attempts.v1.EndpointDisabled
@@ -197,5 +178,5 @@ export type EndpointDisabled = Message<"earshot.attempts.v1.EndpointDisabled"> &
  * Use `create(EndpointDisabledSchema)` to create a new message.
  */
 export const EndpointDisabledSchema: GenMessage<EndpointDisabled> = /*@__PURE__*/
-  messageDesc(file_earshot_attempts_v1_attempt, 2);
+  messageDesc(file_earshot_attempts_v1_attempt, 1);
 
