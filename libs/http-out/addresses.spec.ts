@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { privateIpv4, publicIpv4, v4InV6, v4Spelling } from './testing/addresses.js';
+import { notAllowed } from './outbound-error.js';
 import { door, faultOf, get, inside, outside, text } from './testing/door.js';
 
 describe('addresses in the URL', () => {
@@ -75,7 +76,7 @@ describe('addresses from DNS', () => {
         answers = [...good, bad];
         names += 1;
         expect(await faultOf(http.request(get(`http://host-${names}.example/`)))).toBe(
-          `blocked: host-${names}.example leads to a private or reserved address; the operator can allow it with EGRESS_ALLOW`,
+          `blocked: ${notAllowed(`host-${names}.example`)}`,
         );
       }),
     );
@@ -93,11 +94,16 @@ describe('addresses from DNS', () => {
     expect(await faultOf(again.request(get(url)))).toMatch(/^blocked: /);
   });
 
-  it('says when a name has no address', async () => {
-    const http = door({ resolve: () => Promise.resolve([]) });
-    expect(await faultOf(http.request(get('http://nowhere.example/x?token=1')))).toBe(
-      'network: nowhere.example has no address (no such host)',
-    );
+  it.each([
+    ['is private', () => Promise.resolve(['10.0.0.1'])],
+    ['has no address', () => Promise.resolve([])],
+    ['is unknown', () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))],
+    ['is refused by the name server', () => Promise.reject(Object.assign(new Error(), { code: 'EREFUSED' }))],
+    ['cannot be looked up', () => Promise.reject(Object.assign(new Error(), { code: 'EAI_AGAIN' }))],
+  ])('says the same words of a name that %s', async (_, resolve) => {
+    const fault = await faultOf(door({ resolve }).request(get('http://inside.example/x?token=1')));
+    expect(fault.replace(/^\w+: /, '')).toBe(notAllowed('inside.example'));
+    expect(fault).toContain('address not allowed');
   });
 
   it('keeps its deadline when the name server is silent', async () => {

@@ -3,7 +3,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressPolicy } from './address-policy.js';
-import { OutboundError } from './outbound-error.js';
+import { notAllowed, OutboundError } from './outbound-error.js';
 
 /** All addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -71,16 +71,13 @@ async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Re
     if (open.length === 0) throw refusal(hostname);
     return open;
   }
-  const addresses = await resolve(hostname);
-  if (addresses.length === 0) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
+  const addresses = await resolve(hostname).catch(() => []);
+  if (addresses.length === 0) throw new OutboundError('network', notAllowed(hostname));
   // One refused answer refuses the set: a mix of public and private answers is how rebinding begins.
   if (!addresses.every(permits)) throw refusal(hostname);
   return [...addresses];
 }
 
 function refusal(hostname: string): OutboundError {
-  return new OutboundError(
-    'blocked',
-    `${hostname} leads to a private or reserved address; the operator can allow it with EGRESS_ALLOW`,
-  );
+  return new OutboundError('blocked', notAllowed(hostname));
 }

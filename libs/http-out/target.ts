@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { AddressPolicy } from './address-policy.js';
-import { OutboundError } from './outbound-error.js';
+import { notAllowed, OutboundError } from './outbound-error.js';
 
 /** Where one request goes, read from its URL once. */
 export interface Target {
@@ -33,10 +33,7 @@ export function createTargetReader(): (url: string) => Target {
 /** Throws `OutboundError` `blocked` when the URL holds a literal address that may not be reached. */
 export function checkLiteral(target: Target, permits: AddressPolicy): void {
   if (target.literal !== undefined && !permits(target.literal)) {
-    throw new OutboundError(
-      'blocked',
-      `${target.host} is a private or reserved address; the operator can allow it with EGRESS_ALLOW`,
-    );
+    throw new OutboundError('blocked', notAllowed(target.host));
   }
 }
 
