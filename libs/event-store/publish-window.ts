@@ -17,11 +17,11 @@ export interface WindowResult {
 
 /** Publishes messages to their streams and waits until the server has answered for each. */
 export function publishWindow(
-  { nc }: Bus,
+  { nc, inboxPrefix }: Bus,
   messages: readonly Unstored[],
   traceparent: string | undefined,
 ): Promise<WindowResult> {
-  const inbox = createInbox();
+  const inbox = createInbox(inboxPrefix);
   const open = new Map(messages.map((message, index) => [String(index), message]));
   const failed: Unstored[] = [];
   let fault = 'no answer in time';

@@ -8,6 +8,8 @@ export interface Bus {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
+  /** Where answers to this service come: no other service needs the right to read there. */
+  readonly inboxPrefix: string;
   /** Lets what is under way finish, then closes. */
   close(): Promise<void>;
 }
@@ -19,8 +21,10 @@ export interface Bus {
  * @param streamReplicas copies that the cluster keeps of each stream that is made now
  */
 export async function connectBus(url: string, name: string, log: Logger, streamReplicas = 1): Promise<Bus> {
+  const inboxPrefix = `_INBOX.${name}`;
   const nc = await connect({
     ...addressOf(url),
+    inboxPrefix,
     name: `earshot-${name}`,
     maxReconnectAttempts: -1,
     waitOnFirstConnect: false,
@@ -30,7 +34,7 @@ export async function connectBus(url: string, name: string, log: Logger, streamR
   const jsm = await jetstreamManager(nc);
   await ensureStreams(jsm, streamReplicas);
   // The default of 5 s is shorter than a purge of a large stream, which stalls publishers for seconds.
-  return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, close: () => nc.drain() };
+  return { nc, js: jetstream(nc, { timeout: 15_000 }), jsm, inboxPrefix, close: () => nc.drain() };
 }
 
 async function logStatus(nc: NatsConnection, log: Logger): Promise<void> {

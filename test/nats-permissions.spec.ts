@@ -1,0 +1,129 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connect } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findNatsServer, freePort } from '#embedded';
+import { connectBus } from '#messaging';
+import { createLogger } from '#telemetry';
+import { ALL_SERVICES, startProgram, until, type Program } from '#testing';
+import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
+
+const config = fileURLToPath(new URL('../docs/nats.conf', import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), 'earshot-permissions-'));
+const USERS = [...ALL_SERVICES, 'cli'] as const;
+type User = (typeof USERS)[number];
+let server: ChildProcess;
+let port: number;
+let stage: Stage;
+let programs: Program[] = [];
+let customer: Customer;
+
+const urlOf = (user: User) => `nats://${user}:${passwordOf(user)}@127.0.0.1:${port}`;
+const passwordOf = (user: User) => `secret-of-${user}`;
+
+beforeAll(async () => {
+  const bare = await setStage();
+  port = await freePort();
+  const passwords = USERS.map((user) => [`${user.toUpperCase()}_PASSWORD`, passwordOf(user)]);
+  server = spawn(
+    findNatsServer() ?? '',
+    ['-c', config, '-a', '127.0.0.1', '-p', String(port), '-sd', directory],
+    { env: Object.fromEntries(passwords) as NodeJS.ProcessEnv, stdio: 'ignore' },
+  );
+  await until('NATS answers', () =>
+    connect({ servers: `127.0.0.1:${port}`, user: 'cli', pass: passwordOf('cli') }).then(
+      (nc) => nc.close().then(() => true),
+      () => false,
+    ),
+  );
+  stage = { ...bare, stores: { ...bare.stores, natsUrl: urlOf('cli') } };
+  programs = await Promise.all(
+    ALL_SERVICES.map((name) => startProgram(name, { ...stage.env, NATS_URL: urlOf(name) })),
+  );
+  const gateway = programs.find(({ name }) => name === 'gateway');
+  customer = await welcome(stage, gateway?.url ?? '');
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all(programs.map((program) => program.stop()));
+  await stage?.close();
+  server?.kill('SIGKILL');
+  if (server) await once(server, 'exit');
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe('services with the permissions of docs/nats.conf', () => {
+  it('do all of their work', async () => {
+    const { simulator } = stage;
+    const { api } = customer;
+    const keyword = await watchKeyword(api, {
+      name: 'Zephyr Kettle',
+      refresh_interval_seconds: 1,
+      global_criteria: { market: 'global', query: 'Zephyr Kettle' },
+      sources: [{ source: 'hackernews', enabled: true }],
+      webhook_url: `${simulator.url}/hooks/permissions`,
+    });
+    simulator.world.publish('hackernews', { title: 'Zephyr Kettle is out', text: 'Zephyr Kettle' });
+    await until('the webhook came', async () => {
+      const { body } = await api.get(`/v1/keywords/${keyword.id}/activity`);
+      return body.activity.some(({ type }: { type: string }) => type === 'webhook.delivered');
+    });
+    const replay = await api.post('/v1/replays', {
+      since: new Date(Date.now() - 3_600_000).toISOString(),
+      keyword_id: keyword.id,
+    });
+    expect(replay.status).toBe(202);
+    await until(
+      'the replay is done',
+      async () => (await api.get(`/v1/replays/${replay.body.id}`)).body.status === 'done',
+    );
+    expect((await api.get('/v1/x/users/nobody')).status).not.toBe(503);
+    expect((await api.delete(`/v1/keywords/${keyword.id}?purge=true`)).status).toBe(204);
+    const bus = await connectBus(urlOf('cli'), 'cli', createLogger('spec', 'silent'));
+    await until('the stream is erased', async () => {
+      const { state } = await bus.jsm.streams.info('KEYWORDS');
+      return state.messages === 0;
+    });
+    await bus.close();
+    for (const { name, output } of programs)
+      expect([name, output().match(/permissions? violation/i)?.[0]]).toEqual([name, undefined]);
+  }, 90_000);
+
+  it.each([
+    ['gateway', 'accounts.x'],
+    ['gateway', 'keywords.x.y'],
+    ['polling', 'credits.x'],
+    ['analysis', 'accounts.x'],
+    ['delivery', 'events.x.y'],
+    ['keywords', 'commands.billing.create-key'],
+  ] as const)('%s may not publish %s', async (user, subject) => {
+    const nc = await connect({ servers: `127.0.0.1:${port}`, user, pass: passwordOf(user) });
+    const refused = (async () => {
+      for await (const status of nc.status()) if (status.type === 'error') return status.error.message;
+      return 'nothing was said';
+    })();
+    nc.publish(subject, 'x');
+    expect(await refused).toMatch(
+      new RegExp(`permissions violation.*publish.*${subject.replaceAll('.', '\\.')}`, 'i'),
+    );
+    await nc.close();
+  });
+
+  it.each([
+    ['gateway', 'commands.billing.>'],
+    ['gateway', '_INBOX.>'],
+    ['analysis', '_INBOX.billing.>'],
+    ['polling', 'accounts.>'],
+  ] as const)('%s may not read %s', async (user, subject) => {
+    const nc = await connect({ servers: `127.0.0.1:${port}`, user, pass: passwordOf(user) });
+    const refused = new Promise((resolve) =>
+      nc.subscribe(subject, { callback: (error) => resolve(error?.message) }),
+    );
+    expect(await refused).toMatch(/permissions violation/i);
+    await nc.close();
+  });
+});
