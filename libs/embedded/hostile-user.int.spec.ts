@@ -114,6 +114,14 @@ describe('another user of the machine', () => {
     expect(find('-writable')).toBe('');
   });
 
+  it.runIf(isRoot)('meets no store that runs as root', () => {
+    for (const pid of storeProcesses())
+      expect([pid, /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]]).not.toEqual([
+        pid,
+        '0',
+      ]);
+  });
+
   it('finds the credentials in files of mode 0600', () => {
     for (const name of ['postgres.json', 'nats.json', 'nats.conf', 'clickhouse.json', 'runtime.json'])
       expect([name, statSync(join(dataDir, name)).mode & 0o777]).toEqual([name, 0o600]);

@@ -5,6 +5,8 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from './child-environment.js';
 import { readOrMakeCredentials, type Credentials } from './credentials.js';
+import { giveTo } from './system-user.js';
+import { unprivileged } from './unprivileged.js';
 import { startOnFreePort, type EmbeddedLog, type StoreHost, type StoreProcess } from './store-process.js';
 
 const run = promisify(execFile);
@@ -18,13 +20,16 @@ export async function startNats(host: StoreHost): Promise<{ store: StoreProcess;
   const file = await ensureNatsServer(host.log);
   const storeDir = join(dataDir, 'nats');
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
+  const owner = unprivileged(host, 'nats', [file], [storeDir]);
   const syncAlways = atLeast(await versionOf(file), 2, 10);
   const configFile = join(dataDir, 'nats.conf');
   const credentials = readOrMakeCredentials(join(dataDir, 'nats.json'));
   const { store, port } = await startOnFreePort(host, (candidate) => {
     writeFileSync(configFile, natsConfig(candidate, storeDir, syncAlways, credentials), { mode: 0o600 });
+    if (owner) giveTo(owner, configFile);
     return {
       name: 'nats',
+      ...owner,
       file,
       args: ['-c', configFile],
       env: { GOMEMLIMIT: GO_MEMORY_LIMIT },

@@ -1,10 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-
-interface Owner {
-  uid: number;
-  gid: number;
-}
+import { canReach, systemUser, type Owner } from './system-user.js';
 
 /** As whom, and through what, Postgres's programs are run: it refuses to run as root. */
 export interface PostgresAccount {
@@ -28,7 +24,7 @@ const CAPABILITY_BITS = { dac_override: 1n, dac_read_search: 2n } as const;
  */
 export function postgresAccount(directory: string, program: string): PostgresAccount {
   if (process.getuid?.() !== 0) return { wrap: [] };
-  const ids = postgresIds();
+  const ids = systemUser('postgres', 'DATABASE_URL');
   if (canReach(ids, directory, program)) return { owner: ids, wrap: [] };
   const capability = (['dac_read_search', 'dac_override'] as const).find(weHave);
   const wrap = capability && setpriv(ids, capability);
@@ -38,37 +34,6 @@ export function postgresAccount(directory: string, program: string): PostgresAcc
     `Postgres runs as user postgres, which cannot reach ${directory} or ${program}: ` +
       'put the checkout and DATA_DIR outside of closed directories such as /root, or set DATABASE_URL',
   );
-}
-
-function postgresIds(): Owner {
-  const known = lookUp();
-  if (known) return known;
-  execFileSync('/usr/sbin/useradd', [
-    '--system',
-    '--user-group',
-    '--no-create-home',
-    '--shell',
-    '/usr/sbin/nologin',
-    'postgres',
-  ]);
-  const made = lookUp();
-  if (!made)
-    throw new Error(
-      'the user postgres could not be made: make it (`useradd --system postgres`) or set DATABASE_URL',
-    );
-  return made;
-}
-
-function lookUp(): Owner | undefined {
-  const id = (option: string) => spawnSync('id', [option, 'postgres'], { encoding: 'utf8' });
-  const [uid, gid] = [id('-u'), id('-g')];
-  if (uid.status !== 0 || gid.status !== 0) return undefined;
-  return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
-}
-
-function canReach(ids: Owner, directory: string, program: string): boolean {
-  const script = 'cd "$1" && test -x "$2"';
-  return spawnSync('/bin/sh', ['-c', script, 'sh', directory, program], { ...ids, cwd: '/' }).status === 0;
 }
 
 function weHave(capability: keyof typeof CAPABILITY_BITS): boolean {
