@@ -3,6 +3,7 @@ import { STREAMS, type Bus, type StreamName } from '#messaging';
 import { rebuildProjection, type Projection } from '#projections';
 import type { Database } from '#postgres';
 import { accountsProjection } from '../billing/projections/accounts.projection.js';
+import { replaysProjection } from '../delivery/projections/replays.projection.js';
 import { keywordsProjection } from '../keywords/projections/keywords.projection.js';
 import { readPollingConfig } from '../polling/config.js';
 import { scheduleProjection } from '../polling/projections/schedule.projection.js';
@@ -49,6 +50,7 @@ function rebuildables(): Rebuildable[] {
       scheduleProjection((source) => lanesOf(source)),
       'watch_schedule, upstream_searches (every watch begins again with a silent first poll)',
     ),
+    inPostgres(replaysProjection, 'replays (those under way begin again)'),
     inClickHouse('events-index-v1', 'EVENTS', 'events'),
     inClickHouse('mentions-sink-v1', 'EVENTS', 'mentions'),
     inClickHouse('check-activity-sink-v1', 'CHECKS', 'activity of checks'),

@@ -96,6 +96,23 @@ describe('the list of deliveries', () => {
     });
   });
 
+  it('gives the reason of a failure in the words of the attempt, and so does the activity', async () => {
+    // Nothing listens on the port of discard.
+    const keyword = await on.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });
+    const [event] = await on.events(keyword, 1);
+    const [delivery] = await deliveries(`keyword=${keyword.keywordId}`, 1);
+    const [attempt] = (await on.attempts()).filter(({ eventId }) => eventId === event?.id);
+    expect(delivery.attempts).toMatchObject([{ statusCode: null, message: attempt?.message }]);
+    const line = await until('it is in the activity', async () => {
+      const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
+      return body.activity.find(({ eventId }: Json) => eventId === event?.id);
+    });
+    expect(line.type).toBe('webhook.failed');
+    expect(line.message).toBe(`${attempt?.message}; tried again at ${attempt?.nextAttemptAt}`);
+    const tested = await on.ada.api.post('/v1/webhooks/test', { url: 'http://127.0.0.1:9/hook' });
+    expect(tested.body.message).toBe(attempt?.message);
+  });
+
   it('is another account’s secret, and refuses what it does not know', async () => {
     const eve = await on.service.tenant();
     expect((await eve.api.get('/v1/deliveries')).body).toEqual({ data: [] });

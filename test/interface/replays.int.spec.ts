@@ -206,15 +206,18 @@ describe('a replay', () => {
       url: url('/purged'),
       rate_per_second: 5,
     });
+    const ofWatch = await replay({ watch_id: keyword.watchId, url: url('/purged-too'), rate_per_second: 5 });
     await gotten(on.receiver, '/purged', 3);
     expect((await on.ada.api.delete(`/v1/keywords/${keyword.keywordId}?purge=true`)).status).toBe(204);
     const sent = through('/purged', id).length;
     expect(await on.ended(id)).toMatchObject({ status: 'cancelled', message: 'the keyword was purged' });
     expect(through('/purged', id).length).toBeLessThanOrEqual(sent + 2);
-    await until('its address is forgotten', async () => {
-      const { body } = await on.ada.api.get(`/v1/replays/${id}`);
-      return body.url === null;
-    });
+    expect((await on.ended(ofWatch.id)).status).toBe('cancelled');
+    for (const one of [id, ofWatch.id])
+      await until('its address is forgotten', async () => {
+        const { body } = await on.ada.api.get(`/v1/replays/${one}`);
+        return body.url === null;
+      });
     const again = await on.ada.api.post('/v1/replays', {
       since: since(),
       keyword_id: keyword.keywordId,
@@ -222,6 +225,7 @@ describe('a replay', () => {
     });
     expect(again.status).toBe(404);
     expect(await on.store.read('REPLAYS', subjectOf('REPLAYS', on.ada.accountId, id))).toEqual([]);
+    expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
   });
 
   it('says which events the index names and the stream does not hold', async () => {

@@ -9,10 +9,12 @@ import { purgeReplays, replaysOf } from '../replays/replay-progress.js';
 export function deliveryPurge(database: Database, store: EventStore): Durable {
   return purgeDurable('delivery', async (data) => {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
-    // Before the stream: whoever works on a replay looks here.
-    await purgeReplays(database.manager, keywordId);
-    for (const replayId of await replaysOf(database.manager, keywordId))
-      await store.erase('REPLAYS', subjectOf('REPLAYS', accountId, replayId));
+    const replayIds = await replaysOf(database.manager, keywordId, watchIds);
+    // Before the stream: a turn that is under way looks here.
+    await purgeReplays(database.manager, replayIds);
+    const subjects = replayIds.map((id) => subjectOf('REPLAYS', accountId, id));
+    for (const subject of subjects) await store.erase('REPLAYS', subject);
+    await database.query('DELETE FROM projection_positions WHERE subject = ANY($1)', [subjects]);
     await transactionWithoutLimit(database, async (tx) => {
       await tx.query('DELETE FROM pending_deliveries WHERE watch_id = ANY($1)', [[...watchIds, keywordId]]);
       await forgetEndpoints(tx, accountId);

@@ -55,7 +55,9 @@ export class ReplaysHandler {
     return create(MadeSchema, { id: replayId });
   }
 
+  /** Of a replay that has ended nothing is decided: the decisions of a purged keyword's are gone. */
   private async cancel({ accountId, replayId }: CancelReplay) {
+    if (await hasEnded(this.database, accountId, replayId)) return create(DoneSchema);
     await this.decisions.end({ accountId, replayId }, 'cancelled', '');
     const waiting = await waitingFor(this.database.manager, replayId);
     await this.recorder.giveUp(
@@ -63,4 +65,12 @@ export class ReplaysHandler {
     );
     return create(DoneSchema);
   }
+}
+
+async function hasEnded(database: Database, accountId: string, replayId: string): Promise<boolean> {
+  const rows: unknown[] = await database.query(
+    `SELECT 1 FROM replays WHERE account_id = $1 AND replay_id = $2 AND status NOT IN ('queued', 'running')`,
+    [accountId, replayId],
+  );
+  return rows.length > 0;
 }

@@ -7,6 +7,7 @@ import type { Projection } from '#projections';
 export const replaysProjection: Projection = {
   name: 'replays-v1',
   stream: 'REPLAYS',
+  tables: ['replays'],
   async apply(tx, message) {
     const decision = fromBinary(ReplayDecisionSchema, message.data);
     for (const event of decision.events) await applyEvent(tx, decision, event);

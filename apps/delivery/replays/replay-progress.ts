@@ -160,22 +160,22 @@ export async function countReplays(
     );
 }
 
-/** The replays of a keyword. */
-export async function replaysOf(tx: Tx, keywordId: string): Promise<string[]> {
+/** The replays of a keyword and of its watches. */
+export async function replaysOf(tx: Tx, keywordId: string, watchIds: readonly string[]): Promise<string[]> {
   const rows: { replay_id: string }[] = await tx.query(
-    'SELECT replay_id FROM replays WHERE keyword_id = $1',
-    [keywordId],
+    'SELECT replay_id FROM replays WHERE keyword_id = $1 OR watch_id = ANY($2)',
+    [keywordId, watchIds],
   );
   return rows.map(({ replay_id }) => replay_id);
 }
 
-/** Ends the replays of a purged keyword; nothing but ids, times and figures stays. */
-export async function purgeReplays(tx: Tx, keywordId: string): Promise<void> {
+/** Ends replays whose keyword is purged; nothing but ids, times and figures stays. */
+export async function purgeReplays(tx: Tx, replayIds: readonly string[]): Promise<void> {
   await tx.query(
     `UPDATE replays SET url = NULL, claim = NULL, finished_at = coalesce(finished_at, now()),
        message = CASE WHEN status IN ('queued', 'running') THEN $2 ELSE message END,
        status = CASE WHEN status IN ('queued', 'running') THEN 'cancelled' ELSE status END
-     WHERE keyword_id = $1`,
-    [keywordId, PURGED],
+     WHERE replay_id = ANY($1)`,
+    [replayIds, PURGED],
   );
 }

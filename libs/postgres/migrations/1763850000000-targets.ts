@@ -102,4 +102,5 @@ CREATE TABLE replays (
 CREATE INDEX replays_account ON replays (account_id, replay_id);
 CREATE INDEX replays_due ON replays (due_at) WHERE status IN ('queued', 'running');
 CREATE INDEX replays_keyword ON replays (keyword_id) WHERE keyword_id IS NOT NULL;
+CREATE INDEX replays_watch ON replays (watch_id) WHERE watch_id IS NOT NULL;
 `;
