@@ -80,15 +80,24 @@ describe('deliveries outlive their process', () => {
     expect(ids.sort()).toEqual(events.map(({ eventId }) => eventId).sort());
   });
 
-  it('an address inside the network is not called, and the record says so', async () => {
+  it('an address inside the network is not called, and its record says no more than that of a name that does not exist', async () => {
     const service = await delivery.start({ EGRESS_ALLOW: '' });
-    const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/inside`));
-    const [record] = await until('it is recorded', async () => {
-      const rows = await delivery.attemptsOf(eventId);
-      return rows.length > 0 && rows;
-    });
-    expect(record).toMatchObject({ delivered: false, statusCode: 0 });
-    expect(record?.message).toContain('127.0.0.1');
+    const { port } = new URL(receiver.url);
+    const reasonOf = async (name: string) => {
+      const { eventId } = await delivery.event(await delivery.watch(`http://${name}:${port}/inside`));
+      const [record] = await until('it is recorded', async () => {
+        const rows = await delivery.attemptsOf(eventId);
+        return rows.length > 0 && rows;
+      });
+      expect(record).toMatchObject({ delivered: false, statusCode: 0 });
+      const [host, ...reason] = record?.message.split(': ') ?? [];
+      expect([host, host?.replace(/:\d+$/, '')]).toContain(name);
+      return reason;
+    };
+    const literal = await reasonOf('127.0.0.1');
+    expect(literal[0]).toBe('address not allowed');
+    expect(await reasonOf('inside.localhost')).toEqual(literal);
+    expect(await reasonOf('no-such-name.invalid')).toEqual(literal);
     expect(receiver.received.some(({ path }) => path === '/inside')).toBe(false);
     await service.stop();
   });
