@@ -67,6 +67,19 @@ describe('reading several servers', () => {
       bad.includes(host) ? Promise.reject(failing(host, bad.indexOf(host) * 1000)) : Promise.resolve(nothing),
     ).reading;
 
+  it('one that only the search names may send less than the operator’s own', async () => {
+    const { http, requests } = fakeUpstream('lemmy', () => ({ body: {} }));
+    const instances = { source: 'lemmy' as const, hosts: ['own.example', 'a.example'], own: 'own.example' };
+    await readInstances({ ...instances, context: fakeContext(http) }, async (host, reading) => {
+      await reading.http.json({ url: `https://${host}/` });
+      return nothing;
+    });
+    expect(requests.map(({ at, maxBytes }) => [at.host, maxBytes / 1024 / 1024])).toEqual([
+      ['own.example', 16],
+      ['a.example', 2],
+    ]);
+  });
+
   it('one that fails is a warning', async () => {
     expect(await read(['a.example', 'b.example'], ['b.example'])).toEqual({
       ...nothing,

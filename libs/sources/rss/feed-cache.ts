@@ -58,14 +58,15 @@ export class FeedCache {
 
   /**
    * The last answer, where it is as good as a new one: for as long as the publisher asks, but at most for half of the
-   * search's interval, so that every check of a search of its own reads anew.
+   * search's interval, so that every check of a search of its own reads anew. A first poll wants the feed as it is now: what
+   * it lacks counts as new.
    */
   freshAnswerOf(feedUrl: string): CachedFeed | undefined {
     const answer = this.answers.get(feedUrl);
     if (!answer) return undefined;
-    const halfMs = (this.context.intervalSeconds ?? 0) * 500;
-    const ageMs = this.context.now.getTime() - answer.readAt;
-    return ageMs < Math.min(halfMs, Math.max(answer.politeMs, MOMENT_MS)) ? answer : undefined;
+    const { intervalSeconds = 0, since, now } = this.context;
+    const politeMs = since === undefined ? MOMENT_MS : Math.max(answer.politeMs, MOMENT_MS);
+    return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, politeMs) ? answer : undefined;
   }
 
   /** Why the feed is left alone for now; undefined where it may be asked. */

@@ -255,17 +255,28 @@ describe('asking for a feed', () => {
       'asks no more often than %s says for searches whose interval is longer, and says so',
       async (_, headers, body) => {
         const { search, requests } = searches(() => ({ body, headers }));
+        const since = SPEC_NOW;
         await search([A], { intervalSeconds: 60 });
-        const { fetched } = await search([A], { now: at(200), intervalSeconds: 3_600 });
+        const { fetched } = await search([A], { now: at(200), intervalSeconds: 3_600, since });
         expect(requests.length).toBe(1);
         expect(fetched).toMatchObject({
           items: [{}],
           warnings: [`${A}: read 200 s ago and not again, since it asks to be read every 300 s`],
         });
-        await search([A], { now: at(301), intervalSeconds: 3_600 });
+        await search([A], { now: at(301), intervalSeconds: 3_600, since });
         expect(requests.length).toBe(2);
       },
     );
+
+    it('reads a feed anew for a first poll, which takes what it lacks for new', async () => {
+      const { search, requests } = searches(() => ({
+        body: feed,
+        headers: { 'cache-control': 'max-age=300' },
+      }));
+      await search([A], { intervalSeconds: 60, since: SPEC_NOW });
+      await search([A], { now: at(200), intervalSeconds: 3_600 });
+      expect(requests.length).toBe(2);
+    });
 
     it('asks as often as the search wants, however long the publisher would have it wait, and says so', async () => {
       const headers = { 'cache-control': 'max-age=3600' };
