@@ -132,6 +132,21 @@ describe('a restore', () => {
       (await cli('doctor')).lines.find(({ check }) => check === 'the index of events agrees with the stream');
     await until('the index is written', async () => (await indexFinding())?.ok === true);
     const clickhouse = createClient({ url: readRuntime(dataDir)?.clickhouseUrl ?? '' });
+    const nowhere = {
+      watch_id: keywordId,
+      occurred_at: new Date().toISOString().slice(0, 19),
+      event_id: keywordId,
+      account_id: keywordId,
+    };
+    await clickhouse.insert({
+      table: 'events',
+      values: [{ ...nowhere, stream_seq: 1e6 }],
+      format: 'JSONEachRow',
+    });
+    expect(await indexFinding()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining(`missingInStream: ${keywordId}`),
+    });
     await clickhouse.command({ query: 'ALTER TABLE events DELETE WHERE 1 SETTINGS mutations_sync = 2' });
     await clickhouse.close();
     expect(await indexFinding()).toMatchObject({
