@@ -10,6 +10,7 @@ import { Pool } from 'undici';
 import { openClickHouse, selectRows, type ClickHouseClient } from '#clickhouse';
 import { openDatabase, type Database } from '#postgres';
 import { MentionReads } from '../apps/gateway/reads/mention-reads.js';
+import { PurgedKeywords } from '../apps/gateway/reads/purged-keywords.js';
 import { openBenchAccount } from './account.js';
 import {
   benchStores,
@@ -69,7 +70,7 @@ await runBench(async (cleanup) => {
     const gateway = await startProgram('gateway', env, cleanup);
     const pool = new Pool(gateway.url, { connections: 1 });
     installations.push({
-      ...{ size, watches, gateway: pool, bare: new MentionReads(clickhouse) },
+      ...{ size, watches, gateway: pool, bare: new MentionReads(clickhouse, new PurgedKeywords(database)) },
       ...{ throughGateway: [], bareReads: [] },
     });
   }
@@ -191,7 +192,7 @@ async function readThroughGateway(
 }
 
 async function readBare(reads: MentionReads, accountId: string, watchId: string, since: Date): Promise<void> {
-  const rows = await reads.events(accountId, watchId, {
+  const rows = await reads.events(accountId, [watchId], {
     ...{ since, until: undefined, order: 'asc', limit: 100, after: undefined },
   });
   if (rows.length !== EVENTS_OF_A_WATCH) throw new Error(`${rows.length} events of ${watchId}`);

@@ -72,6 +72,9 @@ describe('services with the permissions of docs/nats.conf', () => {
       const { body } = await api.get(`/v1/keywords/${keyword.id}/activity`);
       return body.activity.some(({ type }: { type: string }) => type === 'webhook.delivered');
     });
+    const { body: results } = await api.get(`/v1/keywords/${keyword.id}/results`);
+    const labelled = await api.patch(`/v1/mentions/${results.data[0].id}`, { labels: ['starred'] });
+    expect(labelled.status).toBe(200);
     const replay = await api.post('/v1/replays', {
       since: new Date(Date.now() - 3_600_000).toISOString(),
       keyword_id: keyword.id,

@@ -3,14 +3,18 @@ import type { ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
 import { CLICKHOUSE, DATABASE, serviceModule, STORE, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
+import { durableOf } from '#projections';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { disabledEndpoints } from './handlers/disabled-endpoints.handler.js';
 import { keywordEvents } from './handlers/keyword-events.handler.js';
 import { analysisPurge } from './handlers/purge.handler.js';
+import { LabelsHandler } from './handlers/labels.handler.js';
+import { labelsProjection } from './projections/labels.projection.js';
 import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
 import { attemptsSink } from './sinks/attempts.sink.js';
 import { checkActivitySink } from './sinks/check-activity.sink.js';
 import { eventsIndexSink } from './sinks/events-index.sink.js';
+import { labelsSink } from './sinks/labels.sink.js';
 import { mentionsSink } from './sinks/mentions.sink.js';
 import { observationsSink } from './sinks/observations.sink.js';
 
@@ -23,11 +27,12 @@ export function analysisService(): ServiceDefinition {
     name: 'analysis',
     module: serviceModule(
       AnalysisModule,
-      { providers: [ChecksHandler] },
+      { providers: [ChecksHandler, LabelsHandler] },
       {
-        inject: [ChecksHandler, CLICKHOUSE, DATABASE, STORE],
+        inject: [ChecksHandler, LabelsHandler, CLICKHOUSE, DATABASE, STORE],
         list: (
           checks: ChecksHandler,
+          labels: LabelsHandler,
           clickhouse: ClickHouseClient,
           database: Database,
           store: EventStore,
@@ -36,6 +41,8 @@ export function analysisService(): ServiceDefinition {
             checks.durable(),
             keywordEvents(store, database),
             mentionsSink(clickhouse, database),
+            durableOf(labelsProjection, database),
+            labelsSink(clickhouse, database),
             checkActivitySink(clickhouse, database, store),
             observationsSink(clickhouse, database, store),
             eventsIndexSink(clickhouse, database),
@@ -44,7 +51,7 @@ export function analysisService(): ServiceDefinition {
             disabledEndpoints(store, database, clickhouse),
             analysisPurge(clickhouse),
           ],
-          commands: [],
+          commands: labels.commands(),
           loops: [],
         }),
       },

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { STREAMS, type Bus, type StreamName } from '#messaging';
 import { rebuildProjection, type Projection } from '#projections';
 import type { Database } from '#postgres';
+import { labelsProjection } from '../analysis/projections/labels.projection.js';
 import { accountsProjection } from '../billing/projections/accounts.projection.js';
 import { replaysProjection } from '../delivery/projections/replays.projection.js';
 import { keywordsProjection } from '../keywords/projections/keywords.projection.js';
@@ -52,7 +53,9 @@ function rebuildables(): Rebuildable[] {
     ),
     inPostgres(replaysProjection, 'replays (those under way begin again)'),
     inClickHouse('events-index-v1', 'EVENTS', 'events'),
+    inPostgres(labelsProjection, 'mention_labels'),
     inClickHouse('mentions-sink-v1', 'EVENTS', 'mentions'),
+    inClickHouse('labels-sink-v1', 'LABELS', 'labels and corrections of mentions'),
     inClickHouse('check-activity-sink-v1', 'CHECKS', 'activity of checks'),
     inClickHouse('attempt-activity-sink-v1', 'ATTEMPTS', 'activity of webhooks'),
     inClickHouse('attempts-sink-v1', 'ATTEMPTS', 'attempts'),

@@ -19,6 +19,9 @@ import { KeywordViews } from './api/keywords/keyword-views.js';
 import { KeywordsController } from './api/keywords/keywords.controller.js';
 import { LookupClient } from './api/lookups/lookup-client.js';
 import { LookupsController } from './api/lookups/lookups.controller.js';
+import { MentionChangeController } from './api/mentions/mention-change.controller.js';
+import { MentionExportController } from './api/mentions/mention-export.controller.js';
+import { MentionSeriesController } from './api/mentions/mention-series.controller.js';
 import { MentionsController } from './api/mentions/mentions.controller.js';
 import { ReplaysController } from './api/replays/replays.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
@@ -47,6 +50,7 @@ import { EndpointReads } from './reads/endpoint-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
 import { MarketReads } from './reads/market-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
+import { PurgedKeywords } from './reads/purged-keywords.js';
 import { QuoteReads } from './reads/quote-reads.js';
 import { ReplayReads } from './reads/replay-reads.js';
 import { SourceReads } from './reads/source-reads.js';
@@ -75,7 +79,10 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordChangeController,
           KeywordQuoteController,
           ActivityController,
+          MentionSeriesController,
+          MentionExportController,
           MentionsController,
+          MentionChangeController,
           LookupsController,
           SourcesController,
           VintedController,
@@ -104,6 +111,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           Idempotency,
           KeywordReads,
           MentionReads,
+          PurgedKeywords,
           ActivityReads,
           LookupClient,
           MarketReads,

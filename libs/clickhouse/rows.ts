@@ -49,6 +49,12 @@ export interface MentionRow {
   listing: string;
   /** True: something of the item was cut to the limits of size. */
   truncated: boolean;
+  /** 0: as its event says; else the sequence in LABELS of the last decision about it. */
+  version: number;
+  /** Empty where a person has not corrected it; the same holds of the intent. */
+  corrected_sentiment: string;
+  corrected_intent: string;
+  corrected_relevance: number | null;
 }
 
 /** A row of `events`. */

@@ -46,9 +46,10 @@ export const TABLES: readonly string[] = [
     dropped_reason LowCardinality(String),
     dropped_rule String,
     verdicts String,
+    version UInt64,
     INDEX by_id event_id TYPE bloom_filter GRANULARITY 4,
     INDEX by_keyword keyword_id TYPE set(100) GRANULARITY 1
-  ) ENGINE = ReplacingMergeTree
+  ) ENGINE = ReplacingMergeTree(version)
   PARTITION BY toYYYYMM(occurred_at)
   ORDER BY (account_id, occurred_at, event_id)
   SETTINGS index_granularity = 1024`,
@@ -91,6 +92,14 @@ export const TABLES: readonly string[] = [
 
   // Something of the item was cut to the limits of size.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS truncated Bool`,
+
+  // A mention is a versioned row: version 0 is what its event says, each later one the sequence in LABELS of the person's
+  // decision that it follows. Corrections lie beside what was read. Reads use FINAL. (A table of an earlier release
+  // has no version in its engine: there the row that was written last is the one that stays.)
+  `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS version UInt64,
+    ADD COLUMN IF NOT EXISTS corrected_sentiment LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS corrected_intent LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS corrected_relevance Nullable(UInt8)`,
 
   // Serves the market days (one account, one market, one day) and a listing's price history (the index by listing).
   `CREATE TABLE IF NOT EXISTS listing_observations (

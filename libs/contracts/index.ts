@@ -9,6 +9,7 @@ export * from './gen/earshot/checks/v1/check_pb.js';
 export * from './gen/earshot/commands/v1/commands_pb.js';
 export * from './gen/earshot/events/v1/event_pb.js';
 export * from './gen/earshot/keywords/v1/definition_pb.js';
+export * from './gen/earshot/labels/v1/label_pb.js';
 export * from './gen/earshot/lookups/v1/lookup_pb.js';
 export * from './gen/earshot/keywords/v1/keyword_pb.js';
 export * from './gen/earshot/purges/v1/purge_pb.js';

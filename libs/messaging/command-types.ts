@@ -3,6 +3,7 @@ import {
   ChangeAccountSchema,
   ChangedSchema,
   ChangeKeywordSchema,
+  ChangeMentionSchema,
   ChangePlanSchema,
   ChangeWatchSchema,
   CreatedKeySchema,
@@ -58,6 +59,11 @@ export const COMMANDS = {
     subject: 'commands.billing.grant-credits',
     input: GrantCreditsSchema,
     output: GrantedSchema,
+  },
+  changeMention: {
+    subject: 'commands.analysis.change-mention',
+    input: ChangeMentionSchema,
+    output: DoneSchema,
   },
   estimateKeyword: {
     subject: 'commands.keywords.estimate-keyword',

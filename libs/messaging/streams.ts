@@ -26,6 +26,7 @@ export const STREAMS = {
   CREDITS: { subjects: ['credits.>'], maxAgeDays: 0 },
   ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
   REPLAYS: { subjects: ['replays.>'], maxAgeDays: 90 },
+  LABELS: { subjects: ['labels.>'], maxAgeDays: 90 },
   PURGES: { subjects: ['purges.>'], maxAgeDays: 7 },
   PARKED: { subjects: ['parked.>'], maxAgeDays: 90 },
 } as const;

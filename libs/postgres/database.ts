@@ -11,6 +11,7 @@ import { Claims1763830000000 } from './migrations/1763830000000-claims.js';
 import { Signatures1763840000000 } from './migrations/1763840000000-signatures.js';
 import { Targets1763850000000 } from './migrations/1763850000000-targets.js';
 import { AccountSettings1763860000000 } from './migrations/1763860000000-account-settings.js';
+import { Labels1763870000000 } from './migrations/1763870000000-labels.js';
 import { pgDriver } from './telling-pool.js';
 
 /** A service's connections to Postgres. */
@@ -75,6 +76,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Signatures1763840000000,
       Targets1763850000000,
       AccountSettings1763860000000,
+      Labels1763870000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -52,8 +52,11 @@ function filledIn(path: string, idOf: (what: string) => string): string {
   return path.replace('{source}', 'hackernews').replace('{id}', idOf(what));
 }
 
-const bodyOf = ({ method, path }: { method: Method; path: string }) =>
-  method !== 'PATCH' ? undefined : path.includes('watches') ? { is_active: false } : { name: 'Stolen' };
+const bodyOf = ({ method, path }: { method: Method; path: string }) => {
+  if (method !== 'PATCH') return undefined;
+  if (path.includes('mentions')) return { labels: ['starred'] };
+  return path.includes('watches') ? { is_active: false } : { name: 'Stolen' };
+};
 
 describe('the description', () => {
   it('is read without a key', async () => {

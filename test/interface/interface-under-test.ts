@@ -121,6 +121,10 @@ export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): M
     verdicts: '[]',
     listing: '',
     truncated: false,
+    version: 0,
+    corrected_sentiment: '',
+    corrected_intent: '',
+    corrected_relevance: null,
     ...more,
   };
 }

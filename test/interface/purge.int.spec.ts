@@ -109,8 +109,9 @@ async function plant(keywordId: string, watchId: string): Promise<void> {
   ]);
   await database.query('INSERT INTO seen_items VALUES ($1, $2, now())', [watchId, MARKER]);
   await database.query(
-    `INSERT INTO pending_deliveries (event_id, account_id, watch_id, source, endpoint, body, attempts, first_at, due_at)
-     VALUES ($1, $2, $3, 'hackernews', 'http://example.org/', $4, 1, now(), now() + interval '1 day')`,
+    `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, source, endpoint, body,
+       attempts, first_at, due_at)
+     VALUES ($1, 'webhook', $1, $2, $3, 'hackernews', 'http://example.org/', $4, 1, now(), now() + interval '1 day')`,
     [newId(), accountId, watchId, Buffer.from(MARKER)],
   );
   await until('the sinks have written it', async () => (await inClickHouse(keywordId, watchId)) >= 8);

@@ -3,7 +3,9 @@ import { EventSchema, type Event } from '#contracts';
 import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clickhouse';
 import { done, type Durable } from '#messaging';
 import type { Database } from '#postgres';
+import { labelsOf } from '../projections/labels.projection.js';
 import { knownWatches } from './check-sink.js';
+import { withLabels } from './labels.sink.js';
 
 /** Writes EVENTS into ClickHouse: the mention for reading. */
 export function mentionsSink(clickhouse: ClickHouseClient, database: Database): Durable {
@@ -19,7 +21,18 @@ export function mentionsSink(clickhouse: ClickHouseClient, database: Database): 
         all.map((event) => event.watchId),
       );
       const events = all.filter((event) => known.has(event.watchId));
-      await insertRows<MentionRow>(clickhouse, 'mentions', events.flatMap(mentionRow));
+      const rows = events.flatMap(mentionRow);
+      // An event that comes again, or a table that is filled anew, takes nothing back that a person has decided.
+      const labels = await labelsOf(
+        database.manager,
+        rows.map((row) => row.event_id),
+      );
+      const byId = new Map(labels.map((row) => [row.mentionId, row]));
+      await insertRows<MentionRow>(
+        clickhouse,
+        'mentions',
+        rows.map((row) => withLabels(row, byId.get(row.event_id))),
+      );
       return batch.map(() => done);
     },
   };
@@ -74,6 +87,10 @@ function mentionRow(event: Event): MentionRow[] {
         event.verdicts.map(({ step, value, hit, detail }) => ({ step, value, hit, detail })),
       ),
       truncated: item.truncated,
+      version: 0,
+      corrected_sentiment: '',
+      corrected_intent: '',
+      corrected_relevance: null,
       listing: event.source === 'vinted' ? item.bodyJson : '',
     },
   ];

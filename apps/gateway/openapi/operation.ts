@@ -21,6 +21,8 @@ export interface Route {
   /** Of the answer; 200 unless it says otherwise. */
   status?: 200 | 201 | 202 | 204;
   answer?: Schema;
+  /** An answer of other media types than JSON, by media type. */
+  files?: Readonly<Record<string, Schema>>;
   /** Statuses of refusals beyond those that every route of its kind has. */
   refusals?: readonly number[];
   /** Open to everybody: no key, no quota. */
@@ -75,6 +77,7 @@ export function operationOf(route: Route): Schema {
               : undefined,
         ),
         ...(answer === undefined ? {} : { content: { 'application/json': { schema: answer } } }),
+        ...(route.files === undefined ? {} : { content: contentOf(route.files) }),
       },
       ...Object.fromEntries(
         refusalsOf(route).map((refusal) => [
@@ -84,6 +87,10 @@ export function operationOf(route: Route): Schema {
       ),
     },
   };
+}
+
+function contentOf(files: Readonly<Record<string, Schema>>): Schema {
+  return Object.fromEntries(Object.entries(files).map(([type, schema]) => [type, { schema }]));
 }
 
 function refusalsOf({ method, path, refusals = [], open }: Route): number[] {

@@ -35,6 +35,22 @@ export class ActivityReads {
     const params = { accountId, keywordId, ...(source ? { source } : {}) };
     return readPage(this.clickhouse, ACTIVITY, conditions, params, page);
   }
+
+  /** A watch's activity, and a row more than the page has. */
+  ofWatch(
+    accountId: string,
+    { watchId, keywordId }: { watchId: string; keywordId: string | null },
+    page: TimePage,
+  ): Promise<ActivityRow[]> {
+    const conditions = [
+      'account_id = {accountId: UUID}',
+      // The table lies by keyword; a lone watch has none.
+      'keyword_id = {keywordId: UUID}',
+      'watch_id = {watchId: UUID}',
+    ];
+    const params = { accountId, keywordId: keywordId ?? NO_ID, watchId };
+    return readPage(this.clickhouse, ACTIVITY, conditions, params, page);
+  }
 }
 
 /** Activity by the time of the check or the attempt. */

@@ -36,8 +36,11 @@ export interface MentionFilter {
   dropped: boolean;
 }
 
-/** Reads the filter of a list of mentions. `mode=semantic` is refused: it does not exist yet. */
-export function readMentionFilter(query: QueryReader): MentionFilter {
+/**
+ * Reads the filter of a list of mentions. `mode=semantic` is refused: it does not exist yet.
+ * @param withBuckets false where `bucket` means something else: the hour or day of a series
+ */
+export function readMentionFilter(query: QueryReader, withBuckets = true): MentionFilter {
   if (query.one('mode', ['text', 'semantic']) === 'semantic')
     query.fault(
       'mode',
@@ -53,7 +56,7 @@ export function readMentionFilter(query: QueryReader): MentionFilter {
     intents: query.all('intent', INTENTS),
     labels: query.all('label', LABELS),
     langs: query.all('lang'),
-    buckets: query.all('bucket'),
+    buckets: withBuckets ? query.all('bucket') : [],
     rules: query.all('rule'),
     texts: textsOf(query),
     dropped: included.length > 0,
@@ -97,8 +100,9 @@ export function conditionsOf(filter: MentionFilter): Conditions {
     'toString(keyword_id)',
     filter.keywords.map((id) => id.toLowerCase()),
   );
-  anyOf('sentiments', 'sentiment', filter.sentiments);
-  anyOf('intents', 'intent', filter.intents);
+  // What a person has corrected stands before what was read.
+  anyOf('sentiments', `if(corrected_sentiment != '', corrected_sentiment, sentiment)`, filter.sentiments);
+  anyOf('intents', `if(corrected_intent != '', corrected_intent, intent)`, filter.intents);
   anyOf('langs', 'lang', filter.langs);
   anyOf('buckets', 'bucket', filter.buckets);
   if (filter.labels.length > 0) {

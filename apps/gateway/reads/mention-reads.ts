@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { selectRows, type ClickHouseClient, type EventRow, type MentionRow } from '#clickhouse';
 import { CLICKHOUSE } from '#platform';
-import { conditionsOf, type MentionFilter } from './mention-filter.js';
-import { readPage, type TimeList, type TimePage } from './time-page.js';
+import { conditionsOf, type Conditions, type MentionFilter } from './mention-filter.js';
+import { PurgedKeywords } from './purged-keywords.js';
+import { clickHouseTime, readPage, type Position, type TimeList, type TimePage } from './time-page.js';
 
 const BY_EVENT = {
   time: 'occurred_at',
@@ -10,42 +11,116 @@ const BY_EVENT = {
   idOf: (row: { event_id: string }) => row.event_id,
 } as const;
 
-/** Mentions by the time at which they were collected. */
-export const MENTIONS: TimeList<MentionRow> = { table: 'mentions', ...BY_EVENT };
+/** Mentions by the time at which they were collected, each in its last version. */
+export const MENTIONS: TimeList<MentionRow> = { table: 'mentions FINAL', ...BY_EVENT };
 /** Events as they were stored. */
 export const EVENTS: TimeList<EventRow> = { table: 'events', ...BY_EVENT };
 
-/** Reads mentions and events from ClickHouse. A row that was written twice is read once. */
+/** What mentions are counted by. */
+export const SERIES_BUCKETS = ['hour', 'day'] as const;
+export const SERIES_GROUPS = ['source', 'sentiment', 'intent', 'keyword'] as const;
+
+/** A series of counts. */
+export interface SeriesOf {
+  since: Date;
+  /** Exclusive. */
+  until: Date;
+  bucket: (typeof SERIES_BUCKETS)[number];
+  group: (typeof SERIES_GROUPS)[number] | undefined;
+}
+
+/** One bucket that holds mentions. */
+export interface SeriesRow {
+  /** Beginning of the bucket, seconds since 1970. */
+  at: number;
+  /** Empty: not read, or without a group. */
+  group: string;
+  count: number;
+}
+
+const GROUP_COLUMNS = {
+  source: 'source',
+  sentiment: `if(corrected_sentiment != '', corrected_sentiment, sentiment)`,
+  intent: `if(corrected_intent != '', corrected_intent, intent)`,
+  keyword: 'toString(keyword_id)',
+} as const;
+
+/** Reads mentions and events from ClickHouse. A row that was written twice is read once, a purged one not at all. */
 @Injectable()
 export class MentionReads {
-  constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    private readonly purged: PurgedKeywords,
+  ) {}
 
   /** Mentions of the account, and a row more than the page has. */
-  mentions(
+  async mentions(
     accountId: string,
     keywordId: string | undefined,
     filter: MentionFilter,
     page: TimePage,
   ): Promise<MentionRow[]> {
-    const { sql, params } = conditionsOf(filter);
-    const conditions = ['account_id = {accountId: UUID}', ...sql];
-    if (keywordId) conditions.push('keyword_id = {keywordId: UUID}');
-    const all = { accountId, ...(keywordId ? { keywordId } : {}), ...params };
-    return readPage(this.clickhouse, MENTIONS, conditions, all, page);
+    const { sql, params } = await this.conditions(accountId, filter, keywordId);
+    return readPage(this.clickhouse, MENTIONS, sql, params, page);
   }
 
   async mention(accountId: string, id: string): Promise<MentionRow | undefined> {
+    const { sql, params } = await this.conditions(accountId);
     const rows = await selectRows<MentionRow>(
       this.clickhouse,
-      'SELECT * FROM mentions WHERE account_id = {accountId: UUID} AND event_id = {id: UUID} LIMIT 1',
-      { accountId, id },
+      `SELECT * FROM mentions FINAL WHERE ${sql.join(' AND ')} AND event_id = {id: UUID} LIMIT 1`,
+      { ...params, id },
     );
     return rows[0];
   }
 
-  /** The stored envelopes of one watch, and a row more than the page has. */
-  events(accountId: string, watchId: string, page: TimePage): Promise<EventRow[]> {
-    const conditions = ['watch_id = {watchId: UUID}', 'account_id = {accountId: UUID}'];
-    return readPage(this.clickhouse, EVENTS, conditions, { accountId, watchId }, page);
+  /** Where a mention is in the list; undefined where the account has none of that id. */
+  async positionOf(accountId: string, id: string): Promise<Position | undefined> {
+    const row = await this.mention(accountId, id);
+    return row && { at: row.occurred_at, id: row.event_id };
+  }
+
+  /** Buckets that hold mentions, oldest first. */
+  async series(accountId: string, filter: MentionFilter, series: SeriesOf): Promise<SeriesRow[]> {
+    const { sql, params } = await this.conditions(accountId, filter);
+    const { bucket, group, since, until } = series;
+    return selectRows<SeriesRow>(
+      this.clickhouse,
+      `SELECT toUnixTimestamp(${bucket === 'hour' ? 'toStartOfHour' : 'toStartOfDay'}(occurred_at)) AS at,
+         ${group ? GROUP_COLUMNS[group] : `''`} AS group, toUInt32(count()) AS count
+       FROM mentions FINAL
+       WHERE ${sql.join(' AND ')} AND occurred_at >= {since: DateTime64(3, 'UTC')}
+         AND occurred_at < {until: DateTime64(3, 'UTC')}
+       GROUP BY at, group ORDER BY at, group`,
+      { ...params, since: clickHouseTime(since), until: clickHouseTime(until) },
+    );
+  }
+
+  /** The stored envelopes of watches, or of a keyword itself (under its id), and a row more than the page has. */
+  events(accountId: string, watchIds: readonly string[], page: TimePage): Promise<EventRow[]> {
+    const conditions = ['watch_id IN {watchIds: Array(UUID)}', 'account_id = {accountId: UUID}'];
+    return readPage(this.clickhouse, EVENTS, conditions, { accountId, watchIds }, page);
+  }
+
+  private async conditions(
+    accountId: string,
+    filter?: MentionFilter,
+    keywordId?: string,
+  ): Promise<Conditions> {
+    const { sql, params } = filter ? conditionsOf(filter) : { sql: [], params: {} };
+    const all: Conditions = {
+      sql: ['account_id = {accountId: UUID}', ...sql],
+      params: { accountId, ...params },
+    };
+    const purged = await this.purged.of(accountId);
+    if (purged.length > 0) {
+      all.sql.push('keyword_id NOT IN {purged: Array(UUID)}');
+      all.params.purged = purged;
+    }
+    if (keywordId) {
+      all.sql.push('keyword_id = {keywordId: UUID}');
+      all.params.keywordId = keywordId;
+    }
+    return all;
   }
 }

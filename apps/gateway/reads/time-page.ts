@@ -110,6 +110,7 @@ function windowOf<Row>(
 }
 
 /** The instant as ClickHouse reads it. */
-export function clickHouseTime(at: Date): string {
+export /** An instant as ClickHouse reads it. */
+function clickHouseTime(at: Date): string {
   return at.toISOString().replace('T', ' ').replace('Z', '');
 }

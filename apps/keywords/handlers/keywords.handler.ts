@@ -138,7 +138,11 @@ export class KeywordsHandler {
       commandId,
     );
     // Gone for every reader at once; the streams and the other stores follow.
-    await this.decisions.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
+    await this.decisions.database.query(
+      `WITH gone AS (DELETE FROM keywords WHERE keyword_id = $1)
+       INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+      [keywordId, accountId],
+    );
   }
 }
 

@@ -19,11 +19,17 @@ export class PurgeHandler {
       for (const id of [...watchIds, keywordId])
         for (const stream of ['CHECKS', 'EVENTS', 'ATTEMPTS'] as const)
           await this.erase(stream, subjectOf(stream, accountId, id));
+      await this.erase('LABELS', subjectOf('LABELS', accountId, keywordId, '*'));
       await this.eraseParked([keywordId, ...watchIds]);
       const subject = subjectOf('KEYWORDS', accountId, keywordId);
       await this.erase('KEYWORDS', subject);
       await this.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
-      await this.database.query('DELETE FROM projection_positions WHERE subject = $1', [subject]);
+      await this.database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);
+      await this.database.query(`DELETE FROM projection_positions WHERE subject = $1 OR subject LIKE $2`, [
+        subject,
+        `${subjectOf('LABELS', accountId, keywordId)}.%`,
+      ]);
+      await this.database.query(`DELETE FROM purged_keywords WHERE purged_at < now() - interval '7 days'`);
       await this.forgetAnswers(accountId, keywordId);
     });
   }

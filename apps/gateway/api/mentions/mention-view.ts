@@ -9,7 +9,7 @@ interface Match {
   end: number;
 }
 
-/** The mention of the interface. `analysis` is absent: nothing classifies yet. */
+/** The mention of the interface. */
 export function mentionView(row: MentionRow) {
   const matches = JSON.parse(row.matches) as Match[];
   return {
@@ -49,7 +49,28 @@ export function mentionView(row: MentionRow) {
     ai: null,
     storyId: null,
     listing: row.listing === '' ? null : (JSON.parse(row.listing) as unknown),
+    ...analysisOf(row),
     dropped: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
+  };
+}
+
+/** `analysis` is absent until something has classified the mention: nothing reads yet, but a person may correct. */
+function analysisOf(row: MentionRow) {
+  const corrected = [
+    ...(row.corrected_sentiment === '' ? [] : ['sentiment']),
+    ...(row.corrected_intent === '' ? [] : ['intent']),
+    ...(row.corrected_relevance === null ? [] : ['relevance']),
+  ];
+  if (corrected.length === 0) return {};
+  return {
+    analysis: {
+      sentiment: row.corrected_sentiment || row.sentiment || null,
+      sentimentScore: null,
+      intent: row.corrected_intent || row.intent || null,
+      relevance: row.corrected_relevance,
+      reason: null,
+    },
+    corrected,
   };
 }
 

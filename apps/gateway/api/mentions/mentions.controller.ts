@@ -59,8 +59,21 @@ export class MentionsController {
   ) {
     const source = sourceOf(name);
     const id = pathId(given, 'watch');
-    const watch = await this.keywords.watch(accountId, source, id);
-    if (!watch) throw Refusal.notFound('watch');
+    if (!(await this.keywords.watch(accountId, source, id))) throw Refusal.notFound('watch');
+    return this.envelopes(accountId, id, [id], raw);
+  }
+
+  /** Events of all watches that a keyword has had, and those of the keyword itself. */
+  @Get(['v1/keywords/:id/events', 'v1/queries/:id/events'])
+  @Header('content-type', 'application/json; charset=utf-8')
+  async eventsOfKeyword(@From() { accountId }: Caller, @Param('id') given: string, @Query() raw: RawQuery) {
+    const id = pathId(given, 'keyword');
+    if (!(await this.keywords.keyword(accountId, id))) throw Refusal.notFound('keyword');
+    const watches = (await this.keywords.watchesOfKeywords([id])).get(id) ?? [];
+    return this.envelopes(accountId, id, [id, ...watches.map(({ watch }) => watch.watchId)], raw);
+  }
+
+  private async envelopes(accountId: string, id: string, watchIds: readonly string[], raw: RawQuery) {
     const query = new QueryReader(raw);
     const { limit, until, cursor, since } = window(query, EVENTS_WINDOW_MS);
     query.finish();
@@ -68,7 +81,7 @@ export class MentionsController {
     const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
     const start = from ? new Date(from.since) : since;
     const page = { since: start, until, order: 'asc' as const, limit, after: from?.after };
-    const found = await this.mentions.events(accountId, id, page);
+    const found = await this.mentions.events(accountId, watchIds, page);
     const cursorOn = cursorAfter(EVENTS, found, page);
     const next = cursorOn && this.cursors.write(scope, cursorOn);
     const tail = `"since":${JSON.stringify(isoOf(start))}${next === undefined ? '' : `,"nextCursor":${JSON.stringify(next)}`}`;

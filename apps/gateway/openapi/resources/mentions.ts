@@ -74,8 +74,38 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       listing: told('Of vinted alone', itemObject),
       dropped: told('Why it was left out of pushes; null: it was not', dropped),
     },
-    { analysis: told('Absent when nothing classified it', ref('Analysis')) },
+    {
+      analysis: told('Absent when nothing classified it', ref('Analysis')),
+      corrected: told(
+        'Readings that a person has corrected; absent where there are none',
+        listOf(oneOf(['sentiment', 'intent', 'relevance'])),
+      ),
+    },
   ),
+  MentionChange: told(
+    'An absent key stays as it is. Null clears the labels, or takes a correction back.',
+    object(
+      {},
+      {
+        labels: nullable(listOf(oneOf(LABELS), 0, LABELS.length)),
+        sentiment: nullable(oneOf(SENTIMENTS)),
+        intent: nullable(oneOf(INTENTS)),
+        relevance: nullable({ type: 'integer', minimum: 0, maximum: 100 }),
+      },
+    ),
+  ),
+  MentionSeries: object({
+    data: listOf(
+      object({
+        at: told('Beginning of the bucket, UTC', INSTANT),
+        group: told('Null without `group`, and of mentions that were not read', nullable(TEXT)),
+        count: INTEGER,
+      }),
+    ),
+    bucket: oneOf(['hour', 'day']),
+    since: INSTANT,
+    until: INSTANT,
+  }),
   MentionPage: object(
     {
       data: listOf(ref('Mention')),
@@ -186,10 +216,53 @@ export const mentionRoutes: readonly Route[] = [
   })),
   {
     ...common,
+    path: '/v1/mentions/series',
+    operationId: 'mentionSeries',
+    summary: 'Counts of mentions over time, empty buckets included',
+    description: 'At most 2,400 buckets and 50,000 rows. Free.',
+    parameters: [
+      inQuery('bucket', 'What is counted together, in UTC', { ...oneOf(['hour', 'day']), default: 'day' }),
+      inQuery('group', 'A series for each value of it', oneOf(['source', 'sentiment', 'intent', 'keyword'])),
+      since('24 hours before `until` by the hour, 30 days by the day'),
+      UNTIL,
+      ...filters.filter(({ name }) => name !== 'order' && name !== 'bucket'),
+    ],
+    answer: ref('MentionSeries'),
+  },
+  {
+    ...common,
+    path: '/v1/mentions/export',
+    operationId: 'exportMentions',
+    summary: 'Mentions as a file, streamed',
+    description:
+      'The first line of a CSV names the columns, by the keys of a mention. Oldest first unless `order=desc`. An export that was cut off goes on with `after` and the same filters, without the line of names. Text that a spreadsheet would take for a formula has an apostrophe in front. Four at once for each account. Free.',
+    parameters: [
+      inQuery('format', 'One mention a line', { ...oneOf(['csv', 'ndjson']), default: 'ndjson' }),
+      inQuery('after', 'The id of the last mention that arrived', ID),
+      since('24 hours ago'),
+      UNTIL,
+      ...filters,
+    ],
+    files: { 'text/csv': TEXT, 'application/x-ndjson': TEXT },
+  },
+  {
+    ...common,
     path: '/v1/mentions/{id}',
     operationId: 'getMention',
     summary: 'A mention',
     parameters: [mention],
+    answer: ref('Mention'),
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: '/v1/mentions/{id}',
+    operationId: 'changeMention',
+    summary: 'Label a mention, or correct what was read of it',
+    description: 'The stored event never changes.',
+    parameters: [mention],
+    body: ref('MentionChange'),
+    example: { labels: ['starred'], sentiment: 'positive' },
     answer: ref('Mention'),
   },
   {
@@ -200,6 +273,15 @@ export const mentionRoutes: readonly Route[] = [
     parameters: [mention],
     answer: ref('Why'),
   },
+  ...(['keywords', 'queries'] as const).map((name) => ({
+    ...common,
+    tag: 'Keywords',
+    path: `/v1/${name}/{id}/events`,
+    operationId: name === 'keywords' ? 'eventsOfKeyword' : 'eventsOfQuery',
+    summary: 'Events of a keyword’s watches and of the keyword itself, oldest first, as they were delivered',
+    parameters: [inPath('id', 'The keyword'), since('7 days ago'), UNTIL, ...paging()],
+    answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
+  })),
   {
     ...common,
     tag: 'Watches',

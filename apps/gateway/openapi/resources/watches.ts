@@ -1,5 +1,5 @@
 import type { Route } from '../operation.js';
-import { inPath, paging, SOURCE_IN_PATH } from '../parameters.js';
+import { inPath, paging, since, SOURCE_IN_PATH } from '../parameters.js';
 import {
   BOOLEAN,
   ID,
@@ -103,6 +103,15 @@ export const watchRoutes: readonly Route[] = [
     example: { is_active: false },
     answer: ref('Watch'),
     refusals: [402],
+  },
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/{source}/watches/{id}/activity',
+    operationId: 'activityOfWatch',
+    summary: 'What a watch did: checks and deliveries, newest first',
+    parameters: [...at, since('7 days ago'), ...paging(500, 100)],
+    answer: pageOf('activity', ref('Activity')),
   },
   {
     ...common,

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIqEBCg1DaGFuZ2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEjoKCmRlZmluaXRpb24YBCABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEhgKEGV4cGVjdGVkX3ZlcnNpb24YBSABKAUiOwoHQ2hhbmdlZBIwCgZyZXNldHMYASADKAsyIC5lYXJzaG90LmtleXdvcmRzLnYxLlNlYXJjaFJlc2V0IkoKDFBhdXNlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCSJLCg1SZXN1bWVLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIj0KE1JvdGF0ZVNpZ25pbmdTZWNyZXQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkwKFFJvdGF0ZWRTaWduaW5nU2VjcmV0EhYKDnNpZ25pbmdfc2VjcmV0GAEgASgJEhwKFHByZXZpb3VzX3ZhbGlkX3VudGlsGAIgASgJIq0BCg1DaGFuZ2VBY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIeChFzaWduYXR1cmVfdmVyc2lvbhgDIAEoCUgAiAEBEhEKBG5hbWUYBCABKAlIAYgBARIVCgh0aW1lem9uZRgFIAEoCUgCiAEBQhQKEl9zaWduYXR1cmVfdmVyc2lvbkIHCgVfbmFtZUILCglfdGltZXpvbmUivAEKDENyZWF0ZVJlcGxheRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRIQCgh3YXRjaF9pZBgEIAEoCRINCgVzaW5jZRgFIAEoCRINCgV1bnRpbBgGIAEoCRIQCgN1cmwYByABKAlIAIgBARINCgV0eXBlcxgIIAMoCRIXCg9yYXRlX3Blcl9zZWNvbmQYCSABKAVCBgoEX3VybCJJCgxDYW5jZWxSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCXJlcGxheV9pZBgDIAEoCSJcCgZSZXNlbmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCGV2ZW50X2lkGAMgASgJEhAKA3VybBgEIAEoCUgAiAEBQgYKBF91cmwiHQoJUmVzZW5kaW5nEhAKCGVuZHBvaW50GAEgASgJIlAKC1Rlc3RXZWJob29rEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRILCgN1cmwYAyABKAkSDAoEdHlwZRgEIAEoCSL7AQoNVGVzdGVkV2ViaG9vaxIRCglkZWxpdmVyZWQYASABKAgSEwoLc3RhdHVzX2NvZGUYAiABKAUSEwoLZHVyYXRpb25fbXMYAyABKAUSDwoHbWVzc2FnZRgEIAEoCRJPCg9yZXF1ZXN0X2hlYWRlcnMYBSADKAsyNi5lYXJzaG90LmNvbW1hbmRzLnYxLlRlc3RlZFdlYmhvb2suUmVxdWVzdEhlYWRlcnNFbnRyeRIUCgxyZXF1ZXN0X2JvZHkYBiABKAkaNQoTUmVxdWVzdEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkUKDkVuYWJsZUVuZHBvaW50EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRILCgN1cmwYAyABKAliBnByb3RvMw", [file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSK8AQoMQ3JlYXRlUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhAKCHdhdGNoX2lkGAQgASgJEg0KBXNpbmNlGAUgASgJEg0KBXVudGlsGAYgASgJEhAKA3VybBgHIAEoCUgAiAEBEg0KBXR5cGVzGAggAygJEhcKD3JhdGVfcGVyX3NlY29uZBgJIAEoBUIGCgRfdXJsIkkKDENhbmNlbFJlcGxheRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJcmVwbGF5X2lkGAMgASgJIlwKBlJlc2VuZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIZXZlbnRfaWQYAyABKAkSEAoDdXJsGAQgASgJSACIAQFCBgoEX3VybCIdCglSZXNlbmRpbmcSEAoIZW5kcG9pbnQYASABKAkiUAoLVGVzdFdlYmhvb2sSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgsKA3VybBgDIAEoCRIMCgR0eXBlGAQgASgJIvsBCg1UZXN0ZWRXZWJob29rEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJEk8KD3JlcXVlc3RfaGVhZGVycxgFIAMoCzI2LmVhcnNob3QuY29tbWFuZHMudjEuVGVzdGVkV2ViaG9vay5SZXF1ZXN0SGVhZGVyc0VudHJ5EhQKDHJlcXVlc3RfYm9keRgGIAEoCRo1ChNSZXF1ZXN0SGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoORW5hYmxlRW5kcG9pbnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgsKA3VybBgDIAEoCWIGcHJvdG8z", [file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -701,6 +701,76 @@ export const EstimatedSchema: GenMessage<Estimated> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 21);
 
 /**
+ * commands.analysis.change-mention → Done. A key that is absent stays as it is.
+ *
+ * @generated from message earshot.commands.v1.ChangeMention
+ */
+export type ChangeMention = Message<"earshot.commands.v1.ChangeMention"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string mention_id = 3;
+   */
+  mentionId: string;
+
+  /**
+   * @generated from field: optional earshot.commands.v1.MentionLabels labels = 4;
+   */
+  labels?: MentionLabels | undefined;
+
+  /**
+   * Empty: the correction is taken back; likewise of the intent.
+   *
+   * @generated from field: optional string sentiment = 5;
+   */
+  sentiment?: string | undefined;
+
+  /**
+   * @generated from field: optional string intent = 6;
+   */
+  intent?: string | undefined;
+
+  /**
+   * -1: the correction is taken back.
+   *
+   * @generated from field: optional int32 relevance = 7;
+   */
+  relevance?: number | undefined;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ChangeMention.
+ * Use `create(ChangeMentionSchema)` to create a new message.
+ */
+export const ChangeMentionSchema: GenMessage<ChangeMention> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 22);
+
+/**
+ * @generated from message earshot.commands.v1.MentionLabels
+ */
+export type MentionLabels = Message<"earshot.commands.v1.MentionLabels"> & {
+  /**
+   * @generated from field: repeated string labels = 1;
+   */
+  labels: string[];
+};
+
+/**
+ * Describes the message earshot.commands.v1.MentionLabels.
+ * Use `create(MentionLabelsSchema)` to create a new message.
+ */
+export const MentionLabelsSchema: GenMessage<MentionLabels> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 23);
+
+/**
  * commands.keywords.change-keyword → Changed
  *
  * @generated from message earshot.commands.v1.ChangeKeyword
@@ -741,7 +811,7 @@ export type ChangeKeyword = Message<"earshot.commands.v1.ChangeKeyword"> & {
  * Use `create(ChangeKeywordSchema)` to create a new message.
  */
 export const ChangeKeywordSchema: GenMessage<ChangeKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 22);
+  messageDesc(file_earshot_commands_v1_commands, 24);
 
 /**
  * @generated from message earshot.commands.v1.Changed
@@ -758,7 +828,7 @@ export type Changed = Message<"earshot.commands.v1.Changed"> & {
  * Use `create(ChangedSchema)` to create a new message.
  */
 export const ChangedSchema: GenMessage<Changed> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 23);
+  messageDesc(file_earshot_commands_v1_commands, 25);
 
 /**
  * commands.keywords.pause-keyword → Done: a reason of the user's
@@ -787,7 +857,7 @@ export type PauseKeyword = Message<"earshot.commands.v1.PauseKeyword"> & {
  * Use `create(PauseKeywordSchema)` to create a new message.
  */
 export const PauseKeywordSchema: GenMessage<PauseKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 24);
+  messageDesc(file_earshot_commands_v1_commands, 26);
 
 /**
  * commands.keywords.resume-keyword → Done
@@ -816,7 +886,7 @@ export type ResumeKeyword = Message<"earshot.commands.v1.ResumeKeyword"> & {
  * Use `create(ResumeKeywordSchema)` to create a new message.
  */
 export const ResumeKeywordSchema: GenMessage<ResumeKeyword> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 25);
+  messageDesc(file_earshot_commands_v1_commands, 27);
 
 /**
  * commands.billing.rotate-signing-secret → RotatedSigningSecret
@@ -840,7 +910,7 @@ export type RotateSigningSecret = Message<"earshot.commands.v1.RotateSigningSecr
  * Use `create(RotateSigningSecretSchema)` to create a new message.
  */
 export const RotateSigningSecretSchema: GenMessage<RotateSigningSecret> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 26);
+  messageDesc(file_earshot_commands_v1_commands, 28);
 
 /**
  * @generated from message earshot.commands.v1.RotatedSigningSecret
@@ -864,7 +934,7 @@ export type RotatedSigningSecret = Message<"earshot.commands.v1.RotatedSigningSe
  * Use `create(RotatedSigningSecretSchema)` to create a new message.
  */
 export const RotatedSigningSecretSchema: GenMessage<RotatedSigningSecret> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 27);
+  messageDesc(file_earshot_commands_v1_commands, 29);
 
 /**
  * commands.billing.change-account → Done
@@ -909,7 +979,7 @@ export type ChangeAccount = Message<"earshot.commands.v1.ChangeAccount"> & {
  * Use `create(ChangeAccountSchema)` to create a new message.
  */
 export const ChangeAccountSchema: GenMessage<ChangeAccount> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 28);
+  messageDesc(file_earshot_commands_v1_commands, 30);
 
 /**
  * commands.delivery.create-replay → Made
@@ -980,7 +1050,7 @@ export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
  * Use `create(CreateReplaySchema)` to create a new message.
  */
 export const CreateReplaySchema: GenMessage<CreateReplay> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 29);
+  messageDesc(file_earshot_commands_v1_commands, 31);
 
 /**
  * commands.delivery.cancel-replay → Done
@@ -1009,7 +1079,7 @@ export type CancelReplay = Message<"earshot.commands.v1.CancelReplay"> & {
  * Use `create(CancelReplaySchema)` to create a new message.
  */
 export const CancelReplaySchema: GenMessage<CancelReplay> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 30);
+  messageDesc(file_earshot_commands_v1_commands, 32);
 
 /**
  * commands.delivery.resend → Resending
@@ -1047,7 +1117,7 @@ export type Resend = Message<"earshot.commands.v1.Resend"> & {
  * Use `create(ResendSchema)` to create a new message.
  */
 export const ResendSchema: GenMessage<Resend> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 31);
+  messageDesc(file_earshot_commands_v1_commands, 33);
 
 /**
  * @generated from message earshot.commands.v1.Resending
@@ -1064,7 +1134,7 @@ export type Resending = Message<"earshot.commands.v1.Resending"> & {
  * Use `create(ResendingSchema)` to create a new message.
  */
 export const ResendingSchema: GenMessage<Resending> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 32);
+  messageDesc(file_earshot_commands_v1_commands, 34);
 
 /**
  * commands.delivery.test-webhook → TestedWebhook
@@ -1100,7 +1170,7 @@ export type TestWebhook = Message<"earshot.commands.v1.TestWebhook"> & {
  * Use `create(TestWebhookSchema)` to create a new message.
  */
 export const TestWebhookSchema: GenMessage<TestWebhook> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 33);
+  messageDesc(file_earshot_commands_v1_commands, 35);
 
 /**
  * @generated from message earshot.commands.v1.TestedWebhook
@@ -1144,7 +1214,7 @@ export type TestedWebhook = Message<"earshot.commands.v1.TestedWebhook"> & {
  * Use `create(TestedWebhookSchema)` to create a new message.
  */
 export const TestedWebhookSchema: GenMessage<TestedWebhook> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 34);
+  messageDesc(file_earshot_commands_v1_commands, 36);
 
 /**
  * commands.delivery.enable-endpoint → Done
@@ -1173,5 +1243,5 @@ export type EnableEndpoint = Message<"earshot.commands.v1.EnableEndpoint"> & {
  * Use `create(EnableEndpointSchema)` to create a new message.
  */
 export const EnableEndpointSchema: GenMessage<EnableEndpoint> = /*@__PURE__*/
-  messageDesc(file_earshot_commands_v1_commands, 35);
+  messageDesc(file_earshot_commands_v1_commands, 37);
 

@@ -1,0 +1,72 @@
+import { create } from '@bufbuild/protobuf';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ChangeMentionSchema, type ChangeMention } from '#contracts';
+import { decide, evolve, UNLABELLED, type LabelState } from './labels.js';
+
+const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'];
+
+const change = (init: Parameters<typeof create<typeof ChangeMentionSchema>>[1]) =>
+  create(ChangeMentionSchema, init);
+const after = (state: LabelState, command: ChangeMention) => decide(command, state).reduce(evolve, state);
+
+const anyChange = fc
+  .record({
+    labels: fc.option(fc.subarray(LABELS), { nil: undefined }),
+    sentiment: fc.option(fc.constantFrom('', 'positive', 'negative'), { nil: undefined }),
+    intent: fc.option(fc.constantFrom('', 'praise', 'other'), { nil: undefined }),
+    relevance: fc.option(fc.integer({ min: -1, max: 100 }), { nil: undefined }),
+  })
+  .map(({ labels, ...more }) => change({ ...(labels ? { labels: { labels } } : {}), ...more }));
+
+describe('decisions about a mention', () => {
+  it('keep labels sorted, each once, and corrections beside them', () => {
+    const command = change({ labels: { labels: ['starred', 'flagged', 'starred'] }, sentiment: 'positive' });
+    expect(after(UNLABELLED, command)).toEqual({
+      labels: ['flagged', 'starred'],
+      corrections: { sentiment: 'positive' },
+    });
+  });
+
+  it('leave what they do not name, and take a correction back', () => {
+    const first = after(
+      UNLABELLED,
+      change({ labels: { labels: ['hidden'] }, intent: 'praise', relevance: 0 }),
+    );
+    expect(after(first, change({ intent: '' }))).toEqual({
+      labels: ['hidden'],
+      corrections: { relevance: 0 },
+    });
+    expect(after(first, change({ relevance: -1 }))).toEqual({
+      labels: ['hidden'],
+      corrections: { intent: 'praise' },
+    });
+  });
+
+  it('decide nothing for what is so already', () => {
+    fc.assert(
+      fc.property(fc.array(anyChange, { maxLength: 5 }), anyChange, (earlier, command) => {
+        const state = after(earlier.reduce(after, UNLABELLED), command);
+        expect(decide(command, state)).toEqual([]);
+      }),
+    );
+  });
+
+  it('end in what the last command that named each key says', () => {
+    fc.assert(
+      fc.property(fc.array(anyChange, { maxLength: 8 }), (commands) => {
+        const state = commands.reduce(after, UNLABELLED);
+        const labels = commands.findLast((command) => command.labels)?.labels?.labels ?? [];
+        expect([...state.labels].sort()).toEqual([...new Set(labels)].sort());
+        for (const [key, none] of [
+          ['sentiment', ''],
+          ['intent', ''],
+          ['relevance', -1],
+        ] as const) {
+          const last = commands.findLast((command) => command[key] !== undefined)?.[key];
+          expect(state.corrections[key]).toEqual(last === none ? undefined : last);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { create } from '@bufbuild/protobuf';
+import { LabelEventSchema, type ChangeMention, type LabelEvent } from '#contracts';
+
+/** What a person has decided about a mention. */
+export interface LabelState {
+  labels: readonly string[];
+  corrections: Readonly<Corrections>;
+}
+
+/** Readings that a person has corrected; an absent one is as it was read. */
+export interface Corrections {
+  sentiment?: string;
+  intent?: string;
+  /** 0 to 100 */
+  relevance?: number;
+}
+
+export const UNLABELLED: LabelState = { labels: [], corrections: {} };
+
+/** How the command says that a correction is taken back. */
+const NO_TEXT = '';
+const NO_NUMBER = -1;
+
+/** What follows from the command; what is so already follows not. */
+export function decide(command: ChangeMention, state: LabelState): LabelEvent[] {
+  const { labels, sentiment, intent, relevance } = command;
+  const events: LabelEvent[] = [];
+  if (labels) {
+    const wanted = [...new Set(labels.labels)].sort();
+    if (wanted.join() !== state.labels.join())
+      events.push(event({ case: 'labelled', value: { labels: wanted } }));
+  }
+  const correct = (name: keyof Corrections, given: string | number | undefined, none: string | number) => {
+    if (given === undefined) return;
+    const wanted = given === none ? undefined : given;
+    if (wanted === state.corrections[name]) return;
+    events.push(
+      wanted === undefined
+        ? event({ case: 'takenBack', value: { reading: name } })
+        : event({ case: 'corrected', value: { reading: { case: name, value: wanted } as never } }),
+    );
+  };
+  correct('sentiment', sentiment, NO_TEXT);
+  correct('intent', intent, NO_TEXT);
+  correct('relevance', relevance, NO_NUMBER);
+  return events;
+}
+
+export function evolve(state: LabelState, { event: { case: kind, value } }: LabelEvent): LabelState {
+  switch (kind) {
+    case 'labelled':
+      return { ...state, labels: value.labels };
+    case 'corrected': {
+      const { case: reading, value: corrected } = value.reading;
+      return reading === undefined
+        ? state
+        : { ...state, corrections: { ...state.corrections, [reading]: corrected } };
+    }
+    case 'takenBack': {
+      const kept = Object.entries(state.corrections).filter(([name]) => name !== value.reading);
+      return { ...state, corrections: Object.fromEntries(kept) };
+    }
+    case undefined:
+      return state;
+  }
+}
+
+function event(
+  init: NonNullable<Parameters<typeof create<typeof LabelEventSchema>>[1]>['event'],
+): LabelEvent {
+  return create(LabelEventSchema, { event: init });
+}

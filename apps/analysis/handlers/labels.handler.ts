@@ -1,0 +1,81 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { NO_ID, selectRows, type ClickHouseClient } from '#clickhouse';
+import {
+  DoneSchema,
+  LabelDecisionSchema,
+  type ChangeMention,
+  type LabelDecision,
+  type LabelEvent,
+} from '#contracts';
+import { execute, type Aggregate } from '#decisions';
+import type { EventStore } from '#event-store';
+import { isoOf, Refusal, systemClock } from '#kernel';
+import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { CLICKHOUSE, DATABASE, STORE } from '#platform';
+import type { Database } from '#postgres';
+import { decide, evolve, UNLABELLED, type LabelState } from '../domain/labels.js';
+import { labelsProjection } from '../projections/labels.projection.js';
+import { knownWatches } from '../sinks/check-sink.js';
+import { writeLabels } from '../sinks/labels.sink.js';
+
+const labels: Aggregate<LabelState, LabelEvent, LabelDecision> = {
+  stream: 'LABELS',
+  initial: UNLABELLED,
+  evolve,
+  decode: (data) => fromBinary(LabelDecisionSchema, data),
+  encode: (decision) => toBinary(LabelDecisionSchema, decision),
+};
+
+/** Carries out what people decide about mentions: labels, and corrections of what was read. */
+@Injectable()
+export class LabelsHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  commands(): CommandHandler[] {
+    return [commandHandler(COMMANDS.changeMention, (command) => this.change(command))];
+  }
+
+  /** The mention's row is written before this returns, so that the caller reads what it wrote. */
+  private async change(command: ChangeMention) {
+    const { accountId, mentionId, commandId } = command;
+    const ownerId = await this.ownerOf(accountId, mentionId);
+    await execute(this.database, this.store, {
+      aggregate: labels,
+      projection: labelsProjection,
+      accountId,
+      subjectTokens: [ownerId, mentionId],
+      commandId,
+      decide: (state) => decide(command, state),
+      decisionOf: (events) =>
+        create(LabelDecisionSchema, {
+          commandId,
+          accountId,
+          mentionId,
+          ownerId,
+          decidedAt: isoOf(systemClock.now()),
+          events,
+        }),
+    });
+    await writeLabels(this.clickhouse, this.database, [{ accountId, mentionId }]);
+    return create(DoneSchema);
+  }
+
+  /** The keyword or lone watch of the mention. @throws Refusal 404 for another account's mention, and for a purged one */
+  private async ownerOf(accountId: string, mentionId: string): Promise<string> {
+    const [row] = await selectRows<{ keyword_id: string; watch_id: string }>(
+      this.clickhouse,
+      `SELECT keyword_id, watch_id FROM mentions
+       WHERE account_id = {accountId: UUID} AND event_id = {mentionId: UUID} LIMIT 1`,
+      { accountId, mentionId },
+    );
+    const ownerId = row && (row.keyword_id === NO_ID ? row.watch_id : row.keyword_id);
+    const known = ownerId !== undefined && (await knownWatches(this.database, [ownerId])).has(ownerId);
+    if (!known) throw Refusal.notFound('mention');
+    return ownerId;
+  }
+}

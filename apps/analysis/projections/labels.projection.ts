@@ -1,0 +1,46 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { LabelDecisionSchema } from '#contracts';
+import type { Tx } from '#postgres';
+import type { Projection } from '#projections';
+import { evolve, UNLABELLED, type LabelState } from '../domain/labels.js';
+
+/** What a person has decided about a mention, and the sequence of the last decision. */
+export interface LabelRow extends LabelState {
+  mentionId: string;
+  version: number;
+}
+
+interface Row {
+  mention_id: string;
+  labels: string[];
+  corrections: LabelState['corrections'];
+  version: number;
+}
+
+/** Keeps in `mention_labels` what people have decided about mentions. */
+export const labelsProjection: Projection = {
+  name: 'labels-v1',
+  stream: 'LABELS',
+  tables: ['mention_labels'],
+  async apply(tx, { data, seq }) {
+    const { accountId, mentionId, ownerId, events } = fromBinary(LabelDecisionSchema, data);
+    const [known] = await labelsOf(tx, [mentionId]);
+    const { labels, corrections } = events.reduce(evolve, known ?? UNLABELLED);
+    await tx.query(
+      `INSERT INTO mention_labels (mention_id, account_id, owner_id, labels, corrections, version)
+       VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (mention_id) DO UPDATE SET labels = $4, corrections = $5, version = $6`,
+      [mentionId, accountId, ownerId, labels, JSON.stringify(corrections), seq],
+    );
+  },
+};
+
+/** The decisions about these mentions; those that nobody has decided about are missing. */
+export async function labelsOf(tx: Tx, mentionIds: readonly string[]): Promise<LabelRow[]> {
+  if (mentionIds.length === 0) return [];
+  const rows: Row[] = await tx.query(
+    'SELECT mention_id, labels, corrections, version FROM mention_labels WHERE mention_id = ANY($1)',
+    [mentionIds],
+  );
+  return rows.map(({ mention_id, ...row }) => ({ mentionId: mention_id, ...row }));
+}

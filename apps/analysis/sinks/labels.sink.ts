@@ -1,0 +1,75 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { insertRows, selectRows, type ClickHouseClient, type MentionRow } from '#clickhouse';
+import { LabelDecisionSchema, type LabelDecision } from '#contracts';
+import { done, retry, type Durable } from '#messaging';
+import type { Database } from '#postgres';
+import { labelsOf, type LabelRow } from '../projections/labels.projection.js';
+
+const NOT_THERE_YET_MS = 1000;
+/** A mention that has no row after this was purged: while the table is filled anew, it takes a while. */
+const GIVEN_UP_AFTER_MS = 3_600_000;
+
+/** Writes the next version of mentions that a person has decided about, where the command itself could not. */
+export function labelsSink(clickhouse: ClickHouseClient, database: Database): Durable {
+  return {
+    stream: 'LABELS',
+    name: 'labels-sink-v1',
+    batchSize: 200,
+    async handle(batch) {
+      const decisions = batch.map(({ data }) => fromBinary(LabelDecisionSchema, data));
+      const written = await writeLabels(clickhouse, database, decisions);
+      return batch.map(({ seq, time }, index) => {
+        const version = written.get(decisions[index]?.mentionId ?? '') ?? 0;
+        const isOld = Date.now() - time.getTime() > GIVEN_UP_AFTER_MS;
+        return version >= seq || isOld ? done : retry(NOT_THERE_YET_MS);
+      });
+    },
+  };
+}
+
+/** Brings rows of mentions up to what `mention_labels` says. @returns the version of each mention that has a row */
+export async function writeLabels(
+  clickhouse: ClickHouseClient,
+  database: Database,
+  mentions: readonly Pick<LabelDecision, 'accountId' | 'mentionId'>[],
+): Promise<Map<string, number>> {
+  const labels = await labelsOf(
+    database.manager,
+    mentions.map(({ mentionId }) => mentionId),
+  );
+  const byId = new Map(labels.map((row) => [row.mentionId, row]));
+  const rows = await selectRows<MentionRow>(
+    clickhouse,
+    `SELECT * FROM mentions FINAL WHERE account_id IN {accountIds: Array(UUID)} AND event_id IN {ids: Array(UUID)}`,
+    {
+      accountIds: [...new Set(mentions.map(({ accountId }) => accountId))],
+      ids: mentions.map(({ mentionId }) => mentionId),
+    },
+  );
+  const behind = rows.filter(({ event_id, version }) => Number(version) < (byId.get(event_id)?.version ?? 0));
+  await insertRows(
+    clickhouse,
+    'mentions',
+    behind.map((row) => withLabels(row, byId.get(row.event_id))),
+  );
+  return new Map(
+    rows.map(({ event_id, version }) => [
+      event_id,
+      Math.max(Number(version), byId.get(event_id)?.version ?? 0),
+    ]),
+  );
+}
+
+/** The row with what a person has decided about the mention. */
+export function withLabels(row: MentionRow, decided: LabelRow | undefined): MentionRow {
+  if (!decided) return row;
+  const { labels, corrections, version } = decided;
+  return {
+    ...row,
+    labels: [...labels],
+    corrected_sentiment: corrections.sentiment ?? '',
+    corrected_intent: corrections.intent ?? '',
+    corrected_relevance: corrections.relevance ?? null,
+    version,
+  };
+}

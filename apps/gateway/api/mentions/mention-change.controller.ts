@@ -1,0 +1,58 @@
+import { create } from '@bufbuild/protobuf';
+import { Body, Controller, Inject, Param, Patch } from '@nestjs/common';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
+import type { MentionRow } from '#clickhouse';
+import { ChangeMentionSchema } from '#contracts';
+import { newId, Refusal } from '#kernel';
+import { COMMANDS, type Bus } from '#messaging';
+import { BUS } from '#platform';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { readBody } from '../../http/body.js';
+import { send } from '../../http/commands.js';
+import { pathId } from '../../http/path-id.js';
+import { Nullable } from '../../http/validators.js';
+import { INTENTS, LABELS, SENTIMENTS } from '../../reads/mention-filter.js';
+import { MentionReads } from '../../reads/mention-reads.js';
+import { mentionView } from './mention-view.js';
+
+/** What a person may decide about a mention; null clears the labels, or takes a correction back. */
+class MentionChangeDto {
+  @Nullable() @IsArray() @ArrayMaxSize(LABELS.length) @IsIn(LABELS, { each: true }) labels?: string[] | null;
+  @Nullable() @IsIn(SENTIMENTS) sentiment?: string | null;
+  @Nullable() @IsIn(INTENTS) intent?: string | null;
+  @Nullable() @IsInt() @Min(0) @Max(100) relevance?: number | null;
+}
+
+/** Labels of mentions, and corrections of what was read. The stored event never changes. */
+@Controller()
+export class MentionChangeController {
+  constructor(
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly mentions: MentionReads,
+  ) {}
+
+  @Patch('v1/mentions/:id')
+  async change(@From() { accountId }: Caller, @Param('id') id: string, @Body() raw: unknown) {
+    const { labels, sentiment, intent, relevance } = readBody(MentionChangeDto, raw, 'snake');
+    const mentionId = pathId(id, 'mention');
+    const command = create(ChangeMentionSchema, {
+      commandId: newId(),
+      accountId,
+      mentionId,
+      ...(labels === undefined ? {} : { labels: { labels: labels ?? [] } }),
+      ...(sentiment === undefined ? {} : { sentiment: sentiment ?? '' }),
+      ...(intent === undefined ? {} : { intent: intent ?? '' }),
+      ...(relevance === undefined ? {} : { relevance: relevance ?? -1 }),
+    });
+    await this.mention(accountId, mentionId);
+    await send(this.bus, COMMANDS.changeMention, command);
+    return mentionView(await this.mention(accountId, mentionId));
+  }
+
+  private async mention(accountId: string, id: string): Promise<MentionRow> {
+    const row = await this.mentions.mention(accountId, id);
+    if (!row) throw Refusal.notFound('mention');
+    return row;
+  }
+}

@@ -1,0 +1,126 @@
+import { pipeline, Readable, Transform } from 'node:stream';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { stringify, type ColumnOption } from 'csv-stringify';
+import type { FastifyReply } from 'fastify';
+import type { MentionRow } from '#clickhouse';
+import { isId, Refusal } from '#kernel';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { readMentionFilter, type MentionFilter } from '../../reads/mention-filter.js';
+import { MentionReads, MENTIONS } from '../../reads/mention-reads.js';
+import { cursorAfter, type TimePage } from '../../reads/time-page.js';
+import { mentionView } from './mention-view.js';
+
+const WINDOW_MS = 24 * 3_600_000;
+/** Rows that are read at once: each can hold 64 KiB of text. */
+const PAGE_ROWS = 200;
+/** Exports of one account that one gateway streams at once. */
+const MOST_AT_ONCE = 4;
+
+type MentionView = ReturnType<typeof mentionView>;
+
+/** Mentions as a file, streamed: however many there are, a page of them is in memory. Free. */
+@Controller()
+export class MentionExportController {
+  private readonly running = new Map<string, number>();
+
+  constructor(private readonly mentions: MentionReads) {}
+
+  /** Oldest first unless `order=desc`; `after` goes on behind a row of an export that was cut off. */
+  @Get('v1/mentions/export')
+  async export(@From() { accountId }: Caller, @Query() raw: RawQuery, @Res() reply: FastifyReply) {
+    const query = new QueryReader(raw);
+    const format = query.one('format', ['csv', 'ndjson']) ?? 'ndjson';
+    const order = query.one('order', ['asc', 'desc']) ?? 'asc';
+    const { from: since = new Date(Date.now() - WINDOW_MS), to: until = new Date() } = query.span(
+      'since',
+      'until',
+    );
+    const after = query.one('after');
+    if (after !== undefined && !isId(after)) query.fault('after', 'must be the id of a mention');
+    const filter = readMentionFilter(query);
+    query.finish();
+    const position = after === undefined ? undefined : await this.mentions.positionOf(accountId, after);
+    if (after !== undefined && !position)
+      throw Refusal.validation([{ path: 'after', message: 'is no mention of this account' }]);
+    const page: TimePage = { since, until, order, limit: PAGE_ROWS, after: position };
+    const rows = await this.begin(accountId, filter, page);
+    const isCsv = format === 'csv';
+    void reply
+      .header('content-type', isCsv ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8')
+      .header('content-disposition', `attachment; filename="mentions.${format}"`)
+      .send(isCsv ? csvOf(rows, after === undefined) : ndjsonOf(rows));
+  }
+
+  /** Reads the first page, so that an outage is answered as one and not in the middle of a file. */
+  private async begin(accountId: string, filter: MentionFilter, page: TimePage): Promise<Readable> {
+    const running = this.running.get(accountId) ?? 0;
+    if (running >= MOST_AT_ONCE)
+      throw new Refusal(429, 'TOO_MANY_REQUESTS', `${MOST_AT_ONCE} exports of this account run already`);
+    this.running.set(accountId, running + 1);
+    const end = () => {
+      const left = (this.running.get(accountId) ?? 1) - 1;
+      if (left > 0) this.running.set(accountId, left);
+      else this.running.delete(accountId);
+    };
+    try {
+      const first = await this.mentions.mentions(accountId, undefined, filter, page);
+      return Readable.from(this.rows(accountId, filter, page, first)).once('close', end);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  private async *rows(
+    accountId: string,
+    filter: MentionFilter,
+    first: TimePage,
+    firstRows: readonly MentionRow[],
+  ): AsyncGenerator<MentionView> {
+    let found = firstRows;
+    for (let page = first; ;) {
+      for (const row of found.slice(0, page.limit)) yield mentionView(row);
+      const next = cursorAfter(MENTIONS, found, page);
+      if (!next) return;
+      page = { ...page, after: next.after };
+      found = await this.mentions.mentions(accountId, undefined, filter, page);
+    }
+  }
+}
+
+function ndjsonOf(rows: Readable): Readable {
+  return through(
+    rows,
+    new Transform({
+      writableObjectMode: true,
+      transform: (view: MentionView, _, done) => done(null, `${JSON.stringify(view)}\n`),
+    }),
+  );
+}
+
+/** @param header false: goes on behind rows that have one */
+function csvOf(rows: Readable, header: boolean): Readable {
+  const cast = {
+    boolean: String,
+    object: (value: unknown) => (Array.isArray(value) ? value.join('; ') : JSON.stringify(value)),
+  };
+  // A cell that begins as a formula does would be run by a spreadsheet.
+  return through(rows, stringify({ header, columns: COLUMNS, escape_formulas: true, cast }));
+}
+
+/** What ends the one ends the other: a reader that goes away, a page that cannot be read. */
+function through(rows: Readable, transform: Transform): Readable {
+  pipeline(rows, transform, () => undefined);
+  return transform;
+}
+
+/** The columns, by the mention's own keys. */
+const COLUMNS: ColumnOption[] = [
+  ...['id', 'occurredAt', 'publishedAt', 'keywordId', 'watchId', 'source', 'type', 'kind', 'url', 'title'],
+  ...['text', 'author', 'authorName', 'authorUrl', 'vip', 'community', 'lang', 'backfilled', 'truncated'],
+  ...['matchedTerms', 'labels', 'engagement.likes', 'engagement.replies', 'engagement.shares'],
+  ...['engagement.views', 'engagement.score', 'analysis.sentiment', 'analysis.intent', 'analysis.relevance'],
+  'dropped.reason',
+].map((key) => ({ key, header: key }));

@@ -1,0 +1,73 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { isoOf, Refusal } from '#kernel';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { QueryReader, type RawQuery } from '../../http/query.js';
+import { readMentionFilter } from '../../reads/mention-filter.js';
+import {
+  MentionReads,
+  SERIES_BUCKETS,
+  SERIES_GROUPS,
+  type SeriesOf,
+  type SeriesRow,
+} from '../../reads/mention-reads.js';
+
+const BUCKET_SECONDS = { hour: 3600, day: 86_400 } as const;
+/** What `since` is unless given, by bucket, before `until`. */
+const WINDOW_SECONDS = { hour: 86_400, day: 30 * 86_400 } as const;
+/** Buckets of one answer: a hundred days by the hour. */
+const MOST_BUCKETS = 2400;
+/** Rows of one answer: buckets of all groups. */
+const MOST_ROWS = 50_000;
+
+/** Counts of mentions over time, for charts. Free. */
+@Controller()
+export class MentionSeriesController {
+  constructor(private readonly mentions: MentionReads) {}
+
+  @Get('v1/mentions/series')
+  async series(@From() { accountId }: Caller, @Query() raw: RawQuery) {
+    const query = new QueryReader(raw);
+    const bucket = query.one('bucket', SERIES_BUCKETS) ?? 'day';
+    const group = query.one('group', SERIES_GROUPS);
+    const { from, to: until = new Date() } = query.span('since', 'until');
+    const since = from ?? new Date(until.getTime() - WINDOW_SECONDS[bucket] * 1000);
+    if (since > until) query.fault('since', 'must not be later than until');
+    const filter = readMentionFilter(query, false);
+    const starts = bucketsOf(since, until, BUCKET_SECONDS[bucket]);
+    if (starts.length > MOST_BUCKETS)
+      query.fault('since', `spans ${starts.length} buckets; one answer has ${MOST_BUCKETS} at the most`);
+    query.finish();
+    const series: SeriesOf = { since, until, bucket, group };
+    const rows = await this.mentions.series(accountId, filter, series);
+    return { data: filled(rows, starts), bucket, since: isoOf(since), until: isoOf(until) };
+  }
+}
+
+/** Beginnings of the buckets that the window touches, in seconds since 1970; UTC. */
+function bucketsOf(since: Date, until: Date, seconds: number): number[] {
+  const first = Math.floor(since.getTime() / 1000 / seconds);
+  const last = Math.ceil(until.getTime() / 1000 / seconds);
+  return Array.from({ length: Math.min(last - first, MOST_BUCKETS + 1) }, (_, n) => (first + n) * seconds);
+}
+
+/** Every bucket of every group, empty ones too. */
+function filled(rows: readonly SeriesRow[], starts: readonly number[]) {
+  const groups = [...new Set(rows.map(({ group }) => group))].sort();
+  if (groups.length === 0) groups.push('');
+  if (groups.length * starts.length > MOST_ROWS)
+    throw Refusal.validation([
+      {
+        path: 'since',
+        message: `${groups.length} groups of ${starts.length} buckets; one answer has ${MOST_ROWS} rows at the most`,
+      },
+    ]);
+  const counts = new Map(rows.map(({ at, group, count }) => [`${at} ${group}`, count]));
+  return starts.flatMap((at) =>
+    groups.map((group) => ({
+      at: isoOf(at * 1000),
+      group: group === '' ? null : group,
+      count: counts.get(`${at} ${group}`) ?? 0,
+    })),
+  );
+}

@@ -1,0 +1,192 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertRows } from '#clickhouse';
+import { EventSchema } from '#contracts';
+import { EventStore } from '#event-store';
+import { newId } from '#kernel';
+import { connectBus, subjectOf, type Bus } from '#messaging';
+import type { RunningService } from '#platform';
+import { createLogger } from '#telemetry';
+import { ApiClient, until, type Json } from '#testing';
+import {
+  keywordBody,
+  mentionRow,
+  startInterface,
+  type InterfaceUnderTest,
+  type Tenant,
+} from './interface-under-test.js';
+import { startQuietServices } from './quiet-services.js';
+
+let service: InterfaceUnderTest;
+let others: RunningService[] = [];
+let ada: Tenant;
+let bus: Bus;
+let keyword: Json;
+
+beforeAll(async () => {
+  service = await startInterface();
+  others = await startQuietServices(service.stores);
+  ada = await service.tenant();
+  bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  keyword = (await ada.api.post('/v1/keywords', keywordBody())).body;
+});
+afterAll(async () => {
+  for (const other of others) await other.stop();
+  await bus?.close();
+  await service?.stop();
+});
+
+/** A mention of the keyword, as the sink writes it. */
+async function mention(more: object = {}): Promise<string> {
+  const row = mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: keyword.watches[0].id, ...more });
+  await insertRows(service.clickhouse, 'mentions', [row]);
+  return row.event_id;
+}
+
+const patch = (id: string, body: object) => ada.api.patch(`/v1/mentions/${id}`, body);
+const listed = async (query: string): Promise<string[]> =>
+  (await ada.api.get(`/v1/mentions?${query}`)).body.data.map(({ id }: { id: string }) => id);
+
+describe('PATCH /v1/mentions/{id}', () => {
+  it('answers the mention with its labels, and every read shows them at once', async () => {
+    const id = await mention();
+    const { status, body } = await patch(id, { labels: ['starred', 'to_reply'] });
+    expect([status, body.id, body.labels]).toEqual([200, id, ['starred', 'to_reply']]);
+    expect((await ada.api.get(`/v1/mentions/${id}`)).body).toEqual(body);
+    expect(await listed('label=starred')).toContain(id);
+    expect((await patch(id, { labels: [] })).body.labels).toEqual([]);
+    expect(await listed('label=starred')).not.toContain(id);
+    expect(await listed('')).toContain(id);
+  });
+
+  it('leaves a hidden mention out of lists until it is asked for', async () => {
+    const id = await mention();
+    await patch(id, { labels: ['hidden'] });
+    expect(await listed('')).not.toContain(id);
+    expect(await listed('label=hidden')).toContain(id);
+  });
+
+  it('corrects readings, filters by the correction, and takes it back with null', async () => {
+    const id = await mention({ sentiment: 'negative' });
+    const { body } = await patch(id, { sentiment: 'positive', intent: 'praise', relevance: 0 });
+    expect(body.corrected).toEqual(['sentiment', 'intent', 'relevance']);
+    expect(body.analysis).toMatchObject({ sentiment: 'positive', intent: 'praise', relevance: 0 });
+    expect(await listed('sentiment=positive')).toContain(id);
+    expect(await listed('sentiment=negative')).not.toContain(id);
+    const back = await patch(id, { sentiment: null, intent: null, relevance: null });
+    expect([back.status, back.body.corrected]).toEqual([200, undefined]);
+    expect(await listed('sentiment=negative')).toContain(id);
+  });
+
+  it('names every fault, and changes nothing', async () => {
+    const id = await mention();
+    const { status, body } = await patch(id, {
+      labels: ['loved'],
+      sentiment: 'happy',
+      relevance: 101,
+      mood: 1,
+    });
+    expect(status).toBe(400);
+    expect(body.details.map(({ path }: { path: string }) => path).sort()).toEqual([
+      'labels',
+      'mood',
+      'relevance',
+      'sentiment',
+    ]);
+    expect((await ada.api.get(`/v1/mentions/${id}`)).body.labels).toEqual([]);
+  });
+
+  it('is a 404 for another account’s mention, and for none', async () => {
+    const bob = await service.tenant();
+    const foreign = await bob.api.patch(`/v1/mentions/${await mention()}`, { labels: [] });
+    expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
+    expect((await patch(newId(), { labels: ['starred'] })).status).toBe(404);
+    expect((await patch('x', { labels: ['starred'] })).status).toBe(404);
+  });
+
+  it('keeps every one of many changes at once to different keys', async () => {
+    const id = await mention();
+    const changes = [{ labels: ['flagged'] }, { sentiment: 'mixed' }, { intent: 'other' }, { relevance: 7 }];
+    const answers = await Promise.all(changes.map((change) => patch(id, change)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const { body } = await ada.api.get(`/v1/mentions/${id}`);
+    expect([body.labels, body.analysis]).toEqual([
+      ['flagged'],
+      { sentiment: 'mixed', sentimentScore: null, intent: 'other', relevance: 7, reason: null },
+    ]);
+  });
+
+  it('survives its event coming again, and leaves the stored event as it is', async () => {
+    const [eventId, store] = [newId(), new EventStore(bus)];
+    const event = create(EventSchema, {
+      accountId: ada.accountId,
+      keywordId: keyword.id,
+      watchId: keyword.watches[0].id,
+      source: 'hackernews',
+      eventId,
+      checkId: newId(),
+      type: 'hn_item.created',
+      occurredAt: new Date().toISOString(),
+      envelope: new TextEncoder().encode(JSON.stringify({ id: eventId })),
+      matched: { item: { itemId: eventId, text: 'acme', bodyJson: '{}' } },
+    });
+    const subject = subjectOf('EVENTS', ada.accountId, event.watchId);
+    await store.publish(subject, toBinary(EventSchema, event), eventId);
+    await until('it is readable', async () => (await ada.api.get(`/v1/mentions/${eventId}`)).status === 200);
+    await patch(eventId, { labels: ['starred'] });
+    // As after a crash of the sink, or while the table is filled anew.
+    await store.publish(subject, toBinary(EventSchema, event), newId());
+    const last = await store.lastSeq('EVENTS', subject);
+    await until('the sink has written it again', async () => {
+      const { ack_floor } = await bus.jsm.consumers.info('EVENTS', 'mentions-sink-v1');
+      return ack_floor.stream_seq >= last;
+    });
+    expect((await ada.api.get(`/v1/mentions/${eventId}`)).body.labels).toEqual(['starred']);
+    expect(await listed('label=starred')).toContain(eventId);
+    const events = await new ApiClient(service.url, ada.api.apiKey).get(`/v1/keywords/${keyword.id}/events`);
+    expect(events.body.data).toContainEqual({ id: eventId });
+  });
+});
+
+describe('a purged keyword', () => {
+  it('is in no read of mentions that begins after the 204', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { body: doomed } = await ada.api.post(
+        '/v1/keywords',
+        keywordBody({ global_criteria: { market: 'global', query: `doomed ${round}` } }),
+      );
+      const ids: string[] = [];
+      for (let n = 0; n < 20; n += 1)
+        ids.push(await mention({ keyword_id: doomed.id, watch_id: doomed.watches[0].id, title: 'doomed' }));
+      await patch(ids[0] ?? '', { labels: ['starred'] });
+      expect((await listed('q=doomed&limit=200')).length).toBe(20);
+      expect((await ada.api.delete(`/v1/keywords/${doomed.id}?purge=true`)).status).toBe(204);
+      const [list, one, why, series, exported] = await Promise.all([
+        listed('q=doomed'),
+        ada.api.get(`/v1/mentions/${ids[0]}`),
+        ada.api.get(`/v1/mentions/${ids[1]}/why`),
+        ada.api.get('/v1/mentions/series?q=doomed'),
+        ada.api.get('/v1/mentions/export?q=doomed&format=csv').catch((error: Error) => error.message),
+      ]);
+      expect(list).toEqual([]);
+      expect([one.status, why.status]).toEqual([404, 404]);
+      expect(series.body.data.every(({ count }: { count: number }) => count === 0)).toBe(true);
+      expect(JSON.stringify(exported)).not.toContain(ids[2]);
+      expect((await patch(ids[3] ?? '', { labels: ['starred'] })).status).toBe(404);
+    }
+  });
+
+  it('takes its labels with it', async () => {
+    const { body: doomed } = await ada.api.post(
+      '/v1/keywords',
+      keywordBody({ global_criteria: { market: 'global', query: 'labelled' } }),
+    );
+    const id = await mention({ keyword_id: doomed.id, watch_id: doomed.watches[0].id });
+    await patch(id, { labels: ['starred'] });
+    const store = new EventStore(bus);
+    const subject = subjectOf('LABELS', ada.accountId, doomed.id, id);
+    expect(await store.lastSeq('LABELS', subject)).toBeGreaterThan(0);
+    await ada.api.delete(`/v1/keywords/${doomed.id}?purge=true`);
+    await until('its labels are gone', async () => (await store.lastSeq('LABELS', subject)) === 0);
+  });
+});
