@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const rows = readFileSync(`${root}docs/security.md`, 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('|'));
+
+/** Specs that a row names, each with the title that follows it. */
+const named = rows.flatMap((row) =>
+  [...row.matchAll(/`([\w./-]+\.spec\.ts)`(?: "([^"]+)")?/g)].map(([, file = '', title]) => ({
+    file,
+    title,
+  })),
+);
+
+it('names no spec and no test that does not exist', () => {
+  const gone = named.filter(({ file, title }) => {
+    if (!existsSync(root + file)) return true;
+    return title !== undefined && !readFileSync(root + file, 'utf8').includes(title);
+  });
+  expect(named.length).toBeGreaterThan(50);
+  expect(gone).toEqual([]);
+});
+
+it('names a test in every row that claims a protection', () => {
+  const claims = rows.filter(
+    (row) => row.split('|').length === 5 && !/^\|(-|\s*(threat|risk|chapter|who) )/.test(row),
+  );
+  const strangers = claims.filter((row) => !row.includes('.spec.ts`') && !row.includes(' must not get '));
+  // The threat model itself claims nothing.
+  const model = strangers.filter((row) => /^\| (a|an) /.test(row));
+  expect(strangers.length - model.length).toBe(0);
+});
