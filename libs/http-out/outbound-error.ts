@@ -19,7 +19,7 @@ export class OutboundError extends Error {
 
 /**
  * The reason for a host that may not be reached, and for a name that has no address or could not be looked up: the same, since
- * whoever names hosts must not learn which names there are in the operator's own network.
+ * a person who names hosts must not learn which names exist in the operator's own network.
  */
 export function notAllowed(host: string): string {
   return `${host}: address not allowed: there is no such name, or it leads to a private or reserved address, which the operator can allow with EGRESS_ALLOW`;

@@ -25,7 +25,7 @@ export class Refusal extends Error {
   /**
    * 400 for a request that is at fault. The message tells the first fault and how many there are; `details` holds the
    * first 50 of them.
-   * @param spell how a fault is to be told; called for those alone that are
+   * @param spell rewrites a fault before it is put into the answer; called for the first 50 alone
    */
   static validation(faults: readonly Fault[], spell = (fault: Fault): Fault => fault): Refusal {
     const details = faults

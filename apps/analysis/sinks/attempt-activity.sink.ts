@@ -12,7 +12,7 @@ export function attemptActivitySink(clickhouse: ClickHouseClient): Durable {
     // An insert costs ClickHouse as much as some hundred rows do.
     lingerMs: 500,
     async handle(batch) {
-      // That an endpoint was disabled is told to every keyword that uses it: see disabled-endpoints.handler.ts.
+      // Every keyword that uses a disabled endpoint gets an event of its own: see disabled-endpoints.handler.ts.
       const attempts = batch
         .map(({ data }) => fromBinary(AttemptSchema, data))
         .filter(({ endpointDisabled }) => !endpointDisabled);

@@ -30,7 +30,7 @@ export interface Addressed extends DeliveryKey {
   endpoint: string;
   /** When the first attempt was, or would have been, in ms. */
   firstAt: number;
-  /** True while a row of `pending_deliveries` stands for it. */
+  /** True while `pending_deliveries` has a row of it. */
   pending: boolean;
 }
 

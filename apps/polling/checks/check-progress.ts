@@ -5,7 +5,7 @@ import type { UpstreamError } from '#sources';
 import { checkHoldOf } from './check-hold.js';
 import type { DueSearch, DueWatch } from './due-work.js';
 
-/** What the tables are told of one watch. */
+/** What one check changes in the tables of its watch. */
 export interface Progress {
   search: DueSearch;
   watch: DueWatch;

@@ -164,7 +164,7 @@ export class CheckRecorder {
   }
 }
 
-/** Their searches are read anew, as after any failure: what the source was told to have been read was not stored. */
+/** Their searches are read anew, as after any failure: what the source remembers as read was not stored. */
 function withoutUnstorable(
   memories: readonly SearchMemory[],
   unstorable: readonly Unstorable[],

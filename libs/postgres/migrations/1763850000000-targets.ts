@@ -92,7 +92,7 @@ CREATE TABLE replays (
   after_id uuid,
   -- The index must hold EVENTS up to here before the replay begins.
   up_to_seq bigint NOT NULL,
-  -- Whoever works on it: a new one with every turn.
+  -- The replica that works on it, by an id that is new at every turn.
   claim uuid,
   -- When its next turn is; while one is under way, when it is taken for dead.
   due_at timestamptz(3) NOT NULL,

@@ -103,7 +103,7 @@ function ownerFaults({ keywordId, watchId }: ReplayBodyDto): Fault[] {
   if (keywordId === undefined && watchId === undefined)
     return [{ path: 'keywordId', message: 'is required, or `watchId` instead' }];
   if (keywordId !== undefined && watchId !== undefined)
-    return [{ path: 'watchId', message: 'may not stand beside `keywordId`' }];
+    return [{ path: 'watchId', message: 'cannot be given together with `keywordId`' }];
   return [];
 }
 
