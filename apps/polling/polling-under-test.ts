@@ -183,6 +183,8 @@ export class Upstream {
   quietSeconds = 3_600;
   /** False: only whole words are matched. */
   hasSearch = true;
+  /** Searches name servers, of which those of queries that begin with `slow` answer when it settles. */
+  slowServers: Promise<void> | undefined;
   /** Items of the one page that a first poll reads. */
   pageSize = Infinity;
 
@@ -221,6 +223,9 @@ export class Upstream {
       commonGrid: true,
       budget: { requestsPerMinute: this.requestsPerMinute, concurrency: 4, backoff: 'lane' },
       checkCriteria: () => [],
+      ...(this.slowServers && {
+        namedServers: () => [{ path: 'filters.feed_urls', url: 'https://named.example.org/' }],
+      }),
       requestsPerSearch: () => 1,
       ...(this.hasFeed && {
         feed: {
@@ -229,9 +234,10 @@ export class Upstream {
           read: () => Promise.resolve({ items: [...this.items], gap: false, warnings: [] }),
         },
       }),
-      search: async (_, { http, since, known, state }) => {
+      search: async ({ query }, { http, since, known, state }) => {
         this.states.push(structuredClone(state));
         Object.assign(state, { mark: this.states.length, history: this.states.length });
+        if (query?.startsWith('slow')) await this.slowServers;
         await http.json({ url: 'https://upstream.example.org/search' });
         const end = this.items.findIndex(
           ({ itemId, publishedAt }) =>

@@ -1,6 +1,7 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CheckSchema, type Check } from '#contracts';
+import { newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { buildItem } from '#sources';
 import { until } from '#testing';
@@ -121,6 +122,26 @@ describe('the work on a lane', () => {
     upstream.publish('hn:2', 'acmeology');
     expect(await modeOf(true)).toEqual({ mode: 'platform', found: ['hn:2', 'hn:1'] });
     expect(await modeOf(false)).toEqual({ mode: 'word', found: ['hn:1'] });
+  });
+
+  it('reads for other accounts while all servers that one account names are slow, and reads those in the end', async () => {
+    await worker.stop();
+    let answer = () => {};
+    upstream.slowServers = new Promise((resolve) => (answer = resolve));
+    worker = workerOn(upstream, stores).worker;
+    worker.start();
+    const accountId = newId();
+    const slow: string[] = [];
+    for (let n = 0; n < 30; n++) slow.push(await stores.watch({ accountId, query: `slow ${n}` }));
+    const quick = await stores.watch({ query: 'quick' });
+    await stores.due(...slow);
+    await until('the lane is full', async () => upstream.states.length >= 4);
+    await stores.due(...slow, quick);
+    await until('a check of the other account', async () => (await stores.checksOf(quick))[0]);
+    // 16 that have become slow, and what four places held meanwhile.
+    expect(upstream.states.length - 1).toBeLessThanOrEqual(20);
+    answer();
+    for (const id of slow) await until('a check of each', async () => (await stores.checksOf(id))[0], 30_000);
   });
 
   it('reports an item with a title and an id of 600 KB to every watch that waits for it', async () => {

@@ -14,6 +14,7 @@ import { outcomeOf } from './outcome.js';
 import { planReads, type PlannedRead } from './read-upstream.js';
 import { prolongReads, releaseRead, reserveReads, type ReservedRead } from './reservation.js';
 import { seenByAll } from './seen-items.js';
+import { namesServers, SlowReads } from './slow-reads.js';
 
 /** Searches that a feed can serve are claimed together, so that one read serves all. */
 const FEED_CLAIM = 2000;
@@ -27,6 +28,8 @@ const LONGEST_WAIT_MS = 90_000;
 const PROLONG_MS = 60_000;
 /** Billing opens ledgers as soon as it runs: until then nothing is asked for the account. */
 const NO_LEDGER_SECONDS = 5;
+/** A read whose accounts have too many slow ones under way is due again after this. */
+const CROWDED_SECONDS = 5;
 
 /** Works through the due searches of one lane while this replica holds it. */
 export class LaneWorker {
@@ -35,6 +38,7 @@ export class LaneWorker {
   /** Claimed and reserved for, and not begun. */
   private readonly waiting = new Set<ReservedRead>();
   private readonly underWay = new Set<ReservedRead>();
+  private readonly slow = new SlowReads();
   private readonly claims: Claims;
   /** How often in a row the checks of a search could not be recorded. */
   private readonly unrecorded = new Map<string, number>();
@@ -72,6 +76,7 @@ export class LaneWorker {
     this.queue.clear();
     await this.release([...this.waiting]);
     await this.queue.onIdle();
+    await this.slow.onIdle();
     clearInterval(this.prolonging);
     await this.claims.giveBack([]);
   }
@@ -176,9 +181,17 @@ export class LaneWorker {
       // Stopped reads are given back by `stop`.
       if (!this.waiting.delete(read)) return;
       const late = this.clock.now().getTime() - claimedAt > LONGEST_WAIT_MS;
-      await (late ? this.release([read]) : this.carryOut(read));
+      if (late) await this.release([read]);
+      else if (!namesServers(this.lane.connector, read)) await this.carryOut(read);
+      else if (this.slow.mayBegin(read)) await this.slow.holdPlace(read, this.carryOut(read));
+      else await this.crowdOut(read);
     };
     void this.queue.add(begin, { priority: read.read.fromFeed ? 1 : 0 });
+  }
+
+  private async crowdOut(reserved: ReservedRead): Promise<void> {
+    await this.postpone(reserved.searches, CROWDED_SECONDS);
+    await this.release([reserved]);
   }
 
   /** Gives reads back unread, and what was reserved for them. */
@@ -272,7 +285,10 @@ export class LaneWorker {
       this.unrecorded.set(searchKey, (this.unrecorded.get(searchKey) ?? 0) + 1);
     const times = Math.max(...searches.map(({ searchKey }) => this.unrecorded.get(searchKey) ?? 0));
     if (times <= 1) return;
-    const seconds = waitAfter('server_error', times - 1, undefined, Math.random()) / 1000;
+    await this.postpone(searches, waitAfter('server_error', times - 1, undefined, Math.random()) / 1000);
+  }
+
+  private async postpone(searches: readonly DueSearch[], seconds: number): Promise<void> {
     await postpone(
       this.database,
       searches.flatMap(({ watches }) => watches),
