@@ -167,6 +167,27 @@ describe('an event that is sent again', () => {
   });
 });
 
+describe('resends', () => {
+  it('are refused with 429 while 200 of the account wait, however many are asked for at once', async () => {
+    on.receiver.answers.set('/storm', { status: 500 });
+    const keyword = await on.keyword('/storm');
+    const [event] = await on.events(keyword, 1);
+    const path = `/v1/deliveries/${event?.id}/resend`;
+    await until('the index names the event', async () => (await on.ada.api.post(path, {})).status === 202);
+    await on.database.query(
+      `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts,
+         first_at, due_at)
+       SELECT gen_random_uuid(), 'resend', gen_random_uuid(), $1, $2, 'hackernews', $3, '', 1, now(), now() + interval '1 hour'
+       FROM generate_series(1, 199 - (SELECT count(*)::int FROM pending_deliveries WHERE account_id = $1 AND target_kind = 'resend'))`,
+      [on.ada.accountId, keyword.watchId, url('/storm')],
+    );
+    const answers = await Promise.all(Array.from({ length: 4 }, () => on.ada.api.post(path, {})));
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 429, 429, 429]);
+    await on.database.query('DELETE FROM pending_deliveries WHERE watch_id = $1', [keyword.watchId]);
+    expect((await on.ada.api.post(path, {})).status).toBe(202);
+  });
+});
+
 describe('an endpoint', () => {
   const endpoint = async (path: string): Promise<Json> =>
     (await on.ada.api.all('/v1/endpoints?limit=2')).find((one) => one.url === url(path));

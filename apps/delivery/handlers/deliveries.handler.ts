@@ -4,10 +4,13 @@ import { DoneSchema, ResendingSchema, type EnableEndpoint, type Resend } from '#
 import { Refusal } from '#kernel';
 import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
 import { DATABASE } from '#platform';
-import type { Database } from '#postgres';
-import { savePending } from '../attempts/pending-deliveries.js';
+import { lockAccount, type Database, type Tx } from '#postgres';
+import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { EventIndex } from '../replays/event-index.js';
 import { presentWebhook, requireEnabled } from './addresses.js';
+
+/** Resends of one account that wait at once: each may go to another address, and is tried for 48 hours. */
+const MOST_RESENDS_WAITING = 200;
 
 /** Sends single events again, and enables endpoints. */
 @Injectable()
@@ -26,7 +29,8 @@ export class DeliveriesHandler {
 
   /**
    * Queues the event for the address, as a delivery of its own.
-   * @throws Refusal 404 for an event that the account does not have, or that is not kept any more
+   * @throws Refusal 404 for an event that the account does not have, or that is not kept any more; 429 while as many resends
+   * of the account wait as may
    */
   private async resend({ commandId, accountId, eventId, url }: Resend) {
     const indexed = await this.index.find(accountId, eventId);
@@ -42,22 +46,25 @@ export class DeliveriesHandler {
       ]);
     await requireEnabled(this.database, accountId, endpoint);
     const now = Date.now();
-    await savePending(this.database.manager, [
-      {
-        eventId,
-        target: { kind: 'resend', id: commandId },
-        accountId,
-        watchId,
-        keywordId,
-        source: event.source,
-        endpoint,
-        body: event.envelope,
-        attempts: 0,
-        firstAt: now,
-        dueAt: now,
-        pending: true,
-      },
-    ]);
+    const waiting: PendingDelivery = {
+      eventId,
+      target: { kind: 'resend', id: commandId },
+      accountId,
+      watchId,
+      keywordId,
+      source: event.source,
+      endpoint,
+      body: event.envelope,
+      attempts: 0,
+      firstAt: now,
+      dueAt: now,
+      pending: true,
+    };
+    await this.database.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      await refuseStorm(tx, accountId);
+      await savePending(tx, [waiting]);
+    });
     return create(ResendingSchema, { endpoint });
   }
 
@@ -69,4 +76,17 @@ export class DeliveriesHandler {
     );
     return create(DoneSchema);
   }
+}
+
+async function refuseStorm(tx: Tx, accountId: string): Promise<void> {
+  const rows: unknown[] = await tx.query(
+    `SELECT 1 FROM pending_deliveries WHERE account_id = $1 AND target_kind = 'resend' LIMIT $2`,
+    [accountId, MOST_RESENDS_WAITING],
+  );
+  if (rows.length >= MOST_RESENDS_WAITING)
+    throw new Refusal(
+      429,
+      'TOO_MANY_REQUESTS',
+      `${MOST_RESENDS_WAITING} resends of this account wait to be delivered; a replay sends many events`,
+    );
 }

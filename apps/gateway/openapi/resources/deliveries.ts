@@ -173,6 +173,7 @@ export const deliveryRoutes: readonly Route[] = [
     path: '/v1/deliveries/{eventId}/resend',
     operationId: 'resendEvent',
     summary: 'Send one event again, to the present webhook or the address named',
+    description: '429 while 200 resends of the account wait to be delivered: a replay sends many events.',
     parameters: [inPath('eventId', 'The event')],
     body: ref('ResendBody'),
     example: {},
