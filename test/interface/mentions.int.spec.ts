@@ -86,6 +86,23 @@ describe('paging through mentions', () => {
     expect(rest.body.nextCursor).toBeUndefined();
   });
 
+  it('refuses more words, and more values of a filter, than one search may hold', async () => {
+    const { api } = await service.tenant();
+    const faultOf = async (query: string) => {
+      const { status, body } = await api.get(`/v1/mentions?${query}`);
+      return [status, body.details?.[0]];
+    };
+    expect(await faultOf(`q=${'a+'.repeat(40)}&q=${'b+'.repeat(11)}`)).toEqual([
+      400,
+      { path: 'q', message: 'must hold at most 50 words and phrases' },
+    ]);
+    expect(await faultOf('lang=en&'.repeat(101))).toEqual([
+      400,
+      { path: 'lang', message: 'may be given 100 times at the most' },
+    ]);
+    expect((await api.get(`/v1/mentions?q=${'a+'.repeat(50)}`)).status).toBe(200);
+  });
+
   it('a full last page has no cursor', { tags: ['requests.cursor'] }, async () => {
     const { accountId, api } = await service.tenant();
     await write([mentionRow(accountId), mentionRow(accountId)]);

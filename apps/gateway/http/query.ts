@@ -6,6 +6,9 @@ import { dateTimeFault } from './validators.js';
 /** Raw query parameters: a repeated key is an array. */
 export type RawQuery = Record<string, string | string[] | undefined>;
 
+/** Values of one key. */
+const MOST_VALUES = 100;
+
 /** Reads query parameters, collects what is wrong, and refuses what it was not asked for. */
 export class QueryReader {
   private readonly faults: Fault[] = [];
@@ -18,6 +21,8 @@ export class QueryReader {
     this.known.add(key);
     const value = this.raw[key];
     const values = value === undefined ? [] : Array.isArray(value) ? value : [value];
+    if (values.length > MOST_VALUES)
+      this.faults.push({ path: key, message: `may be given ${MOST_VALUES} times at the most` });
     if (values.some((one) => NOT_STORABLE.test(one)))
       this.faults.push({ path: key, message: 'must be Unicode text without U+0000 and lone surrogates' });
     const wrong = allowed && values.find((one) => !(allowed as readonly string[]).includes(one));

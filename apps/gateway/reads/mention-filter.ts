@@ -19,6 +19,8 @@ export const INTENTS = [
 export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 const MAX_QUERY_LENGTH = 200;
+/** Words and phrases of all `q` together: each is looked for in every text. */
+const MOST_WORDS = 50;
 
 /** What a list of mentions is narrowed to. Values of one key are alternatives, keys add up. */
 export interface MentionFilter {
@@ -75,6 +77,8 @@ function textsOf(query: QueryReader): string[] {
   const texts = query.all('q');
   if (texts.some((text) => text.length > MAX_QUERY_LENGTH))
     query.fault('q', `must be at most ${MAX_QUERY_LENGTH} characters`);
+  if (texts.flatMap(partsOf).length > MOST_WORDS)
+    query.fault('q', `must hold at most ${MOST_WORDS} words and phrases`);
   return texts;
 }
 
@@ -122,8 +126,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
 /** Each `q` asks for all of its words and phrases; several `q` are alternatives. */
 function textCondition(texts: readonly string[], params: Record<string, unknown>): string {
   const alternatives = texts.map((text, index) => {
-    const parts = [...text.matchAll(/"([^"]+)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '');
-    const conditions = parts.map((part, n) => {
+    const conditions = partsOf(text).map((part, n) => {
       const name = `q_${index}_${n}`;
       params[name] = part;
       return `positionCaseInsensitiveUTF8(concat(title, '\n', text), {${name}: String}) > 0`;
@@ -131,4 +134,9 @@ function textCondition(texts: readonly string[], params: Record<string, unknown>
     return conditions.length > 0 ? `(${conditions.join(' AND ')})` : '1';
   });
   return `(${alternatives.join(' OR ')})`;
+}
+
+/** The words and "phrases" of a text. */
+function partsOf(text: string): string[] {
+  return [...text.matchAll(/"([^"]+)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '');
 }

@@ -36,7 +36,7 @@ export class MentionSeriesController {
     const filter = readMentionFilter(query, false);
     const starts = bucketsOf(since, until, BUCKET_SECONDS[bucket]);
     if (starts.length > MOST_BUCKETS)
-      query.fault('since', `spans ${starts.length} buckets; one answer has ${MOST_BUCKETS} at the most`);
+      query.fault('since', `begins too early: one answer has ${MOST_BUCKETS} buckets at the most`);
     query.finish();
     const series: SeriesOf = { since, until, bucket, group };
     const rows = await this.mentions.series(accountId, filter, series);

@@ -178,10 +178,14 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
 const filters = [
   repeated('source', 'Of which source.', oneOf(SOURCE_IDS)),
   repeated('author', 'By whom: the exact handle.'),
-  repeated('q', 'Words and "phrases" that the text holds, all of them, in any case.', {
-    type: 'string',
-    maxLength: 200,
-  }),
+  repeated(
+    'q',
+    'Words and "phrases" that the text holds, all of them, in any case; at most 50 in one search.',
+    {
+      type: 'string',
+      maxLength: 200,
+    },
+  ),
   inQuery('mode', '`semantic` compares meanings, and costs credits', oneOf(['text', 'semantic'])),
   repeated('sentiment', 'Read as.', oneOf(SENTIMENTS)),
   repeated('intent', 'Read as.', oneOf(INTENTS)),
