@@ -8,6 +8,8 @@ import { readInstallationSettings, startInstallation, type Installation } from '
 const SIMULATOR_PORT = 8090;
 /** How often a listing of the simulated market becomes cheaper, and another one is sold. */
 const MARKET_MS = 45_000;
+/** What the simulated world remembers of each source, in the memory of the demo: the newest hour. */
+const KEPT = { posts: 1_000, deliveries: 200, requests: 1_000 };
 /** Of the newest listings: those that watches follow. */
 const LISTINGS_IN_SIGHT = 30;
 
@@ -43,7 +45,7 @@ export async function startDemo(
 
 /** The feeds and hooks of a second start should be found where the first one's keywords look for them. */
 async function startWorld(port: number, say: (line: string) => void): Promise<Simulator> {
-  const options = { seed: 7, ratePerSecond: 0.25, historyPosts: 60, historyHours: 24, log: say };
+  const options = { seed: 7, ratePerSecond: 0.25, historyPosts: 60, historyHours: 24, kept: KEPT, log: say };
   return startSimulator({ ...options, port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     say(`Port ${port} is taken: the simulated sources and the webhook receiver use another one.`);

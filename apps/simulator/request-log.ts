@@ -30,12 +30,16 @@ export class RequestLog {
   private requests: LoggedRequest[] = [];
   private readonly counts = new Map<string, number>();
 
-  constructor(private readonly clock: Clock) {}
+  /** @param kept the newest requests that are kept; counts are of all */
+  constructor(
+    private readonly clock: Clock,
+    private readonly kept = KEPT_REQUESTS,
+  ) {}
 
   begin(request: Omit<LoggedRequest, 'at'>): LoggedRequest {
     const logged: LoggedRequest = { at: this.clock.now().toISOString(), ...request };
     this.requests.push(logged);
-    if (this.requests.length > KEPT_REQUESTS) this.requests = this.requests.slice(KEPT_REQUESTS / 2);
+    if (this.requests.length > this.kept) this.requests = this.requests.slice(-this.kept / 2);
     const key = `${request.source} ${request.url.split('?')[0]}`;
     this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
     return logged;

@@ -30,6 +30,8 @@ export interface SimulatorOptions {
   /** Signing secret that fits every hook. */
   secret?: string;
   limits?: Partial<RequestLimits>;
+  /** The newest of each that are kept; enough for hours of tests when absent. */
+  kept?: { posts: number; deliveries: number; requests: number };
   /** Told of each verified delivery, one line for people. */
   log?: (line: string) => void;
 }
@@ -62,18 +64,23 @@ const LIMITS: RequestLimits = {
 /** Starts the outside world on one port: every upstream, the webhook receiver, and `/_sim` to steer them. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { clock = systemClock, seed = 1, ratePerSecond = 0, historyPosts = 0, historyHours = 48 } = options;
+  const { log, kept } = options;
   const app = Fastify({
     forceCloseConnections: true,
     bodyLimit: 8 * 1024 * 1024,
     routerOptions: { ignoreTrailingSlash: true },
     rewriteUrl: ({ url = '/' }) => withoutJsonSuffix(url),
   });
-  const world = new World({ seed, ratePerSecond, clock, historyPosts, historyHours });
-  const { log } = options;
+  const world = new World({ seed, ratePerSecond, clock, historyPosts, historyHours, keptPosts: kept?.posts });
   const onVerified = log && ((delivery: Delivery) => log(lineOf(delivery)));
-  const receiver = new Receiver({ clock, secret: options.secret, onVerified });
+  const receiver = new Receiver({
+    clock,
+    secret: options.secret,
+    onVerified,
+    keptDeliveries: kept?.deliveries,
+  });
   const faults = new Faults();
-  const requests = new RequestLog(clock);
+  const requests = new RequestLog(clock, kept?.requests);
   let url = '';
   const limits = { ...LIMITS, ...options.limits };
   const context: SimContext = { world, clock, limits, baseUrl: () => url };

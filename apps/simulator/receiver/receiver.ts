@@ -34,9 +34,13 @@ export interface ReceiverOptions {
   secret?: string | undefined;
   /** Told of each verified delivery that was answered with 2xx. */
   onVerified?: ((delivery: Delivery) => void) | undefined;
+  /** The newest deliveries of each hook that are kept; default 5,000. */
+  keptDeliveries?: number | undefined;
 }
 
 const KEPT_DELIVERIES = 5_000;
+/** Ids whose attempts are counted: an id is sent again within two days, and nobody's are held for ever. */
+const COUNTED_IDS = 50_000;
 const KEPT_BODY = 64 * 1024;
 const EVERY_HOOK = '*';
 
@@ -49,6 +53,7 @@ interface Hook {
   count: number;
   verified: number;
   accepted: number;
+  distinct: number;
 }
 
 /** Receives webhooks: checks their signatures, remembers them, and answers well or badly as it is told. */
@@ -79,7 +84,7 @@ export class Receiver {
   reset(hook: string): void {
     const known = this.hooks.get(hook);
     if (!known) return;
-    Object.assign(known, { deliveries: [], count: 0, verified: 0, accepted: 0 });
+    Object.assign(known, { deliveries: [], count: 0, verified: 0, accepted: 0, distinct: 0 });
     known.attempts.clear();
   }
 
@@ -91,8 +96,7 @@ export class Receiver {
     distinct: number;
     repeated: number;
   } {
-    const { count = 0, verified = 0, accepted = 0, attempts } = this.hooks.get(hook) ?? {};
-    const distinct = attempts?.size ?? 0;
+    const { count = 0, verified = 0, accepted = 0, distinct = 0 } = this.hooks.get(hook) ?? {};
     return { count, verified, accepted, distinct, repeated: count - distinct };
   }
 
@@ -110,7 +114,9 @@ export class Receiver {
     const now = this.options.clock.now();
     const id = String(request.headers['webhook-id'] ?? '');
     const attempt = (hook.attempts.get(id) ?? 0) + 1;
+    if (attempt === 1) hook.distinct += 1;
     hook.attempts.set(id, attempt);
+    if (hook.attempts.size > COUNTED_IDS) hook.attempts.delete(hook.attempts.keys().next().value ?? '');
     const secrets = [...hook.secrets, ...(this.hooks.get(EVERY_HOOK)?.secrets ?? [])];
     const verdict = verifyDelivery(request.headers, body, secrets, now.getTime());
     const verified = verdict.faults.length === 0 && (verdict.signature || verdict.legacy);
@@ -131,14 +137,22 @@ export class Receiver {
     if (delivery.verified) hook.verified += 1;
     if (delivery.status >= 200 && delivery.status < 300) hook.accepted += 1;
     hook.deliveries.push(delivery);
-    if (hook.deliveries.length > KEPT_DELIVERIES)
-      hook.deliveries = hook.deliveries.slice(KEPT_DELIVERIES / 2);
+    const { keptDeliveries = KEPT_DELIVERIES } = this.options;
+    if (hook.deliveries.length > keptDeliveries) hook.deliveries = hook.deliveries.slice(-keptDeliveries / 2);
   }
 
   private hookOf(name: string): Hook {
     let hook = this.hooks.get(name);
     if (!hook) {
-      hook = { secrets: [], deliveries: [], attempts: new Map(), count: 0, verified: 0, accepted: 0 };
+      hook = {
+        secrets: [],
+        deliveries: [],
+        attempts: new Map(),
+        count: 0,
+        verified: 0,
+        accepted: 0,
+        distinct: 0,
+      };
       this.hooks.set(name, hook);
     }
     return hook;

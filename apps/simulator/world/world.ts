@@ -67,6 +67,8 @@ export interface WorldOptions {
   /** Posts of each source that were there before the start, spread over `historyHours`. */
   historyPosts: number;
   historyHours: number;
+  /** The newest posts of each source that are kept; default 50,000. */
+  keptPosts?: number | undefined;
 }
 
 // Enough for any listing of the upstreams (1,000 items), and bounded over days of running.
@@ -239,8 +241,9 @@ export class World {
     while (at > 0 && posts[at - 1]!.publishedAt > post.publishedAt) at -= 1;
     posts.splice(at, 0, post);
     this.byId.set(`${post.source} ${post.id}`, post);
-    if (posts.length > KEPT_POSTS) {
-      for (const gone of posts.splice(0, posts.length - KEPT_POSTS))
+    const { keptPosts = KEPT_POSTS } = this.options;
+    if (posts.length > keptPosts) {
+      for (const gone of posts.splice(0, posts.length - keptPosts))
         this.byId.delete(`${gone.source} ${gone.id}`);
     }
     return post;
