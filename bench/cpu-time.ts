@@ -11,15 +11,29 @@ const TICKS = 100;
  * other things; this says what the work itself takes. Empty where there is no `/proc`.
  */
 export function cpuTimes(): CpuTimes {
-  const processes = new Map<number, { parent: number; seconds: number; name: string }>();
+  const times: CpuTimes = new Map();
+  for (const { name, seconds } of programsBelow(process.pid))
+    times.set(name, (times.get(name) ?? 0) + seconds);
+  return times;
+}
+
+/** A process, with the program that it runs. */
+export interface RunningProgram {
+  pid: number;
+  parent: number;
+  /** Processor seconds so far. */
+  seconds: number;
+  name: string;
+}
+
+/** The process and everything below it; empty where there is no `/proc`. */
+export function programsBelow(root: number): RunningProgram[] {
+  const processes = new Map<number, RunningProgram>();
   for (const entry of entriesOfProc()) {
     const found = readProcess(Number(entry));
-    if (found) processes.set(Number(entry), found);
+    if (found) processes.set(found.pid, found);
   }
-  const times: CpuTimes = new Map();
-  for (const [pid, { seconds, name }] of processes)
-    if (isBelow(pid, processes)) times.set(name, (times.get(name) ?? 0) + seconds);
-  return times;
+  return [...processes.values()].filter(({ pid }) => isBelow(pid, root, processes));
 }
 
 /** What each program used since: `delivery 1.93, receiver 0.71`. */
@@ -32,9 +46,9 @@ export function cpuText(before: CpuTimes, after: CpuTimes): string {
     .join(', ');
 }
 
-function isBelow(pid: number, processes: ReadonlyMap<number, { parent: number }>): boolean {
+function isBelow(pid: number, root: number, processes: ReadonlyMap<number, { parent: number }>): boolean {
   for (let at: number | undefined = pid; at !== undefined; at = processes.get(at)?.parent)
-    if (at === process.pid) return true;
+    if (at === root) return true;
   return false;
 }
 
@@ -46,7 +60,7 @@ function entriesOfProc(): string[] {
   }
 }
 
-function readProcess(pid: number): { parent: number; seconds: number; name: string } | undefined {
+function readProcess(pid: number): RunningProgram | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat
@@ -55,7 +69,7 @@ function readProcess(pid: number): { parent: number; seconds: number; name: stri
       .map(Number);
     const [parent = 0, user = 0, system = 0] = [fields[1], fields[11], fields[12]];
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    return { parent, seconds: (user + system) / TICKS, name: nameOf(words) };
+    return { pid, parent, seconds: (user + system) / TICKS, name: nameOf(words) };
   } catch {
     // It has ended in the meantime.
     return undefined;

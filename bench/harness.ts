@@ -25,6 +25,16 @@ export function numberOption(name: string, otherwise: number): number {
   process.exit(2);
 }
 
+/** The text behind `--name`; undefined without it. */
+export function textOption(name: string): string | undefined {
+  const at = process.argv.indexOf(`--${name}`);
+  if (at < 0) return undefined;
+  const value = process.argv[at + 1];
+  if (value !== undefined && !value.startsWith('--')) return value;
+  process.stderr.write(`--${name} wants a value\n`);
+  process.exit(2);
+}
+
 /** What a bench started and must end, last first, however it ends. */
 export class Cleanup {
   private readonly steps: (() => unknown)[] = [];

@@ -1,0 +1,249 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { newId } from '#kernel';
+
+/** Whose keywords the load reads, and where. */
+export interface LoadTarget {
+  url: string;
+  apiKey: string;
+  keywordIds: readonly string[];
+  /** Where webhook tests go. */
+  hookUrl: string;
+}
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+type Ask = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer>;
+
+/** One kind of request: what it does, how often it comes among all, and which answers are right. */
+interface Kind {
+  name: string;
+  share: number;
+  rightly: readonly number[];
+  /** Of its runs at once; more are left out. */
+  most?: number;
+  run(ask: Ask, target: LoadTarget): Promise<Answer>;
+}
+
+const keyword = (name: string) => ({
+  name,
+  refreshIntervalSeconds: 5,
+  globalCriteria: { market: 'global', query: 'Acme Rocket' },
+  sources: [
+    { source: 'hackernews', enabled: true },
+    { source: 'bluesky', enabled: true },
+  ],
+});
+const oneOf = <T>(values: readonly T[]) => values[Math.floor(Math.random() * values.length)] as T;
+/** Time for a keyword's first checks. */
+const FIRST_CHECKS_MS = 8_000;
+const RETRIES = 20;
+const RETRY_AFTER_MS = 3_000;
+const LABELS = ['to_reply', 'starred', 'flagged'];
+
+/** Requests under way at once. */
+const MOST_OPEN = 400;
+
+/** Shares are of 200 requests. */
+const KINDS: readonly Kind[] = [
+  { name: 'mentions', share: 40, rightly: [200], run: (ask) => ask('GET', '/v1/mentions?limit=50') },
+  {
+    name: 'mentions with a text',
+    share: 10,
+    rightly: [200],
+    run: (ask) => ask('GET', '/v1/mentions?q=rocket&source=reddit&source=bluesky&include=dropped'),
+  },
+  {
+    name: 'results of a keyword',
+    share: 20,
+    rightly: [200],
+    run: (ask, { keywordIds }) => ask('GET', `/v1/keywords/${oneOf(keywordIds)}/results?limit=100`),
+  },
+  {
+    name: 'series',
+    share: 20,
+    rightly: [200],
+    run: (ask) => ask('GET', '/v1/mentions/series?bucket=hour&group=source'),
+  },
+  {
+    name: 'activity',
+    share: 20,
+    rightly: [200],
+    run: (ask, { keywordIds }) => ask('GET', `/v1/keywords/${oneOf(keywordIds)}/activity?limit=200`),
+  },
+  { name: 'deliveries', share: 6, rightly: [200], run: (ask) => ask('GET', '/v1/deliveries?limit=50') },
+  { name: 'export', share: 4, rightly: [200], run: (ask) => ask('GET', '/v1/mentions/export?format=csv') },
+  {
+    name: 'estimate',
+    share: 20,
+    rightly: [200],
+    run: (ask) => ask('POST', '/v1/keywords/estimate', keyword('Soak')),
+  },
+  // The keywords that exist at the same time are bounded too: each is polled.
+  { name: 'create and purge', share: 6, rightly: [204], most: 8, run: createAndPurge },
+  { name: 'labels', share: 10, rightly: [200], run: changeLabels },
+  {
+    name: 'webhook test',
+    share: 1,
+    rightly: [200],
+    run: (ask, { hookUrl }) => ask('POST', '/v1/webhooks/test', { url: hookUrl }),
+  },
+  {
+    name: 'refused body',
+    share: 13,
+    rightly: [400],
+    run: (ask) => ask('POST', '/v1/keywords', oneOf(REFUSED)),
+  },
+  {
+    name: 'refused large body',
+    share: 1,
+    rightly: [400, 413],
+    run: (ask) => ask('POST', '/v1/keywords', { ...keyword('Soak'), sources: Array(200_000).fill(7) }),
+  },
+  {
+    name: 'bad key',
+    share: 9,
+    rightly: [401],
+    run: (ask) => ask('GET', '/v1/mentions', undefined, { 'x-api-key': `nobody-${newId()}` }),
+  },
+  {
+    name: "another's keyword",
+    share: 20,
+    rightly: [404],
+    run: (ask) => ask('GET', `/v1/keywords/${newId()}`),
+  },
+];
+const REFUSED: readonly unknown[] = [
+  { ...keyword('Soak'), name: '' },
+  { ...keyword('Soak'), sources: [] },
+  { ...keyword('Soak'), nonsense: true },
+  { ...keyword('Soak'), globalCriteria: { terms: ['one'] } },
+  'no object',
+];
+
+async function createAndPurge(ask: Ask): Promise<Answer> {
+  const body = keyword(`Soak ${newId()}`);
+  const headers = { 'idempotency-key': newId() };
+  const created = await untilDone(() => ask('POST', '/v1/keywords', body, headers));
+  if (created.status !== 201) return created;
+  const { id } = JSON.parse(created.text) as { id: string };
+  await wait(FIRST_CHECKS_MS);
+  return untilDone(() => ask('DELETE', `/v1/keywords/${id}?purge=true`));
+}
+
+/** A busy installation answers 503, and may have done it all the same: a keyword that nobody purges would be load for ever. */
+async function untilDone(attempt: () => Promise<Answer>): Promise<Answer> {
+  for (let left = RETRIES; ; left -= 1) {
+    const answer = await attempt();
+    if (answer.status !== 503 || left === 0) return answer;
+    await wait(RETRY_AFTER_MS);
+  }
+}
+
+async function changeLabels(ask: Ask): Promise<Answer> {
+  const page = await ask('GET', '/v1/mentions?limit=50');
+  if (page.status !== 200) return page;
+  const { data } = JSON.parse(page.text) as { data: { id: string }[] };
+  const labels = Math.random() < 0.5 ? [oneOf(LABELS)] : [];
+  return data.length === 0 ? page : ask('PATCH', `/v1/mentions/${oneOf(data).id}`, { labels });
+}
+
+/** What came of one kind of request. */
+export interface Told {
+  sent: number;
+  /** Answers that were not the right ones, by status; 0 for none. */
+  wrong: Map<number, number>;
+}
+
+/** Requests of many kinds at a fixed rate, whether earlier ones have been answered or not. */
+export class Load {
+  readonly told = new Map<string, Told>();
+  /** Requests that were not sent, because too many were under way. */
+  leftOut = 0;
+  private readonly running = new Map<Kind, number>();
+  private readonly pool: Pool;
+  private readonly order = shuffled(KINDS.flatMap((kind) => Array<Kind>(kind.share).fill(kind)));
+  private readonly open = new Set<Promise<void>>();
+  private timer: NodeJS.Timeout | undefined;
+  private next = 0;
+
+  constructor(
+    private readonly target: LoadTarget,
+    private readonly perSecond: number,
+  ) {
+    this.pool = new Pool(target.url, { connections: 32 });
+  }
+
+  start(): void {
+    const began = performance.now();
+    this.timer = setInterval(() => {
+      const due = ((performance.now() - began) / 1000) * this.perSecond;
+      while (this.next < due) this.send(this.order[this.next++ % this.order.length]!);
+    }, 20);
+  }
+
+  /** Sends nothing more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all(this.open);
+    if (!this.pool.closed) await this.pool.close();
+  }
+
+  private send(kind: Kind): void {
+    const running = this.running.get(kind) ?? 0;
+    if (this.open.size >= MOST_OPEN || running >= (kind.most ?? Infinity)) {
+      this.leftOut += 1;
+      return;
+    }
+    const told = this.told.get(kind.name) ?? { sent: 0, wrong: new Map<number, number>() };
+    this.told.set(kind.name, told);
+    told.sent += 1;
+    this.running.set(kind, running + 1);
+    const done = kind
+      .run((...asked) => this.ask(...asked), this.target)
+      .catch((): Answer => ({ status: 0, text: '' }))
+      .then(({ status }) => {
+        if (!kind.rightly.includes(status)) told.wrong.set(status, (told.wrong.get(status) ?? 0) + 1);
+      })
+      .finally(() => {
+        this.open.delete(done);
+        this.running.set(kind, (this.running.get(kind) ?? 1) - 1);
+      });
+    this.open.add(done);
+  }
+
+  private async ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const { statusCode, body: answer } = await this.pool.request({
+      method: method as 'GET',
+      path,
+      headers: {
+        'x-api-key': this.target.apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      headersTimeout: 60_000,
+    });
+    return { status: statusCode, text: await answer.text() };
+  }
+}
+
+/** By a fixed order, so that kinds come evenly and every run sends the same. */
+function shuffled<T>(values: readonly T[]): T[] {
+  const size = values.length;
+  // 79 has no divisor in common with the sum of shares: every place is met once.
+  return values.map((_, n) => values[(n * 79) % size] as T);
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { programsBelow } from '../cpu-time.js';
+
+const KIB_IN_MIB = 1024;
+
+/** Memory of all processes of one program, in MiB. */
+export interface Memory {
+  /** Resident, as `ps` shows it: pages that processes share count for each of them. */
+  rss: number;
+  /** Shared pages count once in all; NaN where the system does not say. */
+  pss: number;
+  /** Written by the program and in no file, so that nothing but the program can give it back. */
+  anonymous: number;
+}
+
+/** Memory of the process and of everything below it, by program. */
+export function memoryBelow(root: number): Map<string, Memory> {
+  const found = new Map<string, Memory>();
+  for (const { pid, name } of programsBelow(root)) {
+    const one = memoryOf(pid);
+    if (!one) continue;
+    const sum = found.get(name) ?? { rss: 0, pss: 0, anonymous: 0 };
+    found.set(name, {
+      rss: sum.rss + one.rss,
+      pss: sum.pss + one.pss,
+      anonymous: sum.anonymous + one.anonymous,
+    });
+  }
+  return found;
+}
+
+/** Undefined for a process that has ended in the meantime. */
+function memoryOf(pid: number): Memory | undefined {
+  const status = textOf(`/proc/${pid}/status`);
+  const rss = status && mibOf(status, 'VmRSS');
+  if (!status || !rss) return undefined;
+  // A process of another user shows its sums to root alone.
+  const rollup = textOf(`/proc/${pid}/smaps_rollup`);
+  return {
+    rss,
+    pss: rollup ? mibOf(rollup, 'Pss') : Number.NaN,
+    anonymous: rollup ? mibOf(rollup, 'Pss_Anon') : mibOf(status, 'RssAnon'),
+  };
+}
+
+function mibOf(text: string, key: string): number {
+  return Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / KIB_IN_MIB;
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

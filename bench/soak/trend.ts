@@ -1,0 +1,46 @@
+import { median } from '../harness.js';
+
+/** A value at a time. */
+export interface Point {
+  minute: number;
+  value: number;
+}
+
+/** What a series did from the end of the warm-up. */
+export interface Trend {
+  /** Median of the five minutes of the warm-up. */
+  warmUp: number;
+  /** Median of the rest of the run's first third: the baseline. */
+  baseline: number;
+  /** Median of the last five minutes. */
+  last: number;
+  /** Change in an hour after the warm-up, by Theil and Sen. */
+  slopePerHour: number;
+}
+
+export const WARM_UP_MINUTES = 5;
+const MINUTES_IN_HOUR = 60;
+
+/** @param minutes that the run took */
+export function trendOf(points: readonly Point[], minutes: number): Trend {
+  const between = (from: number, to: number) =>
+    median(points.filter(({ minute }) => minute >= from && minute < to).map(({ value }) => value));
+  const warmUp = Math.min(WARM_UP_MINUTES, minutes / 6);
+  return {
+    warmUp: between(0, warmUp),
+    baseline: between(warmUp, minutes / 3),
+    last: between(minutes - warmUp, Infinity),
+    slopePerHour: theilSen(points.filter(({ minute }) => minute >= warmUp)) * MINUTES_IN_HOUR,
+  };
+}
+
+/**
+ * The median of the slopes between all pairs of points: garbage that is collected now and then, or one large answer, does
+ * not move it.
+ */
+export function theilSen(points: readonly Point[]): number {
+  const slopes = points.flatMap((a, at) =>
+    points.slice(at + 1).map((b) => (b.value - a.value) / (b.minute - a.minute)),
+  );
+  return median(slopes.filter(Number.isFinite));
+}
