@@ -111,7 +111,11 @@ export class EventStore {
     return found;
   }
 
-  /** Deletes every message of a subject, and overwrites its bytes. One by one: a purge of the stream harms its consumers. */
+  /**
+   * Deletes every message of a subject (wildcards allowed), one by one, and overwrites its bytes. `streams.purge` with a
+   * filter would be one call, but nats-server 2.9.10 then drops what every wider consumer of the stream has pending or was
+   * told to retry: 94 of 96 messages in one measurement, without a line in its log. It also leaves the bytes on the disk.
+   */
   async erase(stream: StreamName, subject: string): Promise<void> {
     for (let seq = 1; ;) {
       const message = await this.get(stream, { seq, next_by_subj: subject });
