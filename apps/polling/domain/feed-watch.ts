@@ -29,9 +29,16 @@ export class FeedWatch {
     return this.kept && this.kept.quietMs > this.quietMs ? this.kept.quietMs : undefined;
   }
 
-  /** Something newer was seen elsewhere: the upstream moves, whatever its feed shows. */
-  thaw(): void {
-    if (this.kept) this.kept = { ...this.kept, quietMs: 0 };
+  /**
+   * Notes what a search gave while the feed is frozen: where it is younger than the silence, the upstream moves, whatever
+   * its feed shows.
+   */
+  see(items: readonly { publishedAt?: string | null | undefined }[], atMs: number): void {
+    const { frozenForMs, kept } = this;
+    if (!kept || frozenForMs === undefined) return;
+    const since = atMs - frozenForMs;
+    if (items.some(({ publishedAt }) => publishedAt && Date.parse(publishedAt) > since))
+      this.kept = { ...kept, quietMs: 0 };
   }
 
   /** Notes a read. `newestItemId`: the newest item that it gave, if any. */

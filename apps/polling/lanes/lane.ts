@@ -176,13 +176,9 @@ export class Lane {
    */
   async follow(items: readonly SourceItem[], isFeed: boolean): Promise<void> {
     if (isFeed) this.feed.read(items[0]?.itemId, this.nowMs);
+    else this.feed.see(items, this.nowMs);
     const { frozenForMs } = this.feed;
     if (frozenForMs === undefined) return;
-    const since = this.nowMs - frozenForMs;
-    if (!isFeed && items.some(({ publishedAt }) => publishedAt && Date.parse(publishedAt) > since)) {
-      this.feed.thaw();
-      return;
-    }
     const hours = Math.floor(frozenForMs / 360_000) / 10;
     const trouble = `${this.source} answers, but has shown nothing new for ${hours} h: it must be frozen; nothing is charged until it moves again`;
     this.health.unwell(trouble);
@@ -221,7 +217,7 @@ export class Lane {
   /** The upstream's patience holds whatever the connector makes of the answer; a stranger's is not the lane's. */
   private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
     const { foreign } = request;
-    this.count(status);
+    metrics.upstreamRequests.inc({ source: this.source, status: status === 0 ? 'none' : String(status) });
     if (!foreign) this.clockSkew.read(headers, this.sentAt.get(request) ?? this.nowMs, this.nowMs);
     if (foreign || this.connector.budget.backoff !== 'lane') return;
     const { remaining, resetAfterMs, retryAfterMs } = readRateHeaders(headers, this.clock.now());
@@ -260,16 +256,8 @@ export class Lane {
 
   private refuseSpent(quota: string, until: Date | undefined): void {
     if (!until) return;
-    throw new UpstreamError(
-      'quota_spent',
-      `${this.source}: what it allows a day ("${quota}") is used up until ${until.toISOString()}; fewer searches or longer intervals make it last`,
-      0,
-      until.getTime() - this.nowMs,
-    );
-  }
-
-  private count(status: number): void {
-    metrics.upstreamRequests.inc({ source: this.source, status: status === 0 ? 'none' : String(status) });
+    const trouble = `${this.source}: what it allows a day ("${quota}") is used up until ${until.toISOString()}; fewer searches or longer intervals make it last`;
+    throw new UpstreamError('quota_spent', trouble, 0, until.getTime() - this.nowMs);
   }
 
   private refuseBlocked(isApart: boolean): void {
