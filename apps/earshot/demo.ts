@@ -35,7 +35,7 @@ export async function startDemo(
     installation = await startInstallation(demoEnv(env, dataDir, simulator.url), say, signal);
     const account = await accountOn(installation, dataDir, simulator);
     simulator.receiver.addSecret('*', account.signingSecret);
-    greet(installation, account, say);
+    say(greeting(installation.address, account));
     return { stop, givenUp: installation.givenUp };
   } catch (error) {
     await stop();
@@ -85,18 +85,27 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.P
   };
 }
 
-function greet({ address }: Installation, { apiKey }: DemoAccount, say: (line: string) => void): void {
-  say(`
+/** What the demo prints when it runs: how to ask it, how to check its webhooks, and how to look inside. */
+export function greeting(
+  address: string,
+  { apiKey, signingSecret }: Pick<DemoAccount, 'apiKey' | 'signingSecret'>,
+): string {
+  return `
 Earshot is running. All posts are simulated: nothing here was written by anybody.
 
-  Address   ${address}
-  API key   ${apiKey}
-  Keywords  ${BRANDS.map(({ name }) => name).join(', ')}, on ${DEMO_SOURCES}
+  Address         ${address}
+  API key         ${apiKey}
+  Signing secret  ${signingSecret}
+  Keywords        ${BRANDS.map(({ name }) => name).join(', ')}, on ${DEMO_SOURCES}
 
   See the latest mentions:
 
     curl -s -H 'x-api-key: ${apiKey}' '${address}/v1/mentions?limit=5'
 
+  The command line works on the demo while it runs, with the same DATA_DIR:
+
+    npm run -s cli -- doctor
+
 Below, each webhook that the demo's receiver gets and verifies. Ctrl-C ends it all.
-`);
+`;
 }
