@@ -62,6 +62,17 @@ describe('the list of deliveries', () => {
     expect(await counts(`since=${new Date(Date.now() + 60_000).toISOString()}`)).toBe(0);
   });
 
+  it('shows none of a purged keyword, while ClickHouse still holds its attempts', async () => {
+    const keyword = await on.keyword('/purged');
+    await on.events(keyword, 1);
+    await deliveries(`keyword=${keyword.keywordId}`, 1);
+    await on.database.query('INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2)', [
+      keyword.keywordId,
+      on.ada.accountId,
+    ]);
+    expect((await on.ada.api.get(`/v1/deliveries?watch=${keyword.watchId}`)).body.data).toEqual([]);
+  });
+
   it('pages without a row twice or left out', async () => {
     const keyword = await on.keyword('/paged');
     const events = await on.events(keyword, 7);

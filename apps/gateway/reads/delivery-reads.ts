@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { selectRows, type AttemptRow, type ClickHouseClient } from '#clickhouse';
 import { CLICKHOUSE } from '#platform';
+import { PurgedKeywords } from './purged-keywords.js';
 import { clickHouseTime } from './time-page.js';
 
 /** `retrying`: another attempt is due. `given_up`: none is, and none went well. */
@@ -41,7 +42,10 @@ const ATTEMPTS_OF_A_DELIVERY = 9;
 /** Reads deliveries from the attempts at them. */
 @Injectable()
 export class DeliveryReads {
-  constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    private readonly purged: PurgedKeywords,
+  ) {}
 
   /**
    * Those that began last first; one more than `limit`, so that the caller knows whether there is a next page. Looks at
@@ -54,6 +58,11 @@ export class DeliveryReads {
     before: DeliveryPosition | undefined,
   ): Promise<DeliveryRead[]> {
     const { where, having, params } = conditionsOf(filter, before);
+    const purged = await this.purged.of(accountId);
+    if (purged.length > 0) {
+      where.push('keyword_id NOT IN {purged: Array(UUID)}');
+      params.purged = purged;
+    }
     const rows = `FROM attempts WHERE ${where.join(' AND ')}`;
     for (let most = (limit + 1) * ATTEMPTS_OF_A_DELIVERY; ; most *= 8) {
       const newest = `SELECT first_at ${rows} ORDER BY first_at DESC LIMIT ${most}`;
