@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -5,9 +6,17 @@ import { startProgram, until, type Program } from '#testing';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
 // One account's feeds are as bad as they can be; another account's posts must not wait for them.
+//
+// What they can hold up is the thread that everything else runs on. So the processor time of that thread is measured while
+// each post is on its way: it is the same on a busy machine, where time by the clock is not, and a feed that holds a delivery
+// up for 2 s on that thread takes 2 s of it. It bounds every delivery, the slowest included. What makes posts wait without
+// taking processor time (a queue, a lock, a budget that they share) delays all of them alike, and shows in the median by the
+// clock, which one slow moment of the machine does not move.
 
 const MOST_DELAY_MS = 2_000;
 const POSTS = 8;
+/** Clock ticks of `/proc`: 100 a second on every Linux that Node runs on. */
+const TICK_MS = 10;
 
 const channel = (items: string) =>
   `<?xml version="1.0"?><rss version="2.0"><channel><title>t</title><link>https://feeds.example.org/</link>${items}</channel></rss>`;
@@ -55,13 +64,14 @@ afterAll(async () => {
 });
 
 /**
- * Publishes posts one after the other. @returns how long they took to their webhook, in ms: the median, since what else the
- * machine does in a moment is not the feeds' doing
+ * Publishes posts one after the other. @returns the median of how long they took to their webhook by the clock, and the most
+ * processor time that the main thread took while one was on its way; in ms
  */
-async function delayOf(name: string): Promise<number> {
+async function delayOf(name: string): Promise<{ median: number; mostBusy: number }> {
   const times: number[] = [];
+  let mostBusy = 0;
   for (let n = 0; n < POSTS; n += 1) {
-    const from = performance.now();
+    const [from, busyFrom] = [performance.now(), mainThreadMs()];
     const before = stage.simulator.receiver.deliveries('victim').length;
     stage.simulator.world.publish('hackernews', { title: `${name} ${n}`, text: 'a quiet lantern' });
     await until(
@@ -70,8 +80,16 @@ async function delayOf(name: string): Promise<number> {
       30_000,
     );
     times.push(performance.now() - from);
+    mostBusy = Math.max(mostBusy, mainThreadMs() - busyFrom);
   }
-  return times.sort((a, b) => a - b)[POSTS / 2] ?? Infinity;
+  return { median: times.sort((a, b) => a - b)[POSTS / 2] ?? Infinity, mostBusy };
+}
+
+/** User and system time of the program's first thread, which is the one of its event loop. */
+function mainThreadMs(): number {
+  const stat = readFileSync(`/proc/${program.child.pid}/task/${program.child.pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 async function watchFeeds({ api }: Customer): Promise<string> {
@@ -105,7 +123,8 @@ it('delays the deliveries of other accounts by no more than 2 s, and keeps what 
   const quiet = await delayOf('before');
   isHostile = true;
   const loud = await delayOf('beside');
-  expect(loud - quiet).toBeLessThan(MOST_DELAY_MS);
+  expect(loud.mostBusy).toBeLessThan(MOST_DELAY_MS);
+  expect(loud.median - quiet.median).toBeLessThan(MOST_DELAY_MS);
 
   type Told = { type: string; message: string; eventsEmitted: number };
   const activity = await until(
@@ -116,12 +135,13 @@ it('delays the deliveries of other accounts by no more than 2 s, and keeps what 
       const judged = [/takes more than/, /130000 items left out|more than one check keeps/].every((reason) =>
         told.some(({ message }) => reason.test(message)),
       );
-      return judged && told;
+      if (!judged) throw new Error(JSON.stringify([...new Set(told.map(({ message }) => message))]));
+      return told;
     },
-    60_000,
+    120_000,
   );
   for (const { eventsEmitted } of activity) expect(eventsEmitted ?? 0).toBeLessThanOrEqual(1_000);
   const { body } = await attacker.api.get('/v1/mentions?limit=200&include=dropped');
   for (const { title: kept } of body.data as { title: string | null }[])
     expect(Buffer.byteLength(kept ?? '')).toBeLessThanOrEqual(1_024);
-}, 240_000);
+}, 300_000);
