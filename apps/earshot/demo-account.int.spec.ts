@@ -2,26 +2,31 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { connectBus, type Bus } from '#messaging';
+import { COMMANDS, connectBus, sendCommand, type Bus } from '#messaging';
+import { create } from '@bufbuild/protobuf';
+import { RotateSigningSecretSchema } from '#contracts';
+import { newId } from '#kernel';
 import { startService, type RunningService } from '#platform';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
-import { isolateStores, programEnv, type IsolatedStores } from '#testing';
+import { isolateStores, programEnv, until, type IsolatedStores } from '#testing';
 import { billingService } from '../billing/billing.module.js';
 import { readBillingConfig } from '../billing/config.js';
 import { readKeywordsConfig } from '../keywords/config.js';
 import { keywordsService } from '../keywords/keywords.module.js';
 import { demoAccount } from './demo-account.js';
+import { presentSigningSecret } from './sealed-secrets.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'earshot-demo-'));
 const services: RunningService[] = [];
+let env: NodeJS.ProcessEnv;
 let stores: IsolatedStores;
 let bus: Bus;
 let database: Database;
 
 beforeAll(async () => {
   stores = await isolateStores(inject('stores'));
-  const env = programEnv(stores, { INTERVAL_FLOOR_SECONDS: '1' });
+  env = programEnv(stores, { INTERVAL_FLOOR_SECONDS: '1' });
   const billing = readBillingConfig(env);
   services.push(await startService(billingService(billing), billing, false));
   const keywords = readKeywordsConfig(env);
@@ -56,4 +61,19 @@ it('a second start goes on with the first; on another port it moves its keywords
     active: [...moved.keywordIds].sort(),
     retired: [...first.keywordIds].sort(),
   });
+});
+
+it('the signing secret of a later start is the present one, although it was rotated meanwhile', async () => {
+  const { accountId, signingSecret } = await demoAccount(bus, directory, 'http://127.0.0.1:8091');
+  await until(
+    'the first secret is read',
+    async () => (await presentSigningSecret(env, accountId)) === signingSecret,
+  );
+  const rotate = create(RotateSigningSecretSchema, { commandId: newId(), accountId });
+  const rotated = await sendCommand(bus, COMMANDS.rotateSigningSecret, rotate);
+  await until(
+    'the new secret is read',
+    async () => (await presentSigningSecret(env, accountId)) === rotated.signingSecret,
+  );
+  expect(await presentSigningSecret(env, newId())).toBeUndefined();
 });

@@ -2,8 +2,10 @@ import { resolve } from 'node:path';
 import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { simulatedSources, startSimulator, type Simulator } from '../simulator/index.js';
-import { BRANDS, DEMO_SOURCES, demoAccount, knownAccount, type DemoAccount } from './demo-account.js';
+import { BRANDS, demoAccount, knownAccount, type DemoAccount } from './demo-account.js';
+import { demoGreeting } from './demo-greeting.js';
 import { readInstallationSettings, startInstallation, type Installation } from './installation.js';
+import { presentSigningSecret } from './sealed-secrets.js';
 
 const SIMULATOR_PORT = 8090;
 /** How often a listing of the simulated market becomes cheaper, and another one is sold. */
@@ -35,7 +37,7 @@ export async function startDemo(
     installation = await startInstallation(demoEnv(env, dataDir, simulator.url), say, signal);
     const account = await accountOn(installation, dataDir, simulator);
     simulator.receiver.addSecret('*', account.signingSecret);
-    say(greeting(installation.address, account));
+    say(demoGreeting(installation.address, account, dataDir));
     return { stop, givenUp: installation.givenUp };
   } catch (error) {
     await stop();
@@ -64,10 +66,13 @@ function moveMarket({ world }: Simulator): void {
   if (sold && listings.length > LISTINGS_IN_SIGHT / 2) world.remove('vinted', sold.id);
 }
 
+/** The secret is read anew, since `signing-secret rotate` may have replaced that of the first start. */
 async function accountOn({ env }: Installation, dataDir: string, { url }: Simulator): Promise<DemoAccount> {
   const bus = await connectBus(env.NATS_URL ?? '', 'demo', createLogger('demo', 'error'));
   try {
-    return await demoAccount(bus, dataDir, url);
+    const account = await demoAccount(bus, dataDir, url);
+    const signingSecret = await presentSigningSecret(env, account.accountId);
+    return { ...account, signingSecret: signingSecret ?? account.signingSecret };
   } finally {
     await bus.close();
   }
@@ -83,29 +88,4 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.P
     INTERVAL_FLOOR_SECONDS: '1',
     ...simulatedSources(url),
   };
-}
-
-/** What the demo prints when it runs: how to ask it, how to check its webhooks, and how to look inside. */
-export function greeting(
-  address: string,
-  { apiKey, signingSecret }: Pick<DemoAccount, 'apiKey' | 'signingSecret'>,
-): string {
-  return `
-Earshot is running. All posts are simulated: nothing here was written by anybody.
-
-  Address         ${address}
-  API key         ${apiKey}
-  Signing secret  ${signingSecret}
-  Keywords        ${BRANDS.map(({ name }) => name).join(', ')}, on ${DEMO_SOURCES}
-
-  See the latest mentions:
-
-    curl -s -H 'x-api-key: ${apiKey}' '${address}/v1/mentions?limit=5'
-
-  The command line works on the demo while it runs, with the same DATA_DIR:
-
-    npm run -s cli -- doctor
-
-Below, each webhook that the demo's receiver gets and verifies. Ctrl-C ends it all.
-`;
 }

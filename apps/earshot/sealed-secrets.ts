@@ -1,6 +1,7 @@
 import { connectBus } from '#messaging';
 import { isOnlyKey } from '#platform';
-import { openDatabase, type Database } from '#postgres';
+import { AccountEntity, openDatabase, type Database } from '#postgres';
+import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import type { Addresses } from './connection.js';
 
@@ -22,6 +23,18 @@ export async function holdsSecrets({ natsUrl, databaseUrl }: Addresses): Promise
 /** Whether everything is sealed under this key alone. */
 export function isSealedUnder(databaseUrl: string, masterKey: string): Promise<boolean> {
   return onDatabase(databaseUrl, (database) => isOnlyKey(database, masterKey));
+}
+
+/**
+ * The secret that signs an account's webhooks now; undefined while Postgres does not have the account yet.
+ * @param env DATABASE_URL and MASTER_KEY of the installation
+ * @throws Error when no key of MASTER_KEY opens it
+ */
+export function presentSigningSecret(env: NodeJS.ProcessEnv, accountId: string): Promise<string | undefined> {
+  return onDatabase(env.DATABASE_URL ?? '', async (database) => {
+    const account = await database.getRepository(AccountEntity).findOneBy({ accountId });
+    return account ? new SecretBox(env.MASTER_KEY ?? '').open(account.signingSecretEncrypted) : undefined;
+  });
 }
 
 async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { demoGreeting } from './demo-greeting.js';
+
+const account = {
+  accountId: '01a200ff-78d0-729b-9de1-14b8ec4c1698',
+  apiKey: 'ek_1',
+  signingSecret: 'whsec_a/b+c=',
+  port: 8090,
+  keywordIds: [],
+};
+
+it('the demo prints its key, its signing secret and the commands that work on it', () => {
+  const text = demoGreeting('http://127.0.0.1:8080', account, '/srv/ear shot/demo');
+  expect(text).toContain('Signing secret  whsec_a/b+c=\n');
+  expect(text).toContain("curl -s -H 'x-api-key: ek_1' 'http://127.0.0.1:8080/v1/mentions?limit=5'");
+  expect(text).toContain(
+    `DATA_DIR='/srv/ear shot/demo' npm run -s cli -- credits show --account ${account.accountId}\n`,
+  );
+  expect(text).toContain("DATA_DIR='/srv/ear shot/demo' npm run -s cli -- doctor\n");
+});
+
+it('a data directory with a quote in its name stays one word of the shell', () => {
+  expect(demoGreeting('http://127.0.0.1:8080', account, "/srv/ann's")).toContain(
+    "DATA_DIR='/srv/ann'\\''s' npm",
+  );
+});

@@ -1,0 +1,39 @@
+import { BRANDS, DEMO_SOURCES, type DemoAccount } from './demo-account.js';
+
+/**
+ * What `npm run demo` prints once it runs: how to read its mentions, check its webhooks and use the command line on it.
+ * @param address `http://127.0.0.1:8080`
+ * @param dataDir the demo's own data directory, absolute: the command line finds the demo by it, and not another
+ *   Earshot that runs beside it
+ */
+export function demoGreeting(address: string, account: DemoAccount, dataDir: string): string {
+  const { accountId, apiKey, signingSecret } = account;
+  const cli = `DATA_DIR=${quoted(dataDir)} npm run -s cli --`;
+  return `
+Earshot is running. All posts are simulated: nothing here was written by anybody.
+
+  Address         ${address}
+  Account         ${accountId}
+  API key         ${apiKey}
+  Signing secret  ${signingSecret}
+  Keywords        ${BRANDS.map(({ name }) => name).join(', ')}, on ${DEMO_SOURCES}
+
+  See the latest mentions:
+
+    curl -s -H 'x-api-key: ${apiKey}' '${address}/v1/mentions?limit=5'
+
+  Use the command line on the demo, in another terminal, in this directory:
+
+    ${cli} credits show --account ${accountId}
+    ${cli} doctor
+    ${cli} --help
+
+Below, each webhook that the demo's receiver gets: ✓ when the signing secret verifies it, ✗ with the reason when not.
+Ctrl-C ends it all.
+`;
+}
+
+/** As one word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
