@@ -72,11 +72,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     rewriteUrl: ({ url = '/' }) => withoutJsonSuffix(url),
   });
   const world = new World({ seed, ratePerSecond, clock, historyPosts, historyHours, keptPosts: kept?.posts });
-  const onVerified = log && ((delivery: Delivery) => log(lineOf(delivery)));
+  const onDelivery = log && ((delivery: Delivery) => log(lineOf(delivery)));
   const receiver = new Receiver({
     clock,
     secret: options.secret,
-    onVerified,
+    onDelivery,
     keptDeliveries: kept?.deliveries,
   });
   const faults = new Faults();
@@ -132,8 +132,11 @@ function withoutJsonSuffix(url: string): string {
     : url;
 }
 
-function lineOf({ hook, type, body }: Delivery): string {
-  return `✓ verified ${type} "${excerptOf(body)}" → /hooks/${hook}`;
+function lineOf({ hook, type, body, verified, verdict, status, headers }: Delivery): string {
+  const result = verified ? '✓ verified' : `✗ not verified (${verdict.faults.join('; ')})`;
+  const replay = headers['x-replay'] === undefined ? '' : ' (replay)';
+  const answer = status >= 200 && status < 300 ? '' : `, answered ${status === 0 ? 'nothing' : status}`;
+  return `${result} ${type} "${excerptOf(body)}" → /hooks/${hook}${replay}${answer}`;
 }
 
 /** The first words of what the event is about. */

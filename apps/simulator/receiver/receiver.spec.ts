@@ -91,7 +91,13 @@ describe('verification', () => {
     expect(last('changed').verified).toBe(false);
     await deliver('edge', headersFor(SECRET, unixNow() - 300));
     expect(last('edge').verified).toBe(true);
-    expect(lines.length).toBe(1);
+    expect(lines.filter((line) => line.startsWith('✓'))).toEqual([
+      '✓ verified hn_item.created "Größe "zählt"" → /hooks/edge',
+    ]);
+    for (const [hook, , fault] of bad)
+      expect(lines.find((line) => line.endsWith(`→ /hooks/${hook}`))).toMatch(
+        new RegExp(`^✗ not verified \\(.*${fault.replace(/[()]/g, '\\$&')}.*\\) hn_item.created `),
+      );
   });
 
   it('counts deliveries, and repeated ids apart', async () => {

@@ -32,8 +32,8 @@ export interface ReceiverOptions {
   clock: Clock;
   /** Fits every hook, beside the hook's own. */
   secret?: string | undefined;
-  /** Told of each verified delivery that was answered with 2xx. */
-  onVerified?: ((delivery: Delivery) => void) | undefined;
+  /** Called with each delivery, verified or not. */
+  onDelivery?: ((delivery: Delivery) => void) | undefined;
   /** The newest deliveries of each hook that are kept; default 5,000. */
   keptDeliveries?: number | undefined;
 }
@@ -128,7 +128,7 @@ export class Receiver {
       ...{ verified, verdict, status, headers: request.headers, body: text },
     };
     this.remember(hook, delivery);
-    if (verified && status >= 200 && status < 300) this.options.onVerified?.(delivery);
+    this.options.onDelivery?.(delivery);
     return behave(behaviour, attempt, reply);
   }
 
