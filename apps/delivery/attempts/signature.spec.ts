@@ -1,4 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newSigningSecret } from '#secrets';
@@ -61,5 +63,32 @@ describe('the signature of a delivery', () => {
       of(newSigningSecret(), 'a', 1),
     ];
     expect(new Set(signatures).size).toBe(4);
+  });
+});
+
+describe('the receiver that docs/api.md shows', () => {
+  const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+  const code = /```js\n.*?(function verify.*?)```/s.exec(page)?.[1];
+  const verify = runInNewContext(`${code}; verify`, { Buffer, Date, createHmac, timingSafeEqual }) as (
+    secret: string,
+    header: string | undefined,
+    rawBody: string,
+  ) => boolean;
+  const now = Math.floor(Date.now() / 1000);
+  const [present, previous] = [newSigningSecret(), newSigningSecret()];
+  const header = (secrets: string[], t = now) => signed(secrets, 'e1', BODY, t)['x-signature'];
+
+  it('accepts a delivery under its secret, and during a rotation under either of the two', () => {
+    expect(verify(present, header([present]), BODY.toString())).toBe(true);
+    for (const secret of [present, previous])
+      expect(verify(secret, header([present, previous]), BODY.toString())).toBe(true);
+  });
+
+  it('refuses another secret, other bytes, an old time and a header of another form', () => {
+    expect(verify(previous, header([present]), BODY.toString())).toBe(false);
+    expect(verify(present, header([present]), `${BODY.toString()} `)).toBe(false);
+    expect(verify(present, header([present], now - 600), BODY.toString())).toBe(false);
+    for (const odd of ['', 't=', `t=${now}`, `t=${now},v1`, `t=${now},v1=`, 'v1=ab', '=,=,'])
+      expect(verify(present, odd, BODY.toString())).toBe(false);
   });
 });
