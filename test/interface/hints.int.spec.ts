@@ -237,6 +237,7 @@ describe('a hint', () => {
   it.each([
     ['/v1/keyword', '/v1/keywords'],
     ['/keywords', '/v1/keywords'],
+    ['/v1/keywords/', '/v1/keywords'],
     ['/v1/mention/x/why', '/v1/mentions/{id}/why'],
     ['/v1/keywords/x/activty', '/v1/keywords/{id}/activity'],
   ])('names the route that %s was meant for', async (path, meant) => {

@@ -57,7 +57,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
 const TEMPLATES = ROUTES.map(({ method, path }) => ({
   method: method.toUpperCase(),
   // The template's own text has no signs of a pattern but the dot of `openapi.json`.
-  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
 /** Addresses that are longer are no slip of the keyboard. */
