@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isId, isoOf } from '#kernel';
+import { isId, isoOf, Refusal } from '#kernel';
 
 /** One line of JSON on standard output. */
 export function print(value: unknown): void {
@@ -23,4 +23,14 @@ export function instant(text: string): string {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('It must be ISO 8601.');
   return isoOf(at);
+}
+
+/** What the command line prints of a failure: each faulty option on a line of its own, else the message. */
+export function failureText(error: unknown): string {
+  const faults = error instanceof Refusal ? (error.details ?? []) : [];
+  if (faults.length > 0)
+    return faults
+      .map(({ path, message }) => (path === '' ? message : `--${path.replaceAll('_', '-')}: ${message}`))
+      .join('\n');
+  return error instanceof Error ? error.message : String(error);
 }

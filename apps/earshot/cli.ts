@@ -9,10 +9,10 @@ import {
   RotateSigningSecretSchema,
 } from '#contracts';
 import { SETTINGS } from '#config';
-import { isoOf, newId, Refusal } from '#kernel';
+import { isoOf, newId } from '#kernel';
 import { COMMANDS, sendCommand } from '#messaging';
 import { AccountEntity } from '#postgres';
-import { id, instant, print, wholeNumber } from './arguments.js';
+import { failureText, id, instant, print, wholeNumber } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 import { addCreditCommands } from './credits.js';
 import { addDoctorCommand } from './doctor/doctor-command.js';
@@ -177,7 +177,7 @@ program
     for (const [name, spec] of Object.entries(SETTINGS)) {
       const { default: fallback, desc } = spec as { default?: unknown; desc?: string };
       const value = fallback === undefined || fallback === '' ? '(unset)' : String(fallback);
-      process.stdout.write(`${name.padEnd(width)}  ${value.padEnd(8)}  ${desc ?? ''}\n`);
+      process.stdout.write(`${name.padEnd(width)}  ${value.padEnd(9)}  ${desc ?? ''}\n`);
     }
     const ofSources = sourceSettings();
     const wide = Math.max(...ofSources.map(({ name }) => name.length));
@@ -193,12 +193,6 @@ ${ofSources.map(({ name, description }) => `  ${name.padEnd(wide)}  ${descriptio
   });
 
 program.parseAsync().catch((error: unknown) => {
-  const details =
-    error instanceof Refusal
-      ? (error.details ?? []).map(({ path, message }) => `\n  --${path}: ${message}`)
-      : [];
-  process.stderr.write(
-    `${error instanceof Error ? error.message : String(error)}${details.length > 1 ? details.join('') : ''}\n`,
-  );
+  process.stderr.write(`${failureText(error)}\n`);
   process.exitCode = 1;
 });

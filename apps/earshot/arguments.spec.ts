@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { Refusal } from '#kernel';
+import { failureText } from './arguments.js';
+
+it('a refusal is printed as its faulty options, each on a line of its own', () => {
+  const details = [
+    { path: 'plan', message: 'must be one of free, solo' },
+    { path: 'signature_version', message: 'must be one of v1, legacy' },
+    { path: '', message: 'too large' },
+  ];
+  const refusal = new Refusal(400, 'VALIDATION', 'plan: … (1 of 3 faults; details has them all)', details);
+  expect(failureText(refusal)).toBe(
+    '--plan: must be one of free, solo\n--signature-version: must be one of v1, legacy\ntoo large',
+  );
+});
+
+it('any other failure is printed by its message', () => {
+  expect(failureText(Refusal.notFound('account'))).toBe('account not found');
+  expect(failureText(new Error('no'))).toBe('no');
+});
