@@ -4,6 +4,16 @@ import { parseArgs } from 'node:util';
 import { lockDirectory, readOrMakeCredentials } from '#embedded';
 import { BridgeServer } from './bridge-server.js';
 
+const HELP = `The embedded ClickHouse: chDB behind ClickHouse's HTTP interface.
+
+  node dist/apps/clickhouse-bridge/main.js --dir DIRECTORY [--port 0] [--credentials FILE] [--exit-with-stdin]
+
+  --dir DIRECTORY      where it keeps its data
+  --port PORT          on 127.0.0.1; 0: a free one (default: 0)
+  --credentials FILE   {"user": …, "password": …}, made when it is missing (default: DIRECTORY/credentials.json)
+  --exit-with-stdin    end when standard input ends
+`;
+
 /**
  * The embedded ClickHouse: chDB behind ClickHouse's HTTP interface, in a process of its own.
  *
@@ -21,9 +31,14 @@ async function main(): Promise<void> {
       port: { type: 'string', default: '0' },
       credentials: { type: 'string' },
       'exit-with-stdin': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  if (!values.dir) throw new Error('--dir is missing');
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  if (!values.dir) throw new Error('--dir is missing; --help shows the options');
   const directory = resolve(values.dir);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const lock = lockDirectory(directory);
