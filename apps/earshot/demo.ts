@@ -25,7 +25,7 @@ export async function startDemo(
   signal?: AbortSignal,
 ): Promise<Pick<Installation, 'stop' | 'givenUp'>> {
   const dataDir = resolve(readInstallationSettings(env).DATA_DIR, 'demo');
-  const simulator = await startWorld(knownAccount(dataDir)?.port ?? SIMULATOR_PORT, say);
+  const simulator = await startWorld(knownAccount(dataDir), say);
   let installation: Installation | undefined;
   const market = setInterval(() => moveMarket(simulator), MARKET_MS);
   const stop = async () => {
@@ -46,8 +46,19 @@ export async function startDemo(
 }
 
 /** The feeds and hooks of a second start should be found where the first one's keywords look for them. */
-async function startWorld(port: number, say: (line: string) => void): Promise<Simulator> {
-  const options = { seed: 7, ratePerSecond: 0.25, historyPosts: 60, historyHours: 24, kept: KEPT, log: say };
+async function startWorld(known: DemoAccount | undefined, say: (line: string) => void): Promise<Simulator> {
+  const port = known?.port ?? SIMULATOR_PORT;
+  // Deliveries that waited for this start arrive before the account is read.
+  const secret = known?.signingSecret;
+  const options = {
+    seed: 7,
+    ratePerSecond: 0.25,
+    historyPosts: 60,
+    historyHours: 24,
+    kept: KEPT,
+    log: say,
+    secret,
+  };
   return startSimulator({ ...options, port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     say(`Port ${port} is taken: the simulated sources and the webhook receiver use another one.`);
