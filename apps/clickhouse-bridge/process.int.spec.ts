@@ -141,3 +141,11 @@ it('says that a port is taken, and ends', async () => {
   expect(said).toContain('EADDRINUSE');
   taken.close();
 });
+
+it('prints its options on --help, and ends', async () => {
+  const child = launch('--help');
+  const exit = once(child, 'exit');
+  let printed = '';
+  for await (const chunk of child.stdout!) printed += String(chunk);
+  expect([await exit, printed]).toEqual([[0, null], expect.stringContaining('--credentials FILE')]);
+});
