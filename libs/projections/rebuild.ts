@@ -14,7 +14,7 @@ export function rebuildProjection(
   projection: Projection & { tables: readonly string[] },
 ): Promise<number> {
   return transactionWithoutLimit(database, async (tx) => {
-    // The positions first, as everybody takes them: whoever holds one finishes before we go on.
+    // The positions first, as everybody takes them: a transaction that holds one finishes before we go on.
     await tx.query('LOCK TABLE projection_positions IN EXCLUSIVE MODE');
     for (const table of projection.tables) await tx.query(`DELETE FROM ${table}`);
     await tx.query('DELETE FROM projection_positions WHERE projection = $1', [projection.name]);

@@ -137,7 +137,7 @@ describe('GET /v1/mentions/export', () => {
     const bob = await service.tenant();
     const rows = Array.from({ length: 1234 }, (_, n) =>
       mentionRow(bob.accountId, {
-        // Rows of one instant stand at the ends of pages.
+        // Rows of one instant meet the ends of pages.
         occurred_at: `2026-03-05T00:00:${String(Math.floor(n / 100)).padStart(2, '0')}.000Z`,
         source: n % 2 ? 'reddit' : 'hackernews',
       }),

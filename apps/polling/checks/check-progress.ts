@@ -99,7 +99,7 @@ function isWhole(check: Check, stored: readonly Check[]): boolean {
 }
 
 /**
- * A watch never goes back: whoever recorded a newer check meanwhile has moved it on. And where its interval was
+ * A watch never goes back: a newer check that was recorded meanwhile has moved it on. And where its interval was
  * changed while the check was under way, the next tick keeps to the new one.
  */
 async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {

@@ -11,7 +11,7 @@ const MOST_OF_ALL = 128;
 
 /**
  * Reads of servers that users name: such a server may answer as slowly as it likes. A slow read gives its place in the lane
- * back and goes on, so that whoever names slow servers holds up nobody but himself.
+ * back and goes on, so that slow servers hold up only the account that names them.
  */
 export class SlowReads {
   private readonly underWay = new Set<Promise<void>>();

@@ -20,7 +20,7 @@ const SMALL_BYTES = 256 * 1024;
 let threads: { small: Threads; large: Threads } | undefined;
 
 /**
- * Parses a feed in a thread of its own, which is ended where it takes too much time or memory: whoever publishes a feed must
+ * Parses a feed in a thread of its own, which is ended where it takes too much time or memory: the publisher of a feed must
  * not hold up this process. The smaller go first. Throws `UpstreamError`: what `parseFeed` throws, and `too_large` for a feed
  * that takes too much.
  */
