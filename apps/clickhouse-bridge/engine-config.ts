@@ -33,6 +33,12 @@ const FIXED_SETTINGS = {
 } as const;
 
 /**
+ * Idle threads that the engine keeps. By default it keeps up to 1,000, each with memory of its own: after two minutes of
+ * 20 requests a second it had 155 for 15 that worked.
+ */
+const IDLE_THREADS = 16;
+
+/**
  * Writes the engine's configuration: one user without a right to anything outside of the store.
  * @returns the options for the engine's first connection
  */
@@ -52,6 +58,7 @@ function configOf(usersFile: string, empty: string): string {
   <users_config>${escaped(usersFile)}</users_config>
   ${places.map((place) => `<${place}>${escaped(empty)}/</${place}>`).join('\n  ')}
   <remote_url_allow_hosts></remote_url_allow_hosts>
+  <max_thread_pool_free_size>${IDLE_THREADS}</max_thread_pool_free_size>
   <access_control_improvements>
     <table_engines_require_grant>true</table_engines_require_grant>
   </access_control_improvements>
