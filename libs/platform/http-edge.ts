@@ -19,7 +19,7 @@ const LARGEST_BODY_BYTES = 1024 * 1024;
 /** Connections that were refused are reported once in such a time, with their number. */
 const REPORT_EVERY_MS = 10_000;
 
-/** How long a request may take to arrive, how large it may be, and whose word for its sender is taken. */
+/** How long a request and its answer may take to arrive, how large it may be, and whose word for its sender is taken. */
 export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> {
   const { HTTP_HEADERS_TIMEOUT_MS, HTTP_REQUEST_TIMEOUT_MS, TRUST_PROXY } = settings;
   const headersTimeout = Math.min(HTTP_HEADERS_TIMEOUT_MS, HTTP_REQUEST_TIMEOUT_MS);
@@ -27,6 +27,8 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
     bodyLimit: LARGEST_BODY_BYTES,
     trustProxy: TRUST_PROXY === '' ? false : TRUST_PROXY.split(',').map((address) => address.trim()),
     requestTimeout: HTTP_REQUEST_TIMEOUT_MS,
+    // A connection on which nothing moves: its reader has stopped reading an answer.
+    connectionTimeout: 2 * HTTP_REQUEST_TIMEOUT_MS,
     // Node looks for requests that are too slow at this interval alone; its default is 30 s.
     http: { headersTimeout, connectionsCheckingInterval: Math.min(1000, headersTimeout) },
   };

@@ -78,6 +78,19 @@ describe('a slow request', () => {
   });
 });
 
+it('closes connections whose readers stop reading their answers', async () => {
+  // More than the buffers of a connection hold.
+  const many = 'GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(100);
+  const stalled = await Promise.all(
+    Array.from({ length: MOST_CONNECTIONS }, async () => {
+      const { socket } = await send(many);
+      return socket.pause();
+    }),
+  );
+  await until('others are served', async () => (await get('/healthz')).status === 200);
+  for (const socket of stalled) socket.destroy();
+});
+
 it('closes connections beyond MAX_CONNECTIONS and serves again when others end', async () => {
   const held = await Promise.all(Array.from({ length: MOST_CONNECTIONS }, () => send('')));
   const { all } = await send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');

@@ -96,8 +96,8 @@ async function masterKeyOpens({ database, env }: Patient): Promise<Finding> {
     ok: closed.length === 0,
     detail:
       closed.length === 0
-        ? `${accounts.length} accounts`
-        : `not of ${closed.length} accounts: ${ids.join(', ')}`,
+        ? `${accounts.length} ${accounts.length === 1 ? 'account' : 'accounts'}`
+        : `not those of ${closed.length} of ${accounts.length}: ${ids.join(', ')}`,
   };
 }
 

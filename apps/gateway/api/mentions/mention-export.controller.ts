@@ -17,6 +17,8 @@ const WINDOW_MS = 24 * 3_600_000;
 const PAGE_ROWS = 200;
 /** Exports of one account that one gateway streams at once. */
 const MOST_AT_ONCE = 4;
+/** An export that nobody reads is ended in a minute at the latest (`libs/platform/http-edge.ts`). */
+const RETRY_AFTER_SECONDS = 10;
 
 type MentionView = ReturnType<typeof mentionView>;
 
@@ -45,6 +47,10 @@ export class MentionExportController {
     if (after !== undefined && !position)
       throw Refusal.validation([{ path: 'after', message: 'is no mention of this account' }]);
     const page: TimePage = { since, until, order, limit: PAGE_ROWS, after: position };
+    if ((this.running.get(accountId) ?? 0) >= MOST_AT_ONCE) {
+      reply.header('retry-after', RETRY_AFTER_SECONDS);
+      throw new Refusal(429, 'TOO_MANY_REQUESTS', `${MOST_AT_ONCE} exports of this account run already`);
+    }
     const rows = await this.begin(accountId, filter, page);
     const isCsv = format === 'csv';
     void reply
@@ -55,10 +61,7 @@ export class MentionExportController {
 
   /** Reads the first page, so that an outage is answered as one and not in the middle of a file. */
   private async begin(accountId: string, filter: MentionFilter, page: TimePage): Promise<Readable> {
-    const running = this.running.get(accountId) ?? 0;
-    if (running >= MOST_AT_ONCE)
-      throw new Refusal(429, 'TOO_MANY_REQUESTS', `${MOST_AT_ONCE} exports of this account run already`);
-    this.running.set(accountId, running + 1);
+    this.running.set(accountId, (this.running.get(accountId) ?? 0) + 1);
     const end = () => {
       const left = (this.running.get(accountId) ?? 1) - 1;
       if (left > 0) this.running.set(accountId, left);
