@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const library = new URL('../../dist/libs/platform/index.js', import.meta.url).href;
@@ -31,6 +32,13 @@ async function run(startMs: number, stopMs: number, more: Record<string, unknown
   await once(said, 'line');
   return { child, lines, ended: once(child, 'close') };
 }
+
+it('--help of a single service says how it is started, and needs no settings', () => {
+  const service = fileURLToPath(new URL('../../dist/apps/gateway/main.js', import.meta.url));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [service, '--help'], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('npm run -s config');
+});
 
 it('a signal during the start waits for the start and stops what it made; further signals change nothing', async () => {
   const { child, lines, ended } = await run(400, 300);

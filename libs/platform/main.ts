@@ -5,6 +5,14 @@ import type { RunningService } from './service.js';
 /** What is left to the stores and the connections after the services' grace, all in all. */
 const AFTER_GRACE_MS = 4800;
 
+const HELP = `A single Earshot service. It takes no arguments: its settings are environment variables.
+
+  npm run -s config     lists every setting with its default
+  npm start             runs all services in one process, with stores of its own
+
+Alone it needs NATS_URL, and DATABASE_URL, CLICKHOUSE_URL and MASTER_KEY where it uses them: docs/operations.md.
+`;
+
 /** What runs. */
 interface Running extends Pick<RunningService, 'stop'> {
   /** Resolves when it cannot go on, with the reason. */
@@ -15,12 +23,16 @@ interface Running extends Pick<RunningService, 'stop'> {
  * The frame of every program: starts, waits for SIGINT or SIGTERM, stops. A signal during the start gives the start
  * up (`stopping` is aborted) and waits until what it made is ended again. What goes wrong at the start is one clear
  * message and exit code 1, never a stack trace for a bad setting. What gives up while it runs (`givenUp`) is one sentence
- * and exit code 1 as well, so that a supervisor starts it again.
+ * and exit code 1 as well, so that a supervisor starts it again. With `--help` it prints how a service is started.
  */
 export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   readConfig: () => C,
   start: (config: C, stopping: AbortSignal) => Promise<Running>,
 ): Promise<void> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(HELP);
+    return;
+  }
   const stopping = new AbortController();
   // Further signals change nothing: to leave at once would leave the stores running.
   const stop = () => stopping.abort();
