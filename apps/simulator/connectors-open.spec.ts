@@ -7,7 +7,8 @@ import { createSources, createUpstreamHttp, type Fetched } from '#sources';
 import { simulatedSources } from './environment.js';
 import { SimulatorClient } from './simulator-client.js';
 import { VOICES } from './sources/index.js';
-import type { PostInput, SimPost } from './world/world.js';
+import type { PostInput } from './world/world.js';
+import type { SimPost } from './world/post.js';
 
 // The real connectors on the simulator, where one page or one word is not enough.
 

@@ -7,8 +7,9 @@ import type { RequestLog } from './request-log.js';
 import { postView } from './sources/bluesky-posts.js';
 import { SIMULATED_SOURCES, VOICES } from './sources/index.js';
 import type { SourceId } from '#contracts';
-import { POST_KINDS } from './world/traits.js';
-import type { PostChange, PostInput, SimPost, World } from './world/world.js';
+import { POST_KINDS } from './world/post.js';
+import type { PostChange, PostInput, World } from './world/world.js';
+import type { SimPost } from './world/post.js';
 
 export interface Controlled {
   world: World;

@@ -5,6 +5,7 @@ import { publishWindow } from './publish-window.js';
 import { Outage } from '#kernel';
 import type { Bus, StreamName } from '#messaging';
 import { currentTrace, traceparentOf } from '#telemetry';
+import type { Unstored } from './publish-window.js';
 
 /** JetStream's code for "the subject's last sequence is another than you expect". */
 const WRONG_LAST_SEQUENCE = 10071;
@@ -24,13 +25,6 @@ export interface Stored {
   seq: number;
   data: Uint8Array;
   subject: string;
-}
-
-/** A message on its way into a stream. */
-export interface Unstored {
-  subject: string;
-  data: Uint8Array;
-  msgId: string;
 }
 
 /** Appends facts to streams and reads one subject back, oldest first. */

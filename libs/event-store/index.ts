@@ -1,1 +1,2 @@
 export * from './event-store.js';
+export type { Unstored } from './publish-window.js';

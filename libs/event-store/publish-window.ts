@@ -1,6 +1,12 @@
 import { createInbox, headers as natsHeaders, type Msg } from '@nats-io/nats-core';
 import type { Bus } from '#messaging';
-import type { Unstored } from './event-store.js';
+
+/** A message on its way into a stream. */
+export interface Unstored {
+  subject: string;
+  data: Uint8Array;
+  msgId: string;
+}
 
 /** A purge of a large stream stalls publishers for seconds. */
 const ANSWERS_WITHIN_MS = 15_000;

@@ -1,7 +1,7 @@
 import type { JsMsg, StoredMsg } from '@nats-io/jetstream';
 import type { Logger } from '#telemetry';
 import type { Bus } from './bus.js';
-import type { Durable } from './durable-runner.js';
+import type { Durable } from './durable.js';
 import type { StreamName } from './streams.js';
 
 const BATCH = 500;

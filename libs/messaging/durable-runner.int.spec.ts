@@ -4,7 +4,8 @@ import { Outage } from '#kernel';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
 import { connectBus, type Bus } from './bus.js';
-import { runDurable, type Durable, type RunningDurable } from './durable-runner.js';
+import { runDurable, type RunningDurable } from './durable-runner.js';
+import type { Durable } from './durable.js';
 import { done, park, retry, type Outcome } from './outcome.js';
 
 const log = createLogger('spec', 'silent');

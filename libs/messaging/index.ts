@@ -2,6 +2,7 @@ export { batchesOf } from './catch-up.js';
 export * from './bus.js';
 export * from './streams.js';
 export * from './outcome.js';
+export * from './durable.js';
 export * from './durable-runner.js';
 export * from './commands.js';
 export * from './command-types.js';

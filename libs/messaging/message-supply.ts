@@ -9,7 +9,7 @@ import {
 } from '@nats-io/jetstream';
 import type { Logger } from '#telemetry';
 import type { Bus } from './bus.js';
-import type { Durable } from './durable-runner.js';
+import type { Durable } from './durable.js';
 
 /** After a crash the messages it held come back when this has passed; while one is worked on it is extended. */
 const DEFAULT_ACK_WAIT_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { Durable } from './durable-runner.js';
+import type { Durable } from './durable.js';
 import { done, retry, type Outcome } from './outcome.js';
 
 /** Work that was under way when the purge began has long been written by then. */

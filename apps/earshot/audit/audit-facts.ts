@@ -1,6 +1,6 @@
 import type { Charge } from '#contracts';
 import { movementIdOf } from '../../billing/domain/ledger.js';
-import type { AuditInput } from './audit.js';
+import type { AuditInput } from './audit-input.js';
 import { streamOf } from './movement-faults.js';
 
 /** A charge in the ledger, and the message that holds it. */

@@ -4,7 +4,8 @@ import { derivedId } from '#kernel';
 import type { QuotedPeriod } from '#quotes';
 import { decide, type ChargeCause, type LedgerCommand } from '../../billing/domain/ledger.js';
 import { creditsOf, evolve, noLedger, type LedgerState } from '../../billing/domain/ledger-state.js';
-import { audit, type AuditInput, type Fact } from './audit.js';
+import { audit } from './audit.js';
+import type { AuditInput, Fact } from './audit-input.js';
 
 // For specs only: what is read of accounts, made up.
 

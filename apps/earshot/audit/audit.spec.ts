@@ -2,7 +2,8 @@ import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { CreditDecisionSchema, type CreditMovement } from '#contracts';
 import { chargeIdOf, derivedId } from '#kernel';
-import { audit, type AuditReport, type Fact } from './audit.js';
+import { audit, type AuditReport } from './audit.js';
+import type { Fact } from './audit-input.js';
 import {
   accountId,
   cause,

@@ -1,6 +1,6 @@
 import { isoOf } from '#kernel';
 import { creditsOf, evolve, noLedger, turnsAt, type LedgerState } from '../../billing/domain/ledger-state.js';
-import type { AuditInput } from './audit.js';
+import type { AuditInput } from './audit-input.js';
 import { judge } from './movement-faults.js';
 import type { Origins } from './origins.js';
 

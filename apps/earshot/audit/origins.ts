@@ -1,5 +1,5 @@
 import { movementIdOf, type LedgerCommand } from '../../billing/domain/ledger.js';
-import type { AuditInput } from './audit.js';
+import type { AuditInput } from './audit-input.js';
 
 /** What movements are derived from, by the ids of the movements. */
 export type Origins = ReadonlyMap<string, LedgerCommand>;

@@ -1,5 +1,5 @@
 import { quotedByDay, type QuotedPeriod } from '#quotes';
-import type { AuditInput } from './audit.js';
+import type { AuditInput } from './audit-input.js';
 
 /** What one source did on one UTC day, and what that was quoted at. */
 export interface AuditDay {

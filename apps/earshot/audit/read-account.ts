@@ -7,7 +7,7 @@ import type { Database, Tx } from '#postgres';
 import type { QuotedPeriod } from '#quotes';
 import { ledgerCommandsOf } from '../../billing/handlers/ledgers.handler.js';
 import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/ledger/charges.js';
-import type { AuditInput, Fact, TabledLedger } from './audit.js';
+import type { AuditInput, Fact, TabledLedger } from './audit-input.js';
 
 /**
  * Collects what an audit of the account looks at, from a running installation. The order matters: what is charged

@@ -2,7 +2,9 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { KeywordDefinitionSchema, KeywordEventSchema, WatchSchema, type KeywordEvent } from '#contracts';
 import { Refusal } from '#kernel';
-import { decide, evolve, nothingYet, type KeywordCommand, type Twin } from './keyword.js';
+import { decide, evolve } from './keyword.js';
+import type { KeywordCommand, Twin } from './keyword-command.js';
+import { nothingYet } from './keyword-state.js';
 
 const event = (init: MessageInitShape<typeof KeywordEventSchema>['event']) =>
   create(KeywordEventSchema, { event: init });

@@ -4,82 +4,14 @@ import {
   KeywordEventSchema,
   STALE_VERSION,
   WatchSchema,
-  type AgentStep,
-  type KeywordDefinition,
   type KeywordEvent,
   type Watch,
 } from '#contracts';
 import { Refusal } from '#kernel';
-import { changeWatch, pause, priceAnew, resume, type PauseCommand, type ResumeCommand } from './lifecycle.js';
-import { running, withoutReason, withReason, type Pauses } from './pauses.js';
-import type { Reconciled } from './reconcile.js';
-
-/** One subject of KEYWORDS: nothing yet, a keyword, or a watch that no keyword owns. */
-export type KeywordState =
-  | { status: 'none' }
-  | KeywordAlive
-  | { status: 'keyword-retired'; everyWatchId: readonly string[] }
-  | { status: 'watch'; watch: Watch; webhookUrl: string; pauses: Pauses }
-  | { status: 'watch-retired' };
-
-/** A keyword that has not been retired; it runs while nothing makes it rest. */
-export interface KeywordAlive {
-  status: 'keyword';
-  definition: KeywordDefinition;
-  watches: readonly Watch[];
-  /** Those that were replaced too: a purge has to find their events. */
-  everyWatchId: readonly string[];
-  pauses: Pauses;
-  /** Changes so far. */
-  version: number;
-}
-
-export const nothingYet: KeywordState = { status: 'none' };
-
-/** What can be asked. Ids, planned watches and everything that depends on the time come with the command. */
-export type KeywordCommand =
-  | {
-      kind: 'create-keyword';
-      definition: KeywordDefinition;
-      watches: readonly Watch[];
-      /** False: it is to rest until its schedule begins. */
-      scheduled: boolean;
-      creditsRemaining: number;
-    }
-  | {
-      kind: 'change-keyword';
-      definition: KeywordDefinition;
-      /** What becomes of its watches. */
-      searches: Reconciled;
-      /** The version that the definition was made from. */
-      expectedVersion: number;
-      scheduled: boolean;
-      creditsRemaining: number;
-    }
-  | PauseCommand
-  | ResumeCommand
-  | { kind: 'retire-keyword' }
-  | {
-      kind: 'create-watch';
-      watch: Watch;
-      webhookUrl: string | undefined;
-      ai: AgentStep | undefined;
-      analysis: boolean;
-      /** True when the account has an active watch on the same search, a keyword's or a lone one. */
-      /** A watch of the account with the same search. */
-      twin: Twin | undefined;
-    }
-  | {
-      kind: 'change-watch';
-      intervalSeconds: number | undefined;
-      /** Empty: cleared. */
-      webhookUrl: string | undefined;
-      /** True takes every reason to rest away: plan and credits have to allow it by then. */
-      isActive: boolean | undefined;
-      twin: Twin | undefined;
-      creditsRemaining: number;
-    }
-  | { kind: 'retire-watch' };
+import type { KeywordCommand, PauseCommand, Twin } from './keyword-command.js';
+import type { KeywordState } from './keyword-state.js';
+import { changeWatch, pause, priceAnew, resume } from './lifecycle.js';
+import { running, withoutReason, withReason } from './pauses.js';
 
 /** @throws Refusal: 404 for what is not there, 409 for what is there twice, retired, or newer than was thought */
 export function decide(command: KeywordCommand, state: KeywordState): KeywordEvent[] {
@@ -254,13 +186,6 @@ function refuseTwins(watches: readonly Watch[]): void {
       ]);
     places.set(criteriaHash, place);
   }
-}
-
-/** A watch that has the same search. */
-export interface Twin {
-  watchId: string;
-  /** The keyword that it belongs to; undefined of a lone watch. */
-  keyword: { id: string; name: string } | undefined;
 }
 
 export function sameSearch({ watchId, keyword }: Twin): Refusal {

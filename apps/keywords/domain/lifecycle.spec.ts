@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KeywordDefinitionSchema, WatchSchema, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
-import { decide, evolve, nothingYet, type KeywordCommand, type KeywordState, type Twin } from './keyword.js';
+import { decide, evolve } from './keyword.js';
+import type { KeywordCommand, Twin } from './keyword-command.js';
+import { nothingYet, type KeywordState } from './keyword-state.js';
 import { PAUSE_REASONS, type PauseReason } from './pauses.js';
 import { reconcile } from './reconcile.js';
 

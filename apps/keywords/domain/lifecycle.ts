@@ -1,25 +1,8 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { KeywordEventSchema, type KeywordEvent, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
-import type { KeywordCommand, KeywordState, Twin } from './keyword.js';
-import type { PauseReason } from './pauses.js';
-
-/** Adds a reason to rest. */
-export interface PauseCommand {
-  kind: 'pause';
-  reason: PauseReason;
-  /** The account's. */
-  creditsRemaining: number;
-  /** With `insufficient_credits`: what the check needed. */
-  creditsNeeded: number;
-}
-
-/** Takes reasons to rest away. */
-export interface ResumeCommand {
-  kind: 'resume';
-  reasons: readonly PauseReason[];
-  creditsRemaining: number;
-}
+import type { KeywordCommand, PauseCommand, ResumeCommand, Twin } from './keyword-command.js';
+import type { KeywordState } from './keyword-state.js';
 
 /** A reason that holds already changes nothing. @throws Refusal 404, or 409 for what is retired */
 export function pause(command: PauseCommand, state: KeywordState): KeywordEvent[] {

@@ -16,7 +16,7 @@ import { Refusal } from '#kernel';
 import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
 import type { Tx } from '#postgres';
 import { priceOf } from '#quotes';
-import type { Twin } from '../domain/keyword.js';
+import type { Twin } from '../domain/keyword-command.js';
 import { Admission, requireCredits } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';

@@ -11,13 +11,8 @@ import {
 } from '#contracts';
 import { checkIdOf } from '#kernel';
 import { UpstreamError, type Fetched } from '#sources';
-import {
-  completedCheck,
-  failedCheck,
-  unpaidCheck,
-  type MatchedAnswer,
-  type PricedCheck,
-} from './build-checks.js';
+import { completedCheck, failedCheck, unpaidCheck, type PricedCheck } from './build-checks.js';
+import type { MatchedAnswer } from './new-items.js';
 import { checkPriceOf } from './check-price.js';
 import type { DueSearch, DueWatch } from './due-work.js';
 

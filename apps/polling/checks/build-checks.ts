@@ -11,11 +11,10 @@ import {
 } from '#contracts';
 import type { Shortage } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
-import type { SearchMatch } from '#matching';
-import { cutObservation, cutText, type SourceItem, type UpstreamError } from '#sources';
+import { cutObservation, cutText, type UpstreamError } from '#sources';
 import { unitsOf, type CheckPrice } from './check-price.js';
 import type { DueWatch, DueSearch } from './due-work.js';
-import { sortItems, type KeptItem } from './new-items.js';
+import { sortItems, type KeptItem, type MatchedAnswer } from './new-items.js';
 import type { Answer } from './read-upstream.js';
 
 /** A part of a check stays below it, so that a message fits the server's limit of 1 MiB with room to spare. */
@@ -24,12 +23,6 @@ const PART_BYTES = 512 * 1024;
 const MOST_NOTES = 30;
 const NOTE_BYTES = 1024;
 const REASON_BYTES = 8192;
-
-/** An item of the answer that a search matches. */
-export interface MatchedAnswer {
-  item: SourceItem;
-  matches: SearchMatch['matches'];
-}
 
 /** One check of one watch, and what it costs. */
 export interface PricedCheck {

@@ -1,6 +1,12 @@
+import type { SearchMatch } from '#matching';
 import type { Outage, SourceItem } from '#sources';
-import type { MatchedAnswer } from './build-checks.js';
 import type { DueWatch } from './due-work.js';
+
+/** An item of the answer that a search matches. */
+export interface MatchedAnswer {
+  item: SourceItem;
+  matches: SearchMatch['matches'];
+}
 
 /** Items that one check of one watch keeps at the most: the newest. */
 export const MOST_KEPT = 1_000;

@@ -1,5 +1,5 @@
 import type { Database } from '#postgres';
-import type { MatchedAnswer } from './build-checks.js';
+import type { MatchedAnswer } from './new-items.js';
 import type { DueSearch } from './due-work.js';
 
 const NOTHING: ReadonlySet<string> = new Set();

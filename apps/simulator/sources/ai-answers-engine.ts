@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer } from '../context.js';
 import type { SimContext } from '../context.js';
 import { charactersFrom } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 /** One engine of the source ai_answers. */
 export interface EngineVoice {

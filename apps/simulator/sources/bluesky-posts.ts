@@ -1,5 +1,5 @@
 import { cidOf, didOf } from '../world/traits.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 const CDN = 'https://cdn.bsky.app/img';
 

@@ -3,7 +3,7 @@ import { answer, queryOf, RequestWindow } from '../context.js';
 import type { SimContext } from '../context.js';
 import { didOf } from '../world/traits.js';
 import { hasPhrase, readQuery, wordsOfPost } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { indexedAt, linksOf, postView, tagsOf } from './bluesky-posts.js';
 import type { SourceVoice } from './voice.js';
 

@@ -1,4 +1,4 @@
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { GraphqlFault } from './graphql.js';
 import type { GraphqlObject, Selection } from './graphql.js';
 import {

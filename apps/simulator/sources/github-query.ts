@@ -1,5 +1,5 @@
 import { hasPhrase, wordsOf } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { factsOf } from './github-things.js';
 import type { Facts } from './github-things.js';
 

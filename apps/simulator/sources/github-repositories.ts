@@ -1,4 +1,4 @@
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import {
   languageOf,
   loginOf,

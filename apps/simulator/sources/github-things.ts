@@ -1,6 +1,6 @@
 import { charactersFrom, pick, seededRandom, wholeBelow } from '../world/random.js';
 import { wordsOf, wordsOfPost } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 const API = 'https://api.github.com';
 const SITE = 'https://github.com';

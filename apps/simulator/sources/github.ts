@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf, RequestWindow } from '../context.js';
 import type { SimContext } from '../context.js';
 import { TRAITS } from '../world/traits.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { discussionPage } from './github-discussions.js';
 import { githubQuery } from './github-query.js';
 import type { GithubQuery } from './github-query.js';

@@ -1,6 +1,6 @@
 import { hasPhrase, readQuery, typosBetween, wordsOf } from '../world/search-text.js';
 import type { Clause } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 /** How a hit came about: what `_highlightResult` and the ranking by typos need. */
 export interface Hit {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf } from '../context.js';
 import type { SimContext } from '../context.js';
 import { wordsOf, wordsOfPost } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { numericFilter, tagFilter, textMatcher } from './hackernews-query.js';
 import type { Hit } from './hackernews-query.js';
 import { hackerNewsHtml } from './markup.js';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf, RequestWindow } from '../context.js';
 import type { SimContext } from '../context.js';
 import { COMMUNITIES } from '../world/phrases.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import {
   apIdOf,
   commentView,

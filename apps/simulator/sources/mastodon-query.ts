@@ -1,5 +1,5 @@
 import { hasPhrase, wordsOf } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { accountOf, HOME, isSearchable, linksOf, textOf } from './mastodon-statuses.js';
 
 const PREFIXES = new Set(['from', 'before', 'after', 'during', 'language', 'has', 'is', 'in']);

@@ -1,5 +1,5 @@
 import { charactersFrom, pick, seededRandom, wholeBelow } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { escapeAttribute } from './markup.js';
 
 /** The instance that is asked, whatever its name was in the request. */

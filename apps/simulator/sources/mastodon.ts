@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf, RequestWindow } from '../context.js';
 import type { SimContext } from '../context.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { statusTest } from './mastodon-query.js';
 import { accountOf, HOME, statusOf, tagsOf, uriOf } from './mastodon-statuses.js';
 import type { SourceVoice } from './voice.js';

@@ -1,5 +1,5 @@
 import { charactersFrom, pick, seededRandom } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import type { GraphqlObject } from './graphql.js';
 
 const SITE = 'https://www.producthunt.com';

@@ -1,5 +1,5 @@
 import { charactersFrom } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { paragraphsHtml } from './markup.js';
 
 const SITE = 'https://www.reddit.com';

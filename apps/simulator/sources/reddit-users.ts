@@ -1,6 +1,6 @@
 import { COMMUNITIES } from '../world/phrases.js';
 import { charactersFrom, seededRandom, wholeBelow } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 const IDS = '0123456789abcdefghijklmnopqrstuvwxyz';
 

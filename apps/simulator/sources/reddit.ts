@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf, RequestWindow } from '../context.js';
 import type { SimContext } from '../context.js';
 import { charactersFrom } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { escapeMarkup } from './markup.js';
 import { redditQuery } from './reddit-query.js';
 import { listing, thingOf, threadOf } from './reddit-things.js';

@@ -1,4 +1,4 @@
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { escapeAttribute, escapeMarkup, paragraphsHtml } from './markup.js';
 
 /** A feed to be written in one of the formats. */

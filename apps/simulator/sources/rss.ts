@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { SimContext } from '../context.js';
 import { FEEDS } from '../world/phrases.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { atomFeed, jsonFeed, rdfFeed, rssFeed } from './rss-formats.js';
 import type { Feed } from './rss-formats.js';
 import type { SourceVoice } from './voice.js';

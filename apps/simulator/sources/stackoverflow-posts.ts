@@ -1,6 +1,6 @@
 import { charactersFrom, pick, seededRandom, wholeBelow } from '../world/random.js';
 import { hasPhrase, readQuery, wordsOf, wordsOfPost } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { escapeAttribute } from './markup.js';
 
 const TAGS = ['node.js', 'typescript', 'rest', 'networking', 'authentication', 'docker', 'sqlite'] as const;

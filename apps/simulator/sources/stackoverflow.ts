@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf } from '../context.js';
 import type { SimContext } from '../context.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { fieldsOf, filtered, filterName } from './stackoverflow-filters.js';
 import {
   answerOf,

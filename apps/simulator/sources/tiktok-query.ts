@@ -1,5 +1,5 @@
 import { hashtagsOf, regionOf, musicIdOf, durationOf } from './tiktok-videos.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 type Test = (post: SimPost) => boolean;
 

@@ -1,6 +1,6 @@
 import { LosslessNumber } from 'lossless-json';
 import { charactersFrom, seededRandom, wholeBelow } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 const REGIONS: Record<string, string> = { de: 'DE', ja: 'JP', ar: 'EG', fr: 'FR', es: 'ES' };
 

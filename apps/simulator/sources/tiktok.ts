@@ -3,7 +3,7 @@ import { stringify } from 'lossless-json';
 import { answer, queryOf } from '../context.js';
 import type { SimContext } from '../context.js';
 import { charactersFrom } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { dayOf, tiktokQuery } from './tiktok-query.js';
 import { FIELD_NAMES, videoOf } from './tiktok-videos.js';
 import type { SourceVoice } from './voice.js';

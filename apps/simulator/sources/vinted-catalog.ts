@@ -1,5 +1,5 @@
 import { wordsOf, wordsOfPost } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { factsOf } from './vinted-listings.js';
 import type { Facts, Shown } from './vinted-listings.js';
 import { centsOf } from './vinted-prices.js';

@@ -1,6 +1,6 @@
 import { BRANDS } from '../world/phrases.js';
 import { charactersFrom, pick, seededRandom, wholeBelow } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { priceOf } from './vinted-prices.js';
 
 /** Something that listings are told apart by: its id in a search, and how the site words it. */

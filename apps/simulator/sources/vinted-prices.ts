@@ -1,5 +1,5 @@
 import { seededRandom } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 /** Units of each for one euro, about. */
 const PER_EURO: Readonly<Record<string, number>> = {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { queryOf } from '../context.js';
-import type { SimPost, World } from '../world/world.js';
+import type { World } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { accountIdOf, profileOf, stateOf, type Accounts, type AccountState } from './x-accounts.js';
 import { addresseeOf } from './x-text.js';
 import { PROBLEMS } from './x-refusals.js';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf } from '../context.js';
 import type { SimContext } from '../context.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { stateOf } from './x-accounts.js';
 import type { Answers } from './x-answers.js';
 import { readPage } from './x-pages.js';

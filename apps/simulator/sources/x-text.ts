@@ -1,5 +1,5 @@
 import { charactersFrom } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { escapeMarkup } from './markup.js';
 import { accountIdOf, stateOf } from './x-accounts.js';
 import { alphanumericOf, linkEntity, shortLink } from './x-links.js';

@@ -1,5 +1,5 @@
 import { seededRandom, wholeBelow } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { accountIdOf } from './x-accounts.js';
 import { alphanumericOf } from './x-links.js';
 import { addresseeOf, attachmentOf, quotedIdOf, tweetTextOf } from './x-text.js';

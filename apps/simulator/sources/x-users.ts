@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf } from '../context.js';
-import type { SimPost, World } from '../world/world.js';
+import type { World } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { accountIdOf, followsOf, stateOf, type Accounts } from './x-accounts.js';
 import { problemOf, type Answers } from './x-answers.js';
 import { readPage } from './x-pages.js';

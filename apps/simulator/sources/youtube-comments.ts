@@ -1,6 +1,6 @@
 import { compose, personFrom } from '../world/phrases.js';
 import { seededRandom, wholeBelow } from '../world/random.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import { escapeMarkup } from './markup.js';
 import { channelIdOf, etagOf, idFrom, secondsOf } from './youtube-videos.js';
 

@@ -1,5 +1,5 @@
 import { hasPhrase, wordsOf, wordsOfPost } from '../world/search-text.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 
 type Test = (post: SimPost) => boolean;
 

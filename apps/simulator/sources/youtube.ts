@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf } from '../context.js';
 import type { SimContext } from '../context.js';
-import type { SimPost } from '../world/world.js';
+import type { SimPost } from '../world/post.js';
 import type { SourceVoice } from './voice.js';
 import { commentsAreOff, commentsOf, threadOf } from './youtube-comments.js';
 import { INVALID_PAGE_TOKEN, invalidParameter, problem, problemOf, refuse } from './youtube-problems.js';

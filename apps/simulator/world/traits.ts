@@ -1,24 +1,7 @@
 import type { SourceId } from '#contracts';
 import { charactersFrom } from './random.js';
 import { COMMUNITIES, FEEDS } from './phrases.js';
-import type { SimPost } from './world.js';
-
-/** What a published thing is, in the words of its source. */
-export const POST_KINDS = [
-  'story',
-  'comment',
-  'post',
-  'article',
-  'video',
-  'question',
-  'answer',
-  'issue',
-  'pull_request',
-  'discussion',
-  'repository',
-  'listing',
-] as const;
-export type PostKind = (typeof POST_KINDS)[number];
+import type { PostKind, SimPost } from './post.js';
 
 /** How people publish on a source. */
 export interface SourceTraits {

@@ -1,44 +1,10 @@
 import type { Clock } from '#kernel';
 import { SOURCE_IDS, type SourceId } from '#contracts';
 import { compose, personFrom } from './phrases.js';
+import type { PostKind, SimPost } from './post.js';
 import { pick, seededRandom, wholeBelow } from './random.js';
 import type { Random } from './random.js';
 import { TRAITS } from './traits.js';
-import type { PostKind } from './traits.js';
-
-/** One published thing of the world; the wire formats are made from it. */
-export interface SimPost {
-  source: SourceId;
-  /** Counts up within the source, in order of arrival. */
-  number: number;
-  /** As the source names it: `8863`, `t3_…`, `t1_…`, `at://…`, a feed's guid; see `TRAITS`. */
-  id: string;
-  kind: PostKind;
-  title: string;
-  /** Plain text; paragraphs apart by an empty line. */
-  text: string;
-  author: string;
-  authorName: string;
-  /** Subreddit, feed, repository, market or engine; empty elsewhere. */
-  community: string;
-  /** BCP 47; empty where unknown. */
-  lang: string;
-  /** Where the post points to; empty for a post of text alone. */
-  link: string;
-  /** Epoch milliseconds. */
-  publishedAt: number;
-  score: number;
-  /** In whole cents of `currency`; 0 where posts have no price. */
-  priceCents: number;
-  currency: string;
-  /** Somebody pays for it to be shown out of order. */
-  promoted: boolean;
-  /** What a comment or reply answers, and the post at the root of its thread. */
-  parent?: SimPost;
-  root?: SimPost;
-  /** Direct answers, oldest first. */
-  replies: SimPost[];
-}
 
 /** What a test can say about a post; the rest is invented. */
 export interface PostInput {
