@@ -5,8 +5,8 @@ import type { Bus } from '#messaging';
 import { BUS, DATABASE, LOG, STORE } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
-import { CheckRecorder } from '../checks/check-recorder.js';
-import { LaneWorker } from '../checks/lane-worker.js';
+import { CheckRecorder } from '../record/check-recorder.js';
+import { LaneWorker } from './lane-worker.js';
 import { LookupDesk } from '../lookups/lookup-desk.js';
 import type { Lane } from './lane.js';
 

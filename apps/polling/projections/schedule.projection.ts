@@ -9,7 +9,7 @@ import {
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
-import { lockSearches } from '../checks/due-work.js';
+import { lockSearches } from '../due/due-work.js';
 
 /** Keeps the due work (`watch_schedule`, `upstream_searches`) up to date with KEYWORDS. */
 export function scheduleProjection(lanesOf: (source: string) => number): Projection {

@@ -9,7 +9,7 @@ import { openPollingStores, priced, type PollingStores } from '../polling-under-
 import { completedCheck, failedCheck } from './build-checks.js';
 import { checkHoldOf } from './check-hold.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
-import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from './due-work.js';
+import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';
 
 let stores: PollingStores;

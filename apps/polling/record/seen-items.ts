@@ -1,6 +1,6 @@
 import type { Database } from '#postgres';
 import type { MatchedAnswer } from './new-items.js';
-import type { DueSearch } from './due-work.js';
+import type { DueSearch } from '../due/due-work.js';
 
 const NOTHING: ReadonlySet<string> = new Set();
 

@@ -4,7 +4,7 @@ import { ItemSchema } from '#contracts';
 import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
 import { completedCheck } from './build-checks.js';
 import { CheckRecorder } from './check-recorder.js';
-import { claimDue, type DueSearch } from './due-work.js';
+import { claimDue, type DueSearch } from '../due/due-work.js';
 import { pruneSeenItems, seenByAll, seenItemsOf } from './seen-items.js';
 
 let stores: PollingStores;

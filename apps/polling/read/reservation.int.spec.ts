@@ -5,8 +5,8 @@ import { checkIdOf, isoOf, newId } from '#kernel';
 import { fundAccount, until } from '#testing';
 import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
 import type { Lane } from '../lanes/lane.js';
-import { claimDue, type DueSearch } from './due-work.js';
-import type { LaneWorker } from './lane-worker.js';
+import { claimDue, type DueSearch } from '../due/due-work.js';
+import type { LaneWorker } from '../lanes/lane-worker.js';
 import type { PlannedRead } from './read-upstream.js';
 import { reserveReads } from './reservation.js';
 

@@ -1,6 +1,6 @@
 import type { OwnHold } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
-import type { DueSearch, DueWatch } from './due-work.js';
+import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 /**
  * What the claim of a search holds for the check of one of its watches. It has the check's own id: whoever tries the same

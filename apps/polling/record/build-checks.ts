@@ -13,9 +13,9 @@ import type { Shortage } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
 import { cutObservation, cutText, type UpstreamError } from '#sources';
 import { unitsOf, type CheckPrice } from './check-price.js';
-import type { DueWatch, DueSearch } from './due-work.js';
+import type { DueWatch, DueSearch } from '../due/due-work.js';
 import { sortItems, type KeptItem, type MatchedAnswer } from './new-items.js';
-import type { Answer } from './read-upstream.js';
+import type { Answer } from '../read/read-upstream.js';
 
 /** A part of a check stays below it, so that a message fits the server's limit of 1 MiB with room to spare. */
 const PART_BYTES = 512 * 1024;

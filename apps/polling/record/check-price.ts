@@ -1,7 +1,7 @@
 import { creditsPerCheck, creditsPerFirstScanItem } from '#contracts';
 import type { PricedParts } from '#quotes';
 import type { Fetched } from '#sources';
-import type { DueSearch, DueWatch } from './due-work.js';
+import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 /** What one check of one watch costs, by the price book. */
 export interface CheckPrice {

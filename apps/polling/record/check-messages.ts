@@ -3,7 +3,7 @@ import { CheckSchema, type Check } from '#contracts';
 import { UpstreamError } from '#sources';
 import { waitAfter } from '../domain/backoff.js';
 import { failedCheck } from './build-checks.js';
-import type { DueSearch, DueWatch } from './due-work.js';
+import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 /** The parts of a check, and the messages that carry them. */
 export interface CheckMessages {

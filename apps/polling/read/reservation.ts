@@ -1,11 +1,11 @@
 import { prolong, release, reserve, type Hold, type OwnHold } from '#credits';
 import type { Database } from '#postgres';
 import type { PricedParts } from '#quotes';
-import { unpaidCheck } from './build-checks.js';
-import { checkHoldOf } from './check-hold.js';
-import { checkPriceOf } from './check-price.js';
-import type { WatchChecks } from './check-recorder.js';
-import { prolongSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from './due-work.js';
+import { unpaidCheck } from '../record/build-checks.js';
+import { checkHoldOf } from '../record/check-hold.js';
+import { checkPriceOf } from '../record/check-price.js';
+import type { WatchChecks } from '../record/check-recorder.js';
+import { prolongSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from '../due/due-work.js';
 import type { PlannedRead } from './read-upstream.js';
 
 /** Whoever has not stored the check by then has lost the search too: the next holder reserves under the same id. */

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { until } from '#testing';
 import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
 import { unschedule } from '../projections/schedule.projection.js';
-import { failedCheck } from './build-checks.js';
-import { CheckRecorder } from './check-recorder.js';
+import { failedCheck } from '../record/build-checks.js';
+import { CheckRecorder } from '../record/check-recorder.js';
 import { claimDue, prolongSearches, releaseLane, releaseSearches, settleIdle } from './due-work.js';
-import type { LaneWorker } from './lane-worker.js';
+import type { LaneWorker } from '../lanes/lane-worker.js';
 import { UpstreamError } from '#sources';
 
 const LANE = 'hackernews:0';

@@ -2,7 +2,7 @@ import { UpstreamError, type FetchContext, type Fetched } from '#sources';
 import type { Clock } from '#kernel';
 import { planFetch } from '../domain/fetch-plan.js';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
-import type { DueSearch } from './due-work.js';
+import type { DueSearch } from '../due/due-work.js';
 
 /** What became of one search's read. */
 export type Answer =

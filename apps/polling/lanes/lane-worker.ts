@@ -5,16 +5,16 @@ import { failpoint, type Clock } from '#kernel';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
-import type { Lane } from '../lanes/lane.js';
-import { failedCheck } from './build-checks.js';
-import type { CheckRecorder, SearchMemory, WatchChecks } from './check-recorder.js';
-import { Claims } from './claims.js';
-import { postpone, releaseLane, settleIdle, stillRunning, type DueSearch } from './due-work.js';
-import { outcomeOf } from './outcome.js';
-import { planReads, type PlannedRead } from './read-upstream.js';
-import { prolongReads, releaseRead, reserveReads, type ReservedRead } from './reservation.js';
-import { seenByAll } from './seen-items.js';
-import { namesServers, SlowReads } from './slow-reads.js';
+import { Claims } from '../due/claims.js';
+import { postpone, releaseLane, settleIdle, stillRunning, type DueSearch } from '../due/due-work.js';
+import { planReads, type PlannedRead } from '../read/read-upstream.js';
+import { prolongReads, releaseRead, reserveReads, type ReservedRead } from '../read/reservation.js';
+import { namesServers, SlowReads } from '../read/slow-reads.js';
+import { failedCheck } from '../record/build-checks.js';
+import type { CheckRecorder, SearchMemory, WatchChecks } from '../record/check-recorder.js';
+import { outcomeOf } from '../record/outcome.js';
+import { seenByAll } from '../record/seen-items.js';
+import type { Lane } from './lane.js';
 
 /** Searches that a feed can serve are claimed together, so that one read serves all. */
 const FEED_CLAIM = 2000;

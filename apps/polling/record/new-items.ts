@@ -1,6 +1,6 @@
 import type { SearchMatch } from '#matching';
 import type { Outage, SourceItem } from '#sources';
-import type { DueWatch } from './due-work.js';
+import type { DueWatch } from '../due/due-work.js';
 
 /** An item of the answer that a search matches. */
 export interface MatchedAnswer {

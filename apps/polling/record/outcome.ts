@@ -11,8 +11,8 @@ import { completedCheck, failedCheck } from './build-checks.js';
 import type { MatchedAnswer } from './new-items.js';
 import { checkPriceOf, unitsOf } from './check-price.js';
 import { failedMemory, type SearchMemory, type WatchChecks } from './check-recorder.js';
-import type { DueSearch, DueWatch } from './due-work.js';
-import type { Answer, AnsweredSearches } from './read-upstream.js';
+import type { DueSearch, DueWatch } from '../due/due-work.js';
+import type { Answer, AnsweredSearches } from '../read/read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
 
 /** Matching megabytes of text leaves room for other work of the process this often. */

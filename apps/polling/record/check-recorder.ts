@@ -12,7 +12,7 @@ import { nextDue, originOf } from '../domain/schedule.js';
 import { checkHoldOf } from './check-hold.js';
 import { checkMessages } from './check-messages.js';
 import { applyProgress, type Progress } from './check-progress.js';
-import { lockSearches, runningOf, settle, type DueSearch, type DueWatch } from './due-work.js';
+import { lockSearches, runningOf, settle, type DueSearch, type DueWatch } from '../due/due-work.js';
 
 /** What one transaction moves on. */
 const WATCHES_AT_ONCE = 1_000;

@@ -6,8 +6,8 @@ import { subjectOf } from '#messaging';
 import { buildItem } from '#sources';
 import { until } from '#testing';
 import { openPollingStores, priced, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
-import { completedCheck } from './build-checks.js';
-import { claimDue } from './due-work.js';
+import { completedCheck } from '../record/build-checks.js';
+import { claimDue } from '../due/due-work.js';
 import type { LaneWorker } from './lane-worker.js';
 
 let stores: PollingStores;

@@ -3,7 +3,7 @@ import { holdAdopted, holdUntilCharged, release } from '#credits';
 import type { Tx } from '#postgres';
 import type { UpstreamError } from '#sources';
 import { checkHoldOf } from './check-hold.js';
-import type { DueSearch, DueWatch } from './due-work.js';
+import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 /** What one check changes in the tables of its watch. */
 export interface Progress {
