@@ -5,7 +5,7 @@
  */
 import { openClickHouse, selectRows, type ClickHouseClient } from '#clickhouse';
 import { newId } from '#kernel';
-import { countMarketDay, emptyDay } from '../apps/analysis/sinks/market-days.js';
+import { countMarketDay, emptyDay } from '../apps/analysis/readmodels/market-days.js';
 import { MarketReads } from '../apps/gateway/reads/market-reads.js';
 import {
   benchStores,

@@ -10,13 +10,13 @@ import { keywordEvents } from './handlers/keyword-events.handler.js';
 import { analysisPurge } from './handlers/purge.handler.js';
 import { LabelsHandler } from './handlers/labels.handler.js';
 import { labelsProjection } from './projections/labels.projection.js';
-import { attemptActivitySink } from './sinks/attempt-activity.sink.js';
-import { attemptsSink } from './sinks/attempts.sink.js';
-import { checkActivitySink } from './sinks/check-activity.sink.js';
-import { eventsIndexSink } from './sinks/events-index.sink.js';
-import { labelsSink } from './sinks/labels.sink.js';
-import { mentionsSink } from './sinks/mentions.sink.js';
-import { observationsSink } from './sinks/observations.sink.js';
+import { attemptActivitySink } from './readmodels/attempt-activity.sink.js';
+import { attemptsSink } from './readmodels/attempts.sink.js';
+import { checkActivitySink } from './readmodels/check-activity.sink.js';
+import { eventsIndexSink } from './readmodels/events-index.sink.js';
+import { labelsSink } from './readmodels/labels.sink.js';
+import { mentionsSink } from './readmodels/mentions.sink.js';
+import { observationsSink } from './readmodels/observations.sink.js';
 
 @Module({})
 class AnalysisModule {}

@@ -1,6 +1,6 @@
 import { insertRows, NO_ID, type ClickHouseClient, type ListingObservationRow } from '#clickhouse';
 import { newId } from '#kernel';
-import { countMarketDay, touchedDays } from '../../apps/analysis/sinks/market-days.js';
+import { countMarketDay, touchedDays } from '../../apps/analysis/readmodels/market-days.js';
 
 // For specs only: observations of listings as the sink writes them.
 

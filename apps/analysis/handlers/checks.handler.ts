@@ -7,7 +7,7 @@ import { done, park, subjectOf, type Durable, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { eventOf } from '../domain/event-of.js';
-import { withoutWatch } from '../sinks/check-sink.js';
+import { withoutWatch } from '../readmodels/check-sink.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
 
 /**

@@ -16,8 +16,8 @@ import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { decide, evolve, UNLABELLED, type LabelState } from '../domain/labels.js';
 import { labelsProjection } from '../projections/labels.projection.js';
-import { knownWatches } from '../sinks/check-sink.js';
-import { writeLabels } from '../sinks/labels.sink.js';
+import { knownWatches } from '../readmodels/check-sink.js';
+import { writeLabels } from '../readmodels/labels.sink.js';
 
 const labels: Aggregate<LabelState, LabelEvent, LabelDecision> = {
   stream: 'LABELS',

@@ -3,7 +3,7 @@ import { PurgeSchema } from '#contracts';
 import { TupleParam } from '@clickhouse/client';
 import { selectRows, type ClickHouseClient } from '#clickhouse';
 import { purgeDurable, type Durable } from '#messaging';
-import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../sinks/market-days.js';
+import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
 /** Deletes a purged keyword from ClickHouse. `SYNC` mutations: when it returns, no read sees a row any more. */
 export function analysisPurge(clickhouse: ClickHouseClient): Durable {
