@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from './fake-upstream.js';
-import { hostOf, hostOfSetting, instanceFaults, instancesOf, readInstances } from './instances.js';
+import {
+  hostOf,
+  hostOfSetting,
+  instanceFaults,
+  instancesOf,
+  namedInstances,
+  readInstances,
+} from './instances.js';
+import { createLemmyConnector } from './lemmy/connector.js';
+import { createMastodonConnector } from './mastodon/connector.js';
 import { sessionCache } from './session-cache.js';
 import { UpstreamError, type Fetched } from './source.js';
 
@@ -29,6 +38,15 @@ describe('the servers of a network that a search names', () => {
     const instances = ['Lamps.example', 'https://lamps.example', 'light.example'];
     expect(instancesOf(criteriaOf({ filters: { instances } }))).toEqual(['lamps.example', 'light.example']);
     expect(instancesOf(criteriaOf({}))).toEqual([]);
+  });
+
+  it.each([
+    createLemmyConnector({ instance: 'own.example', token: '' }),
+    createMastodonConnector({ instance: 'own.example', token: '' }),
+  ])('are named as servers of the user by $id, except the one of the settings', ({ namedServers }) => {
+    const criteria = criteriaOf({ filters: { instances: ['own.example', 'slow.example'] } });
+    expect(namedServers?.(criteria)).toEqual(namedInstances(criteria, 'own.example'));
+    expect(namedServers?.(criteria)).toEqual([{ path: 'filters.instances', url: 'https://slow.example/' }]);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import type { Fault } from '#kernel';
 import { faultsOfTexts, filterTexts } from './filters.js';
 import { ForeignServer, waitOf } from './foreign-server.js';
 import { merged } from './paging.js';
-import { UpstreamError, type FetchContext, type Fetched } from './source.js';
+import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from './source.js';
 
 // For sources that are a network of many servers (Mastodon, Lemmy).
 
@@ -32,6 +32,13 @@ export function hostOfSetting(setting: string, value: string, otherwise: string)
 /** The servers that a search names (`filters.instances`), each once; empty where it leaves that to the setting. */
 export function instancesOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'instances').flatMap((text) => hostOf(text) ?? []))];
+}
+
+/** The servers that a search names beside the one of the settings. */
+export function namedInstances(criteria: Criteria, own: string): NamedServer[] {
+  return instancesOf(criteria)
+    .filter((host) => host !== own)
+    .map((host) => ({ path: 'filters.instances', url: `https://${host}/` }));
 }
 
 /** Faults of `filters.instances`. */

@@ -1,5 +1,5 @@
 import type { Criteria } from '#contracts';
-import { hostOfSetting, instancesOf, readInstances } from '../instances.js';
+import { hostOfSetting, instancesOf, namedInstances, readInstances } from '../instances.js';
 import { merged, readPages, type Page } from '../paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { ask, type Instance } from './ask.js';
@@ -42,6 +42,7 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
     id: 'lemmy',
     requiredSettings: [],
     filterKeys: ['community', 'instances'],
+    namedServers: (criteria) => namedInstances(criteria, own.host),
     // The lists of newest things are read once for all searches that are due together.
     commonGrid: true,
     hasSearch: true,

@@ -1,7 +1,7 @@
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
 import { faultsOfSort } from '../filters.js';
-import { hostOfSetting, instanceFaults, instancesOf, readInstances } from '../instances.js';
+import { hostOfSetting, instanceFaults, instancesOf, namedInstances, readInstances } from '../instances.js';
 import { merged, readPages, type Page } from '../paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { alternativesOf, faultsWithoutTerms, quoted, quotedIfNeeded } from '../terms.js';
@@ -35,6 +35,7 @@ export function createMastodonConnector(settings: MastodonSettings): SourceConne
     id: 'mastodon',
     requiredSettings: [],
     filterKeys: ['instances'],
+    namedServers: (criteria) => namedInstances(criteria, own.host),
     // Timelines are read once for all searches that are due together.
     commonGrid: true,
     hasSearch: true,
