@@ -30,7 +30,7 @@ const told = (hook: string) =>
     .deliveries(hook)
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
 
-describe('a keyword that rests, and runs again', () => {
+describe('a keyword that is paused, and runs again', () => {
   it(
     'says so to who wants to hear it, in the envelope of every event',
     { timeout: 60_000, tags: ['states.pause-events', 'keywords.pause-told', 'states.attempt-recorded'] },

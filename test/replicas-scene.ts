@@ -129,7 +129,7 @@ function estimatesOf(door: Door): Promise<Json[]> {
   );
 }
 
-/** Keywords that are made, changed from all sides at once, rest and run again. */
+/** Keywords that are made, changed from all sides at once, paused and resumed. */
 async function livesOf(door: Door): Promise<Json[]> {
   const made = await Promise.all(
     NAMES.map((name, n) => door.once('/v1/keywords', keywordBody(name, sourcesOf(n)), `make ${name}`)),

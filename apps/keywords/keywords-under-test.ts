@@ -26,7 +26,7 @@ import { KeywordWarnings } from './planning/keyword-warnings.js';
 
 type Definition = Exclude<MessageInitShape<typeof KeywordDefinitionSchema>, { $typeName: string }>;
 
-/** A row of `keywords` or `watches`, as far as rests are concerned. */
+/** A row of `keywords` or `watches`, as far as pauses are concerned. */
 export interface RestingRow {
   pauses: string[];
   turnsAt: Date | null;

@@ -12,7 +12,7 @@ import { WatchesHandler } from './handlers/watches.handler.js';
 import { Admission } from './planning/admission.js';
 import { KeywordWarnings } from './planning/keyword-warnings.js';
 import { keywordsProjection } from './projections/keywords.projection.js';
-import { RestsLoop } from './rests.loop.js';
+import { PausesLoop } from './pauses.loop.js';
 import { UpgradeLoop } from './upgrade.loop.js';
 
 @Module({})
@@ -36,7 +36,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           PausesHandler,
           PlanHandler,
           PurgeHandler,
-          RestsLoop,
+          PausesLoop,
           UpgradeLoop,
         ],
       },
@@ -48,7 +48,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           PausesHandler,
           PlanHandler,
           PurgeHandler,
-          RestsLoop,
+          PausesLoop,
           UpgradeLoop,
         ],
         list: (
@@ -58,7 +58,7 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           pauses: PausesHandler,
           plan: PlanHandler,
           purge: PurgeHandler,
-          ...loops: [RestsLoop, UpgradeLoop]
+          ...loops: [PausesLoop, UpgradeLoop]
         ) => ({
           durables: [
             durableOf(keywordsProjection, database),

@@ -21,7 +21,7 @@ interface UnpricedWatch {
 
 /**
  * Brings what was made before there were plans and prices under both, once, at the first start of this version: watches
- * are quoted from now on, and what is over its account's plan rests. Later starts find nothing to do.
+ * are quoted from now on, and what is over its account's plan is paused. Later starts find nothing to do.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {

@@ -184,7 +184,7 @@ describe('what was quoted for a day', () => {
     );
   });
 
-  it('is no check more for each change and rest within an interval, and one for a rest that is longer', () => {
+  it('is no check more for each change and pause within an interval, and one for a pause that is longer', () => {
     const daily = { intervalSeconds: 86_400 };
     const periods = [
       period({ ...daily, to: at('04T03:00') }),

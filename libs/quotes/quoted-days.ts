@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * What periods come to for each source and UTC day: a check when the watch begins, on its day, and from then on as many
- * as intervals fit into the time that it ran, at their price. A rest counts like time that it ran, up to one check: the
+ * as intervals fit into the time that it ran, at their price. A pause counts like time that it ran, up to one check: the
  * one that fell due in it is made when the watch runs again. Ordered by day, then by source.
  * @param since of the time that is looked at, ms
  * @param until its end, ms; what has not been run through yet is not quoted

@@ -250,12 +250,12 @@ describe('a search whose terms, filters or market change', () => {
     expect(body).toEqual({ ...keyword, resetSearches: [] });
   });
 
-  it('rests while its source is switched off, and goes on when it is switched on again', async () => {
+  it('is paused while its source is switched off, and goes on when it is switched on again', async () => {
     const keyword = await made(full);
     const [hackernews, mastodon, rss] = keyword.sources;
     const off = await patch(keyword, { sources: [hackernews, { ...mastodon, enabled: false }, rss] });
-    const rests = off.body.watches.find((watch: Json) => watch.source === 'mastodon');
-    expect([rests.isActive, off.body.resetSearches]).toEqual([false, []]);
+    const paused = off.body.watches.find((watch: Json) => watch.source === 'mastodon');
+    expect([paused.isActive, off.body.resetSearches]).toEqual([false, []]);
     const on = await patch(keyword, { sources: [hackernews, mastodon, rss] });
     expect(on.body.watches).toEqual(keyword.watches);
     expect(on.body.resetSearches).toEqual([]);

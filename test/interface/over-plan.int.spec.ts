@@ -36,15 +36,18 @@ const made = async (as: Tenant, more: object = {}): Promise<Json> => {
 };
 const read = async (as: Tenant, keyword: Json): Promise<Json> =>
   (await as.api.get(`/v1/keywords/${keyword.id}`)).body;
-const rests = (as: Tenant, keyword: Json, reason: string | null) =>
-  until(`${keyword.name} rests for ${reason}`, async () => (await read(as, keyword)).pausedReason === reason);
+const isPaused = (as: Tenant, keyword: Json, reason: string | null) =>
+  until(
+    `${keyword.name} is paused for ${reason}`,
+    async () => (await read(as, keyword)).pausedReason === reason,
+  );
 
 describe('a keyword that a smaller plan has left over its limits', () => {
   it('can be read and sent back, and changed in everything that is not over the limit', async () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada, { webhook_url: 'https://example.org/hook' });
     await billing.changePlan(ada.accountId, 'free');
-    await rests(ada, keyword, 'plan');
+    await isPaused(ada, keyword, 'plan');
     const now = await read(ada, keyword);
     const same = await ada.api.patch(`/v1/queries/${keyword.id}`, now);
     expect([same.status, same.body]).toEqual([200, { ...now, resetSearches: [] }]);
@@ -63,7 +66,7 @@ describe('a keyword that a smaller plan has left over its limits', () => {
     ];
     const keyword = await made(ada, { sources: sources(10) });
     await billing.changePlan(ada.accountId, 'free');
-    await rests(ada, keyword, 'plan');
+    await isPaused(ada, keyword, 'plan');
     const patch = (count: number) => ada.api.patch(`/v1/keywords/${keyword.id}`, { sources: sources(count) });
     expect((await patch(8)).status).toBe(200);
     expect((await patch(9)).body.code).toBe('PLAN_LIMIT');
@@ -83,7 +86,7 @@ describe('a lone watch that a smaller plan has left over its limits', () => {
     const watch = (await ada.api.post('/v1/hackernews/watches', body)).body;
     const path = `/v1/hackernews/watches/${watch.id}`;
     await billing.changePlan(ada.accountId, 'free');
-    await until('it rests', async () => (await ada.api.get(path)).body.pausedReason === 'plan');
+    await until('it is paused', async () => (await ada.api.get(path)).body.pausedReason === 'plan');
     expect((await ada.api.patch(path, { is_active: true })).body.code).toBe('INTERVAL_TOO_LOW');
     const { body: runs } = await ada.api.patch(path, { refresh_interval_seconds: 3600, is_active: true });
     expect(runs).toMatchObject({ isActive: true, pausedReason: null, refreshIntervalSeconds: 3600 });
@@ -116,7 +119,7 @@ describe('a smaller plan that billing could not write into its tables, since it 
         return plans.num_redelivered > 0 || plans.ack_floor.stream_seq >= seq;
       });
       await held.rollbackTransaction();
-      await rests(ada, keyword, 'plan');
+      await isPaused(ada, keyword, 'plan');
     } finally {
       await held.release();
       await bus.close();
@@ -124,7 +127,7 @@ describe('a smaller plan that billing could not write into its tables, since it 
   });
 });
 
-describe('keywords that rest for want of credits', () => {
+describe('keywords that are paused for want of credits', () => {
   it('run again one by one, the oldest first, as far as what arrives reaches', async () => {
     const ada = await service.tenant('free');
     const keywords = [
@@ -134,9 +137,9 @@ describe('keywords that rest for want of credits', () => {
     await billing.spend(ada.accountId, 3000);
     await until('all is spent', async () => (await ada.api.get('/v1/credits')).body.creditsRemaining === 0);
     for (const { id, watches } of keywords) await billing.refuse(ada.accountId, id, watches[0].id, 5);
-    for (const keyword of keywords) await rests(ada, keyword, 'insufficient_credits');
+    for (const keyword of keywords) await isPaused(ada, keyword, 'insufficient_credits');
     await billing.grant(ada.accountId, 9);
-    await rests(ada, keywords[0], null);
+    await isPaused(ada, keywords[0], null);
     // The first one's check is under way: what it may cost is no longer free.
     await database.query(
       `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
@@ -144,7 +147,7 @@ describe('keywords that rest for want of credits', () => {
       [ada.accountId],
     );
     await billing.grant(ada.accountId, 1);
-    await rests(ada, keywords[1], null);
+    await isPaused(ada, keywords[1], null);
   });
 });
 
@@ -169,7 +172,7 @@ describe('a schedule that turned while nobody looked', () => {
 });
 
 describe('the first start on data of an older version', () => {
-  it('prices its watches, begins their quotes, and lets rest what is over the plan', async () => {
+  it('prices its watches, begins their quotes, and pauses what is over the plan', async () => {
     const ada = await service.tenant('free');
     const fast = await made(ada, { name: 'fast', refresh_interval_seconds: 3600 });
     const fits = await made(ada, { name: 'fits', refresh_interval_seconds: 3600 });
@@ -187,7 +190,7 @@ describe('the first start on data of an older version', () => {
     const config = readKeywordsConfig(programEnv(service.stores, { LOG_LEVEL: 'silent' }));
     const started = await startService(keywordsService(config), config, false);
     try {
-      await rests(ada, fast, 'plan');
+      await isPaused(ada, fast, 'plan');
       const quotes = () =>
         database.query(
           `SELECT keyword_id, credits_per_check, price_book_version FROM quoted_periods WHERE keyword_id = ANY ($1)`,

@@ -171,7 +171,7 @@ describe('the plan unlimited', () => {
 
 describe('a change of plan', () => {
   it(
-    'makes rest what is over the limit, the newest first, and brings it back with a larger plan',
+    'pauses what is over the limit, the newest first, and brings it back with a larger plan',
     { tags: ['keywords.pause-plan'] },
     async () => {
       const ada = await service.tenant('solo');
@@ -179,8 +179,8 @@ describe('a change of plan', () => {
       const [newest] = (await ada.api.get('/v1/keywords?limit=1')).body.data;
       await ada.api.post(`/v1/keywords/${newest.id}/pause`, {});
       await billing.changePlan(ada.accountId, 'free');
-      await until('the third rests', async () => (await states(ada))[2]?.[1] === 'paused');
-      await until('the fourth rests for the plan too', async () => {
+      await until('the third is paused', async () => (await states(ada))[2]?.[1] === 'paused');
+      await until('the fourth is paused for the plan too', async () => {
         const answer = await ada.api.post(`/v1/keywords/${newest.id}/resume`, {});
         return answer.status === 402 && answer.body.code === 'PLAN_LIMIT';
       });
@@ -196,7 +196,7 @@ describe('a change of plan', () => {
     },
   );
 
-  it('makes rest what is too fast or has too many terms for the new plan, whatever its age', async () => {
+  it('pauses what is too fast or has too many terms for the new plan, whatever its age', async () => {
     const ada = await service.tenant('pro');
     await create(ada, 1, { name: 'fast', refresh_interval_seconds: 60 });
     const terms = Array.from({ length: 6 }, (_, n) => `t${n}`);
@@ -209,7 +209,7 @@ describe('a change of plan', () => {
     const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: 60 };
     const watch = (await ada.api.post('/v1/hackernews/watches', lone)).body;
     await billing.changePlan(ada.accountId, 'free');
-    await until('the watch rests', async () => {
+    await until('the watch is paused', async () => {
       const { isActive, pausedReason } = (await ada.api.get(`/v1/hackernews/watches/${watch.id}`)).body;
       return !isActive && pausedReason === 'plan';
     });

@@ -96,11 +96,11 @@ describe('a keyword’s quote', () => {
   it('counts only the time that it ran, each part of it at its own interval', async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
     await earlier(keyword, 1);
-    // It has run for a day; from now on it rests, and runs twice as often afterwards.
+    // It has run for a day; from now on it is paused, and runs twice as often afterwards.
     await ada.api.post(`/v1/keywords/${keyword.id}/pause`, {});
-    const rests = (await quote(keyword)).body.quotedCredits;
+    const paused = (await quote(keyword)).body.quotedCredits;
     // One when it began, 24 in the day, and one for what was begun of the next hour.
-    expect(rests).toBe(26);
+    expect(paused).toBe(26);
     await earlier(keyword, 1);
     await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {});
     await ada.api.patch(`/v1/keywords/${keyword.id}`, { refreshIntervalSeconds: 1800 });

@@ -8,7 +8,7 @@ import {
 } from '#contracts';
 import { derivedId } from '#kernel';
 
-/** The events of a keyword's own life: that it rests, and that it runs again. */
+/** The events of a keyword's own life: that it is paused, and that it runs again. */
 export function keywordEventsOf(decision: KeywordDecision): Event[] {
   const { accountId, subjectId: keywordId, commandId, decidedAt: occurredAt } = decision;
   return decision.events.flatMap(({ event }, index) => {

@@ -32,7 +32,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** Appends the decision that a keyword rests. */
+/** Appends the decision that a keyword is paused. */
 async function paused(keywordId: string) {
   const subject = subjectOf('KEYWORDS', accountId, keywordId);
   const decision = create(KeywordDecisionSchema, {
@@ -70,7 +70,7 @@ const toldOf = async (keywordId: string) => {
   return events.map(({ data }) => fromBinary(EventSchema, data).type);
 };
 
-it('a keyword tells that it rests once the tables hold the decision, not before: who pushes it reads them', async () => {
+it('a keyword tells that it is paused once the tables hold the decision, not before: who pushes it reads them', async () => {
   const keywordId = newId();
   const first = await paused(keywordId);
   await looked(first.seq);

@@ -94,24 +94,24 @@ export class ReplayLoop implements Loop {
     const standing = await standingOf(this.database, replay);
     if (standing === 'lost') return;
     if (standing === 'purged') return decisions.end(replay, 'cancelled', PURGED);
-    if (!(await this.index.holds(replay.upToSeq))) return this.rest(replay, NOT_INDEXED_YET_MS);
+    if (!(await this.index.holds(replay.upToSeq))) return this.pause(replay, NOT_INDEXED_YET_MS);
     if (replay.status === 'queued') await decisions.start(replay, await this.index.count(replay));
     const address = { accountId: replay.accountId, endpoint: replay.url };
     const endpoint = (await this.targets.endpoints([address])).get(addressKey(address));
     if (!endpoint || endpoint.disabledReason !== undefined)
       return decisions.end(replay, 'failed', `the endpoint is disabled: ${endpoint?.disabledReason ?? ''}`);
     const waiting = (await countsOf(this.database.manager, replay.replayId))?.waiting ?? 0;
-    if (waiting >= MOST_WAITING) return this.rest(replay, RETRIES_LOOK_MS);
+    if (waiting >= MOST_WAITING) return this.pause(replay, RETRIES_LOOK_MS);
     const events = await this.nextOf(replay);
     if (events.length === 0)
-      return waiting > 0 ? this.rest(replay, RETRIES_LOOK_MS) : decisions.end(replay, 'done', '');
+      return waiting > 0 ? this.pause(replay, RETRIES_LOOK_MS) : decisions.end(replay, 'done', '');
     const turn = events.slice(0, Math.min(TURN_EVENTS, replay.ratePerSecond));
     const after = await sender.send(replay, turn, endpoint, this.abort.signal);
     if (after) this.keepAhead(replay.replayId, after, events);
   }
 
   /** Gives the replay back until later. */
-  private rest(replay: ClaimedReplay, ms: number): Promise<void> {
+  private pause(replay: ClaimedReplay, ms: number): Promise<void> {
     const turn = { after: undefined, missing: 0, dueAt: Date.now() + ms };
     return endTurn(this.database.manager, replay, turn);
   }

@@ -8,7 +8,7 @@ export type KeywordCommand =
       kind: 'create-keyword';
       definition: KeywordDefinition;
       watches: readonly Watch[];
-      /** False: it is to rest until its schedule begins. */
+      /** False: it is paused until its schedule begins. */
       scheduled: boolean;
       creditsRemaining: number;
     }
@@ -39,7 +39,7 @@ export type KeywordCommand =
       intervalSeconds: number | undefined;
       /** Empty: cleared. */
       webhookUrl: string | undefined;
-      /** True takes every reason to rest away: plan and credits have to allow it by then. */
+      /** True takes every reason to pause away: plan and credits have to allow it by then. */
       isActive: boolean | undefined;
       twin: Twin | undefined;
       creditsRemaining: number;
@@ -53,7 +53,7 @@ export interface Twin {
   keyword: { id: string; name: string } | undefined;
 }
 
-/** Adds a reason to rest. */
+/** Adds a reason to pause. */
 export interface PauseCommand {
   kind: 'pause';
   reason: PauseReason;
@@ -63,7 +63,7 @@ export interface PauseCommand {
   creditsNeeded: number;
 }
 
-/** Takes reasons to rest away. */
+/** Takes reasons to pause away. */
 export interface ResumeCommand {
   kind: 'resume';
   reasons: readonly PauseReason[];

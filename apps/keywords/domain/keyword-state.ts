@@ -9,7 +9,7 @@ export type KeywordState =
   | { status: 'watch'; watch: Watch; webhookUrl: string; pauses: Pauses }
   | { status: 'watch-retired' };
 
-/** A keyword that has not been retired; it runs while nothing makes it rest. */
+/** A keyword that has not been retired; it runs while nothing pauses it. */
 export interface KeywordAlive {
   status: 'keyword';
   definition: KeywordDefinition;

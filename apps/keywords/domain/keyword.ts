@@ -122,8 +122,8 @@ function createKeyword(
   refuseTwins(watches);
   const created = event({ case: 'keywordCreated', value: { definition, watches: [...watches] } });
   if (scheduled) return [created];
-  const rests: PauseCommand = { kind: 'pause', reason: 'schedule', creditsRemaining, creditsNeeded: 0 };
-  return [created, ...pause(rests, evolve(state, created))];
+  const paused: PauseCommand = { kind: 'pause', reason: 'schedule', creditsRemaining, creditsNeeded: 0 };
+  return [created, ...pause(paused, evolve(state, created))];
 }
 
 function changeKeyword(

@@ -73,7 +73,7 @@ describe.each([
   ['a keyword', keyword, 'keywordPaused', 'keywordResumed'],
   ['a lone watch', loneWatch, 'watchPaused', 'watchResumed'],
 ] as const)('%s', (_, made, paused, resumed) => {
-  it('rests for the first reason, and runs again when the last is gone', () => {
+  it('is paused for the first reason, and runs again when the last is gone', () => {
     const first = run(made(), pause('user'));
     expect(first.events).toMatchObject([
       { case: paused, value: { reason: 'user', stopped: true, creditsRemaining: 3 } },
@@ -124,10 +124,14 @@ describe.each([
 });
 
 describe('a keyword', () => {
-  it('that is made before its schedule begins rests from the start', { tags: ['keywords.schedule'] }, () => {
-    const { state } = { state: keyword(false) };
-    expect(state).toMatchObject({ status: 'keyword', version: 2, pauses: { reasons: ['schedule'] } });
-  });
+  it(
+    'that is made before its schedule begins is paused from the start',
+    { tags: ['keywords.schedule'] },
+    () => {
+      const { state } = { state: keyword(false) };
+      expect(state).toMatchObject({ status: 'keyword', version: 2, pauses: { reasons: ['schedule'] } });
+    },
+  );
 
   it('that is retired cannot be paused, resumed or changed', () => {
     const retired = run(keyword(), { kind: 'retire-keyword' }).state;
@@ -190,7 +194,7 @@ describe('a keyword', () => {
     ]);
   });
 
-  it('that rests for want of credits asks anew what its searches need when they change', () => {
+  it('that is paused for want of credits asks anew what its searches need when they change', () => {
     const broke = run(keyword(), pause('insufficient_credits', 25)).state;
     const to = (creditsPerCheck: number, creditsRemaining: number) =>
       run(
@@ -223,10 +227,10 @@ describe('a keyword', () => {
     });
   });
 
-  it('rests when a change puts it outside of its schedule, and runs when one puts it inside', () => {
-    const rests = run(keyword(), change({ definition: definition('B'), scheduled: false }));
-    expect(rests.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
-    const runs = run(rests.state, change({ definition: definition('C'), expectedVersion: 3 }));
+  it('is paused when a change puts it outside of its schedule, and runs when one puts it inside', () => {
+    const paused = run(keyword(), change({ definition: definition('B'), scheduled: false }));
+    expect(paused.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
+    const runs = run(paused.state, change({ definition: definition('C'), expectedVersion: 3 }));
     expect(runs.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordResumed']);
   });
 });
@@ -241,12 +245,12 @@ describe('a lone watch that is told to run', () => {
     creditsRemaining: 7,
   });
 
-  it('runs, whatever it rested for', () => {
-    const rests = [pause('user'), pause('plan'), pause('insufficient_credits', 5)].reduce(
+  it('runs, whatever it was paused for', () => {
+    const paused = [pause('user'), pause('plan'), pause('insufficient_credits', 5)].reduce(
       (state, command) => run(state, command).state,
       loneWatch(),
     );
-    const { events, state } = run(rests, told());
+    const { events, state } = run(paused, told());
     expect(events).toMatchObject([
       { case: 'watchChanged', value: { isActive: true } },
       { case: 'watchResumed', value: { reason: 'plan', running: false } },

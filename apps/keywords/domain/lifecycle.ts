@@ -29,7 +29,7 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 }
 
 /**
- * A keyword that rests for want of credits and has other searches now: what it needs is another, and may be there.
+ * A keyword that is paused for want of credits and has other searches now: what it needs is another, and may be there.
  * @param watches those that it has now
  */
 export function priceAnew(

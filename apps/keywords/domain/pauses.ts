@@ -1,4 +1,4 @@
-/** Why a keyword, or a lone watch, rests. It runs while there is no reason. */
+/** Why a keyword, or a lone watch, is paused. It runs while there is no reason. */
 export type PauseReason = 'user' | 'plan' | 'schedule' | 'insufficient_credits';
 
 /** In the order in which they are told: the first of them is `pausedReason`. */

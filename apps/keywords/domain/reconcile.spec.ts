@@ -58,7 +58,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect(resets).toHaveLength(2);
   });
 
-  it('rest where their source is switched off, and are the same when it is switched on again', () => {
+  it('are paused where their source is switched off, and are the same when it is switched on again', () => {
     const off = reconcile([watch('n1', 's', 'a', { disabled: true })], [watch('old', 's', 'a')]);
     expect(off.watches).toMatchObject([{ watchId: 'old', disabled: true }]);
     const on = reconcile([watch('n2', 's', 'a')], off.watches);

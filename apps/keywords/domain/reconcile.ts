@@ -12,7 +12,7 @@ export interface Reconciled {
 /**
  * Lays the searches that a keyword is to have over the watches that it has. A search with the same criteria goes on
  * with its watch, whatever its interval; one whose criteria have changed starts over on a new watch, silently; one
- * that is gone ends. A search of a source that is switched off rests where it has a watch, and begins none where it has not.
+ * that is gone ends. A search of a source that is switched off is paused where it has a watch, and begins none where it has not.
  * @param planned a watch for each search, with the id that it has if it begins
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {

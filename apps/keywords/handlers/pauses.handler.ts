@@ -104,7 +104,7 @@ export class PausesHandler {
     const commandId = derivedId('pause', checkId);
     await this.decisions.run({ commandId, accountId }, keywordId || watchId, async (tx, state) => {
       const balance = await balanceOf(tx, accountId);
-      // Credits may have come since, or are not known yet; and what is gone cannot rest.
+      // Credits may have come since, or are not known yet; and what is gone cannot be paused.
       return isAlive(state) && balance && balance.remaining < creditsNeeded
         ? pauseForCredits(balance.remaining, creditsNeeded)
         : undefined;

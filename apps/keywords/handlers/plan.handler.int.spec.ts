@@ -41,7 +41,7 @@ async function threeKeywords() {
   return { accountId, pauses };
 }
 
-it('a plan that grew again while the smaller one was enforced leaves nothing resting for it', async () => {
+it('a plan that grew again while the smaller one was enforced leaves nothing paused for it', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   const meanwhile = new Interrupted(async () => {
@@ -52,7 +52,7 @@ it('a plan that grew again while the smaller one was enforced leaves nothing res
   expect(await pauses()).toEqual([[], [], []]);
 });
 
-it('a plan that shrank again while the larger one was enforced leaves at rest what is over it', async () => {
+it('a plan that shrank again while the larger one was enforced leaves paused what is over it', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   await enforce(accountId);

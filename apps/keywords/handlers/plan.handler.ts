@@ -34,7 +34,7 @@ interface Subject {
   interval_seconds: number | null;
 }
 
-/** Follows changes of plan: what is over the new plan's limits rests, the newest first, and comes back with a larger one. */
+/** Follows changes of plan: what is over the new plan's limits is paused, the newest first, and comes back with a larger one. */
 @Injectable()
 export class PlanHandler {
   constructor(
@@ -82,7 +82,7 @@ export class PlanHandler {
       await lockAccount(tx, accountId);
       return this.look(tx, accountId);
     });
-    // What comes back takes the room of what rests from now on: that rests first.
+    // What comes back takes the room of what is paused from now on: that is paused first.
     const turns = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
     for (const { id } of turns.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
       await this.decisions.run(

@@ -115,7 +115,7 @@ export class WatchesHandler {
   }
 }
 
-/** A watch that only rests, but for its user, will run again by itself. */
+/** A watch that is only paused, and not by its user, will run again by itself. */
 async function twinOf(
   tx: Tx,
   accountId: string,

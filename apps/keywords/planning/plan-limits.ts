@@ -3,7 +3,7 @@ import { Refusal, type Fault } from '#kernel';
 import type { Tx } from '#postgres';
 import type { PlannedSearch } from './planned-searches.js';
 
-/** An account's plan, and what it uses of it. Whatever rests since it is over the plan does not count. */
+/** An account's plan, and what it uses of it. What is paused because it is over the plan does not count. */
 export interface PlanUse {
   plan: string;
   keywords: number;
@@ -17,7 +17,7 @@ export interface PlanUse {
  */
 export async function planUseOf(tx: Tx, accountId: string, exceptId: string | null = null): Promise<PlanUse> {
   const rows: { plan: string; keywords: number; slots: number }[] = await tx.query(
-    // What rests for the plan is rare: to count all and take it off spares the join over all.
+    // What is paused for the plan is rare: to count all and take it off spares the join over all.
     `SELECT a.plan,
        (SELECT count(*)::int FROM keywords k WHERE k.account_id = $1 AND k.state <> 'retired'
           AND NOT 'plan' = ANY (k.pauses) AND k.keyword_id IS DISTINCT FROM $2) AS keywords,

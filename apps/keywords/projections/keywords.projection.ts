@@ -126,7 +126,7 @@ interface PausesChange {
   removed?: Pick<Resumed, 'reason'>;
 }
 
-/** A keyword's watches rest with it. */
+/** A keyword's watches are paused with it. */
 async function setPauses(
   tx: Tx,
   table: 'keywords' | 'watches',

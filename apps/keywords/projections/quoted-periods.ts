@@ -2,7 +2,7 @@ import type { Tx } from '#postgres';
 
 /**
  * Keeps on record for how long each watch of a keyword (or the lone watch) ran at which quote: a period ends when the
- * watch rests, ends, or is quoted anew, and the next begins.
+ * watch is paused, ends, or is quoted anew, and the next begins.
  */
 export async function keepQuotes(tx: Tx, subjectId: string, at: string): Promise<void> {
   await tx.query(

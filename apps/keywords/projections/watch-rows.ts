@@ -18,7 +18,7 @@ export interface WatchOwner {
   analysis: boolean;
 }
 
-/** Begins watches, and tells those that go on what they are from now on. They rest where their keyword does. */
+/** Begins watches, and tells those that go on what they are from now on. They are paused where their keyword does. */
 export async function putWatches(
   tx: Tx,
   { accountId, decidedAt }: KeywordDecision,
@@ -77,7 +77,7 @@ function rowOf(watch: Watch) {
   };
 }
 
-/** A lone watch's interval and webhook; whether it rests is told apart. */
+/** A lone watch's interval and webhook; whether it is paused is a fact of its own. */
 export async function changeWatch(
   tx: Tx,
   { subjectId, decidedAt }: KeywordDecision,

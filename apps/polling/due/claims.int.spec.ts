@@ -231,7 +231,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('of a watch that rests since is neither made nor charged, and is made up for when it runs again', async () => {
+  it('of a watch that is paused since is neither made nor charged, and is made up for when it runs again', async () => {
     const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     worker.start();
     await stores.due(...watches);

@@ -202,7 +202,7 @@ export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promis
   );
 }
 
-/** Tells which of these watches are to be checked; the others rest by now, or are gone. */
+/** Tells which of these watches are to be checked; the others are paused by now, or gone. */
 export async function runningOf(
   database: Database,
   watchIds: readonly string[],

@@ -66,7 +66,7 @@ export class CheckRecorder {
     // else may take it up.
     for (let from = 0; from < checks.length; from += WATCHES_AT_ONCE) {
       const some = checks.slice(from, from + WATCHES_AT_ONCE);
-      // The check of a watch that went meanwhile would be kept, and charged, although its keyword rests, or was purged. So
+      // The check of a watch that went meanwhile would be kept, and charged, although its keyword is paused, or was purged. So
       // this is asked last: what is appended in the moment after it is there for the purge's second pass.
       const isRunning = await runningOf(
         this.database,

@@ -10,7 +10,7 @@ export class KeywordEntity {
   /** `active`, `paused`, `retired` */
   @Column('text') state!: string;
   @Column('text', { name: 'paused_reason', nullable: true }) pausedReason!: string | null;
-  /** Every reason to rest; `pausedReason` is the first of them. */
+  /** Every reason to pause; `pausedReason` is the first of them. */
   @Column('text', { array: true }) pauses!: string[];
   @Column('jsonb') definition!: JsonObject;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
@@ -38,7 +38,7 @@ export class WatchEntity {
   @Column('boolean') backfill!: boolean;
   @Column('boolean', { name: 'is_active' }) isActive!: boolean;
   @Column('text', { name: 'paused_reason', nullable: true }) pausedReason!: string | null;
-  /** Every reason of a lone watch to rest; a keyword's watches rest with it. */
+  /** Every reason for which a lone watch is paused; a keyword's watches are paused with it. */
   @Column('text', { array: true }) pauses!: string[];
   /** Its source is switched off in the keyword. */
   @Column('boolean') disabled!: boolean;

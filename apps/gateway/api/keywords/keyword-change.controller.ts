@@ -26,7 +26,7 @@ import { KeywordViews } from './keyword-views.js';
 /** How often a change is laid anew over what somebody else has made of the keyword meanwhile. */
 const CHANGE_ATTEMPTS = 5;
 
-/** What becomes of a keyword: it is changed, rests, runs again, ends. */
+/** What becomes of a keyword: it is changed, paused, resumed, ended. */
 @Controller()
 export class KeywordChangeController {
   constructor(

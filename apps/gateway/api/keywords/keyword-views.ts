@@ -57,7 +57,7 @@ export class KeywordViews {
     };
   }
 
-  /** By today's price book, whether it runs or rests; nothing where its source is switched off. */
+  /** By today's price book, whether it runs or is paused; nothing where its source is switched off. */
   private monthlyCredits({ definition, state }: KeywordEntity, { watch }: WatchRead): number {
     if (state === 'retired' || watch.disabled) return 0;
     const source = watch.source as SourceId;

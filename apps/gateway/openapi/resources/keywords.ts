@@ -231,7 +231,7 @@ export const keywordRoutes: readonly Route[] = [
   }),
   ...underBothNames('pause', '/{id}/pause', {
     method: 'post',
-    summary: 'Let a keyword rest',
+    summary: 'Pause a keyword',
     parameters: [id],
     answer: ref('Keyword'),
   }),

@@ -97,7 +97,7 @@ export const watchRoutes: readonly Route[] = [
     method: 'patch',
     path: '/v1/{source}/watches/{id}',
     operationId: 'changeWatch',
-    summary: 'Change a watch’s interval or webhook, or let it rest',
+    summary: 'Change a watch’s interval or webhook, or pause it',
     parameters: at,
     body: ref('WatchChange'),
     example: { is_active: false },

@@ -190,7 +190,7 @@ export type KeywordChanged = Message<"earshot.keywords.v1.KeywordChanged"> & {
   resets: SearchReset[];
 
   /**
-   * The keyword rests: its watches do not run.
+   * The keyword is paused: its watches do not run.
    *
    * @generated from field: bool resting = 5;
    */
@@ -248,7 +248,7 @@ export const SearchResetSchema: GenMessage<SearchReset> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 4);
 
 /**
- * A reason to rest was added. A keyword, or a lone watch, runs while there is none.
+ * A reason to pause was added. A keyword, or a lone watch, runs while there is none.
  *
  * @generated from message earshot.keywords.v1.Paused
  */
@@ -290,7 +290,7 @@ export const PausedSchema: GenMessage<Paused> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 5);
 
 /**
- * A reason to rest is gone.
+ * A reason to pause is gone.
  *
  * @generated from message earshot.keywords.v1.Resumed
  */
@@ -415,7 +415,7 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
   backfill: boolean;
 
   /**
-   * The keyword's source is switched off: the watch rests until it is switched on again.
+   * The keyword's source is switched off: the watch is paused until it is switched on again.
    *
    * @generated from field: bool disabled = 8;
    */

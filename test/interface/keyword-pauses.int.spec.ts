@@ -87,7 +87,7 @@ describe('a schedule', () => {
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
   it(
-    'makes the keyword rest before it begins and after it has ended',
+    'pauses the keyword before it begins and after it has ended',
     { tags: ['keywords.schedule'] },
     async () => {
       for (const body of [schedule(inSeconds(3600), null), schedule(null, inSeconds(-3600))]) {
@@ -101,7 +101,7 @@ describe('a schedule', () => {
     },
   );
 
-  it('lets the keyword run when it begins, and rest when it ends, by itself', async () => {
+  it('lets the keyword run when it begins, and pauses it when it ends, by itself', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(1.5), inSeconds(4)) });
     expect(keyword.pausedReason).toBe('schedule');
     await becomes(keyword, { state: 'active', pausedReason: null });
@@ -126,7 +126,7 @@ describe('a schedule', () => {
 
 describe('credits that run out', () => {
   it(
-    'make a keyword rest when its check cannot be paid, and it runs again by itself when credits arrive',
+    'pause a keyword when its check cannot be paid, and resume it by themselves when credits arrive',
     { tags: ['keywords.pause-credits'] },
     async () => {
       const poor = await service.tenant('free');
@@ -149,7 +149,7 @@ describe('credits that run out', () => {
     },
   );
 
-  it('make a lone watch rest and run again just so', async () => {
+  it('pause a lone watch and resume it in the same way', async () => {
     const poor = await service.tenant('free');
     const body = { criteria: { query: 'acme' }, refresh_interval_seconds: 3600 };
     const watch = (await poor.api.post('/v1/hackernews/watches', body)).body;
@@ -158,14 +158,14 @@ describe('credits that run out', () => {
     await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0);
     await billing.refuse(poor.accountId, '', watch.id, 1);
     await until(
-      'it rests',
+      'it is paused',
       async () => (await poor.api.get(path)).body.pausedReason === 'insufficient_credits',
     );
     await billing.grant(poor.accountId, 1);
     await until('it runs', async () => (await poor.api.get(path)).body.isActive === true);
   });
 
-  it('do not make a keyword rest whose account has credits again by then', async () => {
+  it('do not pause a keyword whose account has credits again by then', async () => {
     const keyword = await made();
     await billing.refuse(ada.accountId, keyword.id, keyword.watches[0].id, 5);
     const poor = await service.tenant('free');
@@ -200,7 +200,7 @@ describe('credits that run out', () => {
   );
 });
 
-describe('several reasons to rest', () => {
+describe('several reasons to pause', () => {
   it('hold each by itself: the first of them is told, and the keyword runs when all are gone', async () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);

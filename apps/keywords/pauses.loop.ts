@@ -12,15 +12,15 @@ const LOOK_MS = 1000;
 /** Looked after in one round: the others come in the next. */
 const AT_ONCE = 200;
 
-interface Resting {
+interface Paused {
   id: string;
   account_id: string;
 }
 
-/** Begins and ends rests that time or credits decide: schedules that turn, and accounts that have credits again. */
+/** Begins and ends pauses that time or credits decide: schedules that turn, and accounts that have credits again. */
 @Injectable()
-export class RestsLoop implements Loop {
-  readonly name = 'rests';
+export class PausesLoop implements Loop {
+  readonly name = 'pauses';
   private readonly abort = new AbortController();
   private finished: Promise<void> = Promise.resolve();
 
@@ -52,12 +52,12 @@ export class RestsLoop implements Loop {
     try {
       await work();
     } catch (error) {
-      this.log.error({ err: error, ...what }, 'rests could not be looked after');
+      this.log.error({ err: error, ...what }, 'pauses could not be looked after');
     }
   }
 
   private async turnSchedules(): Promise<void> {
-    const due: Resting[] = await this.database.query(
+    const due: Paused[] = await this.database.query(
       `SELECT keyword_id AS id, account_id FROM keywords
        WHERE schedule_turns_at <= $1 ORDER BY schedule_turns_at LIMIT ${AT_ONCE}`,
       [systemClock.now()],
@@ -85,11 +85,11 @@ export class RestsLoop implements Loop {
   }
 
   /**
-   * The oldest first, as far as the account's free credits reach: one that could not pay again would rest at once. Each
+   * The oldest first, as far as the account's free credits reach: one that could not pay again would be paused at once. Each
    * account's first come before any account's second, so that none with many keeps the others waiting.
    */
   private async resumeForCredits(): Promise<void> {
-    const broke: (Resting & { needed: number; free: number })[] = await this.database.query(
+    const broke: (Paused & { needed: number; free: number })[] = await this.database.query(
       `SELECT r.id, r.account_id, r.needed, f.free FROM (
          SELECT keyword_id AS id, account_id, credits_needed AS needed, created_at FROM keywords
          WHERE 'insufficient_credits' = ANY (pauses)

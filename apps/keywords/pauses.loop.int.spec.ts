@@ -3,10 +3,10 @@ import { newId } from '#kernel';
 import { createLogger } from '#telemetry';
 import { fundAccount, until } from '#testing';
 import { startKeywords, type KeywordsUnderTest } from './keywords-under-test.js';
-import { RestsLoop } from './rests.loop.js';
+import { PausesLoop } from './pauses.loop.js';
 
 let keywords: KeywordsUnderTest;
-let loop: RestsLoop | undefined;
+let loop: PausesLoop | undefined;
 beforeAll(async () => {
   keywords = await startKeywords();
 });
@@ -18,13 +18,13 @@ afterAll(() => keywords?.stop());
 
 /** Until then nobody looks: what is decided before falls between the instant and the look. */
 function startLoop(): void {
-  loop = new RestsLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));
+  loop = new PausesLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));
   loop.start();
 }
 
 const pausesOf = async (id: string) => (await keywords.keywordRow(id)).pauses;
 const restsFor = (id: string, ...reasons: string[]) =>
-  until(`it rests for ${reasons.join() || 'nothing'}`, async () => {
+  until(`it is paused for ${reasons.join() || 'nothing'}`, async () => {
     const pauses = await pausesOf(id);
     return pauses.join() === reasons.join();
   });
@@ -89,7 +89,7 @@ describe('a schedule that turned, and that nobody has looked at yet', () => {
 });
 
 describe('credits that arrive', () => {
-  it('go to what is there, not to a watch that was deleted while it rested for them', async () => {
+  it('go to what is there, not to a watch that was deleted while it was paused for them', async () => {
     const accountId = await keywords.open('solo');
     const watchId = await keywords.loneWatch(accountId, 'old');
     const id = await keywords.keyword(accountId);
@@ -102,7 +102,7 @@ describe('credits that arrive', () => {
     await restsFor(id);
   });
 
-  /** Watches that rest and never come back, older than all others: their streams know nothing of them. */
+  /** Watches that are paused and never come back, older than all others: their streams know nothing of them. */
   const stuck = (accountId: string, retired: boolean) =>
     keywords.database.query(
       `INSERT INTO watches (watch_id, account_id, source, criteria, criteria_hash, interval_seconds, webhook_mode,
