@@ -1,0 +1,30 @@
+// `npm run dev [-- arguments]`: builds on every change (nest build --watch) and starts Earshot again with the new code.
+//
+// Not `nest start --watch`: that kills the whole tree of processes at each change, so that the embedded stores end
+// before the services that use them. `node --watch` sends SIGTERM to the program alone, which stops everything in order.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { refuseOldNode } from './node-version.mjs';
+import { prepare, root } from './prepare.mjs';
+
+const tell = (message) => process.stderr.write(`${message}\n`);
+
+refuseOldNode(tell);
+await prepare(tell);
+
+const run = (...args) => spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
+const children = [
+  run('node_modules/@nestjs/cli/bin/nest.js', 'build', '--watch', '--preserveWatchOutput'),
+  run(
+    '--watch',
+    '--watch-preserve-output',
+    join(root, 'dist/apps/earshot/main.js'),
+    ...process.argv.slice(2),
+  ),
+];
+const stop = () => children.forEach((child) => child.kill('SIGTERM'));
+process.on('SIGINT', stop).on('SIGTERM', stop);
+await Promise.race(children.map((child) => once(child, 'exit')));
+stop();
