@@ -12,7 +12,7 @@ import { createLogger } from '#telemetry';
 import { ALL_SERVICES, startProgram, until, type Program } from '#testing';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
-const config = fileURLToPath(new URL('../docs/nats.conf', import.meta.url));
+const config = fileURLToPath(new URL('../deploy/nats/users.conf', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'earshot-permissions-'));
 const USERS = [...ALL_SERVICES, 'cli'] as const;
 type User = (typeof USERS)[number];
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const passwords = USERS.map((user) => [`${user.toUpperCase()}_PASSWORD`, passwordOf(user)]);
   server = spawn(
     findNatsServer() ?? '',
-    ['-c', config, '-a', '127.0.0.1', '-p', String(port), '-sd', directory],
+    ['-c', config, '-a', '127.0.0.1', '-p', String(port), '-js', '-sd', directory],
     { env: Object.fromEntries(passwords) as NodeJS.ProcessEnv, stdio: 'ignore' },
   );
   await until('NATS answers', () =>
@@ -56,7 +56,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe('services with the permissions of docs/nats.conf', () => {
+describe('services with the permissions of deploy/nats/users.conf', () => {
   it('do all of their work', async () => {
     const { simulator } = stage;
     const { api } = customer;

