@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { metricsText } from '#telemetry';
+import { read, readYaml, ROOT } from './deployment-files.js';
+
+interface Rule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; runbook_url: string };
+}
+interface Dashboard {
+  uid: string;
+  panels: { title: string; description: string; targets: { expr: string }[] }[];
+}
+
+const rules = readYaml<{ groups: { rules: Rule[] }[] }>('deploy/prometheus/alerts.yaml').groups.flatMap(
+  (group) => group.rules,
+);
+const dashboardFiles = readdirSync(join(ROOT, 'deploy/grafana/dashboards'));
+const dashboards = dashboardFiles.map(
+  (file) => JSON.parse(read('deploy/grafana/dashboards', file)) as Dashboard,
+);
+const panels = dashboards.flatMap((dashboard) => dashboard.panels);
+const scalers = read('deploy/kubernetes/components/autoscaling/consumers.yaml');
+const expressions = [
+  ...rules.map(({ expr }) => expr),
+  ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+];
+const METRIC = /\b(?:earshot|process|nodejs)_[a-z0-9_]+/g;
+const isPromtoolThere = spawnSync('promtool', ['--version']).error === undefined;
+
+/** The metrics in the tables of docs/operations.md. */
+const documented = new Set(
+  read('docs/operations.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => line.split('|')[1]?.match(METRIC) ?? []),
+);
+
+/** Without what Prometheus adds to the name of a histogram. */
+function metricsIn(text: string): string[] {
+  return (text.match(METRIC) ?? []).map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+}
+
+function promtool(...args: string[]) {
+  const cwd = join(ROOT, 'deploy/prometheus');
+  const { status, stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+}
+
+describe('the metrics', () => {
+  it('in docs/operations.md are those that /metrics has', async () => {
+    const text = await metricsText();
+    const exposed = [...text.matchAll(/^# TYPE (earshot_\w+)/gm)].map(([, name]) => name);
+    expect([...documented].filter((name) => name.startsWith('earshot_')).sort()).toEqual(exposed.sort());
+    for (const name of documented) expect(text).toContain(`# TYPE ${name} `);
+  });
+
+  it('of every alert, dashboard and scaler are in docs/operations.md', () => {
+    const used = [...expressions, scalers].flatMap(metricsIn);
+    expect(used.filter((name) => !documented.has(name))).toEqual([]);
+  });
+
+  it('in docs/operations.md are each on a dashboard, and each of Earshot in an alert', () => {
+    const shown = new Set(panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr))));
+    expect([...documented].filter((name) => !shown.has(name))).toEqual([]);
+    const watched = new Set(rules.flatMap(({ expr }) => metricsIn(expr)));
+    // What was charged by source and operation is for looking at; whether anything is charged is watched by movements.
+    const only = [...documented].filter((name) => name.startsWith('earshot_') && !watched.has(name));
+    expect(only).toEqual(['earshot_charged_credits_total']);
+  });
+});
+
+describe('the alerts', () => {
+  it('have each a severity, a summary and a section of their own in the runbook', () => {
+    const sections = [...read('docs/runbook.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+    expect(sections).toEqual(rules.map(({ alert }) => alert));
+    for (const { alert, labels, annotations } of rules) {
+      expect(['critical', 'warning']).toContain(labels.severity);
+      expect(annotations.summary).not.toBe('');
+      expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    }
+  });
+
+  it.skipIf(!isPromtoolThere)('pass promtool check rules (skipped where promtool is not installed)', () => {
+    expect(promtool('check', 'rules', '--lint-fatal', 'alerts.yaml')).toMatchObject({ status: 0 });
+    expect(promtool('check', 'config', '--syntax-only', 'prometheus.yml')).toMatchObject({ status: 0 });
+  });
+
+  it.skipIf(!isPromtoolThere)('pass their unit tests (skipped where promtool is not installed)', () => {
+    expect(promtool('test', 'rules', 'alerts.test.yaml')).toMatchObject({ status: 0 });
+  });
+});
+
+describe('the dashboards', () => {
+  it('have each an id that is their file name, and say in each panel what it shows', () => {
+    expect(dashboards.map(({ uid }) => `${uid}.json`)).toEqual(dashboardFiles);
+    for (const { title, description } of panels) expect([title, description !== '']).toEqual([title, true]);
+  });
+
+  it.skipIf(!isPromtoolThere)(
+    'ask in PromQL that Prometheus can parse (skipped where promtool is not installed)',
+    () => {
+      const groups = [
+        { name: 'panels', rules: expressions.map((expr, n) => ({ record: `panel:${n}`, expr })) },
+      ];
+      const directory = mkdtempSync(join(tmpdir(), 'earshot-panels-'));
+      const file = join(directory, 'panels.yaml');
+      writeFileSync(file, JSON.stringify({ groups }));
+      const { status, said } = promtool('check', 'rules', file);
+      rmSync(directory, { recursive: true });
+      expect([status, said]).toEqual([0, expect.stringContaining(`${expressions.length} rules found`)]);
+    },
+  );
+});
