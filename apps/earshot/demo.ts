@@ -10,8 +10,8 @@ import { presentSigningSecret } from './sealed-secrets.js';
 const SIMULATOR_PORT = 8090;
 /** How often a listing of the simulated market becomes cheaper, and another one is sold. */
 const MARKET_MS = 45_000;
-/** What the simulated world remembers of each source, in the memory of the demo: the newest hour. */
-const KEPT = { posts: 1_000, deliveries: 200, requests: 1_000 };
+/** What the simulated world remembers of each source, in the memory of the demo: the newest quarter of an hour. */
+const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
 /** Of the newest listings: those that watches follow. */
 const LISTINGS_IN_SIGHT = 30;
 
