@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { ItemSchema } from '#contracts';
 import { UpstreamError, type UpstreamErrorKind } from '#sources';
+import { metricsText } from '#telemetry';
 import { Upstream } from '../polling-under-test.js';
 import { Lane, type LaneParts } from './lane.js';
 import { NOTHING_LEARNED, type LaneMemory } from './lane-memory.js';
@@ -242,5 +243,19 @@ describe('the health of a lane', () => {
     expect(trouble).toBe('');
     await lane.failed(faultOf('server_error'), 'c');
     expect(trouble).toBe('3 searches in a row could not be read (server_error); their activity says why');
+  });
+});
+
+describe('the metrics of a lane', () => {
+  const published = async (name: string) =>
+    (await metricsText()).split('\n').filter((line) => line.includes(`lane="${name}"`)).length;
+
+  it('end with the lane, also when a search fails after the stop', async () => {
+    const lane = laneOn(new Upstream(), { name: 'hackernews:7' });
+    expect(await published('hackernews:7')).toBe(2);
+    lane.stop();
+    expect(await published('hackernews:7')).toBe(0);
+    await lane.failed(faultOf('server_error'), 'a');
+    expect(await published('hackernews:7')).toBe(0);
   });
 });

@@ -152,6 +152,7 @@ export class Lane {
   /** Sends nothing any more: what waits for the budget waits no longer, and is not asked. */
   stop(): void {
     this.abort.abort();
+    this.publish();
   }
 
   /** A door onto the same upstream that tells `budget` of its requests as well: for lookups. */
@@ -297,6 +298,12 @@ export class Lane {
 
   private publish(): void {
     const labels = { source: this.source, lane: this.name };
+    if (this.abort.signal.aborted) {
+      // Another replica publishes the lane from now on: our last values would contradict it for as long as we live.
+      metrics.laneBlockedUntil.remove(labels);
+      metrics.sourceHealthy.remove(labels);
+      return;
+    }
     metrics.laneBlockedUntil.set(labels, this.blockedForMs > 0 ? this.blockedUntilMs / 1000 : 0);
     metrics.sourceHealthy.set(labels, this.health.state.trouble === '' ? 1 : 0);
   }
