@@ -1,0 +1,50 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Clock } from '#kernel';
+import type { Logger } from '#telemetry';
+import { BadKeys, MOST_BAD_KEYS } from './bad-keys.js';
+
+const FAULT = 'the API key is not valid';
+
+/** Ten seconds into a minute. */
+function badKeys(at = new Date('2026-03-04T05:06:10Z')) {
+  const log = { info: vi.fn(), warn: vi.fn() };
+  const clock = { now: () => at } as Clock;
+  return { keys: new BadKeys(log as unknown as Logger, clock), log, at };
+}
+
+describe('requests without a good API key', () => {
+  it('are each logged at info with their address and what was wrong', () => {
+    const { keys, log } = badKeys();
+    keys.note('192.0.2.7', FAULT);
+    keys.note('2001:db8::1', FAULT);
+    expect(log.info.mock.calls.map(([fields]) => fields as object)).toEqual([
+      { address: '192.0.2.7', fault: FAULT },
+      { address: '2001:db8::1', fault: FAULT },
+    ]);
+    expect(log.warn).not.toHaveBeenCalled();
+  });
+
+  it('are refused after sixty until the minute ends, which is logged once', () => {
+    const { keys, log, at } = badKeys();
+    for (let n = 1; n < MOST_BAD_KEYS; n += 1) keys.note('192.0.2.7', FAULT);
+    expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();
+    keys.note('192.0.2.7', FAULT);
+    keys.note('192.0.2.7', FAULT);
+    expect(keys.retryAfterSeconds('192.0.2.7')).toBe(50);
+    expect(keys.retryAfterSeconds('192.0.2.8')).toBeUndefined();
+    expect(log.warn).toHaveBeenCalledTimes(1);
+    at.setSeconds(60);
+    expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();
+  });
+
+  it('are counted together for one /64 of IPv6, and for both spellings of one IPv4 address', () => {
+    const { keys } = badKeys();
+    for (let n = 0; n < MOST_BAD_KEYS; n += 1) {
+      keys.note(`2001:db8::${n.toString(16)}`, FAULT);
+      keys.note(n % 2 ? '192.0.2.7' : '::ffff:192.0.2.7', FAULT);
+    }
+    expect(keys.retryAfterSeconds('2001:db8::ffff')).toBe(50);
+    expect(keys.retryAfterSeconds('2001:db8:0:1::1')).toBeUndefined();
+    expect(keys.retryAfterSeconds('192.0.2.7')).toBe(50);
+  });
+});
