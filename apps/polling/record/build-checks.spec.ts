@@ -340,6 +340,16 @@ describe('the check of one watch', () => {
     expect(parts[0]?.warnings).toContain('2 of 3 new items could not be stored, and were left out');
   });
 
+  it('cuts what was observed where no message could carry it', () => {
+    const value = { engine: 'openai', text: 'x'.repeat(2 * 1024 * 1024) };
+    const parts = check(watchOf(), [], [], searchOf('ai_answers'), {
+      observations: [{ kind: { case: 'answer' as const, value } }],
+    });
+    const kept = parts.flatMap(({ observations }) => observations).map(({ kind }) => kind);
+    expect(kept).toMatchObject([{ case: 'answer', value: { engine: 'openai' } }]);
+    for (const part of parts) expect(toBinary(CheckSchema, part).length).toBeLessThan(600 * 1024);
+  });
+
   it('keeps its notes and its reason short', () => {
     const long = 'x'.repeat(1024 * 1024);
     const [one] = check(watchOf(), [], [], searchOf(), { warnings: Array.from({ length: 500 }, () => long) });
