@@ -25,7 +25,7 @@ import { CheckRecorder } from './record/check-recorder.js';
 import type { DueSearch, DueWatch } from './due/due-work.js';
 import { LaneWorker } from './lanes/lane-worker.js';
 import { Lane } from './lanes/lane.js';
-import { NOTHING_LEARNED } from './lanes/lane-memory.js';
+import { NOTHING_LEARNED, type LaneMemory } from './lanes/lane-memory.js';
 import { scheduleProjection } from './projections/schedule.projection.js';
 
 // For specs only: due work in real stores, and an upstream that a spec fills.
@@ -255,11 +255,12 @@ export function priced(search: DueSearch, watch: DueWatch): PricedCheck {
   return { search, watch, price: checkPriceOf({}, search, watch), matchMode: search.match };
 }
 
-/** A worker on the first lane of the upstream. */
+/** A worker on the first lane of the upstream. `learned`: what the lane has stored of its health, oldest first. */
 export function workerOn(
   upstream: Upstream,
   { database, store }: PollingStores,
-): { worker: LaneWorker; lane: Lane; recorder: CheckRecorder } {
+): { worker: LaneWorker; lane: Lane; recorder: CheckRecorder; learned: LaneMemory[] } {
+  const learned: LaneMemory[] = [];
   const lane = new Lane({
     name: 'hackernews:0',
     connector: upstream.connector,
@@ -267,8 +268,9 @@ export function workerOn(
     http: upstream.http,
     lanes: 1,
     memory: NOTHING_LEARNED,
-    remember: async () => {},
+    remember: async (memory) => void learned.push(memory),
   });
   const recorder = new CheckRecorder(database, store, () => Date.now());
-  return { lane, recorder, worker: new LaneWorker(lane, database, recorder, systemClock, 20, log) };
+  const worker = new LaneWorker(lane, database, recorder, systemClock, 20, log);
+  return { lane, recorder, worker, learned };
 }

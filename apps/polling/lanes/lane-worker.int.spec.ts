@@ -184,6 +184,26 @@ describe('the work on a lane', () => {
     expect(rows).toEqual([{ late: true }]);
   });
 
+  it('stores that the source is not well when a check cannot be stored, although the read went well', async () => {
+    await worker.stop();
+    const { worker: other, recorder, learned } = workerOn(upstream, stores);
+    worker = other;
+    const record = recorder.record.bind(recorder);
+    recorder.record = (checks, ...rest) =>
+      record(
+        checks.map((one) => ({
+          ...one,
+          parts: () => one.parts().map((part) => ({ ...part, itemsSeen: 1.5 })),
+        })),
+        ...rest,
+      );
+    worker.start();
+    const [check] = await tick(await stores.watch());
+    expect(check?.failure?.kind).toBe('unknown_shape');
+    const trouble = await until('the trouble is stored', () => learned.at(-1)?.trouble || undefined);
+    expect(trouble).toBe('hackernews answered something that could not be stored');
+  });
+
   it('lets a watch with a longer interval miss nothing between its ticks', async () => {
     const often = await stores.watch({ intervalSeconds: 60 });
     const seldom = await stores.watch({ intervalSeconds: 3600 });

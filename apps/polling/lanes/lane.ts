@@ -193,8 +193,10 @@ export class Lane {
    */
   async failed(error: UpstreamError, searchKey: string): Promise<Date | undefined> {
     if (error.reach === 'search') return undefined;
+    const wasWell = this.health.state.trouble === '';
     if (!this.health.failed(error, searchKey)) {
-      await this.remember(false);
+      // The read itself may have gone well, and have been written down, a moment before.
+      await this.remember(wasWell && this.health.state.trouble !== '');
       return undefined;
     }
     const { failures } = this.health.state;
