@@ -109,15 +109,22 @@ function faultsOf(errors: readonly ValidationError[], parent = ''): Fault[] {
       : parent === ''
         ? error.property
         : `${parent}.${error.property}`;
-    const own = messagesOf(error).flatMap(({ rule, message }) =>
-      rule === 'nestedValidation' && Array.isArray(error.value)
+    const own = messagesOf(error).flatMap(({ rule, message }) => {
+      if (rule === 'elements') return message.split('\n').map((line) => ofElement(path, line));
+      return rule === 'nestedValidation' && Array.isArray(error.value)
         ? error.value.flatMap((item: unknown, n) =>
             typeof item === 'object' && item !== null ? [] : [{ path: `${path}[${n}]`, message }],
           )
-        : [{ path, message }],
-    );
+        : [{ path, message }];
+    });
     return [...own, ...faultsOf(error.children ?? [], path)];
   });
+}
+
+/** The fault in one line of the rule `Elements`: `[3] must be a string`. */
+function ofElement(path: string, line: string): Fault {
+  const end = line.indexOf(' ');
+  return { path: path + line.slice(0, end), message: line.slice(end + 1) };
 }
 
 /** What is wrong with one key. A missing value, or one of the wrong type, breaks every rule at once: one says enough. */

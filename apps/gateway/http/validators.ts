@@ -100,6 +100,29 @@ export function Check(
   };
 }
 
+/**
+ * A rule for each element of a list: `test` returns what is wrong with one, or nothing. The message has a line for each
+ * fault, with the index before it, which `readBody` puts into the path.
+ */
+export function Elements(test: (element: unknown) => string | undefined): PropertyDecorator {
+  const faults = (value: unknown): string[] =>
+    (Array.isArray(value) ? value : []).flatMap((element, index) => {
+      const fault = test(element);
+      return fault === undefined ? [] : [`[${index}] ${fault}`];
+    });
+  return (target, property) => {
+    registerDecorator({
+      name: 'elements',
+      target: target.constructor,
+      propertyName: String(property),
+      validator: {
+        validate: (value: unknown) => faults(value).length === 0,
+        defaultMessage: (args?: ValidationArguments) => faults(args?.value).join('\n'),
+      },
+    });
+  };
+}
+
 function ownerOf(args: ValidationArguments | undefined): Record<string, unknown> {
   return (args?.object ?? {}) as Record<string, unknown>;
 }

@@ -11,6 +11,7 @@ import {
   IsPositive,
   IsString,
   Length,
+  length,
   Max,
   MaxLength,
   Min,
@@ -21,6 +22,7 @@ import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contrac
 import {
   AsItCame,
   Check,
+  Elements,
   Id,
   jsonSizeFault,
   ListOf,
@@ -31,12 +33,18 @@ import {
 
 /** Far more terms than any plan allows: the plan's own limit is told by the plan. */
 const MOST_TERMS = 500;
+const LONGEST_TERM = 60;
 /** Of JSON. They are kept with each search of a keyword, in one message. */
 const MOST_FILTERS_KIB = 16;
 /** The largest number of a page, and of rows on one, that can be stored. */
 const MOST_PAGE = 2 ** 31 - 1;
 /** A year. */
 export const LONGEST_INTERVAL_SECONDS = 31_536_000;
+
+function termFault(term: unknown): string | undefined {
+  if (typeof term !== 'string') return 'must be a string';
+  return length(term, 1, LONGEST_TERM) ? undefined : `must hold 1 to ${LONGEST_TERM} characters`;
+}
 
 class CriteriaFieldsDto {
   @Optional() @IsString() @MaxLength(512) query?: string;
@@ -56,8 +64,7 @@ class CriteriaFieldsDto {
   @IsArray()
   @ArrayMinSize(2, { message: 'must hold at least 2 terms; a single one goes into query' })
   @ArrayMaxSize(MOST_TERMS)
-  @IsString({ each: true })
-  @Length(1, 60, { each: true })
+  @Elements(termFault)
   terms?: string[];
   @Optional() @IsString() @Length(1, 16) repliesTo?: string;
 }

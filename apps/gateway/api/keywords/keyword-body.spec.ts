@@ -217,8 +217,9 @@ describe('the create body of a keyword', () => {
       },
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
-        // An element of a list of words is told under the list.
-        expect([...new Set(paths)]).toEqual([path]);
+        // A term is named by its index, an element of another list of words by the list.
+        const listPaths = paths.map((one) => one.replace(/^(globalCriteria\.terms)\[\d+\]$/, '$1'));
+        expect([...new Set(listPaths)]).toEqual([path]);
       },
     );
   });
@@ -253,6 +254,21 @@ describe('the create body of a keyword', () => {
       'name',
       'sources[0].searches[0].label',
       'vipAuthors[1].handle',
+    ]);
+  });
+
+  it('names the index of each term that is at fault', () => {
+    const terms = ['a', 5, 'x'.repeat(61), '', ['b']];
+    expect(faultsOfKeyword({ ...leastKeyword(), globalCriteria: { market: 'm', terms } })).toEqual([
+      { path: 'globalCriteria.terms[1]', message: 'must be a string' },
+      { path: 'globalCriteria.terms[2]', message: 'must hold 1 to 60 characters' },
+      { path: 'globalCriteria.terms[3]', message: 'must hold 1 to 60 characters' },
+      { path: 'globalCriteria.terms[4]', message: 'must be a string' },
+    ]);
+    const twins = ['a', ' \t', 'b', 'A'];
+    expect(faultsOfKeyword({ ...leastKeyword(), globalCriteria: { market: 'm', terms: twins } })).toEqual([
+      { path: 'globalCriteria.terms[1]', message: 'must not be blank' },
+      { path: 'globalCriteria.terms[3]', message: 'is the same term as terms[0]' },
     ]);
   });
 
