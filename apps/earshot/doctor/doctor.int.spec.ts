@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openClickHouse, type ClickHouseClient } from '#clickhouse';
+import { newId } from '#kernel';
+import { connectBus, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import { SecretBox } from '#secrets';
+import { createLogger } from '#telemetry';
+import { isolateStores, programEnv, type IsolatedStores } from '#testing';
+import { examine, type Finding } from './doctor.js';
+
+let stores: IsolatedStores;
+let bus: Bus;
+let database: Database;
+let clickhouse: ClickHouseClient;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  stores = await isolateStores(inject('stores'));
+  env = programEnv(stores);
+  bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+  database = await openDatabase(stores.databaseUrl, 'spec');
+  clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+});
+afterAll(async () => {
+  await clickhouse?.close();
+  await bus?.close();
+  await database?.destroy();
+  await stores?.drop();
+});
+
+/** What is not well. */
+async function faults(): Promise<Omit<Finding, 'ok'>[]> {
+  const findings = await examine({ bus, database, clickhouse, env }, 100);
+  return findings.flatMap(({ ok, ...finding }) => (ok ? [] : [finding]));
+}
+
+describe('doctor', () => {
+  it('finds nothing in an installation that is well', async () => {
+    expect(await faults()).toEqual([]);
+  });
+
+  it('finds tables that are ahead of their stream, and says to put NATS back from a backup', async () => {
+    await database.query(`INSERT INTO projection_positions VALUES ('keywords-v1', 'keywords.a.b', 7)`);
+    expect(await faults()).toEqual([
+      {
+        check: 'streams hold what the tables show',
+        detail: "KEYWORDS ends at 0, followed up to 7: put NATS' directory back from a backup",
+      },
+    ]);
+    await database.query('DELETE FROM projection_positions');
+  });
+
+  it('finds messages that were set aside, and says how to list them', async () => {
+    const { seq } = await bus.js.publish('parked.CHECKS.spec', 'x');
+    expect(await faults()).toEqual([
+      { check: 'no message is set aside', detail: '1: npm run -s cli -- parked list shows them' },
+    ]);
+    await bus.jsm.streams.deleteMessage('PARKED', seq);
+  });
+
+  it('finds accounts whose secret the master key does not open, the previous secret included', async () => {
+    const [own, foreign] = [env.MASTER_KEY ?? '', 'ab'.repeat(32)].map((key) => new SecretBox(key).seal('s'));
+    const accountId = newId();
+    await database.query(
+      `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, previous_signing_secret_encrypted, created_at)
+       VALUES ($1, 'a@example.org', 'free', $2, $3, now())`,
+      [accountId, own, foreign],
+    );
+    expect(await faults()).toEqual([
+      {
+        check: 'the master key opens every stored secret',
+        detail: expect.stringContaining(accountId) as string,
+      },
+    ]);
+    await database.query('UPDATE accounts SET previous_signing_secret_encrypted = NULL');
+    expect(await faults()).toEqual([]);
+  });
+});
