@@ -175,6 +175,14 @@ describe('the ordinary client', () => {
   });
 });
 
+it('the engine behind the bridge has the rights of the services and no others', async () => {
+  const grants = (await rows<Record<string, string>>('SHOW GRANTS')).flatMap(Object.values).join('\n');
+  expect(grants).toContain('SELECT, INSERT');
+  expect(grants).not.toMatch(
+    /\b(ALL|FILE|URL|REMOTE|SOURCES|SYSTEM|CREATE FUNCTION|CREATE USER|GRANT OPTION)\b/,
+  );
+});
+
 describe('between requests', () => {
   it('no setting stays: a token of one insert does not swallow the next', async () => {
     await client.command({
