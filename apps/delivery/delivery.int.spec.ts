@@ -227,6 +227,14 @@ describe('a delivery', () => {
     await delivery.makeDue();
     await until('it is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
     expect((await endpointOf(url))?.disabled_reason).toBe('nothing but failures for 5 days');
+    // What `channel.disabled` is made of.
+    const record = (await delivery.attemptsOf(eventId)).find(({ endpointDisabled }) => endpointDisabled);
+    expect(record?.endpointDisabled).toMatchObject({
+      url,
+      reason: 'nothing but failures for 5 days',
+      failures: 2,
+      lastStatusCode: 503,
+    });
   });
 
   it('that goes well ends the time of failures', async () => {

@@ -39,6 +39,10 @@ it('there are lookups of tweets, accounts, and what belongs to an account', () =
   ]);
 });
 
+it('lookups are counted apart from searches, and eight of a kind may be asked at once', () => {
+  expect(connector.lookupsApart?.burst).toBeGreaterThanOrEqual(8);
+});
+
 describe('a lookup of tweets', () => {
   it('gives those that are there in the order asked for, and says of each other one why not', async () => {
     const found = [tweetRecord(2, SPEC_NOW), tweetRecord(1, SPEC_NOW)];
