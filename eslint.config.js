@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'libs/contracts/gen/', '.data/'] },
+  { ignores: ['dist/', 'dist-test/', 'node_modules/', 'libs/contracts/gen/', '.data/'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {
@@ -24,11 +24,14 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['**/*.cjs'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   {
     files: ['**/*.{js,mjs,cjs}'],
     languageOptions: {
       globals: {
         module: 'writable',
+        require: 'readonly',
+        __dirname: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',

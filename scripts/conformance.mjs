@@ -1,9 +1,9 @@
-// Which test holds which rule of the interface: `npm run -s conformance` writes docs/conformance.md from the tags of
+// Which test holds which rule of the interface: `npm run -s conformance` writes docs/conformance.md from the titles of
 // the tests, `npm run -s conformance:check` fails when the file is out of date or a rule has no test.
+import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createVitest } from 'vitest/node';
+import ts from 'typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const file = `${root}docs/conformance.md`;
@@ -20,29 +20,62 @@ if (process.argv.includes('--check')) {
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length > 0 ? 1 : 0;
 
-/** Titles of the tests of each tag. Files are parsed, not run: no stores are needed. */
+/** Titles of the tests of each rule. Files are parsed, not run: no stores are needed. */
 async function testsByRule() {
-  const vitest = await createVitest('test', { watch: false, root });
   const found = new Map();
-  try {
-    const modules = await vitest.experimental_parseSpecifications(await vitest.globTestSpecifications());
-    for (const module of modules)
-      for (const test of module.children.allTests())
-        for (const tag of test.tags) {
-          const title = `${relative(root, module.moduleId)}: ${test.fullName.replaceAll(' > ', ' › ')}`;
-          found.set(tag, [...(found.get(tag) ?? []), title]);
-        }
-  } finally {
-    await vitest.close();
-  }
+  for (const spec of specFiles())
+    for (const { titles, ids } of testsOf(ts.createSourceFile(spec, await readFile(root + spec, 'utf8'), 99)))
+      for (const id of ids) found.set(id, [...(found.get(id) ?? []), `${spec}: ${titles.join(' › ')}`]);
   return found;
+}
+
+function specFiles() {
+  return ['apps', 'libs', 'test', 'bench'].flatMap((folder) =>
+    readdirSync(root + folder, { recursive: true })
+      .filter((path) => path.endsWith('.spec.ts'))
+      .map((path) => `${folder}/${path}`),
+  );
+}
+
+/** The tests of a file: the titles from the outermost suite to the test, and the rules that these name. */
+function testsOf(source) {
+  const tests = [];
+  const visit = (node, titles, ids) => {
+    const block = ts.isCallExpression(node) ? blockOf(node, source) : undefined;
+    if (block) {
+      titles = [...titles, block.title];
+      ids = [...ids, ...block.ids];
+      if (block.kind === 'it') tests.push({ titles, ids });
+    }
+    ts.forEachChild(node, (child) => visit(child, titles, ids));
+  };
+  visit(source, [], []);
+  return tests;
+}
+
+/** What `it('title [a.rule, another.rule]', …)` or `describe(…)` says; undefined for every other call. */
+function blockOf(call, source) {
+  const kind = nameOf(call.expression);
+  const [title] = call.arguments;
+  if (kind !== 'it' && kind !== 'describe') return undefined;
+  if (!title || !(ts.isStringLiteralLike(title) || ts.isTemplateExpression(title))) return undefined;
+  const text = ts.isTemplateExpression(title) ? title.getText(source).slice(1, -1) : title.text;
+  const [, words, ids] = /^(.*?)(?: \[([\w-]+\.[\w.-]+(?:, [\w.-]+)*)\])?$/s.exec(text);
+  return { kind, title: words, ids: ids?.split(', ') ?? [] };
+}
+
+/** `it` of `it`, `it.each(…)` and `(… ? it : it.skip)`. */
+function nameOf(node) {
+  if (ts.isIdentifier(node)) return node.text;
+  if (ts.isConditionalExpression(node)) return nameOf(node.whenTrue);
+  return node.expression && nameOf(node.expression);
 }
 
 function faultsOf(found) {
   const ids = Object.values(rules).flatMap((section) => Object.keys(section));
   return [
-    ...ids.filter((id) => !found.has(id) && !later[id]).map((id) => `no test has the tag of the rule ${id}`),
-    ...[...found.keys()].filter((tag) => !ids.includes(tag)).map((tag) => `there is no rule ${tag}`),
+    ...ids.filter((id) => !found.has(id) && !later[id]).map((id) => `no test names the rule ${id}`),
+    ...[...found.keys()].filter((id) => !ids.includes(id)).map((id) => `there is no rule ${id}`),
     ...Object.keys(later)
       .filter((id) => found.has(id) || !ids.includes(id))
       .map((id) => `${id} awaits nothing any more: strike it from test/rules.json`),
@@ -60,9 +93,9 @@ function pageOf(found) {
   return [
     '# Conformance',
     '',
-    'Which tests hold each rule of the interface specification and of the contract. Rules stand in `test/rules.json`; a',
-    'test names those that it holds in its `tags`, and this page is made of them by `npm run -s conformance`. One rule’s',
-    'tests alone: `npx vitest run --tags-filter=errors.quota`.',
+    'Which tests check each rule of the interface specification and of the contract. The rules are in `test/rules.json`. The',
+    'title of a test ends with the rules that it checks, and `npm run -s conformance` makes this page of the titles. The',
+    'tests of one rule: `npm test -- -t errors.quota`.',
     '',
     ...sections.flatMap((section) => [section, '']),
   ].join('\n');

@@ -16,7 +16,7 @@ const TARGETS = {
   start: { program: 'dist/apps/earshot/main.js', args: [] },
   cli: { program: 'dist/apps/earshot/cli.js', args: [] },
   config: { program: 'dist/apps/earshot/cli.js', args: ['config'] },
-  test: { program: 'node_modules/vitest/vitest.mjs', args: ['run'], before: ensureNats },
+  test: { program: 'node_modules/jest/bin/jest.js', args: [], before: ensureNats },
 };
 
 const PARENT_POLL_MS = 500;

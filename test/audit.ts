@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { systemClock, type Clock } from '#kernel';
 import { connectBus } from '#messaging';
 import { openDatabase } from '#postgres';

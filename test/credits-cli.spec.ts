@@ -1,13 +1,19 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { openDatabase } from '#postgres';
-import { isolateStores, programEnv, startProgram, type IsolatedStores, type Program } from '#testing';
+import {
+  checkout,
+  type IsolatedStores,
+  isolateStores,
+  type Program,
+  programEnv,
+  startProgram,
+} from '#testing';
 
 let stores: IsolatedStores;
 let billing: Program;
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   billing = await startProgram('billing', programEnv(stores));
 });
 afterAll(async () => {
@@ -15,7 +21,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-const program = fileURLToPath(new URL('../dist/apps/earshot/cli.js', import.meta.url));
+const program = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
 
 /** What the command line printed, and its exit code. */
 function cli(...words: string[]): Promise<{ code: number; out: string; errors: string }> {
@@ -31,40 +37,36 @@ async function account(plan: string): Promise<string> {
   return (JSON.parse(out) as { accountId: string }).accountId;
 }
 
-it(
-  'credits are granted, shown and audited, each with what it says on standard output alone',
-  { timeout: 60_000 },
-  async () => {
-    const accountId = await account('free');
-    const granted = await cli(
-      'credits',
-      'grant',
-      '--account',
-      accountId,
-      '--amount',
-      '500',
-      '--note',
-      'thanks',
-    );
-    expect(granted).toEqual({
-      code: 0,
-      out: expect.stringMatching(/^\{"packId":"[0-9a-f-]{36}","amount":500,"creditsRemaining":3500\}\n$/),
-      errors: '',
-    });
-    await cli('accounts', 'change-plan', '--account', accountId, '--plan', 'solo');
-    const shown = await cli('credits', 'show', '--account', accountId);
-    expect(JSON.parse(shown.out)).toMatchObject({
-      accountId,
-      plan: 'solo',
-      monthlyAllowance: 60_000,
-      creditsRemaining: 60_500,
-      creditsHeld: 0,
-    });
-    const audited = await cli('credits', 'audit', '--account', accountId);
-    expect(audited).toMatchObject({ code: 0, errors: '' });
-    expect(audited.out).toMatch(/\n3 movements, 0 of them charges; balance 60500\nEverything agrees\.\n$/);
-  },
-);
+it('credits are granted, shown and audited, each with what it says on standard output alone', async () => {
+  const accountId = await account('free');
+  const granted = await cli(
+    'credits',
+    'grant',
+    '--account',
+    accountId,
+    '--amount',
+    '500',
+    '--note',
+    'thanks',
+  );
+  expect(granted).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^\{"packId":"[0-9a-f-]{36}","amount":500,"creditsRemaining":3500\}\n$/),
+    errors: '',
+  });
+  await cli('accounts', 'change-plan', '--account', accountId, '--plan', 'solo');
+  const shown = await cli('credits', 'show', '--account', accountId);
+  expect(JSON.parse(shown.out)).toMatchObject({
+    accountId,
+    plan: 'solo',
+    monthlyAllowance: 60_000,
+    creditsRemaining: 60_500,
+    creditsHeld: 0,
+  });
+  const audited = await cli('credits', 'audit', '--account', accountId);
+  expect(audited).toMatchObject({ code: 0, errors: '' });
+  expect(audited.out).toMatch(/\n3 movements, 0 of them charges; balance 60500\nEverything agrees\.\n$/);
+}, 60_000);
 
 it('an audit that finds something ends with exit code 1', async () => {
   const accountId = await account('growth');

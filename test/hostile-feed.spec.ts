@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startProgram, until, type Program } from '#testing';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 

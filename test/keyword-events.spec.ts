@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startProgram, until, type Program } from '#testing';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
@@ -31,81 +30,73 @@ const told = (hook: string) =>
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
 
 describe('a keyword that is paused, and runs again', () => {
-  it(
-    'says so to who wants to hear it, in the envelope of every event',
-    { timeout: 60_000, tags: ['states.pause-events', 'keywords.pause-told', 'states.attempt-recorded'] },
-    async () => {
-      const events = { webhookEvents: ['keyword.paused', 'keyword.resumed'] };
-      const keyword = await watchKeyword(customer.api, keywordBody('vocal', events));
-      const silent = await watchKeyword(customer.api, keywordBody('silent'));
-      for (const verb of ['pause', 'resume'])
-        for (const { id } of [silent, keyword])
-          expect((await customer.api.post(`/v1/keywords/${id}/${verb}`, {})).status).toBe(200);
-      const both = await until('both are told', () => {
-        const all = told('vocal');
-        return all.length >= 2 && all;
-      });
-      const [paused, resumed] = events.webhookEvents.map((type) => both.find((event) => event.type === type));
-      expect(paused).toEqual({
-        id: expect.any(String),
-        type: 'keyword.paused',
-        watchId: null,
-        keywordId: keyword.id,
-        ...Object.fromEntries(
-          ['listing', 'tweet', 'post', 'video', 'item', 'article', 'answer', 'previousPrice', 'ai'].map(
-            (key) => [key, null],
-          ),
+  it('says so to who wants to hear it, in the envelope of every event [states.pause-events, keywords.pause-told, states.attempt-recorded]', async () => {
+    const events = { webhookEvents: ['keyword.paused', 'keyword.resumed'] };
+    const keyword = await watchKeyword(customer.api, keywordBody('vocal', events));
+    const silent = await watchKeyword(customer.api, keywordBody('silent'));
+    for (const verb of ['pause', 'resume'])
+      for (const { id } of [silent, keyword])
+        expect((await customer.api.post(`/v1/keywords/${id}/${verb}`, {})).status).toBe(200);
+    const both = await until('both are told', () => {
+      const all = told('vocal');
+      return all.length >= 2 && all;
+    });
+    const [paused, resumed] = events.webhookEvents.map((type) => both.find((event) => event.type === type));
+    expect(paused).toEqual({
+      id: expect.any(String),
+      type: 'keyword.paused',
+      watchId: null,
+      keywordId: keyword.id,
+      ...Object.fromEntries(
+        ['listing', 'tweet', 'post', 'video', 'item', 'article', 'answer', 'previousPrice', 'ai'].map(
+          (key) => [key, null],
         ),
-        occurredAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
-        data: { reason: 'user', creditsRemaining: expect.any(Number) },
-      });
-      expect(resumed).toMatchObject({ type: 'keyword.resumed', data: { reason: 'user' } });
-      expect(stage.simulator.receiver.deliveries('vocal').every(({ verified }) => verified)).toBe(true);
-      expect(told('silent')).toEqual([]);
-      const path = `/v1/keywords/${keyword.id}/activity?limit=500`;
-      const record = await until('its delivery is in the activity', async () => {
-        const { activity } = (await customer.api.get(path)).body;
-        return activity.find(({ eventId }: { eventId?: string }) => eventId === paused?.id);
-      });
-      expect(record).toMatchObject({
-        type: 'webhook.delivered',
-        source: null,
-        watchId: null,
-        statusCode: 200,
-      });
-    },
-  );
+      ),
+      occurredAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      data: { reason: 'user', creditsRemaining: expect.any(Number) },
+    });
+    expect(resumed).toMatchObject({ type: 'keyword.resumed', data: { reason: 'user' } });
+    expect(stage.simulator.receiver.deliveries('vocal').every(({ verified }) => verified)).toBe(true);
+    expect(told('silent')).toEqual([]);
+    const path = `/v1/keywords/${keyword.id}/activity?limit=500`;
+    const record = await until('its delivery is in the activity', async () => {
+      const { activity } = (await customer.api.get(path)).body;
+      return activity.find(({ eventId }: { eventId?: string }) => eventId === paused?.id);
+    });
+    expect(record).toMatchObject({
+      type: 'webhook.delivered',
+      source: null,
+      watchId: null,
+      statusCode: 200,
+    });
+  }, 60_000);
 });
 
 describe('a search that is started over', () => {
-  it(
-    'records what is there in silence, and tells what comes after',
-    { timeout: 60_000, tags: ['states.started-over-silently', 'keywords.baseline', 'states.check-recorded'] },
-    async () => {
-      const { world } = stage.simulator;
-      world.publish('hackernews', { kind: 'comment', text: 'The teal walrus of old' });
-      const keyword = await watchKeyword(customer.api, keywordBody('ochre'));
-      const query = { globalCriteria: { market: 'global', query: 'teal walrus' } };
-      const { body } = await customer.api.patch(`/v1/queries/${keyword.id}`, query);
-      const [watch] = body.watches;
-      expect(body.resetSearches).toMatchObject([
-        { previousWatchId: keyword.watches[0]?.id, watchId: watch.id },
-      ]);
-      await until('it has had its first poll', async () => {
-        const { body: now } = await customer.api.get(`/v1/keywords/${keyword.id}`);
-        return now.watches[0].lastStatus === 'completed';
-      });
-      world.publish('hackernews', { kind: 'comment', text: 'A new teal walrus' });
-      const mentions = await until('the new one is readable', async () => {
-        const { body: results } = await customer.api.get(`/v1/keywords/${keyword.id}/results`);
-        return results.data.length > 0 && results.data;
-      });
-      expect(mentions.map(({ text }: { text: string }) => text)).toEqual(['A new teal walrus']);
-      await until('it is delivered', () => told('ochre').length > 0);
-      expect(told('ochre').map(({ id }) => id)).toEqual([mentions[0].id]);
-      const { body: activity } = await customer.api.get(`/v1/keywords/${keyword.id}/activity?limit=500`);
-      const first = activity.activity.filter((one: { watchId: string }) => one.watchId === watch.id).at(-1);
-      expect(first).toMatchObject({ type: 'poll.completed', eventsEmitted: 0, creditsCharged: 1 });
-    },
-  );
+  it('records what is there in silence, and tells what comes after [states.started-over-silently, keywords.baseline, states.check-recorded]', async () => {
+    const { world } = stage.simulator;
+    world.publish('hackernews', { kind: 'comment', text: 'The teal walrus of old' });
+    const keyword = await watchKeyword(customer.api, keywordBody('ochre'));
+    const query = { globalCriteria: { market: 'global', query: 'teal walrus' } };
+    const { body } = await customer.api.patch(`/v1/queries/${keyword.id}`, query);
+    const [watch] = body.watches;
+    expect(body.resetSearches).toMatchObject([
+      { previousWatchId: keyword.watches[0]?.id, watchId: watch.id },
+    ]);
+    await until('it has had its first poll', async () => {
+      const { body: now } = await customer.api.get(`/v1/keywords/${keyword.id}`);
+      return now.watches[0].lastStatus === 'completed';
+    });
+    world.publish('hackernews', { kind: 'comment', text: 'A new teal walrus' });
+    const mentions = await until('the new one is readable', async () => {
+      const { body: results } = await customer.api.get(`/v1/keywords/${keyword.id}/results`);
+      return results.data.length > 0 && results.data;
+    });
+    expect(mentions.map(({ text }: { text: string }) => text)).toEqual(['A new teal walrus']);
+    await until('it is delivered', () => told('ochre').length > 0);
+    expect(told('ochre').map(({ id }) => id)).toEqual([mentions[0].id]);
+    const { body: activity } = await customer.api.get(`/v1/keywords/${keyword.id}/activity?limit=500`);
+    const first = activity.activity.filter((one: { watchId: string }) => one.watchId === watch.id).at(-1);
+    expect(first).toMatchObject({ type: 'poll.completed', eventsEmitted: 0, creditsCharged: 1 });
+  }, 60_000);
 });

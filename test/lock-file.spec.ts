@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { checkout } from '#testing';
 
-const script = fileURLToPath(new URL('../scripts/complete-lock.mjs', import.meta.url));
-const lockFile = fileURLToPath(new URL('../package-lock.json', import.meta.url));
+const script = fileURLToPath(new URL('scripts/complete-lock.mjs', checkout));
+const lockFile = fileURLToPath(new URL('package-lock.json', checkout));
 const directory = mkdtempSync(join(tmpdir(), 'earshot-lock-'));
 const copy = join(directory, 'package-lock.json');
 

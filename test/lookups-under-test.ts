@@ -1,5 +1,4 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { expect } from 'vitest';
 import { LookupSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { EventStore } from '#event-store';
 import { connectBus, subjectOf } from '#messaging';

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SourceId } from '#contracts';
 import { ApiClient, startProgram, type ApiAnswer } from '#testing';
 import type { FaultKind, PostInput } from '../apps/simulator/index.js';
@@ -8,7 +7,7 @@ import type { Customer, Stage } from './scenario.js';
 // Direct questions to the upstreams, from the interface to the facts that they are charged by. X takes 30 requests a
 // minute, and only the first few at once.
 
-const PATIENCE = { timeout: 90_000 };
+const PATIENCE_MS = 90_000;
 
 let lookups: LookupsUnderTest;
 let stage: Stage;
@@ -28,11 +27,7 @@ const requestsTo = (source: SourceId) => stage.simulator.requests.report(source)
 
 describe('tweets by their ids', () => {
   it(
-    'are found as far as they are there, and each other one has its reason',
-    {
-      ...PATIENCE,
-      tags: ['errors.tweets-partial', 'errors.tweets-charged', 'limits.tweets', 'credits.lookups'],
-    },
+    'are found as far as they are there, and each other one has its reason [errors.tweets-partial, errors.tweets-charged, limits.tweets, credits.lookups]',
     async () => {
       const one = publish('x', { text: 'A kettle & a lamp', author: 'ada_l' });
       const two = publish('x', { text: 'A lamp', author: 'grace_h' });
@@ -71,11 +66,11 @@ describe('tweets by their ids', () => {
         expect(answer.facts).toEqual([fact]);
       }
     },
+    PATIENCE_MS,
   );
 
   it(
-    'cost one credit where none of them is there',
-    { ...PATIENCE, tags: ['errors.tweets-charged', 'limits.tweets'] },
+    'cost one credit where none of them is there [errors.tweets-charged, limits.tweets]',
     async () => {
       const answer = await got('/v1/x/tweets?ids=20');
       expect(answer.body).toEqual({
@@ -85,6 +80,7 @@ describe('tweets by their ids', () => {
       });
       expect(answer.facts).toMatchObject([{ outcome: 'found', found: 0, costCredits: 1 }]);
     },
+    PATIENCE_MS,
   );
 
   const many = Array.from({ length: 101 }, (_, n) => String(n + 1));
@@ -121,38 +117,46 @@ describe('tweets by their ids', () => {
 });
 
 describe('an account of x', () => {
-  it('is found by its handle and by its number', PATIENCE, async () => {
-    const byName = await got('/v1/x/users/ada_l');
-    expect(byName.body).toMatchObject({
-      data: { username: 'ada_l', displayName: 'Ada L', protected: false },
-      meta: { credits_used: 3 },
-    });
-    const { id } = byName.body.data;
-    for (const ref of ['@ada_l', '%40ada_l', id]) {
-      const answer = await got(`/v1/x/users/${ref}`);
-      expect([answer.status, answer.body]).toEqual([200, byName.body]);
-      expect(answer.facts).toEqual([
-        {
-          source: 'x',
-          operation: 'user',
-          question: { ref: decodeURIComponent(ref) },
-          outcome: 'found',
-          found: 1,
-          costCredits: 3,
-        },
-      ]);
-    }
-  });
+  it(
+    'is found by its handle and by its number',
+    async () => {
+      const byName = await got('/v1/x/users/ada_l');
+      expect(byName.body).toMatchObject({
+        data: { username: 'ada_l', displayName: 'Ada L', protected: false },
+        meta: { credits_used: 3 },
+      });
+      const { id } = byName.body.data;
+      for (const ref of ['@ada_l', '%40ada_l', id]) {
+        const answer = await got(`/v1/x/users/${ref}`);
+        expect([answer.status, answer.body]).toEqual([200, byName.body]);
+        expect(answer.facts).toEqual([
+          {
+            source: 'x',
+            operation: 'user',
+            question: { ref: decodeURIComponent(ref) },
+            outcome: 'found',
+            found: 1,
+            costCredits: 3,
+          },
+        ]);
+      }
+    },
+    PATIENCE_MS,
+  );
 
-  it('that is protected has a profile, and no lists', PATIENCE, async () => {
-    const profile = await got('/v1/x/users/protected_ann');
-    expect([profile.status, profile.body.data.protected]).toEqual([200, true]);
-    const tweets = await got('/v1/x/users/protected_ann/tweets');
-    expect([tweets.status, tweets.body.code]).toEqual([404, 'USER_PROTECTED']);
-    expect(tweets.facts).toMatchObject([{ outcome: 'USER_PROTECTED', found: 0, costCredits: 3 }]);
-    const followers = await got(`/v1/x/users/${profile.body.data.id}/followers`);
-    expect([followers.status, followers.body.code]).toEqual([404, 'USER_PROTECTED']);
-  });
+  it(
+    'that is protected has a profile, and no lists',
+    async () => {
+      const profile = await got('/v1/x/users/protected_ann');
+      expect([profile.status, profile.body.data.protected]).toEqual([200, true]);
+      const tweets = await got('/v1/x/users/protected_ann/tweets');
+      expect([tweets.status, tweets.body.code]).toEqual([404, 'USER_PROTECTED']);
+      expect(tweets.facts).toMatchObject([{ outcome: 'USER_PROTECTED', found: 0, costCredits: 3 }]);
+      const followers = await got(`/v1/x/users/${profile.body.data.id}/followers`);
+      expect([followers.status, followers.body.code]).toEqual([404, 'USER_PROTECTED']);
+    },
+    PATIENCE_MS,
+  );
 
   it.each([
     ['/v1/x/users/missing_cid', 'user', 'USER_NOT_FOUND'],
@@ -161,18 +165,17 @@ describe('an account of x', () => {
     ['/v1/x/users/suspended_bob/following', 'following', 'USER_SUSPENDED'],
     ['/v1/x/users/missing_cid/tweets', 'userTweets', 'USER_NOT_FOUND'],
   ])(
-    'that is not there is a 404, and is charged: %s',
-    { ...PATIENCE, tags: ['errors.users', 'errors.users-charged'] },
+    'that is not there is a 404, and is charged: %s [errors.users, errors.users-charged]',
     async (path, operation, code) => {
       const answer = await got(path);
       expect([answer.status, answer.body.code]).toEqual([404, code]);
       expect(answer.facts).toMatchObject([{ operation, outcome: code, found: 0, costCredits: 3 }]);
     },
+    PATIENCE_MS,
   );
 
   it(
-    'has tweets, followers and followed, page by page to the end',
-    { ...PATIENCE, tags: ['credits.lookups'] },
+    'has tweets, followers and followed, page by page to the end [credits.lookups]',
     async () => {
       const ids = Array.from({ length: 103 }, (_, n) =>
         publish('x', { text: `Lamp ${n}`, author: 'dora' }),
@@ -192,75 +195,87 @@ describe('an account of x', () => {
         expect(new Set(found.map(({ id }) => id)).size).toBe(body.data.metrics[list]);
       }
     },
+    PATIENCE_MS,
   );
 
-  it('takes no cursor that was forged, or that belongs to another list', PATIENCE, async () => {
-    const { nextCursor } = (await got('/v1/x/users/dora/followers')).body;
-    const before = requestsTo('x');
-    for (const path of [
-      '/v1/x/users/dora/followers?cursor=forged',
-      `/v1/x/users/dora/following?cursor=${nextCursor}`,
-      `/v1/x/users/grace_h/followers?cursor=${nextCursor}`,
-      `/v1/x/users/dora/followers?cursor=${nextCursor}&colour=red`,
-    ]) {
-      const answer = await got(path);
-      expect([answer.status, answer.body.code, answer.facts]).toEqual([400, 'VALIDATION', []]);
-    }
-    expect(requestsTo('x')).toBe(before);
-  });
+  it(
+    'takes no cursor that was forged, or that belongs to another list',
+    async () => {
+      const { nextCursor } = (await got('/v1/x/users/dora/followers')).body;
+      const before = requestsTo('x');
+      for (const path of [
+        '/v1/x/users/dora/followers?cursor=forged',
+        `/v1/x/users/dora/following?cursor=${nextCursor}`,
+        `/v1/x/users/grace_h/followers?cursor=${nextCursor}`,
+        `/v1/x/users/dora/followers?cursor=${nextCursor}&colour=red`,
+      ]) {
+        const answer = await got(path);
+        expect([answer.status, answer.body.code, answer.facts]).toEqual([400, 'VALIDATION', []]);
+      }
+      expect(requestsTo('x')).toBe(before);
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe('the comments of a video', () => {
   const before = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
-  it('come newest first, page by page', { ...PATIENCE, tags: ['limits.comments'] }, async () => {
-    const id = publish('youtube', { title: 'A lamp', text: '', author: 'ada', publishedAt: before(3) });
-    const { pages, questions } = await pagesOf(lookups, `/v1/youtube/videos/${id}/comments`, 'comments', 5);
-    const comments = pages.flat() as unknown as Record<string, string | number | null>[];
-    expect(pages.length).toBeGreaterThan(1);
-    expect(pages[0]?.length).toBe(100);
-    expect(new Set(comments.map((comment) => comment['id'])).size).toBe(comments.length);
-    const times = comments.map(({ publishedAt }) => String(publishedAt));
-    expect(times).toEqual([...times].sort().reverse());
-    expect(comments[0]).toMatchObject({
-      videoId: id,
-      text: expect.stringMatching(/./),
-      authorDisplayName: expect.stringMatching(/^@\w/),
-      authorChannelId: expect.stringMatching(/^UC/),
-      isHeartedByCreator: null,
-    });
-    expect(questions.slice(0, 2)).toEqual([{ videoId: id }, { videoId: id, cursor: expect.any(String) }]);
-  });
+  it(
+    'come newest first, page by page [limits.comments]',
+    async () => {
+      const id = publish('youtube', { title: 'A lamp', text: '', author: 'ada', publishedAt: before(3) });
+      const { pages, questions } = await pagesOf(lookups, `/v1/youtube/videos/${id}/comments`, 'comments', 5);
+      const comments = pages.flat() as unknown as Record<string, string | number | null>[];
+      expect(pages.length).toBeGreaterThan(1);
+      expect(pages[0]?.length).toBe(100);
+      expect(new Set(comments.map((comment) => comment['id'])).size).toBe(comments.length);
+      const times = comments.map(({ publishedAt }) => String(publishedAt));
+      expect(times).toEqual([...times].sort().reverse());
+      expect(comments[0]).toMatchObject({
+        videoId: id,
+        text: expect.stringMatching(/./),
+        authorDisplayName: expect.stringMatching(/^@\w/),
+        authorChannelId: expect.stringMatching(/^UC/),
+        isHeartedByCreator: null,
+      });
+      expect(questions.slice(0, 2)).toEqual([{ videoId: id }, { videoId: id, cursor: expect.any(String) }]);
+    },
+    PATIENCE_MS,
+  );
 
-  it('that are not there are a 404 with the reason, and are charged', PATIENCE, async () => {
-    const off = publish('youtube', { title: 'A lamp, comments off', text: '', publishedAt: before(3) });
-    for (const [id, reason] of [
-      ['not-a-video', /no video "not-a-video"/],
-      [off, /turned off/],
-    ] as const) {
-      const answer = await got(`/v1/youtube/videos/${id}/comments`);
-      expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
-      expect(answer.body.error).toMatch(reason);
-      expect(answer.facts).toEqual([
-        {
-          source: 'youtube',
-          operation: 'videoComments',
-          question: { videoId: id },
-          outcome: 'NOT_FOUND',
-          found: 0,
-          costCredits: 5,
-        },
-      ]);
-    }
-    const forged = await got(`/v1/youtube/videos/${off}/comments?cursor=forged`);
-    expect([forged.status, forged.facts]).toEqual([400, []]);
-  });
+  it(
+    'that are not there are a 404 with the reason, and are charged',
+    async () => {
+      const off = publish('youtube', { title: 'A lamp, comments off', text: '', publishedAt: before(3) });
+      for (const [id, reason] of [
+        ['not-a-video', /no video "not-a-video"/],
+        [off, /turned off/],
+      ] as const) {
+        const answer = await got(`/v1/youtube/videos/${id}/comments`);
+        expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+        expect(answer.body.error).toMatch(reason);
+        expect(answer.facts).toEqual([
+          {
+            source: 'youtube',
+            operation: 'videoComments',
+            question: { videoId: id },
+            outcome: 'NOT_FOUND',
+            found: 0,
+            costCredits: 5,
+          },
+        ]);
+      }
+      const forged = await got(`/v1/youtube/videos/${off}/comments?cursor=forged`);
+      expect([forged.status, forged.facts]).toEqual([400, []]);
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe('what a user of reddit moderates', () => {
   it(
-    'is told for three credits, also where it is nothing',
-    { ...PATIENCE, tags: ['limits.moderated'] },
+    'is told for three credits, also where it is nothing [limits.moderated]',
     async () => {
       const some = await got('/v1/reddit/users/ada_byron/moderated');
       expect(some.body).toEqual({
@@ -287,13 +302,18 @@ describe('what a user of reddit moderates', () => {
       const none = await got('/v1/reddit/users/old_lurker/moderated');
       expect(none.body).toEqual({ subreddits: [], meta: { credits_used: 3 } });
     },
+    PATIENCE_MS,
   );
 
-  it('of nobody is a 404, and is charged', PATIENCE, async () => {
-    const answer = await got('/v1/reddit/users/missing_cid/moderated');
-    expect([answer.status, answer.body.code]).toEqual([404, 'USER_NOT_FOUND']);
-    expect(answer.facts).toMatchObject([{ outcome: 'USER_NOT_FOUND', found: 0, costCredits: 3 }]);
-  });
+  it(
+    'of nobody is a 404, and is charged',
+    async () => {
+      const answer = await got('/v1/reddit/users/missing_cid/moderated');
+      expect([answer.status, answer.body.code]).toEqual([404, 'USER_NOT_FOUND']);
+      expect(answer.facts).toMatchObject([{ outcome: 'USER_NOT_FOUND', found: 0, costCredits: 3 }]);
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe('a lookup that the upstream does not answer', () => {
@@ -307,8 +327,7 @@ describe('a lookup that the upstream does not answer', () => {
     ['reddit', '503', '/v1/reddit/users/ada_byron/moderated', 'UNAVAILABLE'],
   ];
   it.each(faults)(
-    '%s, %s: is a 503 that costs nothing',
-    { ...PATIENCE, tags: ['errors.upstream'] },
+    '%s, %s: is a 503 that costs nothing [errors.upstream]',
     async (source, kind, path, code) => {
       stage.simulator.faults.add({ source, kind, times: 1 });
       const answer = await got(path);
@@ -316,25 +335,34 @@ describe('a lookup that the upstream does not answer', () => {
       expect(answer.body.error).toMatch(new RegExp(`^${source} .*nothing was charged$`));
       expect((await got(path)).status).not.toBe(503);
     },
+    PATIENCE_MS,
   );
 
-  it('because it lacks a setting is a 400 that names it', PATIENCE, async () => {
-    const gateway = await startProgram('gateway', { ...stage.env, SOURCE_YOUTUBE_TOKEN: '' });
-    const api = new ApiClient(gateway.url, customer.api.apiKey);
-    const answer = await asked(() => api.get('/v1/youtube/videos/some-video/comments'));
-    await gateway.stop();
-    expect([answer.status, answer.body.code, answer.facts]).toEqual([400, 'VALIDATION', []]);
-    expect(answer.body.details).toEqual([
-      { path: 'source', message: 'youtube is not configured; missing: SOURCE_YOUTUBE_TOKEN' },
-    ]);
-  });
+  it(
+    'because it lacks a setting is a 400 that names it',
+    async () => {
+      const gateway = await startProgram('gateway', { ...stage.env, SOURCE_YOUTUBE_TOKEN: '' });
+      const api = new ApiClient(gateway.url, customer.api.apiKey);
+      const answer = await asked(() => api.get('/v1/youtube/videos/some-video/comments'));
+      await gateway.stop();
+      expect([answer.status, answer.body.code, answer.facts]).toEqual([400, 'VALIDATION', []]);
+      expect(answer.body.details).toEqual([
+        { path: 'source', message: 'youtube is not configured; missing: SOURCE_YOUTUBE_TOKEN' },
+      ]);
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe('a user of reddit who is suspended', () => {
   // With its 403 reddit tells when its window begins anew, which is no reason to wait: what the user is has to be asked.
-  it('is a 404 that says so, and is charged', PATIENCE, async () => {
-    const answer = await got('/v1/reddit/users/suspended_bob/moderated');
-    expect([answer.status, answer.body.code]).toEqual([404, 'USER_SUSPENDED']);
-    expect(answer.facts).toMatchObject([{ outcome: 'USER_SUSPENDED', found: 0, costCredits: 3 }]);
-  });
+  it(
+    'is a 404 that says so, and is charged',
+    async () => {
+      const answer = await got('/v1/reddit/users/suspended_bob/moderated');
+      expect([answer.status, answer.body.code]).toEqual([404, 'USER_SUSPENDED']);
+      expect(answer.facts).toMatchObject([{ outcome: 'USER_SUSPENDED', found: 0, costCredits: 3 }]);
+    },
+    PATIENCE_MS,
+  );
 });

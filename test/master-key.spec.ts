@@ -4,14 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { freePort } from '#embedded';
 import { AccountEntity, openDatabase, type Database } from '#postgres';
 import { SecretBox } from '#secrets';
-import { beginProgram, isolateStores, programEnv, startProgram, type IsolatedStores } from '#testing';
+import {
+  beginProgram,
+  checkout,
+  type IsolatedStores,
+  isolateStores,
+  programEnv,
+  startProgram,
+} from '#testing';
 
 const run = promisify(execFile);
-const cli = fileURLToPath(new URL('../dist/apps/earshot/cli.js', import.meta.url));
+const cli = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
 const dataDir = mkdtempSync(join(tmpdir(), 'earshot-master-key-'));
 const keyFile = join(dataDir, 'master.key');
 let stores: IsolatedStores;
@@ -19,7 +25,7 @@ let env: NodeJS.ProcessEnv;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   env = programEnv(stores, { DATA_DIR: dataDir, MASTER_KEY: '' });
   database = await openDatabase(stores.databaseUrl, 'spec');
 });

@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connect } from '@nats-io/transport-node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findNatsServer, freePort } from '#embedded';
 import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
-import { ALL_SERVICES, startProgram, until, type Program } from '#testing';
+import { ALL_SERVICES, checkout, startProgram, until, type Program } from '#testing';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
-const config = fileURLToPath(new URL('../deploy/nats/users.conf', import.meta.url));
+const config = fileURLToPath(new URL('deploy/nats/users.conf', checkout));
 const directory = mkdtempSync(join(tmpdir(), 'earshot-permissions-'));
 const USERS = [...ALL_SERVICES, 'cli'] as const;
 type User = (typeof USERS)[number];

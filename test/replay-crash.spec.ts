@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '#embedded';
 import { beginProgram, programEnv, startProgram, until, type Program } from '#testing';
 import { startDeliveries, type DeliveriesUnderTest } from './interface/deliveries-under-test.js';
@@ -16,45 +15,41 @@ afterAll(async () => {
   await on?.stop();
 });
 
-it(
-  'a delivery service that is killed in the middle of a replay, after requests and before their record, leaves the rest to the next: each event at least once, the same bytes, in order',
-  { tags: ['replays.resumes', 'replays.order'], timeout: 90_000 },
-  async () => {
-    const env = programEnv(on.service.stores);
-    const keyword = await on.keyword(null);
-    const events = await on.events(keyword, EVENTS);
-    const doomed = beginProgram(
-      'delivery',
-      { ...env, EARSHOT_FAILPOINT: 'delivery-after-post-before-record:2' },
-      await freePort(),
-    );
-    const { id } = await until(
-      'the replay is taken on',
-      async () => {
-        const { status, body } = await on.ada.api.post('/v1/replays', {
-          since: '2026-01-01',
-          keyword_id: keyword.keywordId,
-          url: `${on.receiver.url}/crash`,
-          rate_per_second: 1000,
-        });
-        return status === 202 && body;
-      },
-      30_000,
-    );
-    await doomed.ended;
-    expect(doomed.child.signalCode, doomed.output()).toBe('SIGKILL');
-    const before = on.receiver.received.length;
-    expect(before).toBeGreaterThan(0);
-    expect(before).toBeLessThan(EVENTS);
+it('a delivery service that is killed in the middle of a replay, after requests and before their record, leaves the rest to the next: each event at least once, the same bytes, in order [replays.resumes, replays.order]', async () => {
+  const env = programEnv(on.service.stores);
+  const keyword = await on.keyword(null);
+  const events = await on.events(keyword, EVENTS);
+  const doomed = beginProgram(
+    'delivery',
+    { ...env, EARSHOT_FAILPOINT: 'delivery-after-post-before-record:2' },
+    await freePort(),
+  );
+  const { id } = await until(
+    'the replay is taken on',
+    async () => {
+      const { status, body } = await on.ada.api.post('/v1/replays', {
+        since: '2026-01-01',
+        keyword_id: keyword.keywordId,
+        url: `${on.receiver.url}/crash`,
+        rate_per_second: 1000,
+      });
+      return status === 202 && body;
+    },
+    30_000,
+  );
+  await doomed.ended;
+  expect([doomed.output(), doomed.child.signalCode]).toEqual([doomed.output(), 'SIGKILL']);
+  const before = on.receiver.received.length;
+  expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(EVENTS);
 
-    delivery = await startProgram('delivery', env);
-    expect(await on.ended(id)).toMatchObject({ status: 'done', matched: EVENTS, sent: EVENTS, failed: 0 });
-    const bytesOf = new Map(events.map((event) => [event.id, event.bytes]));
-    for (const { headers, body } of on.receiver.received)
-      expect(body.equals(bytesOf.get(String(headers['webhook-id'])) ?? Buffer.alloc(0))).toBe(true);
-    // The turn that was cut off came twice; each event's first arrival is in order.
-    const first = [...new Set(on.receiver.received.map(({ headers }) => headers['webhook-id']))];
-    expect(first).toEqual(events.map((event) => event.id));
-    expect(on.receiver.received.length).toBeGreaterThan(EVENTS);
-  },
-);
+  delivery = await startProgram('delivery', env);
+  expect(await on.ended(id)).toMatchObject({ status: 'done', matched: EVENTS, sent: EVENTS, failed: 0 });
+  const bytesOf = new Map(events.map((event) => [event.id, event.bytes]));
+  for (const { headers, body } of on.receiver.received)
+    expect(body.equals(bytesOf.get(String(headers['webhook-id'])) ?? Buffer.alloc(0))).toBe(true);
+  // The turn that was cut off came twice; each event's first arrival is in order.
+  const first = [...new Set(on.receiver.received.map(({ headers }) => headers['webhook-id']))];
+  expect(first).toEqual(events.map((event) => event.id));
+  expect(on.receiver.received.length).toBeGreaterThan(EVENTS);
+}, 90_000);

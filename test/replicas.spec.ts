@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { ALL_SERVICES, startServices, type Program } from '#testing';
 import { playScene, type Outcome } from './replicas-scene.js';
 import { setStage, type Stage } from './scenario.js';

@@ -5,15 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient } from '@clickhouse/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, readRuntime } from '#embedded';
-import { ApiClient, beginProgram, startProgram, until, type Program } from '#testing';
+import { ApiClient, beginProgram, checkout, type Program, startProgram, until } from '#testing';
 import { startSimulator, simulatedSources, type Simulator } from '../apps/simulator/index.js';
 
 // The drill of docs/operations.md: what is lost, what is put back, and what is there afterwards.
 
 const run = promisify(execFile);
-const cliFile = fileURLToPath(new URL('../dist/apps/earshot/cli.js', import.meta.url));
+const cliFile = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
 const directory = mkdtempSync(join(tmpdir(), 'earshot-restore-'));
 const dataDir = join(directory, 'data');
 const backup = join(directory, 'backup');

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
 import {
   simulatedSources,
   startSimulator,
@@ -33,7 +32,7 @@ export async function setStage(
   world: Pick<SimulatorOptions, 'clock' | 'ratePerSecond'> = {},
 ): Promise<Stage> {
   const [stores, simulator] = await Promise.all([
-    isolateStores(inject('stores')),
+    isolateStores(),
     startSimulator({ seed: 11, limits: { reddit: 1_000_000, bluesky: 1_000_000 }, ...world }),
   ]);
   const dataDir = mkdtempSync(join(tmpdir(), 'earshot-stage-'));

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { checkout } from '#testing';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(checkout);
 const rows = readFileSync(`${root}docs/security.md`, 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('|'));

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balanceOf } from '#credits';
 import type { SourceId } from '#contracts';
 import { openDatabase, type Database } from '#postgres';
@@ -141,51 +140,47 @@ async function live(minute: number, kept: Json[]): Promise<void> {
 }
 
 describe('an hour of checks, faults, pauses, grants, lookups and crashes', () => {
-  it(
-    'leaves every ledger as its streams say, to the credit, and no reservation behind',
-    { timeout: 240_000, tags: ['credits.never-negative', 'credits.charged-once', 'keywords.pause-credits'] },
-    async () => {
-      const kept = [
-        await keywordOn(rich, 'Soakword', SOURCES, { intervalSeconds: 60 }),
-        await keywordOn(rich, 'Restword', ['hackernews', 'reddit'], { intervalSeconds: 60, searches: 2 }),
-        await keywordOn(rich, 'Newword', ['hackernews', 'bluesky'], { intervalSeconds: 300 }),
-      ];
-      const thirsty = [
-        await keywordOn(poor, 'Thirst', ['ai_answers'], { intervalSeconds: 30, searches: 2 }),
-        await keywordOn(poor, 'Drought', ['x', 'tiktok'], { intervalSeconds: 30, searches: 2 }),
-      ];
-      const states = new Set<string>();
-      for (let minute = 1; minute <= MINUTES; minute += 1) {
-        await until(`minute ${minute}`, () => clock.now().getTime() >= began + minute * MINUTE_MS, 60_000);
-        await live(minute, kept);
-        const { body } = await poor.api.get(`/v1/keywords/${thirsty[0].id}`);
-        states.add(`${minute < 45 ? 'before' : 'after'} the grant: ${body.pausedReason ?? body.state}`);
-      }
-      for (const { api, list } of [
-        { api: rich.api, list: kept },
-        { api: poor.api, list: thirsty },
-      ])
-        for (const { id } of list) expect((await api.delete(`/v1/keywords/${id}`)).status).toBe(204);
+  it('leaves every ledger as its streams say, to the credit, and no reservation behind [credits.never-negative, credits.charged-once, keywords.pause-credits]', async () => {
+    const kept = [
+      await keywordOn(rich, 'Soakword', SOURCES, { intervalSeconds: 60 }),
+      await keywordOn(rich, 'Restword', ['hackernews', 'reddit'], { intervalSeconds: 60, searches: 2 }),
+      await keywordOn(rich, 'Newword', ['hackernews', 'bluesky'], { intervalSeconds: 300 }),
+    ];
+    const thirsty = [
+      await keywordOn(poor, 'Thirst', ['ai_answers'], { intervalSeconds: 30, searches: 2 }),
+      await keywordOn(poor, 'Drought', ['x', 'tiktok'], { intervalSeconds: 30, searches: 2 }),
+    ];
+    const states = new Set<string>();
+    for (let minute = 1; minute <= MINUTES; minute += 1) {
+      await until(`minute ${minute}`, () => clock.now().getTime() >= began + minute * MINUTE_MS, 60_000);
+      await live(minute, kept);
+      const { body } = await poor.api.get(`/v1/keywords/${thirsty[0].id}`);
+      states.add(`${minute < 45 ? 'before' : 'after'} the grant: ${body.pausedReason ?? body.state}`);
+    }
+    for (const { api, list } of [
+      { api: rich.api, list: kept },
+      { api: poor.api, list: thirsty },
+    ])
+      for (const { id } of list) expect((await api.delete(`/v1/keywords/${id}`)).status).toBe(204);
 
-      const report = await expectAuditAgrees(stage.stores, rich.accountId, clock);
-      const checksOn = (source: SourceId) =>
-        report.days
-          .filter((day) => day.source === source)
-          .reduce((sum, day) => ({ ok: sum.ok + day.checks, failed: sum.failed + day.failedChecks }), {
-            ok: 0,
-            failed: 0,
-          });
-      // Every minute for 25, then every other one; less what faults, the crash and a slow machine have delayed.
-      for (const source of SOURCES) expect(checksOn(source).ok, source).toBeGreaterThan(10);
-      expect(SOURCES.reduce((sum, source) => sum + checksOn(source).failed, 0)).toBeGreaterThan(5);
-      await expectAuditAgrees(stage.stores, poor.accountId, clock);
-      for (const state of ['before the grant: active', 'before the grant: insufficient_credits'])
-        expect(states).toContain(state);
-      expect(states).toContain('after the grant: active');
-      const kinds = new Set((await rich.api.all('/v1/credits/ledger?limit=200')).map(({ kind }) => kind));
-      expect([...kinds].sort()).toEqual(['allowance_change', 'charge', 'grant', 'pack_expiry', 'renewal']);
-      for (const { accountId } of [rich, poor])
-        await until('nothing is reserved', async () => (await balanceOf(database, accountId))?.held === 0);
-    },
-  );
+    const report = await expectAuditAgrees(stage.stores, rich.accountId, clock);
+    const checksOn = (source: SourceId) =>
+      report.days
+        .filter((day) => day.source === source)
+        .reduce((sum, day) => ({ ok: sum.ok + day.checks, failed: sum.failed + day.failedChecks }), {
+          ok: 0,
+          failed: 0,
+        });
+    // Every minute for 25, then every other one; less what faults, the crash and a slow machine have delayed.
+    expect(SOURCES.filter((source) => checksOn(source).ok <= 10)).toEqual([]);
+    expect(SOURCES.reduce((sum, source) => sum + checksOn(source).failed, 0)).toBeGreaterThan(5);
+    await expectAuditAgrees(stage.stores, poor.accountId, clock);
+    for (const state of ['before the grant: active', 'before the grant: insufficient_credits'])
+      expect(states).toContain(state);
+    expect(states).toContain('after the grant: active');
+    const kinds = new Set((await rich.api.all('/v1/credits/ledger?limit=200')).map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual(['allowance_change', 'charge', 'grant', 'pack_expiry', 'renewal']);
+    for (const { accountId } of [rich, poor])
+      await until('nothing is reserved', async () => (await balanceOf(database, accountId))?.held === 0);
+  }, 240_000);
 });

@@ -1,5 +1,4 @@
 import { create, type JsonObject } from '@bufbuild/protobuf';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CriteriaSchema, type SourceId } from '#contracts';
 import { createOutboundHttp, type OutboundHttp } from '#http-out';
 import { newId } from '#kernel';

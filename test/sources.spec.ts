@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_KEY_OF, BODY_KEYS, type SourceId } from '#contracts';
 import { startProgram, until, type Program } from '#testing';
 import { SIMULATED_SOURCES, type PostInput } from '../apps/simulator/index.js';
@@ -71,47 +70,56 @@ function deliveries(source: SourceId, count = 1): Promise<Envelope[]> {
 }
 
 describe('from a post to a mention and a verified webhook', () => {
-  it.each(SIMULATED_SOURCES)('on %s', { timeout: 90_000 }, async (source) => {
-    const brand = 'Zephyr Kettle';
-    // A feed is there once something stands in it.
-    if (source === 'rss') publish(source, { title: 'The first article', text: 'Nothing yet' });
-    if (source === 'ai_answers') publish(source, { text: 'Nobody can tell which kettle is the best.' });
-    const keyword = await watchOn(source, brand);
-    const title = `${brand}, seen on ${source}`;
-    const post = publish(source, {
-      title,
-      text: `I do like my ${brand}, see https://kettles.example/about`,
-      author: 'brisk_badger77',
-      priceCents: 1_250,
-      link: source === 'ai_answers' ? 'https://zephyr-kettle.example/' : undefined,
-    });
-    const delivered = await deliveries(source, source === 'ai_answers' ? 2 : 1);
-    expect(stage.simulator.receiver.deliveries(source).every(({ verified }) => verified)).toBe(true);
-    // An answer that has changed also tells which brand it cites now, in no order that anybody promises.
-    const type = TYPES[source] ?? `${source}_post.created`;
-    const envelope = delivered.find((one) => one.type === type);
-    expect(delivered.map((one) => one.type).sort()).toEqual(
-      source === 'ai_answers' ? [type, 'term.cited'] : [type],
-    );
-    const filled = BODY_KEYS.filter((key) => envelope?.[key] !== null);
-    expect(filled).toEqual([BODY_KEY_OF[source]]);
-    expect(envelope?.[BODY_KEY_OF[source]]).toMatchObject({ source });
-    const mention = await until('the mention is readable', async () => {
-      const { body } = await customer.api.get(`/v1/keywords/${keyword.id}/results`);
-      return body.data.find(({ id }: { id: string }) => id === envelope?.id);
-    });
-    expect(mention).toMatchObject({ source, type: envelope?.type, keywordId: keyword.id, backfilled: false });
-    expect(`${mention.title} ${mention.text}`.toLowerCase()).toContain(brand.toLowerCase());
-    const dated = source !== 'ai_answers' && source !== 'vinted';
-    // Some sources write whole seconds.
-    const told = mention.publishedAt && Math.floor(Date.parse(mention.publishedAt) / 1000);
-    expect(told).toBe(dated ? Math.floor(post.publishedAt / 1000) : null);
-    if (dated && source !== 'producthunt') expect(mention.author).toMatch(/^brisk[_-]badger77/);
-  });
+  it.each(SIMULATED_SOURCES)(
+    'on %s',
+    async (source) => {
+      const brand = 'Zephyr Kettle';
+      // A feed is there once something stands in it.
+      if (source === 'rss') publish(source, { title: 'The first article', text: 'Nothing yet' });
+      if (source === 'ai_answers') publish(source, { text: 'Nobody can tell which kettle is the best.' });
+      const keyword = await watchOn(source, brand);
+      const title = `${brand}, seen on ${source}`;
+      const post = publish(source, {
+        title,
+        text: `I do like my ${brand}, see https://kettles.example/about`,
+        author: 'brisk_badger77',
+        priceCents: 1_250,
+        link: source === 'ai_answers' ? 'https://zephyr-kettle.example/' : undefined,
+      });
+      const delivered = await deliveries(source, source === 'ai_answers' ? 2 : 1);
+      expect(stage.simulator.receiver.deliveries(source).every(({ verified }) => verified)).toBe(true);
+      // An answer that has changed also tells which brand it cites now, in no order that anybody promises.
+      const type = TYPES[source] ?? `${source}_post.created`;
+      const envelope = delivered.find((one) => one.type === type);
+      expect(delivered.map((one) => one.type).sort()).toEqual(
+        source === 'ai_answers' ? [type, 'term.cited'] : [type],
+      );
+      const filled = BODY_KEYS.filter((key) => envelope?.[key] !== null);
+      expect(filled).toEqual([BODY_KEY_OF[source]]);
+      expect(envelope?.[BODY_KEY_OF[source]]).toMatchObject({ source });
+      const mention = await until('the mention is readable', async () => {
+        const { body } = await customer.api.get(`/v1/keywords/${keyword.id}/results`);
+        return body.data.find(({ id }: { id: string }) => id === envelope?.id);
+      });
+      expect(mention).toMatchObject({
+        source,
+        type: envelope?.type,
+        keywordId: keyword.id,
+        backfilled: false,
+      });
+      expect(`${mention.title} ${mention.text}`.toLowerCase()).toContain(brand.toLowerCase());
+      const dated = source !== 'ai_answers' && source !== 'vinted';
+      // Some sources write whole seconds.
+      const told = mention.publishedAt && Math.floor(Date.parse(mention.publishedAt) / 1000);
+      expect(told).toBe(dated ? Math.floor(post.publishedAt / 1000) : null);
+      if (dated && source !== 'producthunt') expect(mention.author).toMatch(/^brisk[_-]badger77/);
+    },
+    90_000,
+  );
 });
 
 describe('what is followed over time', () => {
-  it('a listing: its price, and its end', { timeout: 120_000 }, async () => {
+  it('a listing: its price, and its end', async () => {
     const keyword = await watchOn('vinted', 'Brass Lantern');
     const { simulator } = stage;
     const before = simulator.receiver.deliveries('vinted').length;
@@ -148,22 +156,18 @@ describe('what is followed over time', () => {
     const { body } = await customer.api.get(`/v1/keywords/${keyword.id}/results`);
     const prices = body.data.map(({ listing }: { listing: { price: number } }) => listing.price);
     expect(prices).toContain(15.5);
-  });
+  }, 120_000);
 
-  it(
-    'an answer: who is named and who is cited, read again for a brand that is named later',
-    { timeout: 90_000 },
-    async () => {
-      const keyword = await watchOn('ai_answers', 'Best kettles');
-      const { body } = await until('an answer is kept', async () => {
-        const answer = await customer.api.get(`/v1/keywords/${keyword.id}/answers?brand=Zephyr%20Kettle`);
-        return answer.body.data?.length > 0 && answer;
-      });
-      expect(body.data[0]).toMatchObject({
-        engine: 'openai',
-        prompt: 'Which kettle is the best?',
-        brands: [{ brand: 'Zephyr Kettle', mentioned: true, cited: true }],
-      });
-    },
-  );
+  it('an answer: who is named and who is cited, read again for a brand that is named later', async () => {
+    const keyword = await watchOn('ai_answers', 'Best kettles');
+    const { body } = await until('an answer is kept', async () => {
+      const answer = await customer.api.get(`/v1/keywords/${keyword.id}/answers?brand=Zephyr%20Kettle`);
+      return answer.body.data?.length > 0 && answer;
+    });
+    expect(body.data[0]).toMatchObject({
+      engine: 'openai',
+      prompt: 'Which kettle is the best?',
+      brands: [{ brand: 'Zephyr Kettle', mentioned: true, cited: true }],
+    });
+  }, 90_000);
 });

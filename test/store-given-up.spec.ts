@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
 import { startProgram } from '#testing';
 
 const directory = mkdtempSync(join(tmpdir(), 'earshot-given-up-'));

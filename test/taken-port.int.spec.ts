@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { beginProgram, isolateStores, programEnv, startProgram, type IsolatedStores } from '#testing';
 
 describe('a service that runs alone on a port that is taken', () => {
   let stores: IsolatedStores;
 
   beforeAll(async () => {
-    stores = await isolateStores(inject('stores'));
+    stores = await isolateStores();
   });
 
   afterAll(() => stores.drop());

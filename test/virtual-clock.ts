@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { DataSource } from 'typeorm';
 import type { Clock } from '#kernel';
-import type { IsolatedStores } from '#testing';
+import { checkout, type IsolatedStores } from '#testing';
 
-const PRELOAD = fileURLToPath(new URL('./virtual-clock.mjs', import.meta.url));
+const PRELOAD = fileURLToPath(new URL('test/virtual-clock.mjs', checkout));
 
 /** A clock for programs, database and simulator alike that runs faster than the machine's. */
 export class VirtualClock implements Clock {

@@ -1,5 +1,4 @@
 import { create } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ChangeAccountSchema, RotateSigningSecretSchema } from '#contracts';
 import { newId } from '#kernel';
 import { COMMANDS, sendCommand } from '#messaging';

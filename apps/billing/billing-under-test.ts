@@ -1,5 +1,4 @@
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
-import { inject } from 'vitest';
 import { CheckSchema, type Check } from '#contracts';
 import { balanceOf, type Balance } from '#credits';
 import { EventStore } from '#event-store';
@@ -30,7 +29,7 @@ export interface BillingUnderTest {
 }
 
 export async function startBilling(): Promise<BillingUnderTest> {
-  const stores = await isolateStores(inject('stores'));
+  const stores = await isolateStores();
   const config = readBillingConfig(programEnv(stores, { LOG_LEVEL: 'silent' }));
   const clock = { aheadMs: 0, now: () => new Date(Date.now() + clock.aheadMs) };
   const service: RunningService = await startService(billingService(config, clock), config, false);

@@ -1,5 +1,4 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AccountDecisionSchema, GrantCreditsSchema } from '#contracts';
 import { reserve } from '#credits';
 import { isoOf, newId } from '#kernel';

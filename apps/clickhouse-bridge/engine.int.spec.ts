@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromEngineError } from './clickhouse-exception.js';
 import { engineOptions } from './engine-config.js';
 import { Engine } from './engine.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
 import { parseStatement as parse } from './statement.js';
 

@@ -2,7 +2,6 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { inject } from 'vitest';
 import { AttemptSchema, EventSchema, type Attempt } from '#contracts';
 import { EventStore } from '#event-store';
 import { derivedId, isoOf, newId, systemClock } from '#kernel';
@@ -82,7 +81,7 @@ export interface DeliveryUnderTest {
 }
 
 export async function openDelivery(): Promise<DeliveryUnderTest> {
-  const stores = await isolateStores(inject('stores'));
+  const stores = await isolateStores();
   const database = await openDatabase(stores.databaseUrl, 'spec');
   const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   const store = new EventStore(bus);

@@ -1,6 +1,5 @@
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KeywordDecisionSchema, type KeywordEventSchema } from '#contracts';
 import { isoOf, newId, systemClock } from '#kernel';
 import { newSigningSecret, SecretBox } from '#secrets';
@@ -52,36 +51,28 @@ const endpointOf = async (url: string) => {
 };
 
 describe('a delivery', () => {
-  it(
-    'is the stored bytes, once, signed at this moment, and leaves a record',
-    { tags: ['limits.signature'] },
-    async () => {
-      const watchId = await delivery.watch(`${receiver.url}/well`);
-      const { eventId, bytes } = await delivery.event(watchId);
-      const [request] = await gotten(receiver, '/well', 1);
-      expect(request?.body.equals(bytes)).toBe(true);
-      const {
-        'x-signature': signature = '',
-        'webhook-id': id,
-        'content-type': type,
-      } = request?.headers ?? {};
-      expect([id, type]).toEqual([eventId, 'application/json']);
-      const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(signature)) ?? [];
-      expect(v1).toBe(createHmac('sha256', delivery.secret).update(`${t}.`).update(bytes).digest('hex'));
-      expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(30);
-      const [record] = await attempts(eventId, 1);
-      expect(record).toMatchObject({
-        delivered: true,
-        number: 1,
-        statusCode: 200,
-        message: '',
-        watchId,
-        accountId: delivery.accountId,
-      });
-      expect(await delivery.pending(eventId)).toBeUndefined();
-      expect(receiver.received.filter(({ path }) => path === '/well').length).toBe(1);
-    },
-  );
+  it('is the stored bytes, once, signed at this moment, and leaves a record [limits.signature]', async () => {
+    const watchId = await delivery.watch(`${receiver.url}/well`);
+    const { eventId, bytes } = await delivery.event(watchId);
+    const [request] = await gotten(receiver, '/well', 1);
+    expect(request?.body.equals(bytes)).toBe(true);
+    const { 'x-signature': signature = '', 'webhook-id': id, 'content-type': type } = request?.headers ?? {};
+    expect([id, type]).toEqual([eventId, 'application/json']);
+    const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(signature)) ?? [];
+    expect(v1).toBe(createHmac('sha256', delivery.secret).update(`${t}.`).update(bytes).digest('hex'));
+    expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(30);
+    const [record] = await attempts(eventId, 1);
+    expect(record).toMatchObject({
+      delivered: true,
+      number: 1,
+      statusCode: 200,
+      message: '',
+      watchId,
+      accountId: delivery.accountId,
+    });
+    expect(await delivery.pending(eventId)).toBeUndefined();
+    expect(receiver.received.filter(({ path }) => path === '/well').length).toBe(1);
+  });
 
   it('is not made of an event that is not to be pushed, nor for a watch without a webhook', async () => {
     const watchId = await delivery.watch(`${receiver.url}/quiet`);
@@ -101,34 +92,30 @@ describe('a delivery', () => {
     expect(receiver.received.some(({ path }) => path === '/deleted')).toBe(false);
   });
 
-  it(
-    'that fails waits 30 s, then 120 s, and is the same bytes with a fresh signature each time',
-    { tags: ['limits.retries', 'limits.signature', 'states.attempt-retried'] },
-    async () => {
-      receiver.answers.set('/shaky', { status: 500 });
-      const { eventId, bytes } = await delivery.event(await delivery.watch(`${receiver.url}/shaky`));
-      const first = await waiting(eventId, 1);
-      expect(first.dueInMs).toBeGreaterThan(25_000);
-      expect(first.dueInMs).toBeLessThanOrEqual(30_000);
-      await delivery.makeDue();
-      const second = await waiting(eventId, 2);
-      expect(second.dueInMs).toBeGreaterThan(115_000);
-      expect(second.dueInMs).toBeLessThanOrEqual(120_000);
-      receiver.answers.delete('/shaky');
-      await delivery.makeDue();
-      await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
-      const requests = await gotten(receiver, '/shaky', 3);
-      expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
-      const records = await attempts(eventId, 3);
-      expect(records.map(({ delivered, statusCode }) => [delivered, statusCode])).toEqual([
-        [false, 500],
-        [false, 500],
-        [true, 200],
-      ]);
-      expect(records[0]?.message).toBe('the endpoint answered 500');
-      expect(records.map(({ nextAttemptAt }) => nextAttemptAt !== '')).toEqual([true, true, false]);
-    },
-  );
+  it('that fails waits 30 s, then 120 s, and is the same bytes with a fresh signature each time [limits.retries, limits.signature, states.attempt-retried]', async () => {
+    receiver.answers.set('/shaky', { status: 500 });
+    const { eventId, bytes } = await delivery.event(await delivery.watch(`${receiver.url}/shaky`));
+    const first = await waiting(eventId, 1);
+    expect(first.dueInMs).toBeGreaterThan(25_000);
+    expect(first.dueInMs).toBeLessThanOrEqual(30_000);
+    await delivery.makeDue();
+    const second = await waiting(eventId, 2);
+    expect(second.dueInMs).toBeGreaterThan(115_000);
+    expect(second.dueInMs).toBeLessThanOrEqual(120_000);
+    receiver.answers.delete('/shaky');
+    await delivery.makeDue();
+    await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
+    const requests = await gotten(receiver, '/shaky', 3);
+    expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
+    const records = await attempts(eventId, 3);
+    expect(records.map(({ delivered, statusCode }) => [delivered, statusCode])).toEqual([
+      [false, 500],
+      [false, 500],
+      [true, 200],
+    ]);
+    expect(records[0]?.message).toBe('the endpoint answered 500');
+    expect(records.map(({ nextAttemptAt }) => nextAttemptAt !== '')).toEqual([true, true, false]);
+  });
 
   it.each<[string, (webhookUrl: string) => MessageInitShape<typeof KeywordEventSchema>['event']]>([
     ['watch', (webhookUrl) => ({ case: 'watchChanged', value: { webhookUrl } })],
@@ -257,58 +244,50 @@ describe('a delivery', () => {
     expect(receiver.received.some(({ path }) => path === '/elsewhere')).toBe(false);
   });
 
-  it(
-    'carries a signature of each secret for as long as the previous one is valid',
-    { tags: ['events.two-signatures'] },
-    async () => {
-      const previous = newSigningSecret();
-      const sealed = new SecretBox('5e'.repeat(32)).seal(previous);
-      const validUntil = (interval: string) =>
-        delivery.database.query(
-          `UPDATE accounts SET previous_signing_secret_encrypted = $2,
+  it('carries a signature of each secret for as long as the previous one is valid [events.two-signatures]', async () => {
+    const previous = newSigningSecret();
+    const sealed = new SecretBox('5e'.repeat(32)).seal(previous);
+    const validUntil = (interval: string) =>
+      delivery.database.query(
+        `UPDATE accounts SET previous_signing_secret_encrypted = $2,
            previous_signing_secret_valid_until = now() + $3::interval WHERE account_id = $1`,
-          [delivery.accountId, sealed, interval],
-        );
-      const signaturesOf = async (path: string) => {
-        const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}${path}`));
-        const [request] = await gotten(receiver, path, 1);
-        const [t = '', ...parts] = String(request?.headers['x-signature']).split(',');
-        const of = (secret: string) =>
-          `v1=${createHmac('sha256', secret)
-            .update(`${t.slice(2)}.`)
-            .update(bytes)
-            .digest('hex')}`;
-        const standard = String(request?.headers['webhook-signature']).split(' ').length;
-        return { parts, ofPresent: of(delivery.secret), ofPrevious: of(previous), standard };
-      };
-      await validUntil('1 hour');
-      const during = await signaturesOf('/rotated');
-      expect(during.parts).toEqual([during.ofPresent, during.ofPrevious]);
-      expect(during.standard).toBe(2);
-      await validUntil('-1 second');
-      const after = await signaturesOf('/rotated-long-ago');
-      expect(after.parts).toEqual([after.ofPresent]);
-      expect(after.standard).toBe(1);
-    },
-  );
+        [delivery.accountId, sealed, interval],
+      );
+    const signaturesOf = async (path: string) => {
+      const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}${path}`));
+      const [request] = await gotten(receiver, path, 1);
+      const [t = '', ...parts] = String(request?.headers['x-signature']).split(',');
+      const of = (secret: string) =>
+        `v1=${createHmac('sha256', secret)
+          .update(`${t.slice(2)}.`)
+          .update(bytes)
+          .digest('hex')}`;
+      const standard = String(request?.headers['webhook-signature']).split(' ').length;
+      return { parts, ofPresent: of(delivery.secret), ofPrevious: of(previous), standard };
+    };
+    await validUntil('1 hour');
+    const during = await signaturesOf('/rotated');
+    expect(during.parts).toEqual([during.ofPresent, during.ofPrevious]);
+    expect(during.standard).toBe(2);
+    await validUntil('-1 second');
+    const after = await signaturesOf('/rotated-long-ago');
+    expect(after.parts).toEqual([after.ofPresent]);
+    expect(after.standard).toBe(1);
+  });
 
-  it(
-    'in the legacy form is signed with the plain hex HMAC of its body',
-    { tags: ['events.legacy-signature'] },
-    async () => {
-      const version = (name: string) =>
-        delivery.database.query('UPDATE accounts SET signature_version = $2 WHERE account_id = $1', [
-          delivery.accountId,
-          name,
-        ]);
-      await version('legacy');
-      const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}/legacy`));
-      const [request] = await gotten(receiver, '/legacy', 1);
-      await version('v1');
-      const expected = createHmac('sha256', delivery.secret).update(bytes).digest('hex');
-      expect(request?.headers['x-signature']).toBe(expected);
-    },
-  );
+  it('in the legacy form is signed with the plain hex HMAC of its body [events.legacy-signature]', async () => {
+    const version = (name: string) =>
+      delivery.database.query('UPDATE accounts SET signature_version = $2 WHERE account_id = $1', [
+        delivery.accountId,
+        name,
+      ]);
+    await version('legacy');
+    const { bytes } = await delivery.event(await delivery.watch(`${receiver.url}/legacy`));
+    const [request] = await gotten(receiver, '/legacy', 1);
+    await version('v1');
+    const expected = createHmac('sha256', delivery.secret).update(bytes).digest('hex');
+    expect(request?.headers['x-signature']).toBe(expected);
+  });
 
   it('of one event to two targets has attempts and retries of its own at each', async () => {
     receiver.answers.set('/one-target', { status: 500 });

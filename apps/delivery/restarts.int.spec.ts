@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpointIdOf } from '#kernel';
 import { SecretBox } from '#secrets';
 import { until } from '#testing';

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { Refusal } from '#kernel';
 import { failureText } from './arguments.js';
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { COMMANDS, connectBus, sendCommand, type Bus } from '#messaging';
 import { create } from '@bufbuild/protobuf';
 import { RotateSigningSecretSchema } from '#contracts';
@@ -25,7 +24,7 @@ let bus: Bus;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   env = programEnv(stores, { INTERVAL_FLOOR_SECONDS: '1' });
   const billing = readBillingConfig(env);
   services.push(await startService(billingService(billing), billing, false));

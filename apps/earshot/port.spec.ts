@@ -1,5 +1,4 @@
 import { createServer, type AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
 import { SettingsError } from '#config';
 import { choosePort } from './port.js';
 

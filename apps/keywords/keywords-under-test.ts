@@ -1,5 +1,4 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { inject } from 'vitest';
 import {
   CreateKeywordSchema,
   CreateWatchSchema,
@@ -56,7 +55,7 @@ export interface KeywordsUnderTest {
 }
 
 export async function startKeywords(): Promise<KeywordsUnderTest> {
-  const stores = await isolateStores(inject('stores'));
+  const stores = await isolateStores();
   const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   const store = new EventStore(bus);
   const database = await openDatabase(stores.databaseUrl, 'spec');

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '#kernel';
 import { createLogger } from '#telemetry';
 import { fundAccount, until } from '#testing';

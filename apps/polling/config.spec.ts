@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { SettingsError } from '#config';
 import { readPollingConfig } from './config.js';
 

@@ -1,6 +1,5 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { setTimeout as wait } from 'node:timers/promises';
-import { inject } from 'vitest';
 import {
   CheckSchema,
   CriteriaSchema,
@@ -66,7 +65,7 @@ const NEXT_OF_SEARCHES = `UPDATE upstream_searches s SET next_due_at =
 
 /** Opens stores of a spec's own. */
 export async function openPollingStores(lanes = 1): Promise<PollingStores> {
-  const stores = await isolateStores(inject('stores'));
+  const stores = await isolateStores();
   const database = await openDatabase(stores.databaseUrl, 'spec');
   const bus = await connectBus(stores.natsUrl, 'spec', log);
   const store = new EventStore(bus);

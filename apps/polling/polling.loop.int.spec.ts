@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SourceId } from '#contracts';
 import { OutboundError, type OutboundHttp } from '#http-out';
 import { newId } from '#kernel';

@@ -1,5 +1,4 @@
 import { create } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CriteriaSchema } from '#contracts';
 import { createOutboundHttp } from '#http-out';
 import { createSources, createUpstreamHttp } from '#sources';

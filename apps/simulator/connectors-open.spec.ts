@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import type { JsonObject } from '@bufbuild/protobuf';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CriteriaSchema, type MatchMode, type SourceId } from '#contracts';
 import { createOutboundHttp } from '#http-out';
 import { createSources, createUpstreamHttp, type Fetched } from '#sources';

@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import type { JsonObject } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CriteriaSchema } from '#contracts';
 import { createOutboundHttp } from '#http-out';
 import { createSources, createUpstreamHttp, UpstreamError } from '#sources';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { expect } from 'vitest';
+import { checkout } from '#testing';
 
 // For specs only. Answers that the upstreams once gave, kept beside the checkout; without them there is nothing to
 // compare with.
-const RECORDED = new URL('../../../shared/upstream/', import.meta.url);
+const RECORDED = new URL('../shared/upstream/', checkout);
 
 export type Json = Record<string, unknown>;
 

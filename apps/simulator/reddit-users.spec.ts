@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SimulatorClient } from './simulator-client.js';
 
 describe('a user of reddit', () => {

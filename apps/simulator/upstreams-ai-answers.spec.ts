@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ASKED, askEngine, keyedBy, PROMPT, type Asked } from './ai-answers-client.js';
 import { SimulatorClient } from './simulator-client.js';
 

@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib';
 import { request } from 'undici';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SimulatorClient } from './simulator-client.js';
 
 let client: SimulatorClient;

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SimulatorClient, type Answer } from './simulator-client.js';
 
 let client: SimulatorClient;

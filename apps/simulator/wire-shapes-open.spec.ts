@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allKeys, commonKeys, comparedTitle, expectKeys, hasRecorded, recorded } from './recorded-shapes.js';
 import type { Json } from './recorded-shapes.js';
 import { SimulatorClient } from './simulator-client.js';
@@ -15,7 +14,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
   expect(allKeys(known)).toEqual(expect.arrayContaining(Object.keys(actual)));
 }
 
-describe.skipIf(!hasRecorded)(comparedTitle, () => {
+(hasRecorded ? describe : describe.skip)(comparedTitle, () => {
   let client: SimulatorClient;
 
   beforeAll(async () => {

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { theilSen, trendOf } from './trend.js';
 
 const line = (slope: number, start: number, minutes = 30) =>

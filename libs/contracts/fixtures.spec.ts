@@ -1,6 +1,6 @@
 import { fromBinary, toJson, type DescMessage, type JsonValue } from '@bufbuild/protobuf';
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { checkout } from '#testing';
 import { AccountDecisionSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { AttemptSchema } from './gen/earshot/attempts/v1/attempt_pb.js';
 import { CheckSchema } from './gen/earshot/checks/v1/check_pb.js';
@@ -33,7 +33,7 @@ const SCHEMAS = new Map<string, DescMessage>(
   ].map((schema) => [schema.typeName, schema]),
 );
 
-const directory = new URL('./fixtures/', import.meta.url);
+const directory = new URL('libs/contracts/fixtures/', checkout);
 const fixtures = readdirSync(directory)
   .sort()
   .map((file): [string, Fixture] => [

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import book from './price-book.json' with { type: 'json' };
 import {
   creditsOfLookup,
@@ -26,7 +25,7 @@ const OPEN: SourceId[] = [
 const SOLD = ['free', 'solo', 'growth', 'pro'] as const;
 
 describe('the price book', () => {
-  it('has a version, which is a date', { tags: ['credits.price-book'] }, () => {
+  it('has a version, which is a date [credits.price-book]', () => {
     expect(PRICE_BOOK_VERSION).toBe(book.version);
     expect(PRICE_BOOK_VERSION).toMatch(/^\d{4}-\d\d-\d\d$/);
   });
@@ -37,11 +36,11 @@ describe('the price book', () => {
     expect(() => limitsOf('gold')).toThrow('the price book has no plan gold');
   });
 
-  it('has the requests a minute of each plan', { tags: ['credits.plan-requests', 'limits.quota'] }, () => {
+  it('has the requests a minute of each plan [credits.plan-requests, limits.quota]', () => {
     expect(SOLD.map((plan) => limitsOf(plan).requestsPerMinute)).toEqual([60, 350, 700, 1200]);
   });
 
-  it('has the keywords and search slots of each plan', { tags: ['credits.plan-keywords'] }, () => {
+  it('has the keywords and search slots of each plan [credits.plan-keywords]', () => {
     expect(SOLD.map((plan) => [limitsOf(plan).keywords, limitsOf(plan).searchSlots])).toEqual([
       [2, 6],
       [10, 40],
@@ -50,11 +49,11 @@ describe('the price book', () => {
     ]);
   });
 
-  it('has the terms per search of each plan', { tags: ['credits.plan-terms'] }, () => {
+  it('has the terms per search of each plan [credits.plan-terms]', () => {
     expect(SOLD.map((plan) => limitsOf(plan).termsPerSearch)).toEqual([5, 15, 30, 50]);
   });
 
-  it('has the monthly credits of each plan', { tags: ['credits.plan-credits'] }, () => {
+  it('has the monthly credits of each plan [credits.plan-credits]', () => {
     expect(SOLD.map((plan) => limitsOf(plan).monthlyCredits)).toEqual([3_000, 60_000, 250_000, 1_000_000]);
   });
 
@@ -66,11 +65,11 @@ describe('the price book', () => {
     ],
     [['vinted'], [3_600, 600, 180, 60]],
     [['ai_answers'], [86_400, 86_400, 43_200, 21_600]],
-  ])('has the floors of %j', { tags: ['credits.plan-floors'] }, (sources, floors) => {
+  ])('has the floors of %j [credits.plan-floors]', (sources, floors) => {
     for (const source of sources) expect(SOLD.map((plan) => floorSeconds(plan, source))).toEqual(floors);
   });
 
-  it('has a plan for those who host it themselves', { tags: ['credits.unlimited'] }, () => {
+  it('has a plan for those who host it themselves [credits.unlimited]', () => {
     expect(limitsOf('unlimited')).toMatchObject({
       monthlyCredits: 1_000_000_000,
       requestsPerMinute: 12_000,
@@ -86,7 +85,7 @@ describe('the price book', () => {
     for (const source of SOURCE_IDS) expect(floorSeconds('free', source, 2)).toBe(2);
   });
 
-  it('has the price of a check on every source', { tags: ['credits.rates', 'credits.ai-answers'] }, () => {
+  it('has the price of a check on every source [credits.rates, credits.ai-answers]', () => {
     const others: Partial<Record<SourceId, number>> = {
       reddit: 2,
       vinted: 2,
@@ -102,20 +101,16 @@ describe('the price book', () => {
     }
   });
 
-  it('prices the items of a first scan on x alone', { tags: ['credits.x-first-scan'] }, () => {
+  it('prices the items of a first scan on x alone [credits.x-first-scan]', () => {
     for (const source of SOURCE_IDS)
       expect(creditsPerFirstScanItem(source)).toBe(source === 'x' ? 1 : undefined);
   });
 
-  it(
-    'has the price of every lookup',
-    { tags: ['credits.lookups', 'limits.tweets', 'limits.comments', 'limits.moderated'] },
-    () => {
-      expect([0, 1, 100].map((found) => creditsOfLookup('x.tweets', found))).toEqual([1, 2, 101]);
-      for (const page of ['x.user', 'x.userTweets', 'x.followers', 'x.following', 'reddit.moderated'])
-        expect([page, creditsOfLookup(page, 7)]).toEqual([page, 3]);
-      expect(creditsOfLookup('youtube.videoComments', 20)).toBe(5);
-      expect(() => creditsOfLookup('x.likes', 1)).toThrow('no rate for the lookup x.likes');
-    },
-  );
+  it('has the price of every lookup [credits.lookups, limits.tweets, limits.comments, limits.moderated]', () => {
+    expect([0, 1, 100].map((found) => creditsOfLookup('x.tweets', found))).toEqual([1, 2, 101]);
+    for (const page of ['x.user', 'x.userTweets', 'x.followers', 'x.following', 'reddit.moderated'])
+      expect([page, creditsOfLookup(page, 7)]).toEqual([page, 3]);
+    expect(creditsOfLookup('youtube.videoComments', 20)).toBe(5);
+    expect(() => creditsOfLookup('x.likes', 1)).toThrow('no rate for the lookup x.likes');
+  });
 });

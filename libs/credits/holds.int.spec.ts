@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { chargeIdOf, newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { fundAccount, isolateStores, type IsolatedStores } from '#testing';
@@ -23,7 +22,7 @@ let database: Database;
 let accountId: string;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec', 8);
 });
 afterAll(async () => {
@@ -144,27 +143,23 @@ describe('reserving credits', () => {
     expect(await held()).toBe(3);
   });
 
-  it(
-    'for work that is done ends with its charge, and with nothing else',
-    { tags: ['credits.never-negative'] },
-    async () => {
-      const [done, open] = [hold(4), hold(3)];
-      await reserve(database, [done, open]);
-      await holdUntilCharged(database, [done.holdId]);
-      await database.query(`UPDATE credit_holds SET expires_at = LEAST(expires_at, now() + interval '1 hour')
+  it('for work that is done ends with its charge, and with nothing else [credits.never-negative]', async () => {
+    const [done, open] = [hold(4), hold(3)];
+    await reserve(database, [done, open]);
+    await holdUntilCharged(database, [done.holdId]);
+    await database.query(`UPDATE credit_holds SET expires_at = LEAST(expires_at, now() + interval '1 hour')
       WHERE done_at IS NULL`);
-      // As a repetition of the same work does: it asks for less, and gives back what it did not use.
-      await reserve(database, [{ ...done, credits: 1 }]);
-      await release(database, [done, open]);
-      await database.query(
-        `UPDATE credit_holds SET expires_at = now() - interval '1 second' WHERE expires_at < 'infinity'`,
-      );
-      await dropExpired(database);
-      expect(await held()).toBe(4);
-      await charge(accountId, done.holdId, 4);
-      expect(await held()).toBe(0);
-    },
-  );
+    // As a repetition of the same work does: it asks for less, and gives back what it did not use.
+    await reserve(database, [{ ...done, credits: 1 }]);
+    await release(database, [done, open]);
+    await database.query(
+      `UPDATE credit_holds SET expires_at = now() - interval '1 second' WHERE expires_at < 'infinity'`,
+    );
+    await dropExpired(database);
+    expect(await held()).toBe(4);
+    await charge(accountId, done.holdId, 4);
+    expect(await held()).toBe(0);
+  });
 
   it('for work that turns out to be done is made again where it has run out, unless it was charged', async () => {
     const [known, lost, paid] = [hold(1), hold(2), hold(4)];

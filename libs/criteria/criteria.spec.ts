@@ -1,6 +1,5 @@
 import { create, type JsonObject, type MessageInitShape } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { CriteriaSchema } from '#contracts';
 import { criteriaHash, criteriaJson, resolveCriteria } from './criteria.js';
 
@@ -28,7 +27,7 @@ const BASE: Init = {
 };
 
 describe('the identity of a search', () => {
-  it('is SHA-256 in hex, and does not change between versions', { tags: ['keywords.hash'] }, () => {
+  it('is SHA-256 in hex, and does not change between versions [keywords.hash]', () => {
     // Stored hashes depend on it: a change here starts every search over.
     expect(hash({ market: 'global', query: 'acme' })).toBe(
       '69ccaa2581ab6633321eee3376e8b0351d389980547cd5f56b284582b086f016',
@@ -36,23 +35,17 @@ describe('the identity of a search', () => {
     expect(hash(BASE)).toBe('3b8f3986bbaf8b2f712f2f59692c16eb2a538b8aba1a2d41c2c2aa685deadd6e');
   });
 
-  it(
-    'does not depend on the order, the case and the space around terms, nor on repetitions',
-    { tags: ['keywords.hash'] },
-    () => {
-      fc.assert(
-        fc.property(terms, fc.array(fc.nat()), (given, seed) => {
-          const shuffled = given
-            .map((term, n) => ({ term, key: seed[n] ?? n }))
-            .sort((a, b) => a.key - b.key)
-            .map(({ term }, n) => (n % 2 ? ` ${term.toUpperCase()}  ` : term));
-          expect(hash({ ...BASE, terms: [...shuffled, given[0] ?? ''] })).toBe(
-            hash({ ...BASE, terms: given }),
-          );
-        }),
-      );
-    },
-  );
+  it('does not depend on the order, the case and the space around terms, nor on repetitions [keywords.hash]', () => {
+    fc.assert(
+      fc.property(terms, fc.array(fc.nat()), (given, seed) => {
+        const shuffled = given
+          .map((term, n) => ({ term, key: seed[n] ?? n }))
+          .sort((a, b) => a.key - b.key)
+          .map(({ term }, n) => (n % 2 ? ` ${term.toUpperCase()}  ` : term));
+        expect(hash({ ...BASE, terms: [...shuffled, given[0] ?? ''] })).toBe(hash({ ...BASE, terms: given }));
+      }),
+    );
+  });
 
   it('does not depend on the order of the keys of filters', () => {
     fc.assert(
@@ -88,7 +81,7 @@ describe('the identity of a search', () => {
     ['the case of a filter’s value', { filters: { subreddit: 'X' } }],
     ['repliesTo', { repliesTo: 'other' }],
     ['no filters', { filters: undefined }],
-  ])('is another for another %s', { tags: ['keywords.hash'] }, (_, change) => {
+  ])('is another for another %s [keywords.hash]', (_, change) => {
     expect(hash({ ...BASE, ...change })).not.toBe(hash(BASE));
   });
 
@@ -114,24 +107,20 @@ describe('the criteria of a search', () => {
       resolveCriteria(create(CriteriaSchema, global), overrides && create(CriteriaSchema, overrides)),
     );
 
-  it('are the global ones where nothing is overridden', { tags: ['keywords.default-search'] }, () => {
+  it('are the global ones where nothing is overridden [keywords.default-search]', () => {
     expect(resolve(BASE)).toEqual(BASE);
     expect(resolve(BASE, {})).toEqual(BASE);
   });
 
-  it(
-    'have every key of the overrides, and every other key of the global ones',
-    { tags: ['keywords.overrides'] },
-    () => {
-      const keys = ['market', 'query', 'match', 'sort', 'repliesTo'] as const;
-      fc.assert(
-        fc.property(fc.subarray([...keys]), (chosen) => {
-          const overrides = Object.fromEntries(chosen.map((key) => [key, 'other']));
-          expect(resolve(BASE, overrides)).toEqual({ ...BASE, ...overrides });
-        }),
-      );
-    },
-  );
+  it('have every key of the overrides, and every other key of the global ones [keywords.overrides]', () => {
+    const keys = ['market', 'query', 'match', 'sort', 'repliesTo'] as const;
+    fc.assert(
+      fc.property(fc.subarray([...keys]), (chosen) => {
+        const overrides = Object.fromEntries(chosen.map((key) => [key, 'other']));
+        expect(resolve(BASE, overrides)).toEqual({ ...BASE, ...overrides });
+      }),
+    );
+  });
 
   it('take an override that is 0 or empty for what it is', () => {
     expect(resolve(BASE, { priceMin: 0, query: '', sort: '' })).toEqual({
@@ -146,7 +135,7 @@ describe('the criteria of a search', () => {
     expect(resolve(BASE, { terms: ['c', 'd'] })).toEqual({ ...BASE, terms: ['c', 'd'] });
   });
 
-  it('have filters merged key by key', { tags: ['keywords.overrides'] }, () => {
+  it('have filters merged key by key [keywords.overrides]', () => {
     fc.assert(
       fc.property(filters, filters, (global, overrides) => {
         const resolved = resolve({ ...BASE, filters: global }, { filters: overrides }) as {

@@ -1,5 +1,4 @@
 import type { JsMsg } from '@nats-io/jetstream';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { EventStore } from '#event-store';
 import { newId, Refusal } from '#kernel';
 import { connectBus, runDurable, subjectOf, type Bus } from '#messaging';
@@ -16,7 +15,7 @@ let store: EventStore;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   bus = await connectBus(stores.natsUrl, 'spec', log);
   store = new EventStore(bus);
   database = await openDatabase(stores.databaseUrl, 'spec');

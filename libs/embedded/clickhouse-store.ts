@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { get } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const ENGINE_THREADS = '24';
 /** Starts chDB behind its HTTP bridge, in a process of its own; its data is `<dataDir>/clickhouse`. */
 export async function startClickhouse(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
   const { dataDir } = host;
-  const program = bridgeProgram();
+  const program = fileURLToPath(new URL('../../apps/clickhouse-bridge/main.js', import.meta.url));
   const credentialsFile = join(dataDir, 'clickhouse.json');
   const credentials = readOrMakeCredentials(credentialsFile);
   const directory = join(dataDir, 'clickhouse');
@@ -35,16 +35,6 @@ export async function startClickhouse(host: StoreHost): Promise<{ store: StorePr
     isReady: () => answersPing(candidate, credentials),
   }));
   return { store, url: `http://${credentials.user}:${credentials.password}@127.0.0.1:${port}` };
-}
-
-/** The compiled bridge, found from our compiled place (dist/libs/embedded) and from our source (libs/embedded). */
-function bridgeProgram(): string {
-  const candidates = ['../../apps/clickhouse-bridge/main.js', '../../dist/apps/clickhouse-bridge/main.js'];
-  const found = candidates
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((path) => existsSync(path));
-  if (!found) throw new Error('the ClickHouse bridge is not built: run `npm run build` first');
-  return found;
 }
 
 function answersPing(port: number, { user, password }: Credentials): Promise<boolean> {

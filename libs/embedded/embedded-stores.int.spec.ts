@@ -18,14 +18,14 @@ import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkout, until } from '#testing';
 import { DirectoryInUseError } from './directory-lock.js';
 import { startEmbedded, type EmbeddedStores } from './embedded-stores.js';
 import { identify, isRunning, type ProcessIdentity } from './process-identity.js';
 import { readRuntime } from './runtime-file.js';
 
 const STORES = ['nats', 'postgres', 'clickhouse'] as const;
-const compiled = new URL('../../dist/libs/embedded/index.js', import.meta.url);
+const compiled = new URL('dist/libs/embedded/index.js', checkout);
 
 let base: string;
 let dataDir: string;
@@ -189,9 +189,9 @@ describe('the embedded stores', () => {
     const stores = await start();
     await write(stores, 'kept');
     for (const name of STORES) process.kill(pidOf(name), 'SIGKILL');
-    await expect
-      .poll(() => said.filter((line) => line.endsWith('is back')).sort(), { timeout: 15_000 })
-      .toEqual(['clickhouse is back', 'nats is back', 'postgres is back']);
+    const back = () => said.filter((line) => line.endsWith('is back')).sort();
+    await until('all are back', () => back().length === 3);
+    expect(back()).toEqual(['clickhouse is back', 'nats is back', 'postgres is back']);
     expect(await read(stores)).toEqual(['kept', 'kept', 'kept']);
   });
 });

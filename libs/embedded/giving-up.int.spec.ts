@@ -4,11 +4,11 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { checkout, until } from '#testing';
 import { startEmbedded } from './embedded-stores.js';
 import { commandLine } from './process-identity.js';
 
-const library = new URL('../../dist/libs/embedded/index.js', import.meta.url).href;
+const library = new URL('dist/libs/embedded/index.js', checkout).href;
 const log = { info: () => undefined, warn: () => undefined };
 let base: string;
 let dataDir: string;
@@ -53,5 +53,5 @@ it('a program that ends without stopping its stores takes them along', async () 
     stdio: 'inherit',
   });
   expect(await once(child, 'exit')).toEqual([3, null]);
-  await expect.poll(leftBehind, { timeout: 5000 }).toEqual([]);
+  await until('no process is left', () => leftBehind().length === 0, 5000);
 });

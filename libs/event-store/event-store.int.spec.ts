@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newId } from '#kernel';
 import { connectBus, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
@@ -10,7 +9,7 @@ let bus: Bus;
 let store: EventStore;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   store = new EventStore(bus);
 });

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { createAddressPolicy, parseEgressAllow } from './address-policy.js';
 import { privateIpv4, publicIpv4, v4InV6 } from './testing/addresses.js';
 

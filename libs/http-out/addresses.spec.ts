@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { privateIpv4, publicIpv4, v4InV6, v4Spelling } from './testing/addresses.js';
 import { notAllowed } from './outbound-error.js';
 import { door, faultOf, get, inside, outside, text } from './testing/door.js';

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { until } from '#testing';
 import { door, faultOf, get, outside, text } from './testing/door.js';
 
 describe('time', () => {
@@ -22,7 +22,7 @@ describe('time', () => {
     answer[0]?.();
     await first;
     const third = http.request(get(server.origin));
-    await expect.poll(() => answer.length).toBe(2);
+    await until('the third asks', () => answer.length === 2);
     answer[1]?.();
     await third;
     expect(server.requests.length).toBe(2);
@@ -157,7 +157,7 @@ describe('connections', () => {
     const server = await outside(() => undefined);
     const http = door();
     const pending = faultOf(http.request(get(server.origin)));
-    await expect.poll(() => server.requests.length).toBe(1);
+    await until('it asks', () => server.requests.length === 1);
     await http.close();
     expect(await pending).toMatch(/^network: /);
     expect(await faultOf(http.request(get(server.origin)))).toMatch(/^network: /);

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { door, faultOf, get, inside, outside, text } from './testing/door.js';
 
 describe('redirects', () => {

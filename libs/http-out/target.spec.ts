@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { displayUrl } from './index.js';
 
 describe('an address for the records', () => {

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { instantIn } from './wall-clock.js';
 
 it.each([
@@ -12,6 +11,6 @@ it.each([
   ['2026-10-25T03:30', 'Europe/Berlin', '2026-10-25T02:30:00.000Z'],
   ['2026-03-29T01:30', 'Europe/Berlin', '2026-03-29T00:30:00.000Z'],
   ['2026-11-01T00:30', 'America/New_York', '2026-11-01T04:30:00.000Z'],
-])('%s in %s is %s', { tags: ['keywords.timezone'] }, (text, zone, instant) => {
+])('%s in %s is %s [keywords.timezone]', (text, zone, instant) => {
   expect(new Date(instantIn(text, zone)).toISOString()).toBe(instant);
 });

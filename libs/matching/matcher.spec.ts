@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { addressesIn } from './addresses.js';
 import { Folder } from './fold.js';
 import { compile, foldTerm, MAX_PLACES_PER_SEARCH, MAX_PLACES_PER_TERM } from './index.js';
@@ -216,7 +215,7 @@ describe('every search at once', () => {
     );
   });
 
-  it('asks for the query and any one of the terms', { tags: ['keywords.query-and-terms'] }, () => {
+  it('asks for the query and any one of the terms [keywords.query-and-terms]', () => {
     const matcher = compile([
       { key: 'query', mode: 'word', query: 'acme', terms: [] },
       { key: 'terms', mode: 'word', terms: ['rocket', 'anvil'] },
@@ -254,24 +253,20 @@ describe('every search at once', () => {
     ]);
   });
 
-  it(
-    'takes every post in mode platform and where nothing is asked for, and still says what it found',
-    { tags: ['keywords.match-platform'] },
-    () => {
-      const matcher = compile([
-        { key: 'trusted', mode: 'platform', query: 'acme', terms: [] },
-        { key: 'all', mode: 'word', terms: [] },
-      ]);
-      expect(matcher.match({ title: '', text: 'no word of it' })).toEqual([
-        { key: 'trusted', matches: [] },
-        { key: 'all', matches: [] },
-      ]);
-      expect(matcher.match({ title: 'Acmeology', text: '' })[0]).toEqual({
-        key: 'trusted',
-        matches: [{ term: 'acme', field: 'title', start: 0, end: 4 }],
-      });
-    },
-  );
+  it('takes every post in mode platform and where nothing is asked for, and still says what it found [keywords.match-platform]', () => {
+    const matcher = compile([
+      { key: 'trusted', mode: 'platform', query: 'acme', terms: [] },
+      { key: 'all', mode: 'word', terms: [] },
+    ]);
+    expect(matcher.match({ title: '', text: 'no word of it' })).toEqual([
+      { key: 'trusted', matches: [] },
+      { key: 'all', matches: [] },
+    ]);
+    expect(matcher.match({ title: 'Acmeology', text: '' })[0]).toEqual({
+      key: 'trusted',
+      matches: [{ term: 'acme', field: 'title', start: 0, end: 4 }],
+    });
+  });
 
   it('takes what users type literally, whatever it would mean to a pattern', () => {
     for (const literal of [

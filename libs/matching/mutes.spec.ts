@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { applyMutes, effectiveMute, foldHandle, vipOf } from './index.js';
 import type { Candidate, MuteRule } from './index.js';
 

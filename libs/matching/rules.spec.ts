@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { canonicalTerms, compile, foldTerm } from './index.js';
 
 /** The parts of the text that the term was found in, or `false`. */
@@ -137,7 +136,7 @@ const CONTAINS: Record<string, Row[]> = {
   ],
 };
 
-describe('mode word', { tags: ['keywords.match-word', 'keywords.match-urls'] }, () => {
+describe('mode word [keywords.match-word, keywords.match-urls]', () => {
   describe.each(Object.entries(WORD))('%s', (_, rows) => {
     it.each(rows)('%s in %s', (term, text, expected) => {
       expect(found('word', term, text)).toEqual(expected);
@@ -145,7 +144,7 @@ describe('mode word', { tags: ['keywords.match-word', 'keywords.match-urls'] }, 
   });
 });
 
-describe('mode contains', { tags: ['keywords.match-contains', 'keywords.match-urls'] }, () => {
+describe('mode contains [keywords.match-contains, keywords.match-urls]', () => {
   describe.each(Object.entries(CONTAINS))('%s', (_, rows) => {
     it.each(rows)('%s in %s', (term, text, expected) => {
       expect(found('contains', term, text)).toEqual(expected);

@@ -1,5 +1,4 @@
 import { create } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { DoneSchema, EstimatedSchema, EstimateKeywordSchema, RetireKeywordSchema } from '#contracts';
 import { Refusal } from '#kernel';
 import { createLogger, currentTrace, traceFrom, withTrace } from '#telemetry';
@@ -13,7 +12,7 @@ let stores: IsolatedStores;
 let bus: Bus;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   bus = await connectBus(stores.natsUrl, 'spec', log);
 });
 afterAll(async () => {

@@ -1,5 +1,4 @@
 import { setTimeout as takingMs } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Outage } from '#kernel';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
@@ -14,7 +13,7 @@ let bus: Bus;
 let specs = 0;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   bus = await connectBus(stores.natsUrl, 'spec', log);
 });
 afterAll(async () => {
@@ -212,7 +211,7 @@ describe('a durable', () => {
     expect(seen.sort()).toEqual(texts.sort());
   });
 
-  it('is made again when it was deleted on the server', { timeout: 40_000 }, async () => {
+  it('is made again when it was deleted on the server', async () => {
     const seen: string[] = [];
     const { name, running } = await run((batch) => {
       seen.push(...batch.map(({ text }) => text));
@@ -222,7 +221,7 @@ describe('a durable', () => {
     await send('later');
     await until('it is handled', () => seen.includes('later'), 30_000);
     await running.stop();
-  });
+  }, 40_000);
 
   it('leaves what fails at its stop to its heir, and sets nothing of it aside', async () => {
     let calls = 0;

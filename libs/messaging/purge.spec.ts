@@ -1,18 +1,18 @@
 import type { JsMsg } from '@nats-io/jetstream';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { fakeOnly } from '#testing';
 import { done, retry } from './outcome.js';
 import { purgeDurable } from './purge.js';
 
 const ASKED_AT = Date.parse('2026-01-01T00:00:00Z');
 const message = { data: new Uint8Array(), time: new Date(ASKED_AT) } as JsMsg;
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => void jest.useFakeTimers(fakeOnly('Date')));
+afterEach(() => void jest.useRealTimers());
 
 /** What becomes of a purge whose pass begins and ends at such an age. */
 async function passed(beginsMs: number, endsMs: number) {
-  const durable = purgeDurable('spec', async () => void vi.setSystemTime(ASKED_AT + endsMs));
-  vi.setSystemTime(ASKED_AT + beginsMs);
+  const durable = purgeDurable('spec', async () => void jest.setSystemTime(ASKED_AT + endsMs));
+  jest.setSystemTime(ASKED_AT + beginsMs);
   return durable.handle([message]);
 }
 

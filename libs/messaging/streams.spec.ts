@@ -1,5 +1,4 @@
 import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
-import { expect, it } from 'vitest';
 import { ensureStreams, STREAMS } from './streams.js';
 
 const overlap = () =>

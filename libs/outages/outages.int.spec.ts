@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { openClickHouse } from '#clickhouse';
 import { freePort } from '#embedded';
 import { openDatabase, type Database } from '#postgres';
@@ -9,7 +8,7 @@ let stores: IsolatedStores;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec', 1);
 });
 afterAll(async () => {

@@ -3,7 +3,6 @@ import { JetStreamApiError } from '@nats-io/jetstream';
 import { ClosedConnectionError, RequestError, TimeoutError } from '@nats-io/nats-core';
 import pg from 'pg';
 import { QueryFailedError } from 'typeorm';
-import { describe, expect, it } from 'vitest';
 import { Outage } from '#kernel';
 import { isOutage } from './index.js';
 

@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { AccountDecisionSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
@@ -18,7 +17,7 @@ const log = createLogger('test', 'silent');
 let stores: IsolatedStores;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
 });
 
 afterAll(() => stores.drop());

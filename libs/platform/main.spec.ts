@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { checkout } from '#testing';
 
-const library = new URL('../../dist/libs/platform/index.js', import.meta.url).href;
+const library = new URL('dist/libs/platform/index.js', checkout).href;
 
 /** Runs the frame around a start of `startMs` and a stop of `stopMs`; signals arrive when it says `starting`. */
 async function run(startMs: number, stopMs: number, more: Record<string, unknown> = {}) {
@@ -34,7 +34,7 @@ async function run(startMs: number, stopMs: number, more: Record<string, unknown
 }
 
 it('--help of a single service says how it is started, and needs no settings', () => {
-  const service = fileURLToPath(new URL('../../dist/apps/gateway/main.js', import.meta.url));
+  const service = fileURLToPath(new URL('dist/apps/gateway/main.js', checkout));
   const { status, stdout, stderr } = spawnSync(process.execPath, [service, '--help'], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('npm run -s config');

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { expect, it } from 'vitest';
 import { commandHandler, COMMANDS, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import type { Loop } from './platform.js';

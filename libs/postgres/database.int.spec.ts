@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { isolateStores, until, type IsolatedStores } from '#testing';
 import { openDatabase, transactionWithoutLimit, type Database } from './index.js';
 
@@ -10,7 +9,7 @@ let stores: IsolatedStores;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec', 2, WITHIN_MS);
 });
 afterAll(async () => {

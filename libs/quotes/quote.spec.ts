@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { CriteriaSchema, type SourceId } from '#contracts';
 import { quotedByDay, wholeByDay, type QuotedPeriod } from './quoted-days.js';
 import { checksPerMonth, priceOf, quoteOf, type QuotedSearch } from './quote.js';
@@ -39,41 +38,29 @@ describe('the price of a search', () => {
     ['x', 5],
     ['tiktok', 5],
     ['ai_answers', 15],
-  ])(
-    'on %s is %i credits a check',
-    { tags: ['credits.rates', 'estimate.rate'] },
-    (source, creditsPerCheck) => {
-      expect(price({ source })).toMatchObject({
-        creditsPerCheck,
-        checksPerMonth: 720,
-        monthlyCredits: 720 * creditsPerCheck,
-      });
-    },
-  );
+  ])('on %s is %i credits a check [credits.rates, estimate.rate]', (source, creditsPerCheck) => {
+    expect(price({ source })).toMatchObject({
+      creditsPerCheck,
+      checksPerMonth: 720,
+      monthlyCredits: 720 * creditsPerCheck,
+    });
+  });
 
-  it(
-    'has 2 credits more an engine where answers are read for brands named beside, and nowhere else',
-    { tags: ['credits.ai-answers', 'estimate.ai-answers'] },
-    () => {
-      expect(price({ source: 'ai_answers', coBrands: true }).creditsPerCheck).toBe(3 * (5 + 2));
-      expect(price({ source: 'x', coBrands: true }).creditsPerCheck).toBe(5);
-    },
-  );
+  it('has 2 credits more an engine where answers are read for brands named beside, and nowhere else [credits.ai-answers, estimate.ai-answers]', () => {
+    expect(price({ source: 'ai_answers', coBrands: true }).creditsPerCheck).toBe(3 * (5 + 2));
+    expect(price({ source: 'x', coBrands: true }).creditsPerCheck).toBe(5);
+  });
 
-  it(
-    'has a first scan with a backfill only: a check, or on x every tweet that can come back',
-    { tags: ['estimate.x-first-scan', 'estimate.first-scan'] },
-    () => {
-      expect(price({}).firstScanCredits).toBe(0);
-      expect(price({ backfill: true }).firstScanCredits).toBe(1);
-      expect(price({ source: 'ai_answers', backfill: true }).firstScanCredits).toBe(15);
-      expect(price({ source: 'x', backfill: true }).firstScanCredits).toBe(100);
-    },
-  );
+  it('has a first scan with a backfill only: a check, or on x every tweet that can come back [estimate.x-first-scan, estimate.first-scan]', () => {
+    expect(price({}).firstScanCredits).toBe(0);
+    expect(price({ backfill: true }).firstScanCredits).toBe(1);
+    expect(price({ source: 'ai_answers', backfill: true }).firstScanCredits).toBe(15);
+    expect(price({ source: 'x', backfill: true }).firstScanCredits).toBe(100);
+  });
 });
 
 describe('a month', () => {
-  it('has 30 days, and as many checks as begin in it', { tags: ['credits.month'] }, () => {
+  it('has 30 days, and as many checks as begin in it [credits.month]', () => {
     expect(checksPerMonth(1)).toBe(2_592_000);
     expect(checksPerMonth(2_592_000)).toBe(1);
     expect(checksPerMonth(2_592_001)).toBe(1);

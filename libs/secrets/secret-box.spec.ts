@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SecretBox } from './secrets.js';
 
 const [first, second, third] = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)] as const;

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import type { Criteria, MatchMode } from '#contracts';
 import { OutboundError } from '#http-out';
 import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer, type FakeRequest } from './fake-upstream.js';
@@ -125,7 +124,7 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
 }
 
 function describeItems(source: ContractCase, read: Read): void {
-  it.skipIf(source.neverEmpty)('an empty answer is no fault and no item', async () => {
+  (source.neverEmpty ? it.skip : it)('an empty answer is no fault and no item', async () => {
     const { fetched } = await read((request) => source.serve([], request));
     expect(fetched).toEqual({ items: [], gap: false, warnings: [] });
   });

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { unescaped, unescapedOffsets } from './escaped-text.js';
 
 describe('text that was escaped for HTML', () => {

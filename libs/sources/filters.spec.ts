@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { criteriaOf } from './fake-upstream.js';
 import { countryOf, faultsOfSort, faultsOfTexts, filterTexts, sortOf } from './filters.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { htmlToLine, htmlToText } from './html-text.js';
 
 describe('HTML as text', () => {

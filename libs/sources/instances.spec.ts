@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fakeOnly } from '#testing';
 import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from './fake-upstream.js';
 import {
   hostOf,
@@ -147,8 +147,8 @@ describe('reading several servers', () => {
 });
 
 describe('a server that only searches name', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
-  afterEach(() => void vi.useRealTimers());
+  beforeEach(() => void jest.useFakeTimers(fakeOnly('performance')));
+  afterEach(() => void jest.useRealTimers());
 
   const session = new Map<string, unknown>();
   const hosts = ['own.example', 'busy.example', 'a.example'];
@@ -186,13 +186,13 @@ describe('a server that only searches name', () => {
     const first = await read(busy);
     expect([first.asked, first.heldOff]).toEqual([hosts, []]);
     expect(first.foreign).toEqual(['busy.example', 'a.example']);
-    vi.advanceTimersByTime((seconds - 1) * 1000);
+    jest.advanceTimersByTime((seconds - 1) * 1000);
     const soon = await read({});
     expect(soon.asked).toEqual(['own.example', 'a.example']);
     expect(soon.warnings).toEqual([
       'lemmy on busy.example: it asked for patience, and is asked again in 1 s',
     ]);
-    vi.advanceTimersByTime(1000);
+    jest.advanceTimersByTime(1000);
     const later = await read({});
     expect([later.asked, later.warnings]).toEqual([hosts, []]);
   });

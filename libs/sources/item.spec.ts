@@ -1,5 +1,4 @@
 import { toBinary } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { ItemSchema } from '#contracts';
 import { buildItem } from './item.js';
 

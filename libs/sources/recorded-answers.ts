@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
 import type { SourceId } from '#contracts';
+import { checkout } from '#testing';
 import { UpstreamError, type Fetched } from './source.js';
 
 // For specs only: answers that upstreams once gave, kept beside the checkout and never copied into it.
-const RECORDED = new URL('../../../shared/upstream/', import.meta.url);
+const RECORDED = new URL('../shared/upstream/', checkout);
 const NOT_AN_ANSWER = new Set(['SOURCE.md', 'http-meta.json']);
 
 /** One recorded answer. */

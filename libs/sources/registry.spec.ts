@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SOURCE_IDS } from '#contracts';
 import { createSources } from './index.js';
 

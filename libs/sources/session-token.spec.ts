@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { askWithToken, sessionToken } from './session-token.js';
 import { UpstreamError } from './source.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { MOST_ENTRIES, readEntries } from './shape.js';
 
 const readId = (entry: { id: string }) => ({ item: { itemId: entry.id.trim() } });

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOutboundHttp } from '#http-out';
 import { SPEC_NOW, criteriaOf, fakeContext } from './fake-upstream.js';
 import { createRssConnector } from './rss/index.js';

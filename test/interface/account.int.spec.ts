@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '#testing';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
@@ -12,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 describe('the account', () => {
-  it('shows its settings, and changes those that are sent', { tags: ['account.settings'] }, async () => {
+  it('shows its settings, and changes those that are sent [account.settings]', async () => {
     const first = await ada.api.get('/v1/account');
     expect(first.body).toMatchObject({
       id: ada.accountId,

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRows, NO_ID, type AnswerRow } from '#clickhouse';
 import { newId } from '#kernel';
 import { keywordBody, startInterface, type InterfaceUnderTest } from './interface-under-test.js';

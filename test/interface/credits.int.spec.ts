@@ -1,5 +1,4 @@
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ChangePlanSchema, CheckSchema, EventSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { derivedId, newId } from '#kernel';
@@ -57,89 +56,77 @@ async function used(tenant: Tenant, credits: number): Promise<Json> {
 }
 
 describe('GET /v1/credits', () => {
-  it(
-    'of a new account tells the allowance of its plan and a period of a month',
-    { tags: ['credits.balance'] },
-    async () => {
-      const { api } = await service.tenant('solo');
-      const { status, body } = await api.get('/v1/credits');
-      expect([status, body]).toEqual([
-        200,
-        {
-          plan: 'solo',
-          periodStart: expect.stringMatching(/Z$/),
-          periodEnd: expect.stringMatching(/Z$/),
-          monthlyAllowance: 60_000,
-          allowanceRemaining: 60_000,
-          packs: [],
-          creditsRemaining: 60_000,
-          creditsHeld: 0,
-          usedThisPeriod: 0,
-          bySource: {},
-          byOperation: {},
-        },
-      ]);
-      const days = (Date.parse(body.periodEnd) - Date.parse(body.periodStart)) / 86_400_000;
-      expect([28, 29, 30, 31]).toContain(days);
-    },
-  );
+  it('of a new account tells the allowance of its plan and a period of a month [credits.balance]', async () => {
+    const { api } = await service.tenant('solo');
+    const { status, body } = await api.get('/v1/credits');
+    expect([status, body]).toEqual([
+      200,
+      {
+        plan: 'solo',
+        periodStart: expect.stringMatching(/Z$/),
+        periodEnd: expect.stringMatching(/Z$/),
+        monthlyAllowance: 60_000,
+        allowanceRemaining: 60_000,
+        packs: [],
+        creditsRemaining: 60_000,
+        creditsHeld: 0,
+        usedThisPeriod: 0,
+        bySource: {},
+        byOperation: {},
+      },
+    ]);
+    const days = (Date.parse(body.periodEnd) - Date.parse(body.periodStart)) / 86_400_000;
+    expect([28, 29, 30, 31]).toContain(days);
+  });
 
-  it(
-    'tells what checks, readings of events and lookups have cost, by source and by operation',
-    { tags: ['credits.balance'] },
-    async () => {
-      const tenant = await service.tenant('free');
-      const { accountId } = tenant;
-      await checked(accountId);
-      await checked(accountId, { source: 'x', firstScan: true, costCredits: 7, rateCredits: 1, units: 7 });
-      const lookup = create(LookupSchema, {
-        lookupId: newId(),
-        accountId,
-        source: 'x',
-        operation: 'tweets',
-        at: AT,
-        costCredits: 3,
-        billed: true,
-      });
-      await store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, lookup), lookup.lookupId);
-      const event = create(EventSchema, {
-        eventId: newId(),
-        accountId,
-        watchId: newId(),
-        source: 'reddit',
-        occurredAt: AT,
-        charges: [
-          { operation: 'analysis', costCredits: 1, priceBookVersion: '2026-11-20' },
-          { operation: 'agent_step', costCredits: 2, priceBookVersion: '2026-11-20' },
-        ],
-      });
-      await store.publish(
-        subjectOf('EVENTS', accountId, event.watchId),
-        toBinary(EventSchema, event),
-        event.eventId,
-      );
-      expect(await used(tenant, 15)).toMatchObject({
-        allowanceRemaining: 2985,
-        creditsRemaining: 2985,
-        bySource: { x: 10, reddit: 5 },
-        byOperation: { first_scan: 7, 'x.tweets': 3, check: 2, agent_step: 2, analysis: 1 },
-      });
-    },
-  );
+  it('tells what checks, readings of events and lookups have cost, by source and by operation [credits.balance]', async () => {
+    const tenant = await service.tenant('free');
+    const { accountId } = tenant;
+    await checked(accountId);
+    await checked(accountId, { source: 'x', firstScan: true, costCredits: 7, rateCredits: 1, units: 7 });
+    const lookup = create(LookupSchema, {
+      lookupId: newId(),
+      accountId,
+      source: 'x',
+      operation: 'tweets',
+      at: AT,
+      costCredits: 3,
+      billed: true,
+    });
+    await store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, lookup), lookup.lookupId);
+    const event = create(EventSchema, {
+      eventId: newId(),
+      accountId,
+      watchId: newId(),
+      source: 'reddit',
+      occurredAt: AT,
+      charges: [
+        { operation: 'analysis', costCredits: 1, priceBookVersion: '2026-11-20' },
+        { operation: 'agent_step', costCredits: 2, priceBookVersion: '2026-11-20' },
+      ],
+    });
+    await store.publish(
+      subjectOf('EVENTS', accountId, event.watchId),
+      toBinary(EventSchema, event),
+      event.eventId,
+    );
+    expect(await used(tenant, 15)).toMatchObject({
+      allowanceRemaining: 2985,
+      creditsRemaining: 2985,
+      bySource: { x: 10, reddit: 5 },
+      byOperation: { first_scan: 7, 'x.tweets': 3, check: 2, agent_step: 2, analysis: 1 },
+    });
+  });
 
-  it(
-    'a check that failed and the other parts of a large one cost nothing',
-    { tags: ['credits.failed-check'] },
-    async () => {
-      const tenant = await service.tenant('free');
-      await checked(tenant.accountId, { failure: { kind: 'timeout', reason: 'too late' } });
-      await checked(tenant.accountId, { part: 1, parts: 2, costCredits: 0 });
-      await checked(tenant.accountId);
-      await used(tenant, 2);
-      const { body } = await tenant.api.get('/v1/credits/ledger?kind=charge');
-      expect(body.data.length).toBe(1);
-    },
-  );
+  it('a check that failed and the other parts of a large one cost nothing [credits.failed-check]', async () => {
+    const tenant = await service.tenant('free');
+    await checked(tenant.accountId, { failure: { kind: 'timeout', reason: 'too late' } });
+    await checked(tenant.accountId, { part: 1, parts: 2, costCredits: 0 });
+    await checked(tenant.accountId);
+    await used(tenant, 2);
+    const { body } = await tenant.api.get('/v1/credits/ledger?kind=charge');
+    expect(body.data.length).toBe(1);
+  });
 
   it('takes no parameters, and no other method', async () => {
     const { api } = await service.tenant();
@@ -216,68 +203,64 @@ describe('a change of plan', () => {
 });
 
 describe('GET /v1/credits/ledger', () => {
-  it(
-    'tells every movement, newest first, with what it was derived from',
-    { tags: ['credits.ledger'] },
-    async () => {
-      const tenant = await service.tenant('free');
-      const { accountId, api } = tenant;
-      const keywordId = newId();
-      const check = await checked(accountId, { keywordId });
-      await used(tenant, 2);
-      const { packId } = await grant(accountId, 10);
-      const { body } = await api.get('/v1/credits/ledger');
-      const nothing = {
-        operation: null,
-        source: null,
-        keywordId: null,
-        watchId: null,
-        checkId: null,
-        rate: null,
-        units: null,
-        priceBookVersion: null,
-      };
-      const opening = body.data[2];
-      expect(body).toEqual({
-        data: [
-          {
-            ...nothing,
-            id: derivedId('grant', accountId, packId),
-            at: expect.any(String),
-            kind: 'grant',
-            amount: 10,
-            balanceAfter: 3008,
-            reference: packId,
-          },
-          {
-            id: derivedId('charge', check.checkId),
-            at: expect.any(String),
-            kind: 'charge',
-            amount: -2,
-            balanceAfter: 2998,
-            operation: 'check',
-            source: 'reddit',
-            keywordId,
-            watchId: check.watchId,
-            checkId: check.checkId,
-            rate: 2,
-            units: 1,
-            priceBookVersion: '2026-11-20',
-            reference: check.checkId,
-          },
-          {
-            ...nothing,
-            id: derivedId('renewal', accountId, opening.reference),
-            at: expect.any(String),
-            kind: 'renewal',
-            amount: 3000,
-            balanceAfter: 3000,
-            reference: (await api.get('/v1/credits')).body.periodStart,
-          },
-        ],
-      });
-    },
-  );
+  it('tells every movement, newest first, with what it was derived from [credits.ledger]', async () => {
+    const tenant = await service.tenant('free');
+    const { accountId, api } = tenant;
+    const keywordId = newId();
+    const check = await checked(accountId, { keywordId });
+    await used(tenant, 2);
+    const { packId } = await grant(accountId, 10);
+    const { body } = await api.get('/v1/credits/ledger');
+    const nothing = {
+      operation: null,
+      source: null,
+      keywordId: null,
+      watchId: null,
+      checkId: null,
+      rate: null,
+      units: null,
+      priceBookVersion: null,
+    };
+    const opening = body.data[2];
+    expect(body).toEqual({
+      data: [
+        {
+          ...nothing,
+          id: derivedId('grant', accountId, packId),
+          at: expect.any(String),
+          kind: 'grant',
+          amount: 10,
+          balanceAfter: 3008,
+          reference: packId,
+        },
+        {
+          id: derivedId('charge', check.checkId),
+          at: expect.any(String),
+          kind: 'charge',
+          amount: -2,
+          balanceAfter: 2998,
+          operation: 'check',
+          source: 'reddit',
+          keywordId,
+          watchId: check.watchId,
+          checkId: check.checkId,
+          rate: 2,
+          units: 1,
+          priceBookVersion: '2026-11-20',
+          reference: check.checkId,
+        },
+        {
+          ...nothing,
+          id: derivedId('renewal', accountId, opening.reference),
+          at: expect.any(String),
+          kind: 'renewal',
+          amount: 3000,
+          balanceAfter: 3000,
+          reference: (await api.get('/v1/credits')).body.periodStart,
+        },
+      ],
+    });
+  });
 
   it('pages, and narrows to kinds, sources, keywords and times', async () => {
     const tenant = await service.tenant('free');

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'undici';
 import { PRICE_BOOK_VERSION } from '#contracts';
 import { SignedText } from '../../apps/gateway/http/signed-text.js';
@@ -32,21 +31,17 @@ async function createWith(token: string, body: unknown, as = ada, name = 'keywor
 describe('a create that sends its estimate token', () => {
   const body = { ...keywordBody({ name: 'Held' }), muteRules: ['spam', { value: 'ads', target: 'title' }] };
 
-  it(
-    'is accepted with the body that was priced, its keys in any order and spelling',
-    { tags: ['credits.token'] },
-    async () => {
-      const { estimateToken } = (await estimate(body)).body;
-      const turned = {
-        mute_rules: ['spam', { target: 'title', value: 'ads' }],
-        sources: [{ enabled: true, source: 'hackernews' }],
-        globalCriteria: { query: 'acme', market: 'global' },
-        refreshIntervalSeconds: 600,
-        name: 'Held',
-      };
-      expect((await createWith(estimateToken, turned)).status).toBe(201);
-    },
-  );
+  it('is accepted with the body that was priced, its keys in any order and spelling [credits.token]', async () => {
+    const { estimateToken } = (await estimate(body)).body;
+    const turned = {
+      mute_rules: ['spam', { target: 'title', value: 'ads' }],
+      sources: [{ enabled: true, source: 'hackernews' }],
+      globalCriteria: { query: 'acme', market: 'global' },
+      refreshIntervalSeconds: 600,
+      name: 'Held',
+    };
+    expect((await createWith(estimateToken, turned)).status).toBe(201);
+  });
 
   it('is accepted under /v1/queries with other read-only keys: they are passed over', async () => {
     const read = (await ada.api.post('/v1/keywords', body)).body;
@@ -61,8 +56,7 @@ describe('a create that sends its estimate token', () => {
     ['one key more', { backfill: false }],
     ['another order of a list', { muteRules: [{ value: 'ads', target: 'title' }, 'spam'] }],
   ])(
-    'is refused with %s: 409 ESTIMATE_MISMATCH',
-    { tags: ['estimate.token-mismatch', 'credits.token-mismatch', 'requests.estimate-mismatch'] },
+    'is refused with %s: 409 ESTIMATE_MISMATCH [estimate.token-mismatch, credits.token-mismatch, requests.estimate-mismatch]',
     async (_, more) => {
       const { estimateToken } = (await estimate(body)).body;
       const { status, body: answer } = await createWith(estimateToken, { ...body, ...more });
@@ -70,33 +64,25 @@ describe('a create that sends its estimate token', () => {
     },
   );
 
-  it(
-    'is refused with a token that was changed, or is another account’s',
-    { tags: ['credits.token'] },
-    async () => {
-      const { estimateToken } = (await estimate(body)).body;
-      const forged = `${estimateToken.slice(0, -2)}${estimateToken.endsWith('A') ? 'B' : 'A'}${estimateToken.at(-1)}`;
-      expect((await createWith(forged, body)).body.code).toBe('ESTIMATE_MISMATCH');
-      for (const other of ['', `${estimateToken}=`, `!${estimateToken}`])
-        expect((await createWith(other, body)).status).toBe(409);
-      const eve = await service.tenant('growth');
-      expect((await createWith(estimateToken, body, eve)).body.code).toBe('ESTIMATE_MISMATCH');
-    },
-  );
+  it('is refused with a token that was changed, or is another account’s [credits.token]', async () => {
+    const { estimateToken } = (await estimate(body)).body;
+    const forged = `${estimateToken.slice(0, -2)}${estimateToken.endsWith('A') ? 'B' : 'A'}${estimateToken.at(-1)}`;
+    expect((await createWith(forged, body)).body.code).toBe('ESTIMATE_MISMATCH');
+    for (const other of ['', `${estimateToken}=`, `!${estimateToken}`])
+      expect((await createWith(other, body)).status).toBe(409);
+    const eve = await service.tenant('growth');
+    expect((await createWith(estimateToken, body, eve)).body.code).toBe('ESTIMATE_MISMATCH');
+  });
 
-  it(
-    'is refused when the estimate has expired, or was made by another price book: 409 ESTIMATE_EXPIRED',
-    { tags: ['requests.estimate-expired', 'credits.token-15-minutes', 'credits.token'] },
-    async () => {
-      const { estimateToken } = (await estimate(body)).body;
-      const signed = new SignedText('5e'.repeat(32), 'estimates');
-      const scope = { accountId: ada.accountId };
-      const priced = signed.read<{ body: string; version: string; until: number }>(scope, estimateToken);
-      expect(priced?.version).toBe(PRICE_BOOK_VERSION);
-      const old = signed.write(scope, { ...priced, until: Date.now() - 1 });
-      expect((await createWith(old, body)).body.code).toBe('ESTIMATE_EXPIRED');
-      const other = signed.write(scope, { ...priced, version: '2020-01-01' });
-      expect((await createWith(other, body)).body.code).toBe('ESTIMATE_EXPIRED');
-    },
-  );
+  it('is refused when the estimate has expired, or was made by another price book: 409 ESTIMATE_EXPIRED [requests.estimate-expired, credits.token-15-minutes, credits.token]', async () => {
+    const { estimateToken } = (await estimate(body)).body;
+    const signed = new SignedText('5e'.repeat(32), 'estimates');
+    const scope = { accountId: ada.accountId };
+    const priced = signed.read<{ body: string; version: string; until: number }>(scope, estimateToken);
+    expect(priced?.version).toBe(PRICE_BOOK_VERSION);
+    const old = signed.write(scope, { ...priced, until: Date.now() - 1 });
+    expect((await createWith(old, body)).body.code).toBe('ESTIMATE_EXPIRED');
+    const other = signed.write(scope, { ...priced, version: '2020-01-01' });
+    expect((await createWith(other, body)).body.code).toBe('ESTIMATE_EXPIRED');
+  });
 });

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 let service: InterfaceUnderTest;
@@ -44,137 +43,120 @@ const rich = keywordBody({
 });
 
 describe('an estimate', () => {
-  it(
-    'carries every figure of the specification, and creates nothing',
-    {
-      tags: [
-        'estimate.valid',
-        'estimate.creates-nothing',
-        'estimate.totals',
-        'estimate.by-source',
-        'estimate.by-search',
-        'estimate.first-scan',
-        'estimate.normalized',
-        'estimate.account',
-        'estimate.ai-answers',
-        'limits.free-estimate',
-      ],
-    },
-    async () => {
-      const { status, body } = await estimate(rich);
-      expect(status).toBe(200);
-      expect(body).toEqual({
-        valid: true,
-        estimateToken: expect.any(String),
-        estimateTokenExpiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
-        warnings: expect.any(Array),
-        estimate: {
-          // x: 2 × 1,440 × 5; hackernews: 4,320 × 1; ai_answers: 30 × 2 engines × (5 + 2).
-          monthlyCredits: 14_400 + 4_320 + 420,
-          checksPerMonth: 2_880 + 4_320 + 30,
-          bySource: [
-            { source: 'x', intervalSeconds: 1800, searches: 2, checksPerMonth: 2880, monthlyCredits: 14_400 },
+  it('carries every figure of the specification, and creates nothing [estimate.valid, estimate.creates-nothing, estimate.totals, estimate.by-source, estimate.by-search, estimate.first-scan, estimate.normalized, estimate.account, estimate.ai-answers, limits.free-estimate]', async () => {
+    const { status, body } = await estimate(rich);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      valid: true,
+      estimateToken: expect.any(String),
+      estimateTokenExpiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      warnings: expect.any(Array),
+      estimate: {
+        // x: 2 × 1,440 × 5; hackernews: 4,320 × 1; ai_answers: 30 × 2 engines × (5 + 2).
+        monthlyCredits: 14_400 + 4_320 + 420,
+        checksPerMonth: 2_880 + 4_320 + 30,
+        bySource: [
+          { source: 'x', intervalSeconds: 1800, searches: 2, checksPerMonth: 2880, monthlyCredits: 14_400 },
+          {
+            source: 'hackernews',
+            intervalSeconds: 600,
+            searches: 1,
+            checksPerMonth: 4320,
+            monthlyCredits: 4320,
+          },
+          {
+            source: 'ai_answers',
+            intervalSeconds: 86_400,
+            searches: 1,
+            checksPerMonth: 30,
+            monthlyCredits: 420,
+          },
+        ],
+        bySearch: [
+          {
+            source: 'x',
+            searchId: null,
+            label: 'name',
+            creditsPerCheck: 5,
+            checksPerMonth: 1440,
+            monthlyCredits: 7200,
+          },
+          {
+            source: 'x',
+            searchId: '0190a0b0-0000-7000-8000-000000000001',
+            label: null,
+            creditsPerCheck: 5,
+            checksPerMonth: 1440,
+            monthlyCredits: 7200,
+          },
+          {
+            source: 'hackernews',
+            searchId: null,
+            label: null,
+            creditsPerCheck: 1,
+            checksPerMonth: 4320,
+            monthlyCredits: 4320,
+          },
+          {
+            source: 'ai_answers',
+            searchId: null,
+            label: null,
+            creditsPerCheck: 14,
+            checksPerMonth: 30,
+            monthlyCredits: 420,
+          },
+        ],
+        // x: 100 tweets for each search; one check each of the others.
+        firstScanCredits: 200 + 1 + 14,
+        normalized: {
+          refreshIntervalSeconds: 600,
+          sentimentEnabled: false,
+          coBrandsEnabled: true,
+          sources: [
+            {
+              source: 'x',
+              intervalSeconds: 1800,
+              searches: [
+                { id: null, label: 'name', resolvedCriteria: { market: 'global', query: 'acme rocket' } },
+                {
+                  id: '0190a0b0-0000-7000-8000-000000000001',
+                  label: null,
+                  resolvedCriteria: { market: 'global', query: 'acme', terms: ['acme', 'rocket'] },
+                },
+              ],
+            },
             {
               source: 'hackernews',
               intervalSeconds: 600,
-              searches: 1,
-              checksPerMonth: 4320,
-              monthlyCredits: 4320,
+              searches: [{ id: null, label: null, resolvedCriteria: { market: 'global', query: 'acme' } }],
             },
             {
               source: 'ai_answers',
               intervalSeconds: 86_400,
-              searches: 1,
-              checksPerMonth: 30,
-              monthlyCredits: 420,
+              searches: [
+                {
+                  id: null,
+                  label: null,
+                  resolvedCriteria: {
+                    market: 'global',
+                    query: 'acme',
+                    filters: { prompt: 'Best rocket?' },
+                  },
+                },
+              ],
             },
           ],
-          bySearch: [
-            {
-              source: 'x',
-              searchId: null,
-              label: 'name',
-              creditsPerCheck: 5,
-              checksPerMonth: 1440,
-              monthlyCredits: 7200,
-            },
-            {
-              source: 'x',
-              searchId: '0190a0b0-0000-7000-8000-000000000001',
-              label: null,
-              creditsPerCheck: 5,
-              checksPerMonth: 1440,
-              monthlyCredits: 7200,
-            },
-            {
-              source: 'hackernews',
-              searchId: null,
-              label: null,
-              creditsPerCheck: 1,
-              checksPerMonth: 4320,
-              monthlyCredits: 4320,
-            },
-            {
-              source: 'ai_answers',
-              searchId: null,
-              label: null,
-              creditsPerCheck: 14,
-              checksPerMonth: 30,
-              monthlyCredits: 420,
-            },
-          ],
-          // x: 100 tweets for each search; one check each of the others.
-          firstScanCredits: 200 + 1 + 14,
-          normalized: {
-            refreshIntervalSeconds: 600,
-            sentimentEnabled: false,
-            coBrandsEnabled: true,
-            sources: [
-              {
-                source: 'x',
-                intervalSeconds: 1800,
-                searches: [
-                  { id: null, label: 'name', resolvedCriteria: { market: 'global', query: 'acme rocket' } },
-                  {
-                    id: '0190a0b0-0000-7000-8000-000000000001',
-                    label: null,
-                    resolvedCriteria: { market: 'global', query: 'acme', terms: ['acme', 'rocket'] },
-                  },
-                ],
-              },
-              {
-                source: 'hackernews',
-                intervalSeconds: 600,
-                searches: [{ id: null, label: null, resolvedCriteria: { market: 'global', query: 'acme' } }],
-              },
-              {
-                source: 'ai_answers',
-                intervalSeconds: 86_400,
-                searches: [
-                  {
-                    id: null,
-                    label: null,
-                    resolvedCriteria: {
-                      market: 'global',
-                      query: 'acme',
-                      filters: { prompt: 'Best rocket?' },
-                    },
-                  },
-                ],
-              },
-            ],
-          },
-          planAllowance: 250_000,
-          creditsRemaining: 250_000,
-          searchSlots: { inUse: 0, requested: 4, limit: 150 },
         },
-      });
-      expect((await ada.api.get('/v1/keywords')).body.data).toEqual([]);
-      expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(0);
-    },
-  );
+        planAllowance: 250_000,
+        creditsRemaining: 250_000,
+        searchSlots: { inUse: 0, requested: 4, limit: 150 },
+      },
+    });
+    expect((await ada.api.get('/v1/keywords')).body.data).toEqual([]);
+    expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(0);
+  });
 
-  it('is valid for 15 minutes', { tags: ['credits.token-15-minutes'] }, async () => {
+  it('is valid for 15 minutes [credits.token-15-minutes]', async () => {
     const before = Date.now();
     const { estimateTokenExpiresAt } = (await estimate(keywordBody())).body;
     const until = Date.parse(estimateTokenExpiresAt);
@@ -197,47 +179,43 @@ describe('an estimate', () => {
     expect((await estimate(camel, ada, path)).body.valid).toBe(true);
   });
 
-  it(
-    'is exact whatever is asked: the sum of checks a month times the rate of each',
-    { tags: ['estimate.totals', 'estimate.rate', 'credits.month'] },
-    async () => {
-      const rates: Record<string, number> = { hackernews: 1, mastodon: 1, x: 5 };
-      const floors: Record<string, number> = { hackernews: 120, mastodon: 120, x: 600 };
-      const entry = fc.record({
-        source: fc.constantFrom('hackernews', 'mastodon', 'x'),
-        interval: fc.integer({ min: 600, max: 4_000_000 }),
-        labels: fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 4 }),
-        enabled: fc.boolean(),
-      });
-      await fc.assert(
-        fc.asyncProperty(
-          fc.uniqueArray(entry, { selector: ({ source }) => source, minLength: 1 }),
-          async (entries) => {
-            const body = keywordBody({
-              sources: entries.map(({ source, interval, labels, enabled }) => ({
-                source,
-                enabled,
-                refresh_interval_seconds: Math.max(interval, floors[source] ?? 0),
-                searches: labels.map((label) => ({ label, overrides: { query: label } })),
-              })),
-            });
-            const { valid, estimate: is } = (await estimate(body)).body;
-            expect(valid).toBe(true);
-            const sum = entries
-              .filter(({ enabled }) => enabled)
-              .reduce(
-                (total, { source, interval, labels }) =>
-                  total + labels.length * Math.ceil(2_592_000 / interval) * (rates[source] ?? 0),
-                0,
-              );
-            expect(is.monthlyCredits).toBe(sum);
-            expect(is.firstScanCredits).toBe(0);
-          },
-        ),
-        { numRuns: 25 },
-      );
-    },
-  );
+  it('is exact whatever is asked: the sum of checks a month times the rate of each [estimate.totals, estimate.rate, credits.month]', async () => {
+    const rates: Record<string, number> = { hackernews: 1, mastodon: 1, x: 5 };
+    const floors: Record<string, number> = { hackernews: 120, mastodon: 120, x: 600 };
+    const entry = fc.record({
+      source: fc.constantFrom('hackernews', 'mastodon', 'x'),
+      interval: fc.integer({ min: 600, max: 4_000_000 }),
+      labels: fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 4 }),
+      enabled: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(entry, { selector: ({ source }) => source, minLength: 1 }),
+        async (entries) => {
+          const body = keywordBody({
+            sources: entries.map(({ source, interval, labels, enabled }) => ({
+              source,
+              enabled,
+              refresh_interval_seconds: Math.max(interval, floors[source] ?? 0),
+              searches: labels.map((label) => ({ label, overrides: { query: label } })),
+            })),
+          });
+          const { valid, estimate: is } = (await estimate(body)).body;
+          expect(valid).toBe(true);
+          const sum = entries
+            .filter(({ enabled }) => enabled)
+            .reduce(
+              (total, { source, interval, labels }) =>
+                total + labels.length * Math.ceil(2_592_000 / interval) * (rates[source] ?? 0),
+              0,
+            );
+          expect(is.monthlyCredits).toBe(sum);
+          expect(is.firstScanCredits).toBe(0);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
 });
 
 describe('an estimate of what cannot be created', () => {
@@ -261,17 +239,7 @@ describe('an estimate of what cannot be created', () => {
     ],
     ['a source that is not configured', { sources: [{ source: 'reddit', enabled: true }] }],
   ])(
-    '%s is 200 with the refusal that the create answers',
-    {
-      tags: [
-        'keywords.terms',
-        'estimate.refusal',
-        'estimate.interval-floors',
-        'estimate.multi-term',
-        'estimate.channels',
-        'estimate.collisions',
-      ],
-    },
+    '%s is 200 with the refusal that the create answers [keywords.terms, estimate.refusal, estimate.interval-floors, estimate.multi-term, estimate.channels, estimate.collisions]',
     async (_, more) => {
       const body = keywordBody(more);
       const refused = await ada.api.post('/v1/keywords', body);

@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '#kernel';
 import { openDatabase } from '#postgres';
 import type { ApiAnswer } from '#testing';
@@ -71,8 +70,7 @@ describe('what is no request', () => {
 
 describe('what is no body', () => {
   it.each(['application/x-www-form-urlencoded', 'text/plain', 'text/csv', 'multipart/form-data; boundary=x'])(
-    'one of %s is answered with 415',
-    { tags: ['requests.json-only'] },
+    'one of %s is answered with 415 [requests.json-only]',
     async (contentType) => {
       const answer = await postBytes('/v1/keywords', contentType, 'name=x');
       const message = 'the body must be JSON (content-type: application/json)';
@@ -121,7 +119,7 @@ describe('faults of a body', () => {
     ]);
   });
 
-  it('include a key in both spellings', { tags: ['requests.both-spellings'] }, async () => {
+  it('include a key in both spellings [requests.both-spellings]', async () => {
     const body = { criteria: { query: 'q' }, refresh_interval_seconds: 600, refreshIntervalSeconds: 600 };
     expect(details(await ada.api.post('/v1/hackernews/watches', body))).toEqual([
       400,
@@ -167,72 +165,64 @@ describe('faults of a query', () => {
     ]);
   });
 
-  it(
-    'include a cursor that is none of this list’s, on every list',
-    { tags: ['requests.cursor-bound'] },
-    async () => {
-      for (const name of ['A', 'B', 'C'])
-        await ada.api.post(
-          '/v1/keywords',
-          keywordBody({ name, global_criteria: { market: name, query: 'q' } }),
-        );
-      const cursor = (await ada.api.get('/v1/keywords?limit=1')).body.nextCursor as string;
-      expect(cursor).toBeTruthy();
-      const bytes = Buffer.from(cursor, 'base64url');
-      bytes[bytes.length - 3] = (bytes[bytes.length - 3] ?? 0) ^ 1;
-      const forged = [cursor, bytes.toString('base64url'), 'abc', '', cursor.slice(0, -4)];
-      const lists = [
-        '/v1/keywords?state=active',
-        '/v1/hackernews/watches?limit=1',
-        '/v1/mentions?limit=1',
-        `/v1/keywords/${keywordId}/results?limit=1`,
-        `/v1/keywords/${keywordId}/activity?limit=1`,
-        `/v1/keywords/${keywordId}/answers?limit=1`,
-        `/v1/hackernews/watches/${watchId}/events?limit=1`,
-        '/v1/x/users/a/tweets?',
-        '/v1/x/users/a/followers?',
-        '/v1/x/users/a/following?',
-        '/v1/youtube/videos/a/comments?',
-      ];
-      for (const list of lists)
-        for (const given of forged) {
-          const answer = await ada.api.get(`${list}&cursor=${encodeURIComponent(given)}`.replace('?&', '?'));
-          expect([list, given, answer.status, answer.body.code, answer.body.details?.[0].path]).toEqual([
-            list,
-            given,
-            400,
-            'VALIDATION',
-            'cursor',
-          ]);
-        }
-      const bob = await service.tenant();
-      expect((await bob.api.get(`/v1/keywords?limit=1&cursor=${cursor}`)).status).toBe(400);
-      expect((await ada.api.get(`/v1/keywords?limit=1&cursor=${cursor}`)).status).toBe(200);
-    },
-  );
+  it('include a cursor that is none of this list’s, on every list [requests.cursor-bound]', async () => {
+    for (const name of ['A', 'B', 'C'])
+      await ada.api.post(
+        '/v1/keywords',
+        keywordBody({ name, global_criteria: { market: name, query: 'q' } }),
+      );
+    const cursor = (await ada.api.get('/v1/keywords?limit=1')).body.nextCursor as string;
+    expect(cursor).toBeTruthy();
+    const bytes = Buffer.from(cursor, 'base64url');
+    bytes[bytes.length - 3] = (bytes[bytes.length - 3] ?? 0) ^ 1;
+    const forged = [cursor, bytes.toString('base64url'), 'abc', '', cursor.slice(0, -4)];
+    const lists = [
+      '/v1/keywords?state=active',
+      '/v1/hackernews/watches?limit=1',
+      '/v1/mentions?limit=1',
+      `/v1/keywords/${keywordId}/results?limit=1`,
+      `/v1/keywords/${keywordId}/activity?limit=1`,
+      `/v1/keywords/${keywordId}/answers?limit=1`,
+      `/v1/hackernews/watches/${watchId}/events?limit=1`,
+      '/v1/x/users/a/tweets?',
+      '/v1/x/users/a/followers?',
+      '/v1/x/users/a/following?',
+      '/v1/youtube/videos/a/comments?',
+    ];
+    for (const list of lists)
+      for (const given of forged) {
+        const answer = await ada.api.get(`${list}&cursor=${encodeURIComponent(given)}`.replace('?&', '?'));
+        expect([list, given, answer.status, answer.body.code, answer.body.details?.[0].path]).toEqual([
+          list,
+          given,
+          400,
+          'VALIDATION',
+          'cursor',
+        ]);
+      }
+    const bob = await service.tenant();
+    expect((await bob.api.get(`/v1/keywords?limit=1&cursor=${cursor}`)).status).toBe(400);
+    expect((await ada.api.get(`/v1/keywords?limit=1&cursor=${cursor}`)).status).toBe(200);
+  });
 });
 
 describe('what is not the caller’s fault', () => {
-  it('is a 503 where a service does not run', { tags: ['errors.upstream'] }, async () => {
+  it('is a 503 where a service does not run [errors.upstream]', async () => {
     const answer = await ada.api.get('/v1/youtube/videos/abc/comments');
     expect([answer.status, answer.body.code]).toEqual([503, 'UNAVAILABLE']);
     expect(answer.headers['x-request-id']).toMatch(UUID);
   });
 
-  it(
-    'is a 500 that tells nothing, with the request’s id to ask about',
-    { tags: ['errors.internal', 'requests.nothing-leaks'] },
-    async () => {
-      const database = await openDatabase(service.stores.databaseUrl, 'spec');
-      await database.query('ALTER TABLE keywords RENAME TO keywords_away');
-      try {
-        const answer = await ada.api.get('/v1/keywords');
-        expect([answer.status, answer.body]).toEqual([500, { error: 'internal error', code: 'INTERNAL' }]);
-        expect(answer.headers['x-request-id']).toMatch(UUID);
-      } finally {
-        await database.query('ALTER TABLE keywords_away RENAME TO keywords');
-        await database.destroy();
-      }
-    },
-  );
+  it('is a 500 that tells nothing, with the request’s id to ask about [errors.internal, requests.nothing-leaks]', async () => {
+    const database = await openDatabase(service.stores.databaseUrl, 'spec');
+    await database.query('ALTER TABLE keywords RENAME TO keywords_away');
+    try {
+      const answer = await ada.api.get('/v1/keywords');
+      expect([answer.status, answer.body]).toEqual([500, { error: 'internal error', code: 'INTERNAL' }]);
+      expect(answer.headers['x-request-id']).toMatch(UUID);
+    } finally {
+      await database.query('ALTER TABLE keywords_away RENAME TO keywords');
+      await database.destroy();
+    }
+  });
 });

@@ -1,6 +1,5 @@
 import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRows } from '#clickhouse';
 import { newId } from '#kernel';
 import {

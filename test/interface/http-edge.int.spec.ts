@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'undici';
 import { readSettings } from '#config';
 import { openDatabase, type Database } from '#postgres';

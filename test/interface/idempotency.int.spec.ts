@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'undici';
 import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
@@ -45,26 +44,20 @@ const loseOutcomeOf = (key: string) =>
   );
 
 describe('a POST with an Idempotency-Key', () => {
-  it(
-    'a hundred times at once at two gateways makes one keyword',
-    { tags: ['requests.key-running', 'limits.key-replay'] },
-    async () => {
-      const key = newId();
-      const body = keywordBody({ name: key });
-      const answers = await Promise.all(
-        Array.from({ length: 100 }, (_, n) =>
-          post('/v1/keywords', key, body, n % 2 ? service.url : secondUrl),
-        ),
-      );
-      const made = answers.filter(({ status }) => status === 201);
-      const told = answers.filter(({ status }) => status === 409);
-      expect([made.length + told.length, made.filter(({ isReplay }) => !isReplay).length]).toEqual([100, 1]);
-      expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-      expect((await ada.api.get(`/v1/keywords?q=${key}`)).body.data.length).toBe(1);
-      const replay = await post('/v1/keywords', key, body, secondUrl);
-      expect(replay).toEqual({ status: 201, text: made[0]?.text, id: made[0]?.id, isReplay: true });
-    },
-  );
+  it('a hundred times at once at two gateways makes one keyword [requests.key-running, limits.key-replay]', async () => {
+    const key = newId();
+    const body = keywordBody({ name: key });
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => post('/v1/keywords', key, body, n % 2 ? service.url : secondUrl)),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    const told = answers.filter(({ status }) => status === 409);
+    expect([made.length + told.length, made.filter(({ isReplay }) => !isReplay).length]).toEqual([100, 1]);
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+    expect((await ada.api.get(`/v1/keywords?q=${key}`)).body.data.length).toBe(1);
+    const replay = await post('/v1/keywords', key, body, secondUrl);
+    expect(replay).toEqual({ status: 201, text: made[0]?.text, id: made[0]?.id, isReplay: true });
+  });
 
   it('whose answer was lost after its effect has one effect when it is repeated', async () => {
     const key = newId();
@@ -77,16 +70,12 @@ describe('a POST with an Idempotency-Key', () => {
     expect(watches.filter(({ criteria }) => JSON.stringify(criteria).includes(key)).length).toBe(1);
   });
 
-  it(
-    'whose answer was a refusal of its body is refused again',
-    { tags: ['requests.key-stored'] },
-    async () => {
-      const key = newId();
-      const first = await post('/v1/keywords', key, { name: '' });
-      const again = await post('/v1/keywords', key, { name: '' });
-      expect([first.status, again]).toEqual([400, { ...first, isReplay: true }]);
-    },
-  );
+  it('whose answer was a refusal of its body is refused again [requests.key-stored]', async () => {
+    const key = newId();
+    const first = await post('/v1/keywords', key, { name: '' });
+    const again = await post('/v1/keywords', key, { name: '' });
+    expect([first.status, again]).toEqual([400, { ...first, isReplay: true }]);
+  });
 
   it('whose answer was a conflict may be sent again when the conflict is gone', async () => {
     const body = watchBody('conflicting');
@@ -97,23 +86,19 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await post('/v1/hackernews/watches', key, body)).status).toBe(201);
   });
 
-  it(
-    'belongs to its account, and to its endpoint',
-    { tags: ['errors.key-reused', 'requests.key-other-endpoint', 'requests.key-account'] },
-    async () => {
-      const key = newId();
-      const body = keywordBody({ name: key });
-      const first = await post('/v1/keywords', key, body);
-      expect((await post('/v1/queries', key, body)).status).toBe(422);
-      const bob = await service.tenant();
-      const answer = await request(`${service.url}/v1/keywords`, {
-        method: 'POST',
-        headers: { 'x-api-key': bob.api.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
-        body: JSON.stringify(body),
-      });
-      const made = (await answer.body.json()) as { id: string };
-      expect(answer.statusCode).toBe(201);
-      expect(made.id).not.toBe(first.id);
-    },
-  );
+  it('belongs to its account, and to its endpoint [errors.key-reused, requests.key-other-endpoint, requests.key-account]', async () => {
+    const key = newId();
+    const body = keywordBody({ name: key });
+    const first = await post('/v1/keywords', key, body);
+    expect((await post('/v1/queries', key, body)).status).toBe(422);
+    const bob = await service.tenant();
+    const answer = await request(`${service.url}/v1/keywords`, {
+      method: 'POST',
+      headers: { 'x-api-key': bob.api.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(body),
+    });
+    const made = (await answer.body.json()) as { id: string };
+    expect(answer.statusCode).toBe(201);
+    expect(made.id).not.toBe(first.id);
+  });
 });

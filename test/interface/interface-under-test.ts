@@ -1,4 +1,3 @@
-import { inject } from 'vitest';
 import { NO_ID, openClickHouse, type ClickHouseClient, type MentionRow } from '#clickhouse';
 import { freePort } from '#embedded';
 import { derivedId, newId } from '#kernel';
@@ -31,7 +30,7 @@ export interface InterfaceUnderTest {
 
 /** Starts the services that answer the interface. Nothing polls: mentions are written by the spec itself. */
 export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<InterfaceUnderTest> {
-  const stores = await isolateStores(inject('stores'));
+  const stores = await isolateStores();
   const port = await freePort();
   const env = programEnv(stores, { PORT: String(port), LOG_LEVEL: 'silent', ...more });
   const services: RunningService[] = [];

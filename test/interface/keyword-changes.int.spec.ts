@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 import type { Json } from '#testing';
 
@@ -54,22 +53,18 @@ const full = {
 };
 
 describe('a keyword that is read and sent back', () => {
-  it(
-    'is unchanged, in version, time and watches: whole, or any key of it alone',
-    { tags: ['requests.read-only-keys'] },
-    async () => {
-      const keyword = await made(full);
-      for (const changes of [keyword, ...Object.entries(keyword).map(([key, value]) => ({ [key]: value }))]) {
-        const answer = await patch(keyword, changes);
-        expect([answer.status, answer.body]).toEqual([200, { ...keyword, resetSearches: [] }]);
-      }
-      expect(await read(keyword)).toEqual(keyword);
-    },
-  );
+  it('is unchanged, in version, time and watches: whole, or any key of it alone [requests.read-only-keys]', async () => {
+    const keyword = await made(full);
+    for (const changes of [keyword, ...Object.entries(keyword).map(([key, value]) => ({ [key]: value }))]) {
+      const answer = await patch(keyword, changes);
+      expect([answer.status, answer.body]).toEqual([200, { ...keyword, resetSearches: [] }]);
+    }
+    expect(await read(keyword)).toEqual(keyword);
+  });
 });
 
 describe('a change', () => {
-  it('leaves every key that it does not name', { tags: ['states.absent-unchanged'] }, async () => {
+  it('leaves every key that it does not name [states.absent-unchanged]', async () => {
     const keyword = await made(full);
     const { body } = await patch(keyword, { name: 'Other' });
     expect(body).toEqual({
@@ -97,7 +92,7 @@ describe('a change', () => {
     ['subjectRole', 'own'],
     ['sentimentEnabled', true],
     ['backfill', false],
-  ])('clears %s with null', { tags: ['states.null-clears'] }, async (key, cleared) => {
+  ])('clears %s with null [states.null-clears]', async (key, cleared) => {
     const keyword = await made(full);
     const { status, body } = await patch(keyword, { [key]: null });
     expect([status, body[key]]).toEqual([200, cleared]);
@@ -112,31 +107,23 @@ describe('a change', () => {
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', key]);
   });
 
-  it(
-    'takes camelCase on both names, and snake_case on /v1/keywords alone',
-    { tags: ['requests.queries-camel', 'requests.snake-bodies'] },
-    async () => {
-      const keyword = await made();
-      expect((await patch(keyword, { webhook_mode: 'rules' }, 'keywords')).body.webhookMode).toBe('rules');
-      expect((await patch(keyword, { webhookMode: 'all' }, 'keywords')).body.webhookMode).toBe('all');
-      const refused = await patch(keyword, { webhook_mode: 'rules' });
-      expect(refused.body.details).toEqual([
-        { path: 'webhook_mode', message: 'is not a known key; did you mean webhookMode?' },
-      ]);
-    },
-  );
+  it('takes camelCase on both names, and snake_case on /v1/keywords alone [requests.queries-camel, requests.snake-bodies]', async () => {
+    const keyword = await made();
+    expect((await patch(keyword, { webhook_mode: 'rules' }, 'keywords')).body.webhookMode).toBe('rules');
+    expect((await patch(keyword, { webhookMode: 'all' }, 'keywords')).body.webhookMode).toBe('all');
+    const refused = await patch(keyword, { webhook_mode: 'rules' });
+    expect(refused.body.details).toEqual([
+      { path: 'webhook_mode', message: 'is not a known key; did you mean webhookMode?' },
+    ]);
+  });
 
-  it(
-    'names an unknown key, and every other fault, and changes nothing',
-    { tags: ['requests.unknown-key', 'requests.all-faults'] },
-    async () => {
-      const keyword = await made();
-      const answer = await patch(keyword, { colour: 'red', name: '', spikeAlert: 'wild' });
-      expect(answer.status).toBe(400);
-      expect(answer.body.details.map(({ path }: Json) => path)).toEqual(['colour', 'name', 'spikeAlert']);
-      expect(await read(keyword)).toEqual(keyword);
-    },
-  );
+  it('names an unknown key, and every other fault, and changes nothing [requests.unknown-key, requests.all-faults]', async () => {
+    const keyword = await made();
+    const answer = await patch(keyword, { colour: 'red', name: '', spikeAlert: 'wild' });
+    expect(answer.status).toBe(400);
+    expect(answer.body.details.map(({ path }: Json) => path)).toEqual(['colour', 'name', 'spikeAlert']);
+    expect(await read(keyword)).toEqual(keyword);
+  });
 
   it('of a keyword that is not there, or another account’s, is a 404', async () => {
     const eve = await service.tenant();
@@ -160,8 +147,7 @@ describe('a search whose terms, filters or market change', () => {
     ['filters', { filters: { tag: 'ask' } }],
     ['market', { market: 'de' }],
   ])(
-    'starts over on a new watch: %s',
-    { tags: ['states.search-started-over', 'states.resets-told', 'keywords.patch', 'keywords.hash-changed'] },
+    'starts over on a new watch: %s [states.search-started-over, states.resets-told, keywords.patch, keywords.hash-changed]',
     async (_, overrides) => {
       const keyword = await made(full);
       const [all, jobs] = keyword.sources[0].searches;
@@ -205,41 +191,37 @@ describe('a search whose terms, filters or market change', () => {
     ]);
   });
 
-  it(
-    'goes on where only label, name, interval or webhook change',
-    { tags: ['states.watch-goes-on', 'keywords.hash-changed'] },
-    async () => {
-      const keyword = await made(full);
-      const [all, jobs] = keyword.sources[0].searches;
-      const { body } = await patch(keyword, {
-        name: 'Renamed',
-        refreshIntervalSeconds: 900,
-        webhookUrl: 'https://example.org/other',
-        sources: [
-          {
-            ...keyword.sources[0],
-            refreshIntervalSeconds: 180,
-            searches: [{ ...all, label: 'every' }, jobs],
-          },
-          ...keyword.sources.slice(1),
-        ],
-      });
-      expect(body.resetSearches).toEqual([]);
-      expect(
-        body.watches.map(({ id, source, refreshIntervalSeconds }: Json) => [
-          id,
-          source,
-          refreshIntervalSeconds,
-        ]),
-      ).toEqual(
-        keyword.watches.map(({ id, source }: Json) => [id, source, source === 'hackernews' ? 180 : 900]),
-      );
-      for (const { id, source } of body.watches) {
-        const watch = (await ada.api.get(`/v1/${source}/watches/${id}`)).body;
-        expect(watch.webhookUrl).toBe('https://example.org/other');
-      }
-    },
-  );
+  it('goes on where only label, name, interval or webhook change [states.watch-goes-on, keywords.hash-changed]', async () => {
+    const keyword = await made(full);
+    const [all, jobs] = keyword.sources[0].searches;
+    const { body } = await patch(keyword, {
+      name: 'Renamed',
+      refreshIntervalSeconds: 900,
+      webhookUrl: 'https://example.org/other',
+      sources: [
+        {
+          ...keyword.sources[0],
+          refreshIntervalSeconds: 180,
+          searches: [{ ...all, label: 'every' }, jobs],
+        },
+        ...keyword.sources.slice(1),
+      ],
+    });
+    expect(body.resetSearches).toEqual([]);
+    expect(
+      body.watches.map(({ id, source, refreshIntervalSeconds }: Json) => [
+        id,
+        source,
+        refreshIntervalSeconds,
+      ]),
+    ).toEqual(
+      keyword.watches.map(({ id, source }: Json) => [id, source, source === 'hackernews' ? 180 : 900]),
+    );
+    for (const { id, source } of body.watches) {
+      const watch = (await ada.api.get(`/v1/${source}/watches/${id}`)).body;
+      expect(watch.webhookUrl).toBe('https://example.org/other');
+    }
+  });
 
   it('goes on although it comes without its id, and keeps the id', async () => {
     const keyword = await made(full);

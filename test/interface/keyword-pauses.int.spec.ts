@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until, type Json } from '#testing';
 import { connectBilling, type BillingUnderTest } from './billing-under-test.js';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
@@ -36,8 +35,7 @@ const becomes = (keyword: Json, expected: object, as = ada) =>
 
 describe('pausing a keyword', () => {
   it.each(['keywords', 'queries'])(
-    'stops its watches until it is resumed, under /v1/%s',
-    { tags: ['keywords.pause', 'keywords.pause-user', 'states.watch-paused'] },
+    'stops its watches until it is resumed, under /v1/%s [keywords.pause, keywords.pause-user, states.watch-paused]',
     async (name) => {
       const keyword = await made();
       const paused = await turn(keyword, 'pause', ada, name);
@@ -54,16 +52,12 @@ describe('pausing a keyword', () => {
     },
   );
 
-  it(
-    'that is paused, and resuming one that runs, changes nothing',
-    { tags: ['keywords.pause'] },
-    async () => {
-      const keyword = await made();
-      expect((await turn(keyword, 'resume')).body).toEqual(keyword);
-      const paused = (await turn(keyword, 'pause')).body;
-      expect(await turn(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
-    },
-  );
+  it('that is paused, and resuming one that runs, changes nothing [keywords.pause]', async () => {
+    const keyword = await made();
+    expect((await turn(keyword, 'resume')).body).toEqual(keyword);
+    const paused = (await turn(keyword, 'pause')).body;
+    expect(await turn(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
+  });
 
   it('that is not there, another account’s, or retired is refused', async () => {
     const keyword = await made();
@@ -86,20 +80,16 @@ describe('a schedule', () => {
   });
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
-  it(
-    'pauses the keyword before it begins and after it has ended',
-    { tags: ['keywords.schedule'] },
-    async () => {
-      for (const body of [schedule(inSeconds(3600), null), schedule(null, inSeconds(-3600))]) {
-        const keyword = await made({ schedule: body });
-        expect(keyword).toMatchObject({ state: 'paused', pausedReason: 'schedule' });
-        expect(keyword.watches).toMatchObject([{ isActive: false, pausedReason: 'schedule' }]);
-      }
-      expect(await made({ schedule: schedule(inSeconds(-3600), inSeconds(3600)) })).toMatchObject({
-        state: 'active',
-      });
-    },
-  );
+  it('pauses the keyword before it begins and after it has ended [keywords.schedule]', async () => {
+    for (const body of [schedule(inSeconds(3600), null), schedule(null, inSeconds(-3600))]) {
+      const keyword = await made({ schedule: body });
+      expect(keyword).toMatchObject({ state: 'paused', pausedReason: 'schedule' });
+      expect(keyword.watches).toMatchObject([{ isActive: false, pausedReason: 'schedule' }]);
+    }
+    expect(await made({ schedule: schedule(inSeconds(-3600), inSeconds(3600)) })).toMatchObject({
+      state: 'active',
+    });
+  });
 
   it('lets the keyword run when it begins, and pauses it when it ends, by itself', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(1.5), inSeconds(4)) });
@@ -108,7 +98,7 @@ describe('a schedule', () => {
     await becomes(keyword, { state: 'paused', pausedReason: 'schedule' });
   });
 
-  it('is read in its own time zone', { tags: ['keywords.timezone'] }, async () => {
+  it('is read in its own time zone [keywords.timezone]', async () => {
     const clock = (zone: string, ms: number) =>
       new Date(ms).toLocaleString('sv-SE', { timeZone: zone }).replace(' ', 'T');
     const soon = { startsAt: clock('Asia/Tokyo', Date.now() - 60_000), endsAt: null, timezone: 'Asia/Tokyo' };
@@ -125,29 +115,22 @@ describe('a schedule', () => {
 });
 
 describe('credits that run out', () => {
-  it(
-    'pause a keyword when its check cannot be paid, and resume it by themselves when credits arrive',
-    { tags: ['keywords.pause-credits'] },
-    async () => {
-      const poor = await service.tenant('free');
-      const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
-      await billing.spend(poor.accountId, 2999);
-      await until(
-        'it is charged',
-        async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 1,
-      );
-      await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5);
-      await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
-      expect(await turn(keyword, 'resume', poor)).toMatchObject({
-        status: 402,
-        body: { code: 'INSUFFICIENT_CREDITS', error: '5 credits are needed, 1 is left' },
-      });
-      await billing.grant(poor.accountId, 3);
-      expect((await read(keyword, poor)).state).toBe('paused');
-      await billing.grant(poor.accountId, 1);
-      await becomes(keyword, { state: 'active', pausedReason: null }, poor);
-    },
-  );
+  it('pause a keyword when its check cannot be paid, and resume it by themselves when credits arrive [keywords.pause-credits]', async () => {
+    const poor = await service.tenant('free');
+    const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
+    await billing.spend(poor.accountId, 2999);
+    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 1);
+    await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5);
+    await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
+    expect(await turn(keyword, 'resume', poor)).toMatchObject({
+      status: 402,
+      body: { code: 'INSUFFICIENT_CREDITS', error: '5 credits are needed, 1 is left' },
+    });
+    await billing.grant(poor.accountId, 3);
+    expect((await read(keyword, poor)).state).toBe('paused');
+    await billing.grant(poor.accountId, 1);
+    await becomes(keyword, { state: 'active', pausedReason: null }, poor);
+  });
 
   it('pause a lone watch and resume it in the same way', async () => {
     const poor = await service.tenant('free');
@@ -175,29 +158,22 @@ describe('credits that run out', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it(
-    'refuse a create whose first checks they do not cover, with 402 and what is missing',
-    { tags: ['errors.credits'] },
-    async () => {
-      const poor = await service.tenant('free');
-      await billing.spend(poor.accountId, 3000);
-      await until(
-        'it is charged',
-        async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0,
-      );
-      const body = keywordBody({ refresh_interval_seconds: 3600 });
-      const answer = await poor.api.post('/v1/keywords', body);
-      expect([answer.status, answer.body]).toEqual([
-        402,
-        {
-          error: '1 credit is needed, 0 are left',
-          code: 'INSUFFICIENT_CREDITS',
-          details: [{ path: 'credits', message: '1 credit is needed, 0 are left' }],
-        },
-      ]);
-      expect((await poor.api.post('/v1/keywords/estimate', body)).body.refusal.status).toBe(402);
-    },
-  );
+  it('refuse a create whose first checks they do not cover, with 402 and what is missing [errors.credits]', async () => {
+    const poor = await service.tenant('free');
+    await billing.spend(poor.accountId, 3000);
+    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0);
+    const body = keywordBody({ refresh_interval_seconds: 3600 });
+    const answer = await poor.api.post('/v1/keywords', body);
+    expect([answer.status, answer.body]).toEqual([
+      402,
+      {
+        error: '1 credit is needed, 0 are left',
+        code: 'INSUFFICIENT_CREDITS',
+        details: [{ path: 'credits', message: '1 credit is needed, 0 are left' }],
+      },
+    ]);
+    expect((await poor.api.post('/v1/keywords/estimate', body)).body.refusal.status).toBe(402);
+  });
 });
 
 describe('several reasons to pause', () => {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRows, NO_ID, type ActivityRow } from '#clickhouse';
 import { newId } from '#kernel';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
@@ -29,109 +28,89 @@ const searched = {
 };
 
 describe('creating a keyword', () => {
-  it(
-    'answers 201 with the object that every read of it answers, under both names',
-    { tags: ['keywords.create', 'requests.two-names', 'estimate.token-optional'] },
-    async () => {
-      const made = await ada.api.post('/v1/keywords', keywordBody(searched));
-      expect(made.status).toBe(201);
-      for (const name of ['keywords', 'queries']) {
-        const read = await ada.api.get(`/v1/${name}/${made.body.id}`);
-        expect([read.status, { ...read.body, warnings: made.body.warnings }]).toEqual([200, made.body]);
-      }
-      expect(made.body).toMatchObject({ state: 'active', pausedReason: null, version: 1, name: 'Acme' });
-      expect(made.body.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    },
-  );
+  it('answers 201 with the object that every read of it answers, under both names [keywords.create, requests.two-names, estimate.token-optional]', async () => {
+    const made = await ada.api.post('/v1/keywords', keywordBody(searched));
+    expect(made.status).toBe(201);
+    for (const name of ['keywords', 'queries']) {
+      const read = await ada.api.get(`/v1/${name}/${made.body.id}`);
+      expect([read.status, { ...read.body, warnings: made.body.warnings }]).toEqual([200, made.body]);
+    }
+    expect(made.body).toMatchObject({ state: 'active', pausedReason: null, version: 1, name: 'Acme' });
+    expect(made.body.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
 
-  it(
-    'makes a watch of each search of an enabled source, with its own criteria and interval',
-    { tags: ['keywords.watches'] },
-    async () => {
-      const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
-      const [all, jobs] = body.sources[0].searches;
-      expect(jobs.overrides).toEqual({ query: 'acme jobs', filters: { Kept_Key: 1 } });
-      expect(
-        body.watches.map((watch: Record<string, unknown>) => [
-          watch.source,
-          watch.searchId,
-          watch.refreshIntervalSeconds,
-        ]),
-      ).toEqual(
-        expect.arrayContaining([
-          ['hackernews', all.id, 120],
-          ['hackernews', jobs.id, 120],
-        ]),
-      );
-      expect(body.watches).toHaveLength(2);
-      for (const { id, isActive, lastCheckedAt, lastStatus } of body.watches) {
-        expect([isActive, lastCheckedAt, lastStatus]).toEqual([true, null, null]);
-        const watch = (await ada.api.get(`/v1/hackernews/watches/${id}`)).body;
-        expect(watch).toMatchObject({
-          accountId: ada.accountId,
-          keywordId: body.id,
-          market: 'global',
-          billingMode: 'subscription',
-        });
-      }
-    },
-  );
-
-  it(
-    'takes camelCase on both, and snake_case on /v1/keywords alone',
-    { tags: ['requests.queries-camel', 'requests.snake-bodies'] },
-    async () => {
-      const camel = {
-        name: 'Camel',
-        refreshIntervalSeconds: 600,
-        globalCriteria: { market: 'global', query: 'camel' },
-        sources: [{ source: 'hackernews', enabled: true }],
-      };
-      expect((await ada.api.post('/v1/keywords', camel)).status).toBe(201);
-      expect((await ada.api.post('/v1/queries', camel)).status).toBe(201);
-      const refused = await ada.api.post('/v1/queries', keywordBody());
-      expect(refused.status).toBe(400);
-      expect(refused.body.details).toContainEqual({
-        path: 'refresh_interval_seconds',
-        message: 'is not a known key',
+  it('makes a watch of each search of an enabled source, with its own criteria and interval [keywords.watches]', async () => {
+    const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
+    const [all, jobs] = body.sources[0].searches;
+    expect(jobs.overrides).toEqual({ query: 'acme jobs', filters: { Kept_Key: 1 } });
+    expect(
+      body.watches.map((watch: Record<string, unknown>) => [
+        watch.source,
+        watch.searchId,
+        watch.refreshIntervalSeconds,
+      ]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['hackernews', all.id, 120],
+        ['hackernews', jobs.id, 120],
+      ]),
+    );
+    expect(body.watches).toHaveLength(2);
+    for (const { id, isActive, lastCheckedAt, lastStatus } of body.watches) {
+      expect([isActive, lastCheckedAt, lastStatus]).toEqual([true, null, null]);
+      const watch = (await ada.api.get(`/v1/hackernews/watches/${id}`)).body;
+      expect(watch).toMatchObject({
+        accountId: ada.accountId,
+        keywordId: body.id,
+        market: 'global',
+        billingMode: 'subscription',
       });
-    },
-  );
+    }
+  });
 
-  it(
-    'takes a keyword that was read as a body of /v1/queries, read-only keys and all',
-    { tags: ['requests.read-only-keys'] },
-    async () => {
-      const read = (await ada.api.post('/v1/keywords', keywordBody(searched))).body;
-      const again = await ada.api.post('/v1/queries', read);
-      expect(again.status).toBe(201);
-      expect(again.body.id).not.toBe(read.id);
-      expect(again.body.sources).toEqual(read.sources);
-    },
-  );
+  it('takes camelCase on both, and snake_case on /v1/keywords alone [requests.queries-camel, requests.snake-bodies]', async () => {
+    const camel = {
+      name: 'Camel',
+      refreshIntervalSeconds: 600,
+      globalCriteria: { market: 'global', query: 'camel' },
+      sources: [{ source: 'hackernews', enabled: true }],
+    };
+    expect((await ada.api.post('/v1/keywords', camel)).status).toBe(201);
+    expect((await ada.api.post('/v1/queries', camel)).status).toBe(201);
+    const refused = await ada.api.post('/v1/queries', keywordBody());
+    expect(refused.status).toBe(400);
+    expect(refused.body.details).toContainEqual({
+      path: 'refresh_interval_seconds',
+      message: 'is not a known key',
+    });
+  });
 
-  it(
-    'refuses the same search twice in one keyword with 409',
-    { tags: ['keywords.same-search', 'requests.duplicate-search', 'errors.conflict'] },
-    async () => {
-      const twice = [
-        {
-          source: 'hackernews',
-          enabled: true,
-          searches: [{ label: 'a' }, { label: 'b', overrides: { query: ' acme ' } }],
-        },
-      ];
-      const answer = await ada.api.post('/v1/keywords', keywordBody({ sources: twice }));
-      expect([answer.status, answer.body]).toEqual([
-        409,
-        {
-          error: 'the keyword holds the same search on hackernews twice',
-          code: 'DUPLICATE_SEARCH',
-          details: [{ path: 'sources', message: 'searches 0 and 1 on hackernews have the same criteria' }],
-        },
-      ]);
-    },
-  );
+  it('takes a keyword that was read as a body of /v1/queries, read-only keys and all [requests.read-only-keys]', async () => {
+    const read = (await ada.api.post('/v1/keywords', keywordBody(searched))).body;
+    const again = await ada.api.post('/v1/queries', read);
+    expect(again.status).toBe(201);
+    expect(again.body.id).not.toBe(read.id);
+    expect(again.body.sources).toEqual(read.sources);
+  });
+
+  it('refuses the same search twice in one keyword with 409 [keywords.same-search, requests.duplicate-search, errors.conflict]', async () => {
+    const twice = [
+      {
+        source: 'hackernews',
+        enabled: true,
+        searches: [{ label: 'a' }, { label: 'b', overrides: { query: ' acme ' } }],
+      },
+    ];
+    const answer = await ada.api.post('/v1/keywords', keywordBody({ sources: twice }));
+    expect([answer.status, answer.body]).toEqual([
+      409,
+      {
+        error: 'the keyword holds the same search on hackernews twice',
+        code: 'DUPLICATE_SEARCH',
+        details: [{ path: 'sources', message: 'searches 0 and 1 on hackernews have the same criteria' }],
+      },
+    ]);
+  });
 
   it.each([
     ['x', 'x is not configured; missing: SOURCE_X_TOKEN'],
@@ -165,123 +144,115 @@ describe('creating a keyword', () => {
 });
 
 describe('the list of keywords', () => {
-  it(
-    'pages newest first, shows each once, and is narrowed by state, source and name',
-    { tags: ['keywords.list', 'requests.cursor'] },
-    async () => {
-      const { api } = await service.tenant();
-      const ids: string[] = [];
-      for (const name of ['One', 'Two', 'Two_and', '100%']) {
-        const { body } = await api.post('/v1/keywords', keywordBody({ name }));
-        ids.unshift(body.id);
-      }
-      const first = await api.get('/v1/keywords?limit=2');
-      await api.post('/v1/keywords', keywordBody({ name: 'Late' }));
-      const second = await api.get(`/v1/keywords?limit=2&cursor=${first.body.nextCursor}`);
-      expect([...first.body.data, ...second.body.data].map(({ id }) => id)).toEqual(ids);
-      expect(second.body.nextCursor).toBeUndefined();
-      await api.delete(`/v1/keywords/${ids[0]}`);
-      const names = async (query: string) =>
-        (await api.get(`/v1/keywords?${query}`)).body.data.map(({ name }: { name: string }) => name);
-      expect(await names('state=retired')).toEqual(['100%']);
-      expect(await names('state=retired&state=active&q=%25')).toEqual(['100%']);
-      expect(await names('q=TWO')).toEqual(['Two_and', 'Two']);
-      expect(await names('q=o_a')).toEqual(['Two_and']);
-      expect(await names('source=rss')).toEqual([]);
-      expect(await names('source=rss&source=hackernews&q=one')).toEqual(['One']);
-      const entries = (...sources: [string, boolean][]) => ({
-        sources: sources.map(([source, enabled]) => ({ source, enabled })),
-      });
-      await api.patch(`/v1/keywords/${ids[3]}`, entries(['hackernews', true], ['lemmy', false]));
-      await api.patch(`/v1/keywords/${ids[2]}`, entries(['lemmy', true]));
-      expect(await names('source=lemmy')).toEqual(['Two', 'One']);
-      expect(await names('source=hackernews&q=two')).toEqual(['Two_and']);
-      expect(
-        (await api.get(`/v1/keywords?limit=2&state=active&cursor=${first.body.nextCursor}`)).status,
-      ).toBe(400);
-    },
-  );
+  it('pages newest first, shows each once, and is narrowed by state, source and name [keywords.list, requests.cursor]', async () => {
+    const { api } = await service.tenant();
+    const ids: string[] = [];
+    for (const name of ['One', 'Two', 'Two_and', '100%']) {
+      const { body } = await api.post('/v1/keywords', keywordBody({ name }));
+      ids.unshift(body.id);
+    }
+    const first = await api.get('/v1/keywords?limit=2');
+    await api.post('/v1/keywords', keywordBody({ name: 'Late' }));
+    const second = await api.get(`/v1/keywords?limit=2&cursor=${first.body.nextCursor}`);
+    expect([...first.body.data, ...second.body.data].map(({ id }) => id)).toEqual(ids);
+    expect(second.body.nextCursor).toBeUndefined();
+    await api.delete(`/v1/keywords/${ids[0]}`);
+    const names = async (query: string) =>
+      (await api.get(`/v1/keywords?${query}`)).body.data.map(({ name }: { name: string }) => name);
+    expect(await names('state=retired')).toEqual(['100%']);
+    expect(await names('state=retired&state=active&q=%25')).toEqual(['100%']);
+    expect(await names('q=TWO')).toEqual(['Two_and', 'Two']);
+    expect(await names('q=o_a')).toEqual(['Two_and']);
+    expect(await names('source=rss')).toEqual([]);
+    expect(await names('source=rss&source=hackernews&q=one')).toEqual(['One']);
+    const entries = (...sources: [string, boolean][]) => ({
+      sources: sources.map(([source, enabled]) => ({ source, enabled })),
+    });
+    await api.patch(`/v1/keywords/${ids[3]}`, entries(['hackernews', true], ['lemmy', false]));
+    await api.patch(`/v1/keywords/${ids[2]}`, entries(['lemmy', true]));
+    expect(await names('source=lemmy')).toEqual(['Two', 'One']);
+    expect(await names('source=hackernews&q=two')).toEqual(['Two_and']);
+    expect((await api.get(`/v1/keywords?limit=2&state=active&cursor=${first.body.nextCursor}`)).status).toBe(
+      400,
+    );
+  });
 });
 
 describe('a keyword’s activity', () => {
-  it(
-    'shows 1 to 500 records, newest first, by source and since',
-    { tags: ['keywords.activity', 'limits.activity', 'limits.window-activity'] },
-    async () => {
-      const { accountId, api } = await service.tenant();
-      const { id } = (await api.post('/v1/keywords', keywordBody())).body;
-      const row = (n: number, more: Partial<ActivityRow> = {}): ActivityRow => ({
-        account_id: accountId,
-        keyword_id: id,
-        occurred_at: new Date(Date.now() - 600_000 - Math.floor(n / 3) * 1000).toISOString(),
-        activity_id: newId(),
-        watch_id: newId(),
-        source: 'hackernews',
-        type: 'poll.completed',
-        events_emitted: 0,
-        credits_charged: 1,
-        event_id: null,
-        status_code: null,
-        message: '',
-        ...more,
-      });
-      const webhook = row(-3, {
+  it('shows 1 to 500 records, newest first, by source and since [keywords.activity, limits.activity, limits.window-activity]', async () => {
+    const { accountId, api } = await service.tenant();
+    const { id } = (await api.post('/v1/keywords', keywordBody())).body;
+    const row = (n: number, more: Partial<ActivityRow> = {}): ActivityRow => ({
+      account_id: accountId,
+      keyword_id: id,
+      occurred_at: new Date(Date.now() - 600_000 - Math.floor(n / 3) * 1000).toISOString(),
+      activity_id: newId(),
+      watch_id: newId(),
+      source: 'hackernews',
+      type: 'poll.completed',
+      events_emitted: 0,
+      credits_charged: 1,
+      event_id: null,
+      status_code: null,
+      message: '',
+      ...more,
+    });
+    const webhook = row(-3, {
+      source: 'rss',
+      type: 'webhook.failed',
+      events_emitted: null,
+      credits_charged: null,
+      event_id: newId(),
+      status_code: 500,
+      message: 'the endpoint answered 500',
+    });
+    const rows = [webhook, ...Array.from({ length: 501 }, (_, n) => row(n))];
+    const old = row(0, {
+      occurred_at: new Date(Date.now() - 8 * 24 * 3_600_000).toISOString(),
+      source: 'rss',
+    });
+    await insertRows(service.clickhouse, 'activity', [
+      ...rows,
+      old,
+      ...rows.slice(0, 50),
+      row(0, { keyword_id: NO_ID }),
+    ]);
+
+    const path = `/v1/keywords/${id}/activity`;
+    const count = async (query: string) => (await api.get(`${path}?${query}`)).body.activity.length;
+    expect([await count(''), await count('limit=1'), await count('limit=500')]).toEqual([100, 1, 500]);
+    for (const limit of ['0', '501']) expect((await api.get(`${path}?limit=${limit}`)).status).toBe(400);
+
+    const found: { id: string; occurredAt: string }[] = [];
+    let cursor: string | undefined;
+    do {
+      const { body } = await api.get(`${path}?limit=200${cursor ? `&cursor=${cursor}` : ''}`);
+      found.push(...body.activity);
+      cursor = body.nextCursor;
+    } while (cursor);
+    expect(found.map((record) => record.id).sort()).toEqual(rows.map((one) => one.activity_id).sort());
+    expect(found.map(({ occurredAt }) => occurredAt)).toEqual(
+      found
+        .map(({ occurredAt }) => occurredAt)
+        .sort()
+        .reverse(),
+    );
+
+    expect((await api.get(`${path}?source=rss`)).body.activity).toEqual([
+      {
+        id: webhook.activity_id,
         source: 'rss',
         type: 'webhook.failed',
-        events_emitted: null,
-        credits_charged: null,
-        event_id: newId(),
-        status_code: 500,
+        occurredAt: webhook.occurred_at,
+        watchId: webhook.watch_id,
+        eventId: webhook.event_id,
+        statusCode: 500,
         message: 'the endpoint answered 500',
-      });
-      const rows = [webhook, ...Array.from({ length: 501 }, (_, n) => row(n))];
-      const old = row(0, {
-        occurred_at: new Date(Date.now() - 8 * 24 * 3_600_000).toISOString(),
-        source: 'rss',
-      });
-      await insertRows(service.clickhouse, 'activity', [
-        ...rows,
-        old,
-        ...rows.slice(0, 50),
-        row(0, { keyword_id: NO_ID }),
-      ]);
-
-      const path = `/v1/keywords/${id}/activity`;
-      const count = async (query: string) => (await api.get(`${path}?${query}`)).body.activity.length;
-      expect([await count(''), await count('limit=1'), await count('limit=500')]).toEqual([100, 1, 500]);
-      for (const limit of ['0', '501']) expect((await api.get(`${path}?limit=${limit}`)).status).toBe(400);
-
-      const found: { id: string; occurredAt: string }[] = [];
-      let cursor: string | undefined;
-      do {
-        const { body } = await api.get(`${path}?limit=200${cursor ? `&cursor=${cursor}` : ''}`);
-        found.push(...body.activity);
-        cursor = body.nextCursor;
-      } while (cursor);
-      expect(found.map((record) => record.id).sort()).toEqual(rows.map((one) => one.activity_id).sort());
-      expect(found.map(({ occurredAt }) => occurredAt)).toEqual(
-        found
-          .map(({ occurredAt }) => occurredAt)
-          .sort()
-          .reverse(),
-      );
-
-      expect((await api.get(`${path}?source=rss`)).body.activity).toEqual([
-        {
-          id: webhook.activity_id,
-          source: 'rss',
-          type: 'webhook.failed',
-          occurredAt: webhook.occurred_at,
-          watchId: webhook.watch_id,
-          eventId: webhook.event_id,
-          statusCode: 500,
-          message: 'the endpoint answered 500',
-        },
-      ]);
-      expect(await count(`source=rss&since=${new Date(Date.now() - 9 * 24 * 3_600_000).toISOString()}`)).toBe(
-        2,
-      );
-      expect((await api.get(`/v1/queries/${id}/activity?limit=1`)).status).toBe(200);
-    },
-  );
+      },
+    ]);
+    expect(await count(`source=rss&since=${new Date(Date.now() - 9 * 24 * 3_600_000).toISOString()}`)).toBe(
+      2,
+    );
+    expect((await api.get(`/v1/queries/${id}/activity?limit=1`)).status).toBe(200);
+  });
 });

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_ID, type ListingObservationRow } from '#clickhouse';
 import { seededRandom } from '../../apps/simulator/world/random.js';
 import { keywordBody, startInterface, type InterfaceUnderTest } from './interface-under-test.js';
@@ -131,39 +130,35 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
 const WINDOW = 'from=2026-09-01&to=2026-10-05';
 
 describe('the statistics of a market', () => {
-  it(
-    'of a month agree exactly with a recomputation from the observations, delivered twice and in any order',
-    { timeout: 60_000 },
-    async () => {
-      const { accountId, api } = await service.tenant();
-      const keyword = await api.post('/v1/keywords', keywordBody());
-      const rows = month(accountId, keyword.body.id);
-      const shuffled = rows.toSorted((a, b) => a.watch_id.localeCompare(b.watch_id));
-      // In two deliveries that overlap.
-      const half = Math.ceil(shuffled.length / 2);
-      await observe(service.clickhouse, shuffled.slice(half - 200));
-      await observe(service.clickhouse, shuffled.slice(0, half + 200));
-      const stats = async (query: string) => {
-        const answer = await api.get(`/v1/vinted/market-stats?${WINDOW}&${query}`);
-        expect(answer.status).toBe(200);
-        return answer.body.data;
-      };
-      for (const hash of HASHES)
-        expect(await stats(`criteria_hash=${hash}`)).toEqual(
-          recomputed(rows, ({ criteria_hash }) => criteria_hash === hash),
-        );
-      const byKeyword = await stats(`keyword_id=${keyword.body.id}&market=fr`);
-      expect(byKeyword).toEqual(recomputed(rows, ({ keyword_id }) => keyword_id === keyword.body.id));
-      expect(byKeyword.length).toBeGreaterThan(25);
-      expect(await stats('brand_id=53&market=fr')).toEqual(
-        recomputed(rows, ({ brand_ids }) => brand_ids.includes('53')),
+  it('of a month agree exactly with a recomputation from the observations, delivered twice and in any order', async () => {
+    const { accountId, api } = await service.tenant();
+    const keyword = await api.post('/v1/keywords', keywordBody());
+    const rows = month(accountId, keyword.body.id);
+    const shuffled = rows.toSorted((a, b) => a.watch_id.localeCompare(b.watch_id));
+    // In two deliveries that overlap.
+    const half = Math.ceil(shuffled.length / 2);
+    await observe(service.clickhouse, shuffled.slice(half - 200));
+    await observe(service.clickhouse, shuffled.slice(0, half + 200));
+    const stats = async (query: string) => {
+      const answer = await api.get(`/v1/vinted/market-stats?${WINDOW}&${query}`);
+      expect(answer.status).toBe(200);
+      return answer.body.data;
+    };
+    for (const hash of HASHES)
+      expect(await stats(`criteria_hash=${hash}`)).toEqual(
+        recomputed(rows, ({ criteria_hash }) => criteria_hash === hash),
       );
-      expect(await stats('catalog_id=2050&market=fr')).toEqual(
-        recomputed(rows, ({ catalog_ids }) => catalog_ids.includes('2050')),
-      );
-      expect(await stats('catalog_id=2050&market=de')).toEqual([]);
-    },
-  );
+    const byKeyword = await stats(`keyword_id=${keyword.body.id}&market=fr`);
+    expect(byKeyword).toEqual(recomputed(rows, ({ keyword_id }) => keyword_id === keyword.body.id));
+    expect(byKeyword.length).toBeGreaterThan(25);
+    expect(await stats('brand_id=53&market=fr')).toEqual(
+      recomputed(rows, ({ brand_ids }) => brand_ids.includes('53')),
+    );
+    expect(await stats('catalog_id=2050&market=fr')).toEqual(
+      recomputed(rows, ({ catalog_ids }) => catalog_ids.includes('2050')),
+    );
+    expect(await stats('catalog_id=2050&market=de')).toEqual([]);
+  }, 60_000);
 
   it('says nothing of quantiles under five listings', async () => {
     const { accountId, api } = await service.tenant();

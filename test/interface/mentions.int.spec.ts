@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRows, type EventRow, type MentionRow } from '#clickhouse';
 import { derivedId, newId } from '#kernel';
 import type { Json } from '#testing';
@@ -29,34 +28,30 @@ const idsOf = (rows: readonly { event_id: string }[]) => rows.map((row) => row.e
 const idsIn = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
 
 describe('paging through mentions', () => {
-  it(
-    'shows every row once and skips none, while newer rows arrive and rows are written twice',
-    { tags: ['requests.stable-paging'] },
-    async () => {
-      const { accountId, api } = await service.tenant();
-      // Many rows of one instant: the id decides there.
-      const rows = await write(
-        Array.from({ length: 23 }, (_, n) =>
-          mentionRow(accountId, { occurred_at: ago(10 + Math.floor(n / 8)) }),
-        ),
-      );
-      const found: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await api.get(`/v1/mentions?limit=4${cursor ? `&cursor=${cursor}` : ''}`);
-        found.push(...idsIn(page));
-        cursor = page.body.nextCursor;
-        await write([mentionRow(accountId, { occurred_at: ago(1) }), ...rows.slice(0, 3)]);
-      } while (cursor);
-      expect([...found].sort()).toEqual(idsOf(rows).sort());
-      const newestFirst = (await api.get('/v1/mentions?limit=200')).body.data as {
-        occurredAt: string;
-        id: string;
-      }[];
-      const sorted = [...newestFirst].sort((a, b) => (a.occurredAt + a.id < b.occurredAt + b.id ? 1 : -1));
-      expect(newestFirst).toEqual(sorted);
-    },
-  );
+  it('shows every row once and skips none, while newer rows arrive and rows are written twice [requests.stable-paging]', async () => {
+    const { accountId, api } = await service.tenant();
+    // Many rows of one instant: the id decides there.
+    const rows = await write(
+      Array.from({ length: 23 }, (_, n) =>
+        mentionRow(accountId, { occurred_at: ago(10 + Math.floor(n / 8)) }),
+      ),
+    );
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await api.get(`/v1/mentions?limit=4${cursor ? `&cursor=${cursor}` : ''}`);
+      found.push(...idsIn(page));
+      cursor = page.body.nextCursor;
+      await write([mentionRow(accountId, { occurred_at: ago(1) }), ...rows.slice(0, 3)]);
+    } while (cursor);
+    expect([...found].sort()).toEqual(idsOf(rows).sort());
+    const newestFirst = (await api.get('/v1/mentions?limit=200')).body.data as {
+      occurredAt: string;
+      id: string;
+    }[];
+    const sorted = [...newestFirst].sort((a, b) => (a.occurredAt + a.id < b.occurredAt + b.id ? 1 : -1));
+    expect(newestFirst).toEqual(sorted);
+  });
 
   it('a row that was written many times over hides none behind it', async () => {
     const { accountId, api } = await service.tenant();
@@ -103,35 +98,31 @@ describe('paging through mentions', () => {
     expect((await api.get(`/v1/mentions?q=${'a+'.repeat(50)}`)).status).toBe(200);
   });
 
-  it('a full last page has no cursor', { tags: ['requests.cursor'] }, async () => {
+  it('a full last page has no cursor [requests.cursor]', async () => {
     const { accountId, api } = await service.tenant();
     await write([mentionRow(accountId), mentionRow(accountId)]);
     expect((await api.get('/v1/mentions?limit=2')).body.nextCursor).toBeUndefined();
   });
 
-  it(
-    'a cursor is refused with other filters, another order, another list and another account',
-    { tags: ['requests.cursor-bound'] },
-    async () => {
-      const { accountId, api } = await service.tenant();
-      const other = await service.tenant();
-      await write([mentionRow(accountId), mentionRow(accountId)]);
-      const { nextCursor } = (await api.get('/v1/mentions?limit=1&lang=en')).body;
-      expect((await api.get(`/v1/mentions?limit=1&lang=en&cursor=${nextCursor}`)).status).toBe(200);
-      for (const query of [
-        '',
-        '&lang=de',
-        '&lang=en&order=asc',
-        '&lang=en&since=2026-01-01',
-        '&lang=en&lang=de',
-      ])
-        expect([query, (await api.get(`/v1/mentions?limit=1${query}&cursor=${nextCursor}`)).status]).toEqual([
-          query,
-          400,
-        ]);
-      expect((await other.api.get(`/v1/mentions?limit=1&lang=en&cursor=${nextCursor}`)).status).toBe(400);
-    },
-  );
+  it('a cursor is refused with other filters, another order, another list and another account [requests.cursor-bound]', async () => {
+    const { accountId, api } = await service.tenant();
+    const other = await service.tenant();
+    await write([mentionRow(accountId), mentionRow(accountId)]);
+    const { nextCursor } = (await api.get('/v1/mentions?limit=1&lang=en')).body;
+    expect((await api.get(`/v1/mentions?limit=1&lang=en&cursor=${nextCursor}`)).status).toBe(200);
+    for (const query of [
+      '',
+      '&lang=de',
+      '&lang=en&order=asc',
+      '&lang=en&since=2026-01-01',
+      '&lang=en&lang=de',
+    ])
+      expect([query, (await api.get(`/v1/mentions?limit=1${query}&cursor=${nextCursor}`)).status]).toEqual([
+        query,
+        400,
+      ]);
+    expect((await other.api.get(`/v1/mentions?limit=1&lang=en&cursor=${nextCursor}`)).status).toBe(400);
+  });
 
   it('later pages stay in the window of the first, and echo it', async () => {
     const { accountId, api } = await service.tenant();
@@ -212,7 +203,7 @@ describe('the filters of mentions', () => {
     [`since=${encodeURIComponent(ago(3 * 24 * 60))}`, [...day, 'owned'].sort()],
     [`until=${ago(60)}`, []],
     [`since=${ago(3 * 24 * 60)}&until=${ago(60)}`, ['owned']],
-  ])('?%s finds %j', { tags: ['limits.window-mentions'] }, async (query, expected) => {
+  ])('?%s finds %j [limits.window-mentions]', async (query, expected) => {
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?${query}`)))).toEqual(expected);
   });
 
@@ -223,17 +214,13 @@ describe('the filters of mentions', () => {
     ]);
   });
 
-  it(
-    'a keyword’s results reach back 30 days',
-    { tags: ['limits.window-results', 'keywords.results'] },
-    async () => {
-      for (const name of ['keywords', 'queries']) {
-        const answer = await tenant.api.get(`/v1/${name}/${keywordId}/results`);
-        expect(names(idsIn(answer))).toEqual(['owned', 'starred']);
-        expect(Date.now() - Date.parse(answer.body.since)).toBeGreaterThanOrEqual(30 * 24 * 60 * MINUTE);
-      }
-    },
-  );
+  it('a keyword’s results reach back 30 days [limits.window-results, keywords.results]', async () => {
+    for (const name of ['keywords', 'queries']) {
+      const answer = await tenant.api.get(`/v1/${name}/${keywordId}/results`);
+      expect(names(idsIn(answer))).toEqual(['owned', 'starred']);
+      expect(Date.now() - Date.parse(answer.body.since)).toBeGreaterThanOrEqual(30 * 24 * 60 * MINUTE);
+    }
+  });
 });
 
 describe('one mention', () => {

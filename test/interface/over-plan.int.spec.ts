@@ -1,5 +1,4 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountDecisionSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { EventStore } from '#event-store';
 import { isoOf, newId } from '#kernel';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { floorSeconds, limitsOf, SOURCE_IDS, type SourceId } from '#contracts';
 import { until, type Json } from '#testing';
 import { simulatedSources } from '../../apps/simulator/environment.js';
@@ -42,159 +41,135 @@ const states = async (as: Tenant): Promise<[string, string, string | null][]> =>
 describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) => {
   const limits = limitsOf(plan);
 
-  it(
-    `has room for ${limits.keywords} keywords, and not for one more`,
-    { tags: ['requests.plan-limit', 'credits.plan-keywords'] },
-    async () => {
-      const ada = await service.tenant(plan);
-      for (let n = 0; n < (limits.keywords ?? 0); n += 1) expect((await create(ada)).status).toBe(201);
-      const answer = await create(ada);
-      expect([answer.status, answer.body]).toEqual([
-        402,
-        {
-          error: `the plan ${plan} allows ${limits.keywords} keywords; ${limits.keywords} in use (paused ones count), 1 more asked for; delete some or change the plan`,
-          code: 'PLAN_LIMIT',
-          details: [expect.objectContaining({ path: '' })],
-        },
-      ]);
-      const [newest] = (await ada.api.get('/v1/keywords?limit=1')).body.data;
-      await ada.api.delete(`/v1/keywords/${newest.id}`);
-      expect((await create(ada)).status).toBe(201);
-    },
-  );
+  it(`has room for ${limits.keywords} keywords, and not for one more [requests.plan-limit, credits.plan-keywords]`, async () => {
+    const ada = await service.tenant(plan);
+    for (let n = 0; n < (limits.keywords ?? 0); n += 1) expect((await create(ada)).status).toBe(201);
+    const answer = await create(ada);
+    expect([answer.status, answer.body]).toEqual([
+      402,
+      {
+        error: `the plan ${plan} allows ${limits.keywords} keywords; ${limits.keywords} in use (paused ones count), 1 more asked for; delete some or change the plan`,
+        code: 'PLAN_LIMIT',
+        details: [expect.objectContaining({ path: '' })],
+      },
+    ]);
+    const [newest] = (await ada.api.get('/v1/keywords?limit=1')).body.data;
+    await ada.api.delete(`/v1/keywords/${newest.id}`);
+    expect((await create(ada)).status).toBe(201);
+  });
 
-  it(
-    `has room for ${limits.searchSlots} searches, and not for one more, by keyword, watch or change`,
-    { tags: ['requests.plan-limit', 'estimate.plan-limits', 'credits.plan-keywords'] },
-    async () => {
-      const ada = await service.tenant(plan);
-      const slots = limits.searchSlots ?? 0;
-      const keyword = (await create(ada, slots - 1)).body;
-      const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: 24 * HOUR };
-      expect(
+  it(`has room for ${limits.searchSlots} searches, and not for one more, by keyword, watch or change [requests.plan-limit, estimate.plan-limits, credits.plan-keywords]`, async () => {
+    const ada = await service.tenant(plan);
+    const slots = limits.searchSlots ?? 0;
+    const keyword = (await create(ada, slots - 1)).body;
+    const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: 24 * HOUR };
+    expect(
+      (
+        await ada.api.post('/v1/rss/watches', {
+          ...lone,
+          criteria: { filters: { feed_urls: ['https://example.org/a'] } },
+        })
+      ).status,
+    ).toBe(201);
+    const error = `the plan ${plan} allows ${slots} search slots; ${slots} in use (paused ones count), 1 more asked for; delete some or change the plan`;
+    const refused = (path: string) => ({
+      status: 402,
+      body: { code: 'PLAN_LIMIT', error, details: [{ path, message: error }] },
+    });
+    expect(await ada.api.post('/v1/hackernews/watches', lone)).toMatchObject(refused(''));
+    if ((limits.keywords ?? 0) > 1) expect(await create(ada)).toMatchObject(refused('sources'));
+    const more = body(slots).sources;
+    expect(await ada.api.patch(`/v1/keywords/${keyword.id}`, { sources: more })).toMatchObject(
+      refused('sources'),
+    );
+    expect((await ada.api.patch(`/v1/keywords/${keyword.id}`, { name: 'Renamed' })).status).toBe(200);
+    expect((await ada.api.post('/v1/keywords/estimate', body(1))).body.refusal.code).toBe('PLAN_LIMIT');
+  });
+
+  it(`allows ${limits.termsPerSearch} terms in a search, and not one more [keywords.terms, credits.plan-terms]`, async () => {
+    const ada = await service.tenant(plan);
+    const terms = (count: number) => ({
+      global_criteria: { market: 'global', terms: Array.from({ length: count }, (_, n) => `term ${n}`) },
+      sources: [{ source: 'hackernews', enabled: true }],
+    });
+    expect((await create(ada, 0, terms(limits.termsPerSearch))).status).toBe(201);
+    const answer = await create(ada, 0, terms(limits.termsPerSearch + 1));
+    const message = `${limits.termsPerSearch + 1} terms; the plan ${plan} allows ${limits.termsPerSearch} terms per search`;
+    expect(answer).toMatchObject({
+      status: 402,
+      body: { code: 'PLAN_LIMIT', error: `global_criteria.terms: ${message}` },
+    });
+  });
+
+  it('has a floor on each source, which is named to whoever goes below it [requests.interval-too-low, estimate.interval-floors, credits.plan-floors]', async () => {
+    const ada = await service.tenant(plan);
+    const criteria: Partial<Record<SourceId, object>> = {
+      rss: { filters: { feed_urls: ['https://example.org/feed'] } },
+      ai_answers: { filters: { prompt: 'Which?' } },
+      vinted: { market: 'fr' },
+    };
+    for (const source of SOURCE_IDS) {
+      const floor = floorSeconds(plan, source);
+      const at = async (seconds: number) =>
         (
-          await ada.api.post('/v1/rss/watches', {
-            ...lone,
-            criteria: { filters: { feed_urls: ['https://example.org/a'] } },
+          await ada.api.post('/v1/keywords/estimate', {
+            ...keywordBody({ refresh_interval_seconds: 30 * 24 * HOUR }),
+            sources: [
+              {
+                source,
+                enabled: true,
+                refresh_interval_seconds: seconds,
+                searches: [{ overrides: criteria[source] ?? {} }],
+              },
+            ],
           })
-        ).status,
-      ).toBe(201);
-      const error = `the plan ${plan} allows ${slots} search slots; ${slots} in use (paused ones count), 1 more asked for; delete some or change the plan`;
-      const refused = (path: string) => ({
-        status: 402,
-        body: { code: 'PLAN_LIMIT', error, details: [{ path, message: error }] },
+        ).body;
+      expect([`${source} at ${floor} s`, (await at(floor)).valid]).toEqual([`${source} at ${floor} s`, true]);
+      expect((await at(floor - 1)).refusal).toMatchObject({
+        status: 400,
+        code: 'INTERVAL_TOO_LOW',
+        message: `sources[0].refresh_interval_seconds: ${floor - 1} s is below the floor of ${floor} s that the plan ${plan} has for ${source}`,
       });
-      expect(await ada.api.post('/v1/hackernews/watches', lone)).toMatchObject(refused(''));
-      if ((limits.keywords ?? 0) > 1) expect(await create(ada)).toMatchObject(refused('sources'));
-      const more = body(slots).sources;
-      expect(await ada.api.patch(`/v1/keywords/${keyword.id}`, { sources: more })).toMatchObject(
-        refused('sources'),
-      );
-      expect((await ada.api.patch(`/v1/keywords/${keyword.id}`, { name: 'Renamed' })).status).toBe(200);
-      expect((await ada.api.post('/v1/keywords/estimate', body(1))).body.refusal.code).toBe('PLAN_LIMIT');
-    },
-  );
-
-  it(
-    `allows ${limits.termsPerSearch} terms in a search, and not one more`,
-    { tags: ['keywords.terms', 'credits.plan-terms'] },
-    async () => {
-      const ada = await service.tenant(plan);
-      const terms = (count: number) => ({
-        global_criteria: { market: 'global', terms: Array.from({ length: count }, (_, n) => `term ${n}`) },
-        sources: [{ source: 'hackernews', enabled: true }],
-      });
-      expect((await create(ada, 0, terms(limits.termsPerSearch))).status).toBe(201);
-      const answer = await create(ada, 0, terms(limits.termsPerSearch + 1));
-      const message = `${limits.termsPerSearch + 1} terms; the plan ${plan} allows ${limits.termsPerSearch} terms per search`;
-      expect(answer).toMatchObject({
-        status: 402,
-        body: { code: 'PLAN_LIMIT', error: `global_criteria.terms: ${message}` },
-      });
-    },
-  );
-
-  it(
-    'has a floor on each source, which is named to whoever goes below it',
-    { tags: ['requests.interval-too-low', 'estimate.interval-floors', 'credits.plan-floors'] },
-    async () => {
-      const ada = await service.tenant(plan);
-      const criteria: Partial<Record<SourceId, object>> = {
-        rss: { filters: { feed_urls: ['https://example.org/feed'] } },
-        ai_answers: { filters: { prompt: 'Which?' } },
-        vinted: { market: 'fr' },
-      };
-      for (const source of SOURCE_IDS) {
-        const floor = floorSeconds(plan, source);
-        const at = async (seconds: number) =>
-          (
-            await ada.api.post('/v1/keywords/estimate', {
-              ...keywordBody({ refresh_interval_seconds: 30 * 24 * HOUR }),
-              sources: [
-                {
-                  source,
-                  enabled: true,
-                  refresh_interval_seconds: seconds,
-                  searches: [{ overrides: criteria[source] ?? {} }],
-                },
-              ],
-            })
-          ).body;
-        expect((await at(floor)).valid, `${source} at ${floor} s`).toBe(true);
-        expect((await at(floor - 1)).refusal).toMatchObject({
-          status: 400,
-          code: 'INTERVAL_TOO_LOW',
-          message: `sources[0].refresh_interval_seconds: ${floor - 1} s is below the floor of ${floor} s that the plan ${plan} has for ${source}`,
-        });
-      }
-    },
-  );
+    }
+  });
 });
 
 describe('the plan unlimited', () => {
-  it(
-    'has floors of 30 s, an hour for ai_answers, and limits neither keywords nor slots',
-    { tags: ['credits.unlimited'] },
-    async () => {
-      expect(SOURCE_IDS.map((source) => floorSeconds('unlimited', source))).toEqual(
-        SOURCE_IDS.map((source) => (source === 'ai_answers' ? 3600 : 30)),
-      );
-      const ada = await service.tenant('unlimited');
-      expect((await ada.api.post('/v1/keywords/estimate', body(700))).body.estimate.searchSlots).toEqual({
-        inUse: 0,
-        requested: 700,
-        limit: null,
-      });
-    },
-  );
+  it('has floors of 30 s, an hour for ai_answers, and limits neither keywords nor slots [credits.unlimited]', async () => {
+    expect(SOURCE_IDS.map((source) => floorSeconds('unlimited', source))).toEqual(
+      SOURCE_IDS.map((source) => (source === 'ai_answers' ? 3600 : 30)),
+    );
+    const ada = await service.tenant('unlimited');
+    expect((await ada.api.post('/v1/keywords/estimate', body(700))).body.estimate.searchSlots).toEqual({
+      inUse: 0,
+      requested: 700,
+      limit: null,
+    });
+  });
 });
 
 describe('a change of plan', () => {
-  it(
-    'pauses what is over the limit, the newest first, and brings it back with a larger plan',
-    { tags: ['keywords.pause-plan'] },
-    async () => {
-      const ada = await service.tenant('solo');
-      for (const name of ['1', '2', '3', '4']) await create(ada, 1, { name });
-      const [newest] = (await ada.api.get('/v1/keywords?limit=1')).body.data;
-      await ada.api.post(`/v1/keywords/${newest.id}/pause`, {});
-      await billing.changePlan(ada.accountId, 'free');
-      await until('the third is paused', async () => (await states(ada))[2]?.[1] === 'paused');
-      await until('the fourth is paused for the plan too', async () => {
-        const answer = await ada.api.post(`/v1/keywords/${newest.id}/resume`, {});
-        return answer.status === 402 && answer.body.code === 'PLAN_LIMIT';
-      });
-      expect(await states(ada)).toEqual([
-        ['1', 'active', null],
-        ['2', 'active', null],
-        ['3', 'paused', 'plan'],
-        ['4', 'paused', 'user'],
-      ]);
-      await billing.changePlan(ada.accountId, 'growth');
-      await until('the third runs', async () => (await states(ada))[2]?.[1] === 'active');
-      expect((await ada.api.post(`/v1/keywords/${newest.id}/resume`, {})).body.state).toBe('active');
-    },
-  );
+  it('pauses what is over the limit, the newest first, and brings it back with a larger plan [keywords.pause-plan]', async () => {
+    const ada = await service.tenant('solo');
+    for (const name of ['1', '2', '3', '4']) await create(ada, 1, { name });
+    const [newest] = (await ada.api.get('/v1/keywords?limit=1')).body.data;
+    await ada.api.post(`/v1/keywords/${newest.id}/pause`, {});
+    await billing.changePlan(ada.accountId, 'free');
+    await until('the third is paused', async () => (await states(ada))[2]?.[1] === 'paused');
+    await until('the fourth is paused for the plan too', async () => {
+      const answer = await ada.api.post(`/v1/keywords/${newest.id}/resume`, {});
+      return answer.status === 402 && answer.body.code === 'PLAN_LIMIT';
+    });
+    expect(await states(ada)).toEqual([
+      ['1', 'active', null],
+      ['2', 'active', null],
+      ['3', 'paused', 'plan'],
+      ['4', 'paused', 'user'],
+    ]);
+    await billing.changePlan(ada.accountId, 'growth');
+    await until('the third runs', async () => (await states(ada))[2]?.[1] === 'active');
+    expect((await ada.api.post(`/v1/keywords/${newest.id}/resume`, {})).body.state).toBe('active');
+  });
 
   it('pauses what is too fast or has too many terms for the new plan, whatever its age', async () => {
     const ada = await service.tenant('pro');

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startInterface, type InterfaceUnderTest } from './interface-under-test.js';
 import { HASHES, MONTH_START, observation, observe } from './observed-listings.js';
 

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { request } from 'undici';
 import { selectRows } from '#clickhouse';
 import { AttemptSchema, CheckSchema, PRICE_BOOK_VERSION } from '#contracts';
@@ -168,39 +167,35 @@ async function inFiles(): Promise<string[]> {
 const everywhere = async () =>
   [...(await inStreams()), ...(await inPostgres()), ...(await inClickHouse())].sort();
 
-it(
-  'a purged keyword leaves no trace in any store, raw files included',
-  { timeout: 120_000, tags: ['keywords.purge', 'states.purged'] },
-  async () => {
-    await plantKeyword('/v1/keywords/estimate');
-    const { id, watches } = await plantKeyword('/v1/keywords');
-    // Its first watch is replaced: a purge has to find that one's events, too.
-    await plantFacts(id, watches[0].id);
-    const changed = await ada.api.patch(`/v1/keywords/${id}`, {
-      global_criteria: { market: 'global', query: MARKER },
-    });
-    await plantFacts(id, changed.body.watches[0].id);
-    await ada.api.post(`/v1/keywords/${id}/pause`, {});
-    await until('everything of it has arrived', async () => {
-      const found = await inClickHouse();
-      return found.includes('clickhouse answers.text') && found.includes('clickhouse mentions.text');
-    });
-    expect(await everywhere()).toEqual(
-      expect.arrayContaining([
-        `CHECKS checks.${ada.accountId}.${watches[0].id}`,
-        `EVENTS events.${ada.accountId}.${watches[0].id}`,
-        `KEYWORDS keywords.${ada.accountId}.${id}`,
-        'clickhouse answers.text',
-        'clickhouse mentions.text',
-        'postgres idempotency_records',
-        'postgres keywords',
-        'postgres watches',
-      ]),
-    );
-    expect((await ada.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
-    await until('no store holds it', async () => (await everywhere()).length === 0, 60_000);
-    await until('no file holds it', async () => (await inFiles()).length === 0, 60_000);
-    // What is no user's text stays: the ledger still says what was paid.
-    expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(2);
-  },
-);
+it('a purged keyword leaves no trace in any store, raw files included [keywords.purge, states.purged]', async () => {
+  await plantKeyword('/v1/keywords/estimate');
+  const { id, watches } = await plantKeyword('/v1/keywords');
+  // Its first watch is replaced: a purge has to find that one's events, too.
+  await plantFacts(id, watches[0].id);
+  const changed = await ada.api.patch(`/v1/keywords/${id}`, {
+    global_criteria: { market: 'global', query: MARKER },
+  });
+  await plantFacts(id, changed.body.watches[0].id);
+  await ada.api.post(`/v1/keywords/${id}/pause`, {});
+  await until('everything of it has arrived', async () => {
+    const found = await inClickHouse();
+    return found.includes('clickhouse answers.text') && found.includes('clickhouse mentions.text');
+  });
+  expect(await everywhere()).toEqual(
+    expect.arrayContaining([
+      `CHECKS checks.${ada.accountId}.${watches[0].id}`,
+      `EVENTS events.${ada.accountId}.${watches[0].id}`,
+      `KEYWORDS keywords.${ada.accountId}.${id}`,
+      'clickhouse answers.text',
+      'clickhouse mentions.text',
+      'postgres idempotency_records',
+      'postgres keywords',
+      'postgres watches',
+    ]),
+  );
+  expect((await ada.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
+  await until('no store holds it', async () => (await everywhere()).length === 0, 60_000);
+  await until('no file holds it', async () => (await inFiles()).length === 0, 60_000);
+  // What is no user's text stays: the ledger still says what was paid.
+  expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(2);
+}, 120_000);

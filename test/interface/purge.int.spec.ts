@@ -1,5 +1,4 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRows, selectRows } from '#clickhouse';
 import { AttemptSchema, CheckSchema, EventSchema } from '#contracts';
 import { EventStore } from '#event-store';
@@ -171,24 +170,19 @@ async function left(keywordId: string, watchId: string): Promise<Record<string, 
 }
 
 describe('deleting a keyword', () => {
-  it(
-    'retires it: it stays readable, and its watches stop',
-    { tags: ['states.deleted-retires', 'keywords.delete', 'keywords.read'] },
-    async () => {
-      const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
-      await plant(id, watches[0].id);
-      expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
-      const { body } = await tenant.api.get(`/v1/keywords/${id}`);
-      expect([body.state, body.watches[0].isActive]).toEqual(['retired', false]);
-      expect((await tenant.api.get(`/v1/keywords/${id}/results`)).body.data.length).toBe(2);
-      expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
-      await until('nothing is due any more', async () => !(await left(id, watches[0].id)).watch_schedule);
-    },
-  );
+  it('retires it: it stays readable, and its watches stop [states.deleted-retires, keywords.delete, keywords.read]', async () => {
+    const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
+    await plant(id, watches[0].id);
+    expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
+    const { body } = await tenant.api.get(`/v1/keywords/${id}`);
+    expect([body.state, body.watches[0].isActive]).toEqual(['retired', false]);
+    expect((await tenant.api.get(`/v1/keywords/${id}/results`)).body.data.length).toBe(2);
+    expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
+    await until('nothing is due any more', async () => !(await left(id, watches[0].id)).watch_schedule);
+  });
 
   it.each([false, true])(
-    'with purge leaves nothing of it in any store, and nothing of others missing (retired before: %s)',
-    { tags: ['states.purged', 'keywords.purge'] },
+    'with purge leaves nothing of it in any store, and nothing of others missing (retired before: %s) [states.purged, keywords.purge]',
     async (retired) => {
       const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;

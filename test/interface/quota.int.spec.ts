@@ -1,5 +1,4 @@
 import { create } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CreateKeySchema } from '#contracts';
 import { newId } from '#kernel';
 import { COMMANDS, connectBus, sendCommand, type Bus } from '#messaging';
@@ -42,7 +41,7 @@ const count = (answers: readonly ApiAnswer[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
 
 describe('the request quota', () => {
-  it('is one for all keys of the account and all gateways', { tags: ['limits.quota'] }, async () => {
+  it('is one for all keys of the account and all gateways [limits.quota]', async () => {
     const tenant = await service.tenant('free');
     const keys = [tenant.api.apiKey, await keyOf(tenant), await keyOf(tenant, 'read')];
     await roomInTheMinute();
@@ -54,39 +53,35 @@ describe('the request quota', () => {
     expect([count(answers, 200), count(answers, 429)]).toEqual([60, 90]);
   });
 
-  it(
-    'is told in both families of headers, and a refusal says when to come again',
-    { tags: ['requests.rate-headers', 'errors.quota'] },
-    async () => {
-      const tenant = await service.tenant('free');
-      await roomInTheMinute();
-      const first = await tenant.api.get('/v1/sources');
-      const reset = number(first, 'ratelimit-reset');
-      expect(reset).toBeGreaterThan(0);
-      expect(reset).toBeLessThanOrEqual(60);
-      expect(first.headers).toMatchObject({
-        'ratelimit-policy': '"default";q=60;w=60',
-        ratelimit: `"default";r=59;t=${reset}`,
-        'ratelimit-limit': '60',
-        'ratelimit-remaining': '59',
-      });
-      const answers = await Promise.all(Array.from({ length: 80 }, () => tenant.api.get('/v1/sources')));
-      const refused = answers.find(({ status }) => status === 429) as ApiAnswer;
-      const wait = number(refused, 'retry-after');
-      expect(refused.body).toEqual({
-        error: `the account's 60 requests of this minute are used up; the next begins in ${wait} s`,
-        code: 'TOO_MANY_REQUESTS',
-      });
-      expect(refused.headers).toMatchObject({
-        'ratelimit-policy': '"default";q=60;w=60',
-        ratelimit: `"default";r=0;t=${wait}`,
-        'ratelimit-limit': '60',
-        'ratelimit-remaining': '0',
-        'ratelimit-reset': String(wait),
-      });
-      expect(refused.headers['x-request-id']).toBeTruthy();
-    },
-  );
+  it('is told in both families of headers, and a refusal says when to come again [requests.rate-headers, errors.quota]', async () => {
+    const tenant = await service.tenant('free');
+    await roomInTheMinute();
+    const first = await tenant.api.get('/v1/sources');
+    const reset = number(first, 'ratelimit-reset');
+    expect(reset).toBeGreaterThan(0);
+    expect(reset).toBeLessThanOrEqual(60);
+    expect(first.headers).toMatchObject({
+      'ratelimit-policy': '"default";q=60;w=60',
+      ratelimit: `"default";r=59;t=${reset}`,
+      'ratelimit-limit': '60',
+      'ratelimit-remaining': '59',
+    });
+    const answers = await Promise.all(Array.from({ length: 80 }, () => tenant.api.get('/v1/sources')));
+    const refused = answers.find(({ status }) => status === 429) as ApiAnswer;
+    const wait = number(refused, 'retry-after');
+    expect(refused.body).toEqual({
+      error: `the account's 60 requests of this minute are used up; the next begins in ${wait} s`,
+      code: 'TOO_MANY_REQUESTS',
+    });
+    expect(refused.headers).toMatchObject({
+      'ratelimit-policy': '"default";q=60;w=60',
+      ratelimit: `"default";r=0;t=${wait}`,
+      'ratelimit-limit': '60',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': String(wait),
+    });
+    expect(refused.headers['x-request-id']).toBeTruthy();
+  });
 
   it('counts every answer, and stands before the body: a flood costs no reading', async () => {
     const tenant = await service.tenant('free');

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PRICE_BOOK_VERSION } from '#contracts';
 import { openDatabase, type Database } from '#postgres';
 import { until, type Json } from '#testing';
@@ -154,7 +153,7 @@ describe('a keyword’s quote', () => {
 });
 
 describe('what a keyword costs a month', () => {
-  it('is in the object, and follows its changes', { tags: ['keywords.object'] }, async () => {
+  it('is in the object, and follows its changes [keywords.object]', async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
     expect(keyword.monthlyCredits).toBe(720);
     const faster = await ada.api.patch(`/v1/keywords/${keyword.id}`, { refreshIntervalSeconds: 1800 });

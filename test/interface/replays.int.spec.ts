@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { selectRows } from '#clickhouse';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
@@ -22,7 +21,7 @@ beforeEach(() => {
 const since = () => new Date(Date.now() - 2 * 3_600_000).toISOString();
 const replay = async (body: Record<string, unknown>): Promise<Json> => {
   const answer = await on.ada.api.post('/v1/replays', { since: since(), ...body });
-  expect(answer.status, answer.text).toBe(202);
+  expect([answer.text, answer.status]).toEqual([answer.text, 202]);
   return answer.body;
 };
 /** What arrived on the path through the replay. */
@@ -33,71 +32,63 @@ const idsOn = (path: string, replayId: string) =>
 const url = (path: string) => `${on.receiver.url}${path}`;
 
 describe('a replay', () => {
-  it(
-    'sends the stored bytes again in order of occurredAt, freshly signed, with its id in X-Replay',
-    { tags: ['replays.create', 'replays.order', 'replays.lists', 'replays.activity'] },
-    async () => {
-      const keyword = await on.keyword('/own');
-      const events = await on.events(keyword, 12);
-      await on.events(keyword, 2, { push: false });
-      await gotten(on.receiver, '/own', 12);
-      const { id, ...rest } = await replay({ keyword_id: keyword.keywordId });
-      expect(rest).toMatchObject({
-        status: 'queued',
-        keywordId: keyword.keywordId,
-        watchId: null,
-        url: url('/own'),
-        finishedAt: null,
-      });
-      const ended = await on.ended(id);
-      expect(ended).toMatchObject({
-        status: 'done',
-        matched: 12,
-        sent: 12,
-        failed: 0,
-        missing: 0,
-        message: null,
-      });
-      const requests = through('/own', id);
-      expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
-      expect(requests.every(({ body }, n) => body.equals(events[n]?.bytes ?? Buffer.alloc(0)))).toBe(true);
-      const secret = await on.secret();
-      for (const { headers, body } of requests) {
-        const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(headers['x-signature'])) ?? [];
-        expect(v1).toBe(createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex'));
-        expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(60);
-      }
-      const activity = await until('its attempts are in the activity', async () => {
-        const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
-        const found = body.activity.filter(({ type }: Json) => type === 'webhook.delivered');
-        return found.length === 24 && found;
-      });
-      expect(new Set(activity.map(({ eventId }: Json) => eventId)).size).toBe(12);
-      expect((await on.ada.api.get(`/v1/replays?keyword=${keyword.keywordId}`)).body.data[0]).toEqual(ended);
-    },
-  );
+  it('sends the stored bytes again in order of occurredAt, freshly signed, with its id in X-Replay [replays.create, replays.order, replays.lists, replays.activity]', async () => {
+    const keyword = await on.keyword('/own');
+    const events = await on.events(keyword, 12);
+    await on.events(keyword, 2, { push: false });
+    await gotten(on.receiver, '/own', 12);
+    const { id, ...rest } = await replay({ keyword_id: keyword.keywordId });
+    expect(rest).toMatchObject({
+      status: 'queued',
+      keywordId: keyword.keywordId,
+      watchId: null,
+      url: url('/own'),
+      finishedAt: null,
+    });
+    const ended = await on.ended(id);
+    expect(ended).toMatchObject({
+      status: 'done',
+      matched: 12,
+      sent: 12,
+      failed: 0,
+      missing: 0,
+      message: null,
+    });
+    const requests = through('/own', id);
+    expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
+    expect(requests.every(({ body }, n) => body.equals(events[n]?.bytes ?? Buffer.alloc(0)))).toBe(true);
+    const secret = await on.secret();
+    for (const { headers, body } of requests) {
+      const [, t = '', v1] = /^t=(\d+),v1=(.+)$/.exec(String(headers['x-signature'])) ?? [];
+      expect(v1).toBe(createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex'));
+      expect(Math.abs(Date.now() / 1000 - Number(t))).toBeLessThan(60);
+    }
+    const activity = await until('its attempts are in the activity', async () => {
+      const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
+      const found = body.activity.filter(({ type }: Json) => type === 'webhook.delivered');
+      return found.length === 24 && found;
+    });
+    expect(new Set(activity.map(({ eventId }: Json) => eventId)).size).toBe(12);
+    expect((await on.ada.api.get(`/v1/replays?keyword=${keyword.keywordId}`)).body.data[0]).toEqual(ended);
+  });
 
-  it(
-    'of a retired keyword works, by window and type, to another address',
-    { tags: ['replays.retired'] },
-    async () => {
-      const keyword = await on.keyword(null);
-      await on.events(keyword, 3, { secondsAgo: 5000 });
-      const [wanted] = await on.events(keyword, 1, { secondsAgo: 600 });
-      await on.events(keyword, 1, { secondsAgo: 500, type: 'post.created' });
-      await on.ada.api.delete(`/v1/keywords/${keyword.keywordId}`);
-      const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-      const { id } = await replay({
-        watch_id: keyword.watchId,
-        since: minutesAgo(20),
-        until: minutesAgo(5),
-        types: ['hn_item.created'],
-        url: url('/elsewhere'),
-      });
-      expect(await on.ended(id)).toMatchObject({ status: 'done', matched: 1, sent: 1 });
-      expect(idsOn('/elsewhere', id)).toEqual([wanted?.id]);
-    },
-  );
+  it('of a retired keyword works, by window and type, to another address [replays.retired]', async () => {
+    const keyword = await on.keyword(null);
+    await on.events(keyword, 3, { secondsAgo: 5000 });
+    const [wanted] = await on.events(keyword, 1, { secondsAgo: 600 });
+    await on.events(keyword, 1, { secondsAgo: 500, type: 'post.created' });
+    await on.ada.api.delete(`/v1/keywords/${keyword.keywordId}`);
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const { id } = await replay({
+      watch_id: keyword.watchId,
+      since: minutesAgo(20),
+      until: minutesAgo(5),
+      types: ['hn_item.created'],
+      url: url('/elsewhere'),
+    });
+    expect(await on.ended(id)).toMatchObject({ status: 'done', matched: 1, sent: 1 });
+    expect(idsOn('/elsewhere', id)).toEqual([wanted?.id]);
+  });
 
   it('keeps to its rate', async () => {
     const keyword = await on.keyword(null);
@@ -116,7 +107,7 @@ describe('a replay', () => {
     expect(Date.now() - started).toBeGreaterThan(1700);
   });
 
-  it('retries what fails, and goes on with the others', { tags: ['replays.retried'] }, async () => {
+  it('retries what fails, and goes on with the others [replays.retried]', async () => {
     const keyword = await on.keyword(null);
     await on.events(keyword, 4);
     on.receiver.answers.set('/shaky', { status: 500 });
@@ -165,40 +156,36 @@ describe('a replay', () => {
     expect((await on.ada.api.delete(`/v1/replays/${hanging.id}`)).status).toBe(204);
   });
 
-  it(
-    'that is cancelled sends nothing more, and gives up on record what waits',
-    { tags: ['replays.cancel'] },
-    async () => {
-      const keyword = await on.keyword(null);
-      await on.events(keyword, 30);
-      on.receiver.answers.set('/cancelled', { status: 503 });
-      const { id } = await replay({
-        keyword_id: keyword.keywordId,
-        url: url('/cancelled'),
-        rate_per_second: 5,
-      });
-      await gotten(on.receiver, '/cancelled', 6);
-      expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
-      expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
-      const { status, finishedAt } = await on.ended(id);
-      expect([status, typeof finishedAt]).toEqual(['cancelled', 'string']);
-      await until('nothing waits', async () => (await waiting(id)) === 0);
-      const sent = through('/cancelled', id).length;
-      const givenUp = await until('what was sent is given up on record', async () => {
-        const records = (await on.attempts()).filter(({ targetId }) => targetId === id);
-        const found = records.filter(({ number }) => number === 0);
-        return found.length === new Set(records.map(({ eventId }) => eventId)).size && found;
-      });
-      expect(
-        givenUp.every(({ message }) => /^not sent: the replay (was cancelled|has ended)$/.test(message)),
-      ).toBe(true);
-      const { id: next } = await replay({ keyword_id: keyword.keywordId, url: url('/after') });
-      await on.ended(next);
-      expect(through('/cancelled', id).length).toBeLessThanOrEqual(sent + 1);
-    },
-  );
+  it('that is cancelled sends nothing more, and gives up on record what waits [replays.cancel]', async () => {
+    const keyword = await on.keyword(null);
+    await on.events(keyword, 30);
+    on.receiver.answers.set('/cancelled', { status: 503 });
+    const { id } = await replay({
+      keyword_id: keyword.keywordId,
+      url: url('/cancelled'),
+      rate_per_second: 5,
+    });
+    await gotten(on.receiver, '/cancelled', 6);
+    expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
+    expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
+    const { status, finishedAt } = await on.ended(id);
+    expect([status, typeof finishedAt]).toEqual(['cancelled', 'string']);
+    await until('nothing waits', async () => (await waiting(id)) === 0);
+    const sent = through('/cancelled', id).length;
+    const givenUp = await until('what was sent is given up on record', async () => {
+      const records = (await on.attempts()).filter(({ targetId }) => targetId === id);
+      const found = records.filter(({ number }) => number === 0);
+      return found.length === new Set(records.map(({ eventId }) => eventId)).size && found;
+    });
+    expect(
+      givenUp.every(({ message }) => /^not sent: the replay (was cancelled|has ended)$/.test(message)),
+    ).toBe(true);
+    const { id: next } = await replay({ keyword_id: keyword.keywordId, url: url('/after') });
+    await on.ended(next);
+    expect(through('/cancelled', id).length).toBeLessThanOrEqual(sent + 1);
+  });
 
-  it('ends when its keyword is purged', { tags: ['states.purged'] }, async () => {
+  it('ends when its keyword is purged [states.purged]', async () => {
     const keyword = await on.keyword(null);
     await on.events(keyword, 40);
     const { id } = await replay({
@@ -272,59 +259,51 @@ describe('a replay', () => {
     for (const service of joined) await service.stop();
   });
 
-  it(
-    'goes on from its last turn after its process died, and sends each event at least once',
-    { tags: ['replays.resumes'] },
-    async () => {
-      const keyword = await on.keyword(null);
-      const events = await on.events(keyword, 10);
-      const { id } = await replay({
-        keyword_id: keyword.keywordId,
-        url: url('/taken-over'),
-        rate_per_second: 2,
-      });
-      await gotten(on.receiver, '/taken-over', 3);
-      // As a process that dies leaves it: claimed by somebody who does nothing any more.
-      await on.database.query(
-        `UPDATE replays SET claim = gen_random_uuid(), due_at = now() + interval '1 second' WHERE replay_id = $1`,
-        [id],
-      );
-      const ended = await on.ended(id);
-      expect(ended).toMatchObject({ status: 'done', sent: 10, failed: 0 });
-      expect([...new Set(idsOn('/taken-over', id))]).toEqual(events.map((event) => event.id));
-    },
-  );
+  it('goes on from its last turn after its process died, and sends each event at least once [replays.resumes]', async () => {
+    const keyword = await on.keyword(null);
+    const events = await on.events(keyword, 10);
+    const { id } = await replay({
+      keyword_id: keyword.keywordId,
+      url: url('/taken-over'),
+      rate_per_second: 2,
+    });
+    await gotten(on.receiver, '/taken-over', 3);
+    // As a process that dies leaves it: claimed by somebody who does nothing any more.
+    await on.database.query(
+      `UPDATE replays SET claim = gen_random_uuid(), due_at = now() + interval '1 second' WHERE replay_id = $1`,
+      [id],
+    );
+    const ended = await on.ended(id);
+    expect(ended).toMatchObject({ status: 'done', sent: 10, failed: 0 });
+    expect([...new Set(idsOn('/taken-over', id))]).toEqual(events.map((event) => event.id));
+  });
 
-  it(
-    'is free, is another account’s secret, and pages',
-    { tags: ['replays.free', 'replays.lists'] },
-    async () => {
-      const keyword = await on.keyword(null);
-      await on.events(keyword, 1);
-      const made: string[] = [];
-      for (let n = 0; n < 3; n += 1) {
-        const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/listed') });
-        made.unshift(id);
-        await on.ended(id);
-      }
-      const listed = await on.ada.api.all(`/v1/replays?keyword=${keyword.keywordId}&limit=2`);
-      expect(listed.map(({ id }) => id)).toEqual(made);
-      const eve = await on.service.tenant();
-      for (const answer of [
-        await eve.api.get(`/v1/replays/${made[0]}`),
-        await eve.api.delete(`/v1/replays/${made[0]}`),
-        await eve.api.post('/v1/replays', {
-          since: since(),
-          keyword_id: keyword.keywordId,
-          url: url('/eve'),
-        }),
-        await eve.api.post('/v1/replays', { since: since(), watch_id: keyword.watchId, url: url('/eve') }),
-      ])
-        expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
-      expect((await eve.api.get('/v1/replays')).body).toEqual({ data: [] });
-      expect((await on.ada.api.get('/v1/credits/ledger?kind=charge')).body.data).toEqual([]);
-    },
-  );
+  it('is free, is another account’s secret, and pages [replays.free, replays.lists]', async () => {
+    const keyword = await on.keyword(null);
+    await on.events(keyword, 1);
+    const made: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { id } = await replay({ keyword_id: keyword.keywordId, url: url('/listed') });
+      made.unshift(id);
+      await on.ended(id);
+    }
+    const listed = await on.ada.api.all(`/v1/replays?keyword=${keyword.keywordId}&limit=2`);
+    expect(listed.map(({ id }) => id)).toEqual(made);
+    const eve = await on.service.tenant();
+    for (const answer of [
+      await eve.api.get(`/v1/replays/${made[0]}`),
+      await eve.api.delete(`/v1/replays/${made[0]}`),
+      await eve.api.post('/v1/replays', {
+        since: since(),
+        keyword_id: keyword.keywordId,
+        url: url('/eve'),
+      }),
+      await eve.api.post('/v1/replays', { since: since(), watch_id: keyword.watchId, url: url('/eve') }),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+    expect((await eve.api.get('/v1/replays')).body).toEqual({ data: [] });
+    expect((await on.ada.api.get('/v1/credits/ledger?kind=charge')).body.data).toEqual([]);
+  });
 
   it.each<[string, Record<string, unknown>, string]>([
     ['neither keyword nor watch', {}, 'keyword_id'],

@@ -1,5 +1,4 @@
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { create } from '@bufbuild/protobuf';
 import { CreateKeySchema, RevokeKeySchema } from '#contracts';
 import { insertRows } from '#clickhouse';
@@ -64,8 +63,7 @@ describe('who may ask', () => {
     [{ 'x-api-key': 'nonsense' }, 'the API key is not valid'],
     [{ 'x-api-key': `ek_${'0'.repeat(43)}` }, 'the API key is not valid'],
   ])(
-    'a request with the headers %j is answered with 401',
-    { tags: ['errors.key', 'requests.unauthorized'] },
+    'a request with the headers %j is answered with 401 [errors.key, requests.unauthorized]',
     async (headers, error) => {
       const answer = await send('GET', '/v1/keywords', headers);
       expect([answer.status, answer.body]).toEqual([401, { error, code: 'UNAUTHORIZED' }]);
@@ -73,19 +71,15 @@ describe('who may ask', () => {
     },
   );
 
-  it(
-    'a key of scope read reads, and is answered with 403 when it would write',
-    { tags: ['requests.forbidden'] },
-    async () => {
-      const reader = new ApiClient(service.url, (await keyOf(ada, 'read')).apiKey);
-      expect((await reader.get('/v1/keywords')).status).toBe(200);
-      const refused = await reader.post('/v1/keywords', keywordBody());
-      expect([refused.status, refused.body]).toEqual([
-        403,
-        { error: 'this API key may only read', code: 'FORBIDDEN' },
-      ]);
-    },
-  );
+  it('a key of scope read reads, and is answered with 403 when it would write [requests.forbidden]', async () => {
+    const reader = new ApiClient(service.url, (await keyOf(ada, 'read')).apiKey);
+    expect((await reader.get('/v1/keywords')).status).toBe(200);
+    const refused = await reader.post('/v1/keywords', keywordBody());
+    expect([refused.status, refused.body]).toEqual([
+      403,
+      { error: 'this API key may only read', code: 'FORBIDDEN' },
+    ]);
+  });
 
   it('a key is good until it expires', async () => {
     const key = await keyOf(ada, 'read', new Date(Date.now() + 1500).toISOString());
@@ -108,7 +102,7 @@ describe('who may ask', () => {
 });
 
 describe('what is another account’s is as if it were not', () => {
-  it('on every route', { tags: ['errors.not-found', 'keywords.read'] }, async () => {
+  it('on every route [errors.not-found, keywords.read]', async () => {
     const keyword = (await ada.api.post('/v1/keywords', keywordBody())).body;
     const watchBody = { criteria: { query: 'lone' }, refresh_interval_seconds: 600 };
     const watch = (await ada.api.post('/v1/hackernews/watches', watchBody)).body;
@@ -162,15 +156,14 @@ describe('what a request must be', () => {
   const key = () => ({ 'x-api-key': ada.api.apiKey, 'content-type': 'application/json' });
 
   it.each(['{', '{"a":1,}', '', 'null', '"text"', '[]', '{"a":1}{"b":2}'])(
-    'the body %j is answered with 400',
-    { tags: ['errors.validation'] },
+    'the body %j is answered with 400 [errors.validation]',
     async (body) => {
       const answer = await send('POST', '/v1/keywords', key(), body);
       expect([answer.status, answer.body]).toMatchObject([400, { code: 'VALIDATION' }]);
     },
   );
 
-  it('a body above 1 MiB is answered with 413', { tags: ['requests.body-limit'] }, async () => {
+  it('a body above 1 MiB is answered with 413 [requests.body-limit]', async () => {
     const answer = await send(
       'POST',
       '/v1/keywords',
@@ -183,40 +176,32 @@ describe('what a request must be', () => {
     ]);
   });
 
-  it(
-    'a body that is not JSON by its content type is answered with 415',
-    { tags: ['requests.json-only'] },
-    async () => {
-      const answer = await send('POST', '/v1/keywords', { ...key(), 'content-type': 'text/csv' }, 'a,b');
-      expect([answer.status, answer.body]).toMatchObject([415, { code: 'VALIDATION' }]);
-    },
-  );
+  it('a body that is not JSON by its content type is answered with 415 [requests.json-only]', async () => {
+    const answer = await send('POST', '/v1/keywords', { ...key(), 'content-type': 'text/csv' }, 'a,b');
+    expect([answer.status, answer.body]).toMatchObject([415, { code: 'VALIDATION' }]);
+  });
 
-  it(
-    'a key __proto__ in the user’s own map is kept, anywhere else it is unknown',
-    { tags: ['requests.user-data'] },
-    async () => {
-      const filters = '{"__proto__":{"a_b":1},"constructor":{"prototype":2}}';
-      const made = await send(
-        'POST',
-        '/v1/keywords',
-        key(),
-        JSON.stringify(keywordBody({ global_criteria: { market: 'proto', query: 'p', filters: 0 } })).replace(
-          '"filters":0',
-          `"filters":${filters}`,
-        ),
-      );
-      expect(made.status).toBe(201);
-      expect(
-        JSON.stringify((made.body as { globalCriteria: { filters: unknown } }).globalCriteria.filters),
-      ).toBe(filters);
-      const refused = await send('POST', '/v1/keywords', key(), '{"__proto__":{"name":"x"}}');
-      expect([refused.status, refused.body]).toMatchObject([
-        400,
-        { details: [{ path: '__proto__', message: 'is not a known key' }] },
-      ]);
-    },
-  );
+  it('a key __proto__ in the user’s own map is kept, anywhere else it is unknown [requests.user-data]', async () => {
+    const filters = '{"__proto__":{"a_b":1},"constructor":{"prototype":2}}';
+    const made = await send(
+      'POST',
+      '/v1/keywords',
+      key(),
+      JSON.stringify(keywordBody({ global_criteria: { market: 'proto', query: 'p', filters: 0 } })).replace(
+        '"filters":0',
+        `"filters":${filters}`,
+      ),
+    );
+    expect(made.status).toBe(201);
+    expect(
+      JSON.stringify((made.body as { globalCriteria: { filters: unknown } }).globalCriteria.filters),
+    ).toBe(filters);
+    const refused = await send('POST', '/v1/keywords', key(), '{"__proto__":{"name":"x"}}');
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { details: [{ path: '__proto__', message: 'is not a known key' }] },
+    ]);
+  });
 
   it.each([
     '/v1/keywords?limt=1',
@@ -231,39 +216,27 @@ describe('what a request must be', () => {
     '/v1/mentions?cursor=abc',
     '/v1/mentions?mode=semantic',
     `/v1/mentions?q=${'x'.repeat(201)}`,
-  ])(
-    'GET %s is answered with 400 and the parameter’s name',
-    { tags: ['requests.unknown-key'] },
-    async (path) => {
-      const answer = await ada.api.get(path);
-      const name = /\?(\w+)=/.exec(path)?.[1];
-      expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([
-        400,
-        'VALIDATION',
-        name,
-      ]);
-    },
-  );
+  ])('GET %s is answered with 400 and the parameter’s name [requests.unknown-key]', async (path) => {
+    const answer = await ada.api.get(path);
+    const name = /\?(\w+)=/.exec(path)?.[1];
+    expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', name]);
+  });
 
-  it(
-    'what a route would pass over is refused by its name: parameters where it reads none, a body where it takes none',
-    { tags: ['requests.unknown-key'] },
-    async () => {
-      const { id } = (await ada.api.post('/v1/keywords', keywordBody({ name: 'Whole' }))).body;
-      for (const [method, path, body, message] of [
-        ['GET', `/v1/keywords/${id}?x=1`, undefined, 'x: is not a known parameter'],
-        ['GET', '/v1/sources?x=1', undefined, 'x: is not a known parameter'],
-        ['POST', '/v1/keywords/estimate?x=1', keywordBody(), 'x: is not a known parameter'],
-        ['PATCH', `/v1/keywords/${id}?x=1`, { name: 'Y' }, 'x: is not a known parameter'],
-        ['POST', `/v1/keywords/${id}/pause`, { x: 'tired' }, 'x: is not a known key'],
-        ['POST', `/v1/keywords/${id}/pause`, [1], 'no body is wanted'],
-      ] as const) {
-        const answer = await ada.api.call(method, path, body);
-        expect([path, answer.status, answer.body.error]).toEqual([path, 400, message]);
-      }
-      expect((await ada.api.post(`/v1/keywords/${id}/pause`, {})).status).toBe(200);
-    },
-  );
+  it('what a route would pass over is refused by its name: parameters where it reads none, a body where it takes none [requests.unknown-key]', async () => {
+    const { id } = (await ada.api.post('/v1/keywords', keywordBody({ name: 'Whole' }))).body;
+    for (const [method, path, body, message] of [
+      ['GET', `/v1/keywords/${id}?x=1`, undefined, 'x: is not a known parameter'],
+      ['GET', '/v1/sources?x=1', undefined, 'x: is not a known parameter'],
+      ['POST', '/v1/keywords/estimate?x=1', keywordBody(), 'x: is not a known parameter'],
+      ['PATCH', `/v1/keywords/${id}?x=1`, { name: 'Y' }, 'x: is not a known parameter'],
+      ['POST', `/v1/keywords/${id}/pause`, { x: 'tired' }, 'x: is not a known key'],
+      ['POST', `/v1/keywords/${id}/pause`, [1], 'no body is wanted'],
+    ] as const) {
+      const answer = await ada.api.call(method, path, body);
+      expect([path, answer.status, answer.body.error]).toEqual([path, 400, message]);
+    }
+    expect((await ada.api.post(`/v1/keywords/${id}/pause`, {})).status).toBe(200);
+  });
 
   it('a number beyond those of JavaScript is refused by its name, with an Idempotency-Key as well', async () => {
     const body = JSON.stringify(keywordBody({ global_criteria: { market: 'm', query: 'q', filters: 0 } }));
@@ -303,15 +276,11 @@ describe('what a request must be', () => {
     },
   );
 
-  it(
-    'an unknown endpoint is answered with 404 in the form of every error',
-    { tags: ['errors.envelope'] },
-    async () => {
-      const answer = await ada.api.get('/v1/nothing');
-      expect([answer.status, answer.body]).toEqual([404, { error: 'no such endpoint', code: 'NOT_FOUND' }]);
-      expect(answer.headers['x-request-id']).toBeTruthy();
-    },
-  );
+  it('an unknown endpoint is answered with 404 in the form of every error [errors.envelope]', async () => {
+    const answer = await ada.api.get('/v1/nothing');
+    expect([answer.status, answer.body]).toEqual([404, { error: 'no such endpoint', code: 'NOT_FOUND' }]);
+    expect(answer.headers['x-request-id']).toBeTruthy();
+  });
 });
 
 describe('the request id', () => {
@@ -323,17 +292,12 @@ describe('the request id', () => {
     return (await send('GET', '/v1/keywords', headers)).headers['x-request-id'];
   };
 
-  it.each(['a', 'x'.repeat(128), '!~-_/"'])(
-    'is the sender’s own %j',
-    { tags: ['requests.id-kept'] },
-    async (given) => {
-      expect(await ask(given)).toBe(given);
-    },
-  );
+  it.each(['a', 'x'.repeat(128), '!~-_/"'])('is the sender’s own %j [requests.id-kept]', async (given) => {
+    expect(await ask(given)).toBe(given);
+  });
 
   it.each([undefined, 'x'.repeat(129), 'with space', 'ünïcode'])(
-    'is a new one in place of %j',
-    { tags: ['requests.id-kept'] },
+    'is a new one in place of %j [requests.id-kept]',
     async (given) => {
       const id = await ask(given === undefined ? undefined : Buffer.from(given).toString('latin1'));
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);

@@ -1,6 +1,5 @@
 import { parse } from 'csv-parse/sync';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertRows } from '#clickhouse';
 import { newId } from '#kernel';
 import { ApiClient } from '#testing';

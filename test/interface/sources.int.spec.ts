@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SOURCE_IDS } from '#contracts';
 import { openDatabase, type Database } from '#postgres';
 import { keywordBody, startInterface, type InterfaceUnderTest } from './interface-under-test.js';
@@ -125,21 +124,17 @@ describe('a search on a source that cannot be watched here', () => {
 });
 
 describe('what a source cannot serve', () => {
-  it(
-    'is a 400 MARKET_DISABLED where the market is not one of its own',
-    { tags: ['errors.market', 'requests.market-disabled'] },
-    async () => {
-      const { api } = await service.tenant();
-      const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
-      const made = await api.post('/v1/vinted/watches', body);
-      expect([made.status, made.body.code]).toEqual([400, 'MARKET_DISABLED']);
-      expect(made.body.error).toContain('its markets are');
-      expect((await api.post('/v1/vinted/watches', { ...body, market: 'fr' })).status).toBe(201);
-      const both = { ...body, market: 'fr', criteria: { query: 'lamp', market: 'de' } };
-      const refused = await api.post('/v1/vinted/watches', both);
-      expect([refused.status, refused.body.details[0].path]).toEqual([400, 'market']);
-    },
-  );
+  it('is a 400 MARKET_DISABLED where the market is not one of its own [errors.market, requests.market-disabled]', async () => {
+    const { api } = await service.tenant();
+    const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
+    const made = await api.post('/v1/vinted/watches', body);
+    expect([made.status, made.body.code]).toEqual([400, 'MARKET_DISABLED']);
+    expect(made.body.error).toContain('its markets are');
+    expect((await api.post('/v1/vinted/watches', { ...body, market: 'fr' })).status).toBe(201);
+    const both = { ...body, market: 'fr', criteria: { query: 'lamp', market: 'de' } };
+    const refused = await api.post('/v1/vinted/watches', both);
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, 'market']);
+  });
 
   it.each([
     [{ brand_ids: '53,12' }, 201],
@@ -149,7 +144,7 @@ describe('what a source cannot serve', () => {
     [{ catalog_ids: ['x'] }, 400],
     [{ color_ids: '1,two' }, 400],
     [{ status_ids: [1.5] }, 400],
-  ])('is refused, naming the filter: %j', { tags: ['errors.vinted-filters'] }, async (filters, status) => {
+  ])('is refused, naming the filter: %j [errors.vinted-filters]', async (filters, status) => {
     const { api } = await service.tenant();
     const criteria = { query: 'lamp', filters };
     const made = await api.post('/v1/vinted/watches', {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 let service: InterfaceUnderTest;
@@ -57,20 +56,14 @@ describe('watches of their own', () => {
     expect((await ada.api.get(path)).status).toBe(404);
   });
 
-  it(
-    'are refused with 409 where an active one has the same search, until that one is paused',
-    { tags: ['keywords.same-watch', 'errors.conflict'] },
-    async () => {
-      const first = (await ada.api.post('/v1/hackernews/watches', body('twin'))).body;
-      const refused = await ada.api.post('/v1/hackernews/watches', body(' twin '));
-      expect([refused.status, refused.body.code]).toEqual([409, 'DUPLICATE_SEARCH']);
-      await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: false });
-      expect((await ada.api.post('/v1/hackernews/watches', body('twin'))).status).toBe(201);
-      expect((await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: true })).status).toBe(
-        409,
-      );
-    },
-  );
+  it('are refused with 409 where an active one has the same search, until that one is paused [keywords.same-watch, errors.conflict]', async () => {
+    const first = (await ada.api.post('/v1/hackernews/watches', body('twin'))).body;
+    const refused = await ada.api.post('/v1/hackernews/watches', body(' twin '));
+    expect([refused.status, refused.body.code]).toEqual([409, 'DUPLICATE_SEARCH']);
+    await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: false });
+    expect((await ada.api.post('/v1/hackernews/watches', body('twin'))).status).toBe(201);
+    expect((await ada.api.patch(`/v1/hackernews/watches/${first.id}`, { is_active: true })).status).toBe(409);
+  });
 
   it('that belong to a keyword are shown and change with it only', async () => {
     const { watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;

@@ -1,5 +1,4 @@
 import { request } from 'undici';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WORST_BODIES } from '../../bench/bodies/worst-bodies.js';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 

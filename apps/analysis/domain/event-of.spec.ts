@@ -1,5 +1,4 @@
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { CheckSchema, EventSchema, ItemSchema, MatchedItemSchema } from '#contracts';
 import { newId } from '#kernel';
 import { buildItem } from '#sources';

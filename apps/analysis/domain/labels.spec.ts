@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { ChangeMentionSchema, type ChangeMention } from '#contracts';
 import { decide, evolve, UNLABELLED, type LabelState } from './labels.js';
 

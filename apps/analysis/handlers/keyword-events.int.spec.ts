@@ -1,5 +1,4 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { EventSchema, KeywordDecisionSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { isoOf, newId, systemClock } from '#kernel';
@@ -19,7 +18,7 @@ let store: EventStore;
 let running: RunningDurable;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec');
   bus = await connectBus(stores.natsUrl, 'spec', log);
   store = new EventStore(bus);

@@ -1,5 +1,4 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { AccountEventSchema, PLANS, type AccountEvent } from '#contracts';
 import { Refusal } from '#kernel';
 import {

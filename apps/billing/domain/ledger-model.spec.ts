@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { limitsOf, type CreditMovement } from '#contracts';
 import { derivedId, isoOf } from '#kernel';
 import { decideAll, movementIdOf, type LedgerCommand } from './ledger.js';
@@ -149,53 +148,41 @@ const step = fc.record({
 const isPossible = (one: LedgerCommand, now: number) =>
   one.kind !== 'grant' || one.expiresAt === '' || Date.parse(one.expiresAt) > now;
 
-it(
-  `in ${RUNS} random lives of charges, grants, renewals, changes of plan, crashes and repetitions it is its model's`,
-  {
-    timeout: 60_000,
-    tags: [
-      'credits.charged-once',
-      'credits.never-negative',
-      'credits.allowance-first',
-      'credits.packs-by-expiry',
-    ],
-  },
-  () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
-        const [model, writer] = [new Model(), new Writer()];
-        writer.write([{ kind: 'open', plan: 'free', at: isoOf(OPENED) }], OPENED, false);
-        let now = OPENED;
-        for (const { commands, days, crashes, followed } of steps) {
-          now = Math.min(now + days * DAY_MS, (PERIODS.at(-1) ?? 0) - 1);
-          const possible = commands.filter((one) => isPossible(one, now));
-          writer.write(possible, now, crashes);
-          for (const one of possible) model.does(one, now);
-          if (followed) writer.follow();
-        }
-        // Time may have passed over what was known already: both are looked at after one more look at the clock.
-        writer.write([{ kind: 'turn' }], now, false);
-        model.does({ kind: 'turn' }, now);
-        const movements = writer.stream.flat();
-        expect(new Set(movements.map(({ movementId }) => movementId)).size).toBe(movements.length);
-        let balance = 0;
-        for (const { amount, balanceAfter } of movements) {
-          balance += amount;
-          expect(balanceAfter).toBe(balance);
-          expect(balanceAfter).toBeGreaterThanOrEqual(0);
-        }
-        const ledger = writer.follow();
-        expect(
-          ledger.status === 'open' && [
-            creditsOf(ledger),
-            ledger.packs.map(({ id, remaining }) => [id, remaining]),
-          ],
-        ).toEqual([
-          model.credits,
-          model.packs.filter(({ left }) => left > 0).map(({ id, left }) => [id, left]),
-        ]);
-      }),
-      { numRuns: RUNS },
-    );
-  },
-);
+it(`in ${RUNS} random lives of charges, grants, renewals, changes of plan, crashes and repetitions it is its model's [credits.charged-once, credits.never-negative, credits.allowance-first, credits.packs-by-expiry]`, () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+      const [model, writer] = [new Model(), new Writer()];
+      writer.write([{ kind: 'open', plan: 'free', at: isoOf(OPENED) }], OPENED, false);
+      let now = OPENED;
+      for (const { commands, days, crashes, followed } of steps) {
+        now = Math.min(now + days * DAY_MS, (PERIODS.at(-1) ?? 0) - 1);
+        const possible = commands.filter((one) => isPossible(one, now));
+        writer.write(possible, now, crashes);
+        for (const one of possible) model.does(one, now);
+        if (followed) writer.follow();
+      }
+      // Time may have passed over what was known already: both are looked at after one more look at the clock.
+      writer.write([{ kind: 'turn' }], now, false);
+      model.does({ kind: 'turn' }, now);
+      const movements = writer.stream.flat();
+      expect(new Set(movements.map(({ movementId }) => movementId)).size).toBe(movements.length);
+      let balance = 0;
+      for (const { amount, balanceAfter } of movements) {
+        balance += amount;
+        expect(balanceAfter).toBe(balance);
+        expect(balanceAfter).toBeGreaterThanOrEqual(0);
+      }
+      const ledger = writer.follow();
+      expect(
+        ledger.status === 'open' && [
+          creditsOf(ledger),
+          ledger.packs.map(({ id, remaining }) => [id, remaining]),
+        ],
+      ).toEqual([
+        model.credits,
+        model.packs.filter(({ left }) => left > 0).map(({ id, left }) => [id, left]),
+      ]);
+    }),
+    { numRuns: RUNS },
+  );
+}, 60_000);

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import type { CreditMovement } from '#contracts';
 import { derivedId, isoOf, Refusal } from '#kernel';
 import { decide, decideAll, movementIdOf, type ChargeCause, type LedgerCommand } from './ledger.js';
@@ -77,50 +76,42 @@ describe('a ledger', () => {
     expect(() => given([OPENED, charge('c', 1)])).toThrow(Refusal);
   });
 
-  it(
-    'spends the allowance first, then the pack that expires first, then the one that never does',
-    { tags: ['credits.allowance-first', 'credits.packs-by-expiry'] },
-    () => {
-      const { movements, ledger } = given(
-        [OPENED, open],
-        [OPENED, grant('never', 10)],
-        [OPENED, grant('late', 20, '2026-02-20T00:00:00.000Z')],
-        [OPENED, grant('soon', 30, '2026-02-10T00:00:00.000Z')],
-        [OPENED, charge('a', 3010)],
-        [OPENED, charge('b', 45)],
-      );
-      expect(movements.slice(4).map(drawsOf)).toEqual([
-        [
-          ['', 3000],
-          ['soon', 10],
-        ],
-        [
-          ['soon', 20],
-          ['late', 20],
-          ['never', 5],
-        ],
-      ]);
-      expect(ledger().packs).toEqual([{ id: 'never', granted: 10, remaining: 5, expiresAt: null }]);
-    },
-  );
+  it('spends the allowance first, then the pack that expires first, then the one that never does [credits.allowance-first, credits.packs-by-expiry]', () => {
+    const { movements, ledger } = given(
+      [OPENED, open],
+      [OPENED, grant('never', 10)],
+      [OPENED, grant('late', 20, '2026-02-20T00:00:00.000Z')],
+      [OPENED, grant('soon', 30, '2026-02-10T00:00:00.000Z')],
+      [OPENED, charge('a', 3010)],
+      [OPENED, charge('b', 45)],
+    );
+    expect(movements.slice(4).map(drawsOf)).toEqual([
+      [
+        ['', 3000],
+        ['soon', 10],
+      ],
+      [
+        ['soon', 20],
+        ['late', 20],
+        ['never', 5],
+      ],
+    ]);
+    expect(ledger().packs).toEqual([{ id: 'never', granted: 10, remaining: 5, expiresAt: null }]);
+  });
 
   it('of packs with one end draws on the one with the lower id first', () => {
     const { ledger } = given([OPENED, open], [OPENED, grant('b', 1)], [OPENED, grant('a', 1)]);
     expect(ledger().packs.map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
-  it(
-    'never goes below zero: what there is is taken, and what it should have been is told',
-    { tags: ['credits.never-negative'] },
-    () => {
-      const { movements } = given([OPENED, open], [OPENED, charge('a', 3001)], [OPENED, charge('b', 1)]);
-      expect(told(movements.slice(1))).toEqual([
-        ['charge', -3000, 0],
-        ['charge', 0, 0],
-      ]);
-      expect(movements[2]?.cause).toMatchObject({ value: { costCredits: 1, draws: [] } });
-    },
-  );
+  it('never goes below zero: what there is is taken, and what it should have been is told [credits.never-negative]', () => {
+    const { movements } = given([OPENED, open], [OPENED, charge('a', 3001)], [OPENED, charge('b', 1)]);
+    expect(told(movements.slice(1))).toEqual([
+      ['charge', -3000, 0],
+      ['charge', 0, 0],
+    ]);
+    expect(movements[2]?.cause).toMatchObject({ value: { costCredits: 1, draws: [] } });
+  });
 
   it('does not move for what is free', () => {
     expect(given([OPENED, open], [OPENED, charge('a', 0)]).movements.length).toBe(1);

@@ -1,5 +1,4 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AccountDecisionSchema } from '#contracts';
 import { holdUntilCharged, reserve } from '#credits';
 import { isoOf, newId } from '#kernel';

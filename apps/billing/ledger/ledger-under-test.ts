@@ -1,6 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
-import { inject } from 'vitest';
 import { CreditDecisionSchema, type CreditDecision } from '#contracts';
 import { balanceOf } from '#credits';
 import { EventStore } from '#event-store';
@@ -46,7 +45,7 @@ export interface MovementRow {
 export const OPENED_AT = '2026-01-31T12:00:00.000Z';
 
 export async function openLedgerStores(): Promise<LedgerStores> {
-  const stores = await isolateStores(inject('stores'));
+  const stores = await isolateStores();
   const database = await openDatabase(stores.databaseUrl, 'spec');
   const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   const store = new EventStore(bus);

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { balanceOf, reserve } from '#credits';
 import { AppendConflict, EventStore } from '#event-store';
 import { newId } from '#kernel';
@@ -66,23 +65,19 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(accountId)).toBe(1000);
   });
 
-  it(
-    'is charged once for each cause, within a batch, over batches and by two writers at once',
-    { tags: ['credits.charged-once'] },
-    async () => {
-      const accountId = await stores.open();
-      const charges = Array.from({ length: 20 }, () => chargeOf(accountId));
-      const another = stores.anotherWriter();
-      await Promise.all([
-        stores.writer.write([...charges, ...charges]),
-        another.write([...charges].reverse()),
-        another.write(charges.slice(5)),
-      ]);
-      await stores.writer.write(charges);
-      expect(await stores.creditsOf(accountId)).toBe(2980);
-      expect((await stores.movementsOf(accountId)).length).toBe(21);
-    },
-  );
+  it('is charged once for each cause, within a batch, over batches and by two writers at once [credits.charged-once]', async () => {
+    const accountId = await stores.open();
+    const charges = Array.from({ length: 20 }, () => chargeOf(accountId));
+    const another = stores.anotherWriter();
+    await Promise.all([
+      stores.writer.write([...charges, ...charges]),
+      another.write([...charges].reverse()),
+      another.write(charges.slice(5)),
+    ]);
+    await stores.writer.write(charges);
+    expect(await stores.creditsOf(accountId)).toBe(2980);
+    expect((await stores.movementsOf(accountId)).length).toBe(21);
+  });
 
   it('goes on where two writers charge different things at the same time', async () => {
     const accountId = await stores.open();
@@ -93,27 +88,23 @@ describe('a ledger', () => {
     expect(balances).toEqual(Array.from({ length: 41 }, (_, n) => 3000 - n));
   });
 
-  it(
-    'never goes below zero: of the last charge what is there is taken, and the one behind it takes nothing',
-    { tags: ['credits.never-negative'] },
-    async () => {
-      const [poor, rich] = [await stores.open(), await stores.open()];
-      await stores.writer.write([
-        chargeOf(poor, { costCredits: 2_990 }),
-        chargeOf(poor, { costCredits: 15 }),
-        chargeOf(rich, { costCredits: 15 }),
-        chargeOf(poor, { costCredits: 5 }),
-      ]);
-      const movements = await stores.movementsOf(poor);
-      expect(movements.map((row) => [row.amount, row.balance_after])).toEqual([
-        [3000, 3000],
-        [-2990, 10],
-        [-10, 0],
-        [0, 0],
-      ]);
-      expect(await stores.creditsOf(rich)).toBe(2985);
-    },
-  );
+  it('never goes below zero: of the last charge what is there is taken, and the one behind it takes nothing [credits.never-negative]', async () => {
+    const [poor, rich] = [await stores.open(), await stores.open()];
+    await stores.writer.write([
+      chargeOf(poor, { costCredits: 2_990 }),
+      chargeOf(poor, { costCredits: 15 }),
+      chargeOf(rich, { costCredits: 15 }),
+      chargeOf(poor, { costCredits: 5 }),
+    ]);
+    const movements = await stores.movementsOf(poor);
+    expect(movements.map((row) => [row.amount, row.balance_after])).toEqual([
+      [3000, 3000],
+      [-2990, 10],
+      [-10, 0],
+      [0, 0],
+    ]);
+    expect(await stores.creditsOf(rich)).toBe(2985);
+  });
 
   it('uses up what was reserved for the work that it charges, and nothing else', async () => {
     const accountId = await stores.open();
@@ -124,24 +115,20 @@ describe('a ledger', () => {
     expect(await balanceOf(stores.database, accountId)).toMatchObject({ remaining: 2997, held: 5 });
   });
 
-  it(
-    'keeps its packs over a restart, in the order in which they are drawn on',
-    { tags: ['credits.packs-by-expiry'] },
-    async () => {
-      const accountId = await stores.open();
-      const [late, soon, never] = [newId(), newId(), newId()];
-      await stores.writer.write([
-        grantOf(accountId, 10, '', never),
-        grantOf(accountId, 20, '2026-02-10T00:00:00.000Z', late),
-        grantOf(accountId, 30, '2026-02-05T00:00:00.000Z', soon),
-      ]);
-      await stores.anotherWriter().write([chargeOf(accountId, { costCredits: 3035 })]);
-      expect((await balanceOf(stores.database, accountId))?.packs).toEqual([
-        { id: late, granted: 20, remaining: 15, expiresAt: '2026-02-10T00:00:00.000Z' },
-        { id: never, granted: 10, remaining: 10, expiresAt: null },
-      ]);
-    },
-  );
+  it('keeps its packs over a restart, in the order in which they are drawn on [credits.packs-by-expiry]', async () => {
+    const accountId = await stores.open();
+    const [late, soon, never] = [newId(), newId(), newId()];
+    await stores.writer.write([
+      grantOf(accountId, 10, '', never),
+      grantOf(accountId, 20, '2026-02-10T00:00:00.000Z', late),
+      grantOf(accountId, 30, '2026-02-05T00:00:00.000Z', soon),
+    ]);
+    await stores.anotherWriter().write([chargeOf(accountId, { costCredits: 3035 })]);
+    expect((await balanceOf(stores.database, accountId))?.packs).toEqual([
+      { id: late, granted: 20, remaining: 15, expiresAt: '2026-02-10T00:00:00.000Z' },
+      { id: never, granted: 10, remaining: 10, expiresAt: null },
+    ]);
+  });
 });
 
 describe('after a crash between stream and tables', () => {

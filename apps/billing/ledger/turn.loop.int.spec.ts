@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLogger } from '#telemetry';
 import type { OpenLedger } from '../domain/ledger-state.js';
 import { openLedgerStores, OPENED_AT, type LedgerStores } from './ledger-under-test.js';

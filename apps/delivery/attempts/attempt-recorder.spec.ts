@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import type { EventStore } from '#event-store';
 import type { Database } from '#postgres';
 import { AttemptRecorder } from './attempt-recorder.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fakeOnly } from '#testing';
 import type { AttemptResult, Delivery } from './delivery.js';
 import { EndpointQueues } from './endpoint-queues.js';
 
@@ -54,11 +54,11 @@ describe('the queues of endpoints', () => {
   let queues: EndpointQueues;
 
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+    jest.useFakeTimers(fakeOnly('Date'));
     receiver = new Receiver();
     queues = new EndpointQueues(receiver.send, 2);
   });
-  afterEach(() => vi.useRealTimers());
+  afterEach(() => jest.useRealTimers());
 
   it('have no more requests under way to one endpoint than the cap, and send the rest in order', async () => {
     const deliveries = many(4);
@@ -85,9 +85,9 @@ describe('the queues of endpoints', () => {
 
   it('send nothing more to an endpoint that is slow, but say so at once', async () => {
     for (const delivery of many(2)) void queues.attempt(delivery);
-    vi.advanceTimersByTime(250);
+    jest.advanceTimersByTime(250);
     const patient = queues.attempt(deliveryTo('one'));
-    vi.advanceTimersByTime(1);
+    jest.advanceTimersByTime(1);
     expect(await queues.attempt(deliveryTo('one'))).toBeUndefined();
     expect(receiver.begun.length).toBe(2);
     for (const delivery of receiver.begun) receiver.answer(delivery);

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { newSigningSecret } from '#secrets';
+import { checkout } from '#testing';
 import { signatureHeaders } from './signature.js';
 
 // Both signatures were computed with openssl, not with this code; the second is the specification's own example.
@@ -67,7 +67,7 @@ describe('the signature of a delivery', () => {
 });
 
 describe('the receiver that docs/api.md shows', () => {
-  const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('docs/api.md', checkout), 'utf8');
   const code = /```js\n.*?(function verify.*?)```/s.exec(page)?.[1];
   const verify = runInNewContext(`${code}; verify`, { Buffer, Date, createHmac, timingSafeEqual }) as (
     secret: string,

@@ -1,5 +1,4 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ChangePlanSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
 import { isoOf, newId } from '#kernel';
 import { COMMANDS, sendCommand, subjectOf } from '#messaging';

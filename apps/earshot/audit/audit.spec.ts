@@ -1,5 +1,4 @@
 import { create } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { CreditDecisionSchema, type CreditMovement } from '#contracts';
 import { chargeIdOf, derivedId } from '#kernel';
 import { audit, type AuditReport } from './audit.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { audit } from './audit.js';
 import { cause, factOf, faultsOf, ledgerOf, OPENED, type Step } from './audit-under-test.js';
 
@@ -76,27 +75,23 @@ describe('what an audit finds in a ledger that agrees with itself', () => {
     );
   });
 
-  it(
-    'a pack that was drawn on while there was allowance, and one of nothing',
-    { tags: ['credits.allowance-first'] },
-    () => {
-      const drawn = ledgerOf([opened, grant, [OPENED, { kind: 'charge', ...cause(1) }]], ([first]) => {
-        if (first?.cause.case === 'charge' && first.cause.value.draws[0])
-          first.cause.value.draws[0].packId = 'p1';
-        return first ? [first] : [];
-      });
-      expect(faultsOf({ ...drawn, facts: [factOf(cause(1), 1)] })).toEqual([
-        expect.stringContaining(
-          'has draws [{"packId":"p1","credits":2}], and should have [{"packId":"","credits":2}]',
-        ),
-      ]);
-      const empty = ledgerOf([opened, grant], ([first]) => {
-        if (first?.cause.case === 'grant') Object.assign(first, { amount: 0.5, balanceAfter: 3000.5 });
-        return first ? [first] : [];
-      });
-      expect(faultsOf(empty)).toEqual([
-        expect.stringContaining('should have been refused: must be a whole number'),
-      ]);
-    },
-  );
+  it('a pack that was drawn on while there was allowance, and one of nothing [credits.allowance-first]', () => {
+    const drawn = ledgerOf([opened, grant, [OPENED, { kind: 'charge', ...cause(1) }]], ([first]) => {
+      if (first?.cause.case === 'charge' && first.cause.value.draws[0])
+        first.cause.value.draws[0].packId = 'p1';
+      return first ? [first] : [];
+    });
+    expect(faultsOf({ ...drawn, facts: [factOf(cause(1), 1)] })).toEqual([
+      expect.stringContaining(
+        'has draws [{"packId":"p1","credits":2}], and should have [{"packId":"","credits":2}]',
+      ),
+    ]);
+    const empty = ledgerOf([opened, grant], ([first]) => {
+      if (first?.cause.case === 'grant') Object.assign(first, { amount: 0.5, balanceAfter: 3000.5 });
+      return first ? [first] : [];
+    });
+    expect(faultsOf(empty)).toEqual([
+      expect.stringContaining('should have been refused: must be a whole number'),
+    ]);
+  });
 });

@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { ArrayMinSize, IsArray, IsInt, IsObject, IsString, MaxLength } from 'class-validator';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { Refusal } from '#kernel';
 import { readBody, type Spelling } from './body.js';
 import { AsItCame, Optional } from './validators.js';
@@ -35,18 +34,14 @@ describe('reading a body', () => {
     expect(details).toEqual([{ path: '', message: 'a JSON object is wanted' }]);
   });
 
-  it(
-    'takes both spellings, or camelCase alone',
-    { tags: ['requests.snake-bodies', 'requests.queries-camel'] },
-    () => {
-      expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
-      expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
-      expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
-        { path: 'note_text', message: 'is not a known key; did you mean noteText?' },
-        { path: 'noteText', message: 'is required' },
-      ]);
-    },
-  );
+  it('takes both spellings, or camelCase alone [requests.snake-bodies, requests.queries-camel]', () => {
+    expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
+    expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
+    expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
+      { path: 'note_text', message: 'is not a known key; did you mean noteText?' },
+      { path: 'noteText', message: 'is required' },
+    ]);
+  });
 
   it('writes a fault’s path as the sender spells it', () => {
     expect(refusalOf({ note_text: 'a', size_bytes: 'x' }).details).toEqual([
@@ -54,7 +49,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('refuses the same key in both spellings', { tags: ['requests.both-spellings'] }, () => {
+  it('refuses the same key in both spellings [requests.both-spellings]', () => {
     expect(refusalOf({ noteText: 'a', note_text: 'b' }).details).toEqual([
       { path: 'note_text', message: 'is given twice: as noteText and as note_text' },
     ]);
@@ -104,7 +99,7 @@ describe('reading a body', () => {
     );
   });
 
-  it('keeps what the user’s own map holds, whatever its keys', { tags: ['requests.user-data'] }, () => {
+  it('keeps what the user’s own map holds, whatever its keys [requests.user-data]', () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -124,8 +119,7 @@ describe('reading a body', () => {
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'colour'])(
-    'names the unknown key %s',
-    { tags: ['requests.unknown-key'] },
+    'names the unknown key %s [requests.unknown-key]',
     (key) => {
       const raw: unknown = JSON.parse(`{"noteText":"a","${key}":{}}`);
       expect(refusalOf(raw).details).toEqual([{ path: key, message: 'is not a known key' }]);
@@ -166,21 +160,17 @@ describe('reading a body', () => {
     ]);
   });
 
-  it(
-    'names the key that was meant, in the spelling of the others',
-    { tags: ['requests.unknown-key'] },
-    () => {
-      expect(refusalOf({ noteText: 'a', sizeByte: 1 }).details).toEqual([
-        { path: 'sizeByte', message: 'is not a known key; did you mean sizeBytes?' },
-      ]);
-      expect(refusalOf({ note_text: 'a', size_byte: 1 }).details).toEqual([
-        { path: 'size_byte', message: 'is not a known key; did you mean size_bytes?' },
-      ]);
-      expect(refusalOf({ note_text: 'a', colour: 1 }).details).toEqual([
-        { path: 'colour', message: 'is not a known key' },
-      ]);
-    },
-  );
+  it('names the key that was meant, in the spelling of the others [requests.unknown-key]', () => {
+    expect(refusalOf({ noteText: 'a', sizeByte: 1 }).details).toEqual([
+      { path: 'sizeByte', message: 'is not a known key; did you mean sizeBytes?' },
+    ]);
+    expect(refusalOf({ note_text: 'a', size_byte: 1 }).details).toEqual([
+      { path: 'size_byte', message: 'is not a known key; did you mean size_bytes?' },
+    ]);
+    expect(refusalOf({ note_text: 'a', colour: 1 }).details).toEqual([
+      { path: 'colour', message: 'is not a known key' },
+    ]);
+  });
 
   it('lets a defect of the question itself through', () => {
     const defect = new Error('defect');

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { toCamelCase } from './casing.js';
 
 const parse = (text: string): unknown => JSON.parse(text);
@@ -43,7 +42,7 @@ describe('the casing of a body', () => {
     expect(toCamelCase(body).body).toEqual(body);
   });
 
-  it('keeps the keys inside filters byte for byte, however deep', { tags: ['requests.user-data'] }, () => {
+  it('keeps the keys inside filters byte for byte, however deep [requests.user-data]', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), (filters) => {
         const sent = parse(JSON.stringify({ global_criteria: { filters } }));
@@ -54,18 +53,14 @@ describe('the casing of a body', () => {
     );
   });
 
-  it(
-    'keeps the names of an agent step’s fields, and reads what stands behind them',
-    { tags: ['requests.user-data'] },
-    () => {
-      const { body } = toCamelCase({
-        ai_step: { schema: { my_field: { max_length: 3 }, max_length: { type: 'string' } } },
-      });
-      expect(body).toEqual({
-        aiStep: { schema: { my_field: { maxLength: 3 }, max_length: { type: 'string' } } },
-      });
-    },
-  );
+  it('keeps the names of an agent step’s fields, and reads what stands behind them [requests.user-data]', () => {
+    const { body } = toCamelCase({
+      ai_step: { schema: { my_field: { max_length: 3 }, max_length: { type: 'string' } } },
+    });
+    expect(body).toEqual({
+      aiStep: { schema: { my_field: { maxLength: 3 }, max_length: { type: 'string' } } },
+    });
+  });
 
   it('keeps __proto__ as a key like any other and gives no object another prototype', () => {
     const text =

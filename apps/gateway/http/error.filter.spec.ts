@@ -1,5 +1,4 @@
 import { BadRequestException, NotFoundException, type ArgumentsHost } from '@nestjs/common';
-import { describe, expect, it } from 'vitest';
 import { Outage, Refusal } from '#kernel';
 import { createLogger } from '#telemetry';
 import { ErrorFilter } from './error.filter.js';
@@ -24,7 +23,7 @@ function answerTo(error: unknown): { status: number; body: unknown } {
 }
 
 describe('the error filter', () => {
-  it('answers a refusal as it is, with its details', { tags: ['errors.envelope'] }, () => {
+  it('answers a refusal as it is, with its details [errors.envelope]', () => {
     const refusal = Refusal.validation([
       { path: 'a', message: 'x' },
       { path: 'b', message: 'y' },
@@ -72,11 +71,11 @@ describe('the error filter', () => {
     'a thrown string',
     undefined,
     null,
-  ])('tells nothing of a defect (%s)', { tags: ['errors.internal', 'requests.nothing-leaks'] }, (error) => {
+  ])('tells nothing of a defect (%s) [errors.internal, requests.nothing-leaks]', (error) => {
     expect(answerTo(error)).toEqual({ status: 500, body: { error: 'internal error', code: 'INTERNAL' } });
   });
 
-  it('answers an outage with 503 and without the address', { tags: ['requests.nothing-leaks'] }, () => {
+  it('answers an outage with 503 and without the address [requests.nothing-leaks]', () => {
     expect(answerTo(new Outage('Postgres', new Error('connect ECONNREFUSED 10.0.0.1:5432')))).toEqual({
       status: 503,
       body: { error: 'a store that this needs cannot be reached; try again', code: 'UNAVAILABLE' },

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { Refusal } from '#kernel';
 import { QueryReader, type RawQuery } from './query.js';
 
@@ -58,8 +57,7 @@ describe('the query reader', () => {
   });
 
   it.each(['0', '501', '-1', '1.5', '1e2', ' 5', '', 'ten', '0x10'])(
-    'refuses %j as a number from 1 to 500',
-    { tags: ['limits.activity'] },
+    'refuses %j as a number from 1 to 500 [limits.activity]',
     (text) => {
       expect(faultsOf({ limit: text }, (query) => query.integer('limit', 1, 500, 100))).toEqual([
         { path: 'limit', message: 'must be a whole number from 1 to 500' },
@@ -87,13 +85,9 @@ describe('the query reader', () => {
     ['2026-03-04T05:06:07 02:00', '2026-03-04T03:06:07.000Z'],
     ['2026-03-04T05:06:07-0930', '2026-03-04T14:36:07.000Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
-  ])(
-    'reads the instant %j as %s, in UTC where it names no offset',
-    { tags: ['requests.offsets'] },
-    (text, iso) => {
-      expect(new QueryReader({ since: text }).instant('since')?.toISOString()).toBe(iso);
-    },
-  );
+  ])('reads the instant %j as %s, in UTC where it names no offset [requests.offsets]', (text, iso) => {
+    expect(new QueryReader({ since: text }).instant('since')?.toISOString()).toBe(iso);
+  });
 
   it.each([
     '',

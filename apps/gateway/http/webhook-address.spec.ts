@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { WebhookAddresses } from './webhook-address.js';
 
 const addresses = new WebhookAddresses(['10.1.0.0/16']);

@@ -1,5 +1,4 @@
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { newId, type Clock } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
@@ -16,7 +15,7 @@ let stores: IsolatedStores;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec');
 });
 afterAll(async () => {
@@ -95,69 +94,57 @@ const answering =
     reply.status(status).send(body);
 
 describe('a POST with an Idempotency-Key', () => {
-  it(
-    'runs once; its answer is repeated byte for byte, with a header that says so',
-    { tags: ['limits.key-replay', 'requests.key-stored'] },
-    async () => {
-      handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
-      const { post } = gateway();
-      const [first, again] = [await post('k'), await post('k')];
-      expect(commands.length).toBe(1);
-      expect(first.headers['idempotency-replayed']).toBeUndefined();
-      expect(again.headers['idempotency-replayed']).toBe('true');
-      expect([again.status, again.text]).toEqual([201, first.text]);
-      expect(again.headers['content-type']).toBe(first.headers['content-type']);
-    },
-  );
+  it('runs once; its answer is repeated byte for byte, with a header that says so [limits.key-replay, requests.key-stored]', async () => {
+    handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
+    const { post } = gateway();
+    const [first, again] = [await post('k'), await post('k')];
+    expect(commands.length).toBe(1);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers['content-type']).toBe(first.headers['content-type']);
+  });
 
-  it(
-    'runs once of a hundred at once at two gateways, and the others are told to wait or get its answer',
-    { tags: ['requests.key-running'] },
-    async () => {
-      let release = () => {};
-      const released = new Promise<void>((resolve) => (release = resolve));
-      handle = async () => {
-        await released;
-        return { made: newId() };
-      };
-      const gateways = [gateway(), gateway()] as const;
-      const answers = Array.from({ length: 100 }, (_, n) => gateways[n % 2 === 0 ? 0 : 1].post('k'));
-      const waiting = await Promise.any(
-        answers.map(async (answer) => {
-          const told = await answer;
-          if (told.status !== 409) throw new Error('it ran');
-          return told;
-        }),
-      );
-      expect([waiting.code, waiting.headers['retry-after']]).toEqual(['IDEMPOTENCY_IN_PROGRESS', '1']);
-      release();
-      const statuses = (await Promise.all(answers)).map(({ status }) => status);
-      expect(statuses.every((status) => status === 200 || status === 409)).toBe(true);
-      expect(commands.length).toBe(1);
-      const replays = await Promise.all(gateways.map(({ post }) => post('k')));
-      expect(replays.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
-        [200, 'true'],
-        [200, 'true'],
-      ]);
-    },
-  );
+  it('runs once of a hundred at once at two gateways, and the others are told to wait or get its answer [requests.key-running]', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    handle = async () => {
+      await released;
+      return { made: newId() };
+    };
+    const gateways = [gateway(), gateway()] as const;
+    const answers = Array.from({ length: 100 }, (_, n) => gateways[n % 2 === 0 ? 0 : 1].post('k'));
+    const waiting = await Promise.any(
+      answers.map(async (answer) => {
+        const told = await answer;
+        if (told.status !== 409) throw new Error('it ran');
+        return told;
+      }),
+    );
+    expect([waiting.code, waiting.headers['retry-after']]).toEqual(['IDEMPOTENCY_IN_PROGRESS', '1']);
+    release();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.every((status) => status === 200 || status === 409)).toBe(true);
+    expect(commands.length).toBe(1);
+    const replays = await Promise.all(gateways.map(({ post }) => post('k')));
+    expect(replays.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
+      [200, 'true'],
+      [200, 'true'],
+    ]);
+  });
 
-  it(
-    'is the same request however its keys are ordered; with another body or address it is refused',
-    { tags: ['requests.key-other-body', 'requests.key-other-endpoint'] },
-    async () => {
-      const { post } = gateway();
-      await post('k', { a: 1, b: 2 });
-      expect((await post('k', { b: 2, a: 1 })).headers['idempotency-replayed']).toBe('true');
-      for (const other of [
-        await post('k', { a: 1, b: 3 }),
-        await post('k', { a: 1, b: 2 }, '/v1/others'),
-        await post('k', { a: 1, b: 2 }, '/v1/things?x=1'),
-      ])
-        expect([other.status, other.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
-      expect(commands.length).toBe(1);
-    },
-  );
+  it('is the same request however its keys are ordered; with another body or address it is refused [requests.key-other-body, requests.key-other-endpoint]', async () => {
+    const { post } = gateway();
+    await post('k', { a: 1, b: 2 });
+    expect((await post('k', { b: 2, a: 1 })).headers['idempotency-replayed']).toBe('true');
+    for (const other of [
+      await post('k', { a: 1, b: 3 }),
+      await post('k', { a: 1, b: 2 }, '/v1/others'),
+      await post('k', { a: 1, b: 2 }, '/v1/things?x=1'),
+    ])
+      expect([other.status, other.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(commands.length).toBe(1);
+  });
 
   it('is refused as another request while the first still runs, too', async () => {
     let release = () => {};
@@ -174,7 +161,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('belongs to the account: another may use the same key', { tags: ['requests.key-account'] }, async () => {
+  it('belongs to the account: another may use the same key [requests.key-account]', async () => {
     const { post } = gateway();
     await post('k');
     accountId = newId();
@@ -183,8 +170,7 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it.each([200, 201, 202, 204, 400, 403, 404, 413, 422])(
-    'is answered again as it was with %i',
-    { tags: ['requests.key-stored'] },
+    'is answered again as it was with %i [requests.key-stored]',
     async (status) => {
       handle = answering(status, status === 204 ? undefined : { code: 'X' });
       const { post } = gateway();
@@ -201,8 +187,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([401, 402, 409, 429])(
-    'is forgotten where the answer was %i: the next one is a new request',
-    { tags: ['requests.key-stored'] },
+    'is forgotten where the answer was %i: the next one is a new request [requests.key-stored]',
     async (status) => {
       handle = answering(status);
       const { post } = gateway();
@@ -270,46 +255,37 @@ describe('a POST with an Idempotency-Key', () => {
     expect([(await post('k')).status, (await post('k')).code]).toEqual([201, 'in time']);
   });
 
-  it(
-    'is known for 24 hours; then its key is free, and the sweep deletes it',
-    { tags: ['limits.key-24h'] },
-    async () => {
-      const { post, sweep } = gateway();
-      await post('k');
-      clock.at += 24 * HOUR_MS - 1;
-      await sweep();
-      expect((await post('k')).headers['idempotency-replayed']).toBe('true');
-      clock.at += 1;
-      expect((await post('k', { quite: 'another' })).status).toBe(200);
-      expect(new Set(commands).size).toBe(2);
-      clock.at += 24 * HOUR_MS;
-      await sweep();
-      const left: unknown[] = await database.query(
-        'SELECT 1 FROM idempotency_records WHERE account_id = $1',
-        [accountId],
-      );
-      expect(left).toEqual([]);
-    },
-  );
+  it('is known for 24 hours; then its key is free, and the sweep deletes it [limits.key-24h]', async () => {
+    const { post, sweep } = gateway();
+    await post('k');
+    clock.at += 24 * HOUR_MS - 1;
+    await sweep();
+    expect((await post('k')).headers['idempotency-replayed']).toBe('true');
+    clock.at += 1;
+    expect((await post('k', { quite: 'another' })).status).toBe(200);
+    expect(new Set(commands).size).toBe(2);
+    clock.at += 24 * HOUR_MS;
+    await sweep();
+    const left: unknown[] = await database.query('SELECT 1 FROM idempotency_records WHERE account_id = $1', [
+      accountId,
+    ]);
+    expect(left).toEqual([]);
+  });
 
-  it.each(['', 'x'.repeat(256)])(
-    'is refused with the key %j',
-    { tags: ['limits.key-length'] },
-    async (key) => {
-      const answer = await gateway().post(key);
-      expect([answer.status, JSON.parse(answer.text)]).toEqual([
-        400,
-        {
-          error: 'Idempotency-Key: must have 1 to 255 characters',
-          code: 'VALIDATION',
-          details: [{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }],
-        },
-      ]);
-      expect(commands).toEqual([]);
-    },
-  );
+  it.each(['', 'x'.repeat(256)])('is refused with the key %j [limits.key-length]', async (key) => {
+    const answer = await gateway().post(key);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      400,
+      {
+        error: 'Idempotency-Key: must have 1 to 255 characters',
+        code: 'VALIDATION',
+        details: [{ path: 'Idempotency-Key', message: 'must have 1 to 255 characters' }],
+      },
+    ]);
+    expect(commands).toEqual([]);
+  });
 
-  it('may have a key of 255 characters', { tags: ['limits.key-length'] }, async () => {
+  it('may have a key of 255 characters [limits.key-length]', async () => {
     expect((await gateway().post('x'.repeat(255))).status).toBe(200);
   });
 

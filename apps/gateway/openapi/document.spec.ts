@@ -3,7 +3,6 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { getMetadataStorage } from 'class-validator';
-import { describe, expect, it } from 'vitest';
 import { PLANS, SOURCE_IDS } from '#contracts';
 import { AgentStepDto } from '../api/keywords/agent-step.dto.js';
 import { CriteriaDto, GlobalCriteriaDto, SearchDto, SourceEntryDto } from '../api/keywords/criteria.dto.js';
@@ -69,19 +68,15 @@ describe('the description of the interface', () => {
     }
   });
 
-  it(
-    'publishes the interval floors of every source and plan, or the one that replaces them',
-    { tags: ['limits.floors-published'] },
-    () => {
-      const floors = document['x-source-intervals'];
-      expect(Object.keys(floors)).toEqual([...SOURCE_IDS]);
-      for (const source of SOURCE_IDS) expect(Object.keys(floors[source] ?? {})).toEqual([...PLANS]);
-      expect(floors['hackernews']).toEqual({ free: 3600, solo: 600, growth: 120, pro: 60, unlimited: 30 });
-      expect(floors['ai_answers']?.['pro']).toBe(21_600);
-      const replaced = openApiDocument(1) as unknown as Described;
-      expect(replaced['x-source-intervals']['x']?.['free']).toBe(1);
-    },
-  );
+  it('publishes the interval floors of every source and plan, or the one that replaces them [limits.floors-published]', () => {
+    const floors = document['x-source-intervals'];
+    expect(Object.keys(floors)).toEqual([...SOURCE_IDS]);
+    for (const source of SOURCE_IDS) expect(Object.keys(floors[source] ?? {})).toEqual([...PLANS]);
+    expect(floors['hackernews']).toEqual({ free: 3600, solo: 600, growth: 120, pro: 60, unlimited: 30 });
+    expect(floors['ai_answers']?.['pro']).toBe(21_600);
+    const replaced = openApiDocument(1) as unknown as Described;
+    expect(replaced['x-source-intervals']['x']?.['free']).toBe(1);
+  });
 });
 
 describe('the description of a body', () => {

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Clock } from '#kernel';
 import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
@@ -12,7 +11,7 @@ let database: Database;
 const started: RequestQuota[] = [];
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec');
 });
 afterEach(async () => {
@@ -61,8 +60,7 @@ describe('the requests of a minute', () => {
     [1200, 3000],
     [12_000, 13_000],
   ])(
-    '%i: of %i at once, at two gateways, that many are admitted to within a hundredth',
-    { tags: ['limits.quota'] },
+    '%i: of %i at once, at two gateways, that many are admitted to within a hundredth [limits.quota]',
     async (limit, asked) => {
       const clock = stoppedClock();
       const [one, other] = [gateway(clock), gateway(clock)];

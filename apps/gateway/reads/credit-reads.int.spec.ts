@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { isolateStores, type IsolatedStores } from '#testing';
@@ -11,7 +10,7 @@ const ROWS = 20_000;
 
 /** A movement a minute: charges of reddit, every 5,000th of x, and every 4,000th movement a grant. */
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec');
   await database.query(
     `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after, source,

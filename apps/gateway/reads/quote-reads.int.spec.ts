@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { newId } from '#kernel';
 import { openDatabase, type Database } from '#postgres';
 import { isolateStores, type IsolatedStores } from '#testing';
@@ -7,7 +6,7 @@ import { QuoteReads } from './quote-reads.js';
 let stores: IsolatedStores;
 let database: Database;
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec');
 });
 afterAll(async () => {

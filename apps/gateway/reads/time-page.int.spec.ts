@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { insertRows, openClickHouse, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import { newId } from '#kernel';
 import { isolateStores, type IsolatedStores } from '#testing';
@@ -9,7 +8,7 @@ import { cursorAfter, readPage, type TimePage } from './time-page.js';
 let stores: IsolatedStores;
 let clickhouse: ClickHouseClient;
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
 });
 afterAll(async () => {
@@ -39,66 +38,62 @@ function rowAt(accountId: string, ms: number): ActivityRow {
   };
 }
 
-it(
-  'pages of any size, in either order, hold each row of the window once, in order: of one instant, or written again',
-  { tags: ['requests.stable-paging'], timeout: 60_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        // Few instants, so that some rows share one; each with how often it was written.
-        fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 1, max: 20 })), {
-          maxLength: 25,
-        }),
-        fc.integer({ min: 1, max: 8 }),
-        fc.constantFrom('asc' as const, 'desc' as const),
-        fc.integer({ min: 0, max: 3 }),
-        fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
-        async (written, limit, order, from, to) => {
-          const accountId = newId();
-          const rows = written.map(([ms, times]) => ({ row: rowAt(accountId, ms), ms, times }));
-          // Of one insert ClickHouse would keep each row once.
-          for (const time of [1, 2, 3])
-            await insertRows(
-              clickhouse,
-              'activity',
-              rows.filter(({ times }) => times >= time).map(({ row }) => row),
-            );
-          const read: ActivityRow[] = [];
-          let after: TimePage['after'];
-          do {
-            const page: TimePage = {
-              since: instant(from),
-              until: to === undefined ? undefined : instant(to),
-              order,
-              limit,
-              after,
-            };
-            const found = await readPage(
-              clickhouse,
-              ACTIVITY,
-              ['account_id = {accountId: UUID}'],
-              { accountId },
-              page,
-            );
-            read.push(...found.slice(0, limit));
-            after = cursorAfter(ACTIVITY, found, page)?.after;
-          } while (after);
-          const wanted = rows
-            .filter(({ ms }) => ms >= from && (to === undefined || ms < to))
-            .sort((a, b) => a.ms - b.ms || (a.row.activity_id < b.row.activity_id ? -1 : 1))
-            .map(({ row }) => row.activity_id);
-          expect(read.map(({ activity_id }) => activity_id)).toEqual(
-            order === 'asc' ? wanted : wanted.reverse(),
+it('pages of any size, in either order, hold each row of the window once, in order: of one instant, or written again [requests.stable-paging]', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      // Few instants, so that some rows share one; each with how often it was written.
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 1, max: 20 })), {
+        maxLength: 25,
+      }),
+      fc.integer({ min: 1, max: 8 }),
+      fc.constantFrom('asc' as const, 'desc' as const),
+      fc.integer({ min: 0, max: 3 }),
+      fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
+      async (written, limit, order, from, to) => {
+        const accountId = newId();
+        const rows = written.map(([ms, times]) => ({ row: rowAt(accountId, ms), ms, times }));
+        // Of one insert ClickHouse would keep each row once.
+        for (const time of [1, 2, 3])
+          await insertRows(
+            clickhouse,
+            'activity',
+            rows.filter(({ times }) => times >= time).map(({ row }) => row),
           );
-        },
-      ),
-      {
-        numRuns: 60,
-        // So often written that the first look does not find a page.
-        examples: [
-          [Array.from({ length: 20 }, (_, ms) => [ms, 3] as [number, number]), 8, 'desc', 0, undefined],
-        ],
+        const read: ActivityRow[] = [];
+        let after: TimePage['after'];
+        do {
+          const page: TimePage = {
+            since: instant(from),
+            until: to === undefined ? undefined : instant(to),
+            order,
+            limit,
+            after,
+          };
+          const found = await readPage(
+            clickhouse,
+            ACTIVITY,
+            ['account_id = {accountId: UUID}'],
+            { accountId },
+            page,
+          );
+          read.push(...found.slice(0, limit));
+          after = cursorAfter(ACTIVITY, found, page)?.after;
+        } while (after);
+        const wanted = rows
+          .filter(({ ms }) => ms >= from && (to === undefined || ms < to))
+          .sort((a, b) => a.ms - b.ms || (a.row.activity_id < b.row.activity_id ? -1 : 1))
+          .map(({ row }) => row.activity_id);
+        expect(read.map(({ activity_id }) => activity_id)).toEqual(
+          order === 'asc' ? wanted : wanted.reverse(),
+        );
       },
-    );
-  },
-);
+    ),
+    {
+      numRuns: 60,
+      // So often written that the first look does not find a page.
+      examples: [
+        [Array.from({ length: 20 }, (_, ms) => [ms, 3] as [number, number]), 8, 'desc', 0, undefined],
+      ],
+    },
+  );
+}, 60_000);

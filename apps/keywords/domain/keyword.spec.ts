@@ -1,5 +1,4 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { KeywordDefinitionSchema, KeywordEventSchema, WatchSchema, type KeywordEvent } from '#contracts';
 import { Refusal } from '#kernel';
 import { decide, evolve } from './keyword.js';

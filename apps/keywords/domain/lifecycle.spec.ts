@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { KeywordDefinitionSchema, WatchSchema, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
 import { decide, evolve } from './keyword.js';
@@ -124,14 +123,10 @@ describe.each([
 });
 
 describe('a keyword', () => {
-  it(
-    'that is made before its schedule begins is paused from the start',
-    { tags: ['keywords.schedule'] },
-    () => {
-      const { state } = { state: keyword(false) };
-      expect(state).toMatchObject({ status: 'keyword', version: 2, pauses: { reasons: ['schedule'] } });
-    },
-  );
+  it('that is made before its schedule begins is paused from the start [keywords.schedule]', () => {
+    const { state } = { state: keyword(false) };
+    expect(state).toMatchObject({ status: 'keyword', version: 2, pauses: { reasons: ['schedule'] } });
+  });
 
   it('that is retired cannot be paused, resumed or changed', () => {
     const retired = run(keyword(), { kind: 'retire-keyword' }).state;

@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { WatchSchema, type Watch } from '#contracts';
 import { reconcile } from './reconcile.js';
 
@@ -33,7 +32,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect([retiredWatchIds, resets]).toEqual([[], []]);
   });
 
-  it('start over, silently, where the search has changed', { tags: ['states.started-over-silently'] }, () => {
+  it('start over, silently, where the search has changed [states.started-over-silently]', () => {
     const { watches, retiredWatchIds, resets } = reconcile(
       [watch('new', 's', 'b')],
       [watch('old', 's', 'a')],

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startKeywords, type KeywordsUnderTest } from '../keywords-under-test.js';
 
 let keywords: KeywordsUnderTest;

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '#kernel';
 import { startKeywords, type KeywordsUnderTest } from '../keywords-under-test.js';
 import { KeywordDecisions } from './keyword-decisions.js';

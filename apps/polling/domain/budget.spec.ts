@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { blocksLane, waitAfter } from './backoff.js';
 import { TokenBucket } from './token-bucket.js';
 

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { ClockSkew } from './clock-skew.js';
 
 const NOW = Date.parse('2026-03-04T12:00:00.000Z');

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { FeedWatch } from './feed-watch.js';
 
 const HOUR = 3_600_000;

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { planFetch, type FetchPlan, type PlannedSearch } from './fetch-plan.js';
 
 const search = fc.record(

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { Quotas } from './quotas.js';
 
 const DAY = 86_400_000;

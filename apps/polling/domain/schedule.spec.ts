@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { nextDue, nextTick, originOf } from './schedule.js';
 
 const now = fc.integer({ min: 0, max: 4e12 });

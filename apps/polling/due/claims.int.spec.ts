@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { until } from '#testing';
+import { fakeOnly, until } from '#testing';
 import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
 import { unschedule } from '../projections/schedule.projection.js';
 import { failedCheck } from '../record/build-checks.js';
@@ -29,8 +28,8 @@ beforeEach(async () => {
   successor = gatedWorker();
 });
 afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
+  jest.restoreAllMocks();
+  jest.useRealTimers();
   open();
   successor.open();
   await Promise.all([worker.stop(), successor.worker.stop()]);
@@ -74,7 +73,7 @@ function outages(times: Record<string, number>, after?: string): () => number[] 
   };
   const query = runners.query;
   let hasSeen = after === undefined;
-  vi.spyOn(runners, 'query').mockImplementation(async function (this: unknown, sql, ...more) {
+  jest.spyOn(runners, 'query').mockImplementation(async function (this: unknown, sql, ...more) {
     hasSeen ||= sql.includes(after ?? '');
     const words = hasSeen ? [...left.keys()].find((key) => sql.includes(key) && left.get(key)) : undefined;
     if (words === undefined) return query.call(this, sql, ...more);
@@ -143,7 +142,7 @@ describe('a claim that another has followed', () => {
 
 describe('a claim', () => {
   it('and what it has reserved last as long as its reads wait or are under way', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    jest.useFakeTimers(fakeOnly('setInterval', 'clearInterval'));
     const ids = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     await stores.due(...ids);
     worker.start();
@@ -152,7 +151,7 @@ describe('a claim', () => {
     });
     await stores.database.query(`UPDATE upstream_searches SET leased_until = now() + interval '1 minute'`);
     await stores.database.query(`UPDATE credit_holds SET expires_at = now() + interval '1 minute'`);
-    vi.advanceTimersByTime(60_000);
+    jest.advanceTimersByTime(60_000);
     await until('all last longer', async () => (await secondsLeft()).every((seconds) => seconds > 500));
     open();
     for (const id of ids) await until('it is recorded', () => isMoved(id));

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '#testing';
 import { openPollingStores, type PollingStores } from '../polling-under-test.js';
 import { LaneLeases, memoryOf, type LaneRow } from './lane-leases.js';
@@ -49,7 +48,10 @@ describe('the leases of lanes', () => {
     const { mine, surplus } = await first.renew(SOURCES);
     expect([...namesOf(mine), ...surplus].sort()).toEqual(namesOf(all));
     expect(surplus.length).toBe(2);
-    expect((await first.renew(SOURCES)).surplus, 'the same until they are given back').toEqual(surplus);
+    expect(['the same until they are given back', (await first.renew(SOURCES)).surplus]).toEqual([
+      'the same until they are given back',
+      surplus,
+    ]);
     await first.release(surplus);
     expect(namesOf((await second.renew(SOURCES)).mine)).toEqual(surplus.sort());
     const after = await first.renew(SOURCES);

@@ -1,5 +1,4 @@
 import { toBinary } from '@bufbuild/protobuf';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CheckSchema, type Check } from '#contracts';
 import { newId } from '#kernel';
 import { subjectOf } from '#messaging';
@@ -52,27 +51,19 @@ async function settled(...watchIds: string[]): Promise<void> {
 }
 
 describe('the work on a lane', () => {
-  it(
-    'begins with a silent baseline, and then reports what is new, once',
-    { tags: ['keywords.baseline'] },
-    async () => {
-      upstream.publish('hn:1');
-      const id = await stores.watch();
-      const [baseline] = await tick(id);
-      await settled(id);
-      expect([baseline?.baseline, idsOf(baseline), baseline?.rememberedItemIds]).toEqual([
-        true,
-        [],
-        ['hn:1'],
-      ]);
-      upstream.publish('hn:2');
-      const [second] = await tick(id);
-      await settled(id);
-      expect([second?.baseline, idsOf(second)]).toEqual([false, ['hn:2']]);
-      const [third] = await tick(id);
-      expect(idsOf(third)).toEqual([]);
-    },
-  );
+  it('begins with a silent baseline, and then reports what is new, once [keywords.baseline]', async () => {
+    upstream.publish('hn:1');
+    const id = await stores.watch();
+    const [baseline] = await tick(id);
+    await settled(id);
+    expect([baseline?.baseline, idsOf(baseline), baseline?.rememberedItemIds]).toEqual([true, [], ['hn:1']]);
+    upstream.publish('hn:2');
+    const [second] = await tick(id);
+    await settled(id);
+    expect([second?.baseline, idsOf(second)]).toEqual([false, ['hn:2']]);
+    const [third] = await tick(id);
+    expect(idsOf(third)).toEqual([]);
+  });
 
   it('never reports what was published before the baseline, although a later read is the first to show it', async () => {
     const ids = [await stores.watch(), await stores.watch({ backfill: true })];
@@ -292,37 +283,33 @@ describe('the work on a lane', () => {
     expect(upstream.states).toEqual([{}, { mark: 1, history: 1 }, { mark: 2, history: 2 }, { history: 3 }]);
   });
 
-  it(
-    'records a failed check, free and with its reason, and sends nothing before Retry-After has passed',
-    { tags: ['credits.failed-check'] },
-    async () => {
-      const ids = [
-        await stores.watch({ intervalSeconds: 1 }),
-        await stores.watch({ query: 'other', intervalSeconds: 1 }),
-      ];
-      upstream.failure = { status: 429, headers: { 'retry-after': '2' } };
-      const failed = await tick(...ids);
-      for (const check of failed) {
-        expect(check).toMatchObject({
-          costCredits: 0,
-          items: [],
-          windowTo: '',
-          failure: { kind: 'rate_limited' },
-        });
-        expect(Date.parse(check.failure?.retryAt ?? '')).toBeGreaterThan(Date.now());
-      }
-      upstream.failure = undefined;
-      const lastRefused = Math.max(...upstream.requests);
-      const asked = upstream.requests.length;
-      upstream.publish('hn:1');
-      await until('the lane asks again', () => upstream.requests.length > asked, 8000);
-      expect((upstream.requests[asked] ?? 0) - lastRefused).toBeGreaterThanOrEqual(2000);
-      const healed = await until('a check that went well', async () =>
-        (await stores.checksOf(ids[0] ?? '')).find((check) => !check.failure),
-      );
-      expect([healed.baseline, healed.costCredits]).toEqual([true, 1]);
-    },
-  );
+  it('records a failed check, free and with its reason, and sends nothing before Retry-After has passed [credits.failed-check]', async () => {
+    const ids = [
+      await stores.watch({ intervalSeconds: 1 }),
+      await stores.watch({ query: 'other', intervalSeconds: 1 }),
+    ];
+    upstream.failure = { status: 429, headers: { 'retry-after': '2' } };
+    const failed = await tick(...ids);
+    for (const check of failed) {
+      expect(check).toMatchObject({
+        costCredits: 0,
+        items: [],
+        windowTo: '',
+        failure: { kind: 'rate_limited' },
+      });
+      expect(Date.parse(check.failure?.retryAt ?? '')).toBeGreaterThan(Date.now());
+    }
+    upstream.failure = undefined;
+    const lastRefused = Math.max(...upstream.requests);
+    const asked = upstream.requests.length;
+    upstream.publish('hn:1');
+    await until('the lane asks again', () => upstream.requests.length > asked, 8000);
+    expect((upstream.requests[asked] ?? 0) - lastRefused).toBeGreaterThanOrEqual(2000);
+    const healed = await until('a check that went well', async () =>
+      (await stores.checksOf(ids[0] ?? '')).find((check) => !check.failure),
+    );
+    expect([healed.baseline, healed.costCredits]).toEqual([true, 1]);
+  });
 
   it('loses nothing of a failed check’s window', async () => {
     const id = await stores.watch();

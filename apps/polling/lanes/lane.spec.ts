@@ -1,5 +1,4 @@
 import { create } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { ItemSchema } from '#contracts';
 import { UpstreamError, type UpstreamErrorKind } from '#sources';
 import { metricsText } from '#telemetry';

@@ -1,5 +1,4 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LookupSchema, LookUpSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { holdUntilCharged, reserve } from '#credits';
 import { chargeIdOf, newId, Refusal } from '#kernel';
@@ -128,8 +127,7 @@ describe('a direct lookup', () => {
     ['server_error', 'UNAVAILABLE'],
     ['quota_spent', 'UNAVAILABLE'],
   ] as const)(
-    'that fails with %s is a 503 %s, leaves no fact and costs nothing',
-    { tags: ['errors.upstream'] },
+    'that fails with %s is a 503 %s, leaves no fact and costs nothing [errors.upstream]',
     async (kind, code) => {
       lookup = () => Promise.reject(new UpstreamError(kind, 'x did what it did'));
       const before = (await facts()).length;
@@ -250,24 +248,20 @@ describe('a direct lookup', () => {
     expect(await stores.holds()).toEqual({ [commandId]: 4 });
   });
 
-  it(
-    'that the account cannot pay is a 402 that says what is missing, and nobody is asked',
-    { tags: ['errors.credits'] },
-    async () => {
-      await fundAccount(stores.database, accountId, 3);
-      expect(await refusalOf(ask())).toEqual({
-        status: 402,
-        code: 'INSUFFICIENT_CREDITS',
-        message: '4 credits are needed, 3 are left',
-      });
-      await fundAccount(stores.database, accountId, 1);
-      const refused: unknown = await ask('user').catch((error: unknown) => error);
-      expect(refused).toMatchObject({
-        details: [{ path: 'credits', message: '3 credits are needed, 1 is left' }],
-      });
-      expect([upstream.requests, await held()]).toEqual([[], []]);
-    },
-  );
+  it('that the account cannot pay is a 402 that says what is missing, and nobody is asked [errors.credits]', async () => {
+    await fundAccount(stores.database, accountId, 3);
+    expect(await refusalOf(ask())).toEqual({
+      status: 402,
+      code: 'INSUFFICIENT_CREDITS',
+      message: '4 credits are needed, 3 are left',
+    });
+    await fundAccount(stores.database, accountId, 1);
+    const refused: unknown = await ask('user').catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      details: [{ path: 'credits', message: '3 credits are needed, 1 is left' }],
+    });
+    expect([upstream.requests, await held()]).toEqual([[], []]);
+  });
 
   it('leaves others what others have reserved', async () => {
     await fundAccount(stores.database, accountId, 5);
@@ -311,35 +305,31 @@ describe('a direct lookup', () => {
     expect(await held()).toHaveLength(1);
   });
 
-  it(
-    'that is sent again hours later is answered, states nothing and reserves nothing, whatever it finds now',
-    { tags: ['limits.key-24h'] },
-    async () => {
-      await stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
-      const commandId = newId();
-      const before = (await facts()).length;
-      await ask('tweets', 60_000, commandId);
-      // Longer ago than the stream keeps ids apart: what it would store again it would store twice.
-      await until('the stream has forgotten the id', async () => {
-        const ack = await stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
-        return !ack.duplicate;
-      });
-      const answers = lookup;
-      lookup = async (...args) => ({ ...(await answers(...args)), found: 1 });
-      expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
-      expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
-      // Now it is charged.
-      await stores.database.query('DELETE FROM credit_holds');
-      await stores.database.query(
-        `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
+  it('that is sent again hours later is answered, states nothing and reserves nothing, whatever it finds now [limits.key-24h]', async () => {
+    await stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
+    const commandId = newId();
+    const before = (await facts()).length;
+    await ask('tweets', 60_000, commandId);
+    // Longer ago than the stream keeps ids apart: what it would store again it would store twice.
+    await until('the stream has forgotten the id', async () => {
+      const ack = await stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
+      return !ack.duplicate;
+    });
+    const answers = lookup;
+    lookup = async (...args) => ({ ...(await answers(...args)), found: 1 });
+    expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
+    expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
+    // Now it is charged.
+    await stores.database.query('DELETE FROM credit_holds');
+    await stores.database.query(
+      `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
          reference, rate, units) VALUES ($1, $2, 1, 0, now(), now(), 'charge', -3, 6, $3, 3, 1)`,
-        [chargeIdOf(commandId), accountId, commandId],
-      );
-      await fundAccount(stores.database, accountId, 0);
-      expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
-      expect([(await facts()).length - before, await held()]).toEqual([1, []]);
-    },
-  );
+      [chargeIdOf(commandId), accountId, commandId],
+    );
+    await fundAccount(stores.database, accountId, 0);
+    expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
+    expect([(await facts()).length - before, await held()]).toEqual([1, []]);
+  });
 
   it('that was about to be stated when its process died is stated when it is sent again', async () => {
     const commandId = newId();

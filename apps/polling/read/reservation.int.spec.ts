@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Check } from '#contracts';
 import { reserve } from '#credits';
 import { checkIdOf, isoOf, newId } from '#kernel';
@@ -57,33 +56,29 @@ describe('what a check can cost is reserved before it', () => {
     expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
-  it(
-    'or nothing is asked: the check fails with what was missing, and the next tick tries again',
-    { tags: ['keywords.pause-credits'] },
-    async () => {
-      const accountId = newId();
-      const id = await stores.watch({ accountId, credits: 0 });
-      const [check] = await tick(id);
-      expect(check).toMatchObject({
-        costCredits: 0,
-        failure: {
-          kind: 'insufficient_credits',
-          reason:
-            'hackernews was not asked: the check can cost 1 credit, and 0 of the account’s credits are free',
-          creditsNeeded: 1,
-        },
-      });
-      expect([upstream.requests, lane.isProbing, lane.blockedForMs]).toEqual([[], false, 0]);
-      expect(await stores.holds()).toEqual({});
-      const rows: { failures: number; baseline_at: Date | null }[] = await stores.database.query(
-        'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_key)',
-      );
-      expect(rows).toEqual([{ failures: 0, baseline_at: null }]);
-      await fundAccount(stores.database, accountId, 1);
-      const [next] = await tick(id);
-      expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
-    },
-  );
+  it('or nothing is asked: the check fails with what was missing, and the next tick tries again [keywords.pause-credits]', async () => {
+    const accountId = newId();
+    const id = await stores.watch({ accountId, credits: 0 });
+    const [check] = await tick(id);
+    expect(check).toMatchObject({
+      costCredits: 0,
+      failure: {
+        kind: 'insufficient_credits',
+        reason:
+          'hackernews was not asked: the check can cost 1 credit, and 0 of the account’s credits are free',
+        creditsNeeded: 1,
+      },
+    });
+    expect([upstream.requests, lane.isProbing, lane.blockedForMs]).toEqual([[], false, 0]);
+    expect(await stores.holds()).toEqual({});
+    const rows: { failures: number; baseline_at: Date | null }[] = await stores.database.query(
+      'SELECT s.failures, w.baseline_at FROM upstream_searches s JOIN watch_schedule w USING (search_key)',
+    );
+    expect(rows).toEqual([{ failures: 0, baseline_at: null }]);
+    await fundAccount(stores.database, accountId, 1);
+    const [next] = await tick(id);
+    expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
+  });
 
   it('an account without a ledger is not one without credits: its watches stay due until it is there', async () => {
     const accountId = newId();

@@ -1,6 +1,5 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import {
   CheckSchema,
   CriteriaSchema,
@@ -119,8 +118,7 @@ describe('the check of one watch', () => {
     ['ai_answers', { units: 3 }, 3, 15],
     ['x', {}, 1, 5],
   ] as const)(
-    'is priced at the rate of %s, by the parts that answered: %j',
-    { tags: ['credits.rates', 'credits.ai-answers'] },
+    'is priced at the rate of %s, by the parts that answered: %j [credits.rates, credits.ai-answers]',
     (source, more, units, cost) => {
       const [one] = check(watchOf(), [itemOf('a'), itemOf('b')], [], searchOf(source), more);
       expect([one?.units, one?.costCredits, one?.criteriaHash]).toEqual([units, cost, 'abc']);
@@ -156,23 +154,19 @@ describe('the check of one watch', () => {
     });
   });
 
-  it(
-    'of a first scan on x costs what it returned, with backfill; its rate without',
-    { tags: ['credits.x-first-scan', 'estimate.x-first-scan'] },
-    () => {
-      const first = watchOf({ baselineAt: undefined, backfill: true });
-      const items = [itemOf('a'), itemOf('b'), itemOf('c')];
-      expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({
-        costCredits: 3,
-        rateCredits: 1,
-        units: 3,
-        firstScan: true,
-      });
-      expect(check(first, [], [], searchOf('x'))[0]?.costCredits).toBe(0);
-      expect(check({ ...first, backfill: false }, items, [], searchOf('x'))[0]?.costCredits).toBe(5);
-      expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
-    },
-  );
+  it('of a first scan on x costs what it returned, with backfill; its rate without [credits.x-first-scan, estimate.x-first-scan]', () => {
+    const first = watchOf({ baselineAt: undefined, backfill: true });
+    const items = [itemOf('a'), itemOf('b'), itemOf('c')];
+    expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({
+      costCredits: 3,
+      rateCredits: 1,
+      units: 3,
+      firstScan: true,
+    });
+    expect(check(first, [], [], searchOf('x'))[0]?.costCredits).toBe(0);
+    expect(check({ ...first, backfill: false }, items, [], searchOf('x'))[0]?.costCredits).toBe(5);
+    expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
+  });
 
   it('leaves out what was seen to happen before the watch began, to the millisecond, backfill or not', () => {
     const at = NOW - HOUR;
@@ -207,26 +201,18 @@ describe('the check of one watch', () => {
     expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
   });
 
-  it(
-    'at the first poll only remembers; it is no gap that there is more',
-    { tags: ['keywords.backfill'] },
-    () => {
-      const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
-      expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
-      expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
-    },
-  );
+  it('at the first poll only remembers; it is no gap that there is more [keywords.backfill]', () => {
+    const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
+    expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
+    expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
+  });
 
-  it(
-    'at the first poll with backfill reports everything, however old',
-    { tags: ['keywords.backfill'] },
-    () => {
-      const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
-        itemOf('hn:1', { publishedAt: iso(0) }),
-      ]);
-      expect([reported(parts), remembered(parts), parts[0]?.baseline]).toEqual([['hn:1'], [], true]);
-    },
-  );
+  it('at the first poll with backfill reports everything, however old [keywords.backfill]', () => {
+    const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
+      itemOf('hn:1', { publishedAt: iso(0) }),
+    ]);
+    expect([reported(parts), remembered(parts), parts[0]?.baseline]).toEqual([['hn:1'], [], true]);
+  });
 
   const dates = (baselineAt: number) => [
     itemOf('hn:new', { publishedAt: iso(baselineAt + 1) }),
@@ -236,28 +222,20 @@ describe('the check of one watch', () => {
     itemOf('hn:undated'),
   ];
 
-  it(
-    'reports nothing that was published before the baseline, and what has no date',
-    { tags: ['keywords.backfill'] },
-    () => {
-      const baselineAt = NOW - HOUR + 1;
-      const parts = check(watchOf({ baselineAt }), dates(baselineAt));
-      expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);
-      expect(remembered(parts)).toEqual(['hn:edge', 'hn:old']);
-      expect(backfilled(parts)).toEqual([]);
-    },
-  );
+  it('reports nothing that was published before the baseline, and what has no date [keywords.backfill]', () => {
+    const baselineAt = NOW - HOUR + 1;
+    const parts = check(watchOf({ baselineAt }), dates(baselineAt));
+    expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);
+    expect(remembered(parts)).toEqual(['hn:edge', 'hn:old']);
+    expect(backfilled(parts)).toEqual([]);
+  });
 
-  it(
-    'keeps with backfill what was published before the baseline, marked as such',
-    { tags: ['keywords.backfill'] },
-    () => {
-      const baselineAt = NOW - HOUR + 1;
-      const parts = check(watchOf({ baselineAt, backfill: true }), dates(baselineAt));
-      expect([reported(parts).length, remembered(parts)]).toEqual([5, []]);
-      expect(backfilled(parts)).toEqual(['hn:edge', 'hn:old']);
-    },
-  );
+  it('keeps with backfill what was published before the baseline, marked as such [keywords.backfill]', () => {
+    const baselineAt = NOW - HOUR + 1;
+    const parts = check(watchOf({ baselineAt, backfill: true }), dates(baselineAt));
+    expect([reported(parts).length, remembered(parts)]).toEqual([5, []]);
+    expect(backfilled(parts)).toEqual(['hn:edge', 'hn:old']);
+  });
 
   it.each([120_000, -120_000])(
     'compares dates by the platform’s own clock, which is ahead by %i ms',
@@ -395,7 +373,7 @@ describe('the check of one watch', () => {
     );
   });
 
-  it('that failed says why, is free and moves no window', { tags: ['credits.failed-check'] }, () => {
+  it('that failed says why, is free and moves no window [credits.failed-check]', () => {
     const error = new UpstreamError('rate_limited', 'hackernews answered 429', 429, 7000);
     const failed = failedCheck(searchOf(), watchOf(), error, new Date(NOW + 7000), new Date(NOW));
     expect(failed).toMatchObject({

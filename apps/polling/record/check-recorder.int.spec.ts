@@ -1,5 +1,4 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CheckSchema, ItemSchema, type Check } from '#contracts';
 import { reserve } from '#credits';
 import { chargeIdOf, checkIdOf, isoOf } from '#kernel';
@@ -118,24 +117,20 @@ describe('recording checks', () => {
     expect((await claim(id)).watch.checkSeq).toBe(row.check_seq);
   });
 
-  it(
-    'adopts the check that a process stored before it died, and charges no second one',
-    { tags: ['credits.charged-once'] },
-    async () => {
-      const id = await begun();
-      const claimed = await claim(id);
-      await appendAndDie(checkOf(claimed, { 'hn:1': 'a' }));
-      await recorder.record([checkOf(await claim(id), { 'hn:1': 'a', 'hn:2': 'b' })], [], true);
-      const checks = await stores.checksOf(id);
-      expect(checks.map(({ costCredits }) => costCredits)).toEqual([1, 1]);
-      expect(itemsOf(checks)).toEqual(['hn:1']);
-      // What the dead process had not seen is still new for the next check.
-      expect(await seenBy(id)).toEqual(['hn:1']);
-      expect((await scheduleOf(id)).covered_until?.toISOString()).toBe(checks.at(-1)?.windowTo);
-      await recorder.record([checkOf(await claim(id), { 'hn:2': 'b' })], [], true);
-      expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1', 'hn:2']);
-    },
-  );
+  it('adopts the check that a process stored before it died, and charges no second one [credits.charged-once]', async () => {
+    const id = await begun();
+    const claimed = await claim(id);
+    await appendAndDie(checkOf(claimed, { 'hn:1': 'a' }));
+    await recorder.record([checkOf(await claim(id), { 'hn:1': 'a', 'hn:2': 'b' })], [], true);
+    const checks = await stores.checksOf(id);
+    expect(checks.map(({ costCredits }) => costCredits)).toEqual([1, 1]);
+    expect(itemsOf(checks)).toEqual(['hn:1']);
+    // What the dead process had not seen is still new for the next check.
+    expect(await seenBy(id)).toEqual(['hn:1']);
+    expect((await scheduleOf(id)).covered_until?.toISOString()).toBe(checks.at(-1)?.windowTo);
+    await recorder.record([checkOf(await claim(id), { 'hn:2': 'b' })], [], true);
+    expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1', 'hn:2']);
+  });
 
   it('gives back what it reserved again for a check that was stored, and charged, before', async () => {
     const id = await begun();
@@ -196,22 +191,18 @@ describe('recording checks', () => {
     expect((await claim(id)).watch.baselineAt).toBeGreaterThan(0);
   });
 
-  it(
-    'makes one check of one tick when two replicas hold the same watch',
-    { tags: ['requests.fact-ids'] },
-    async () => {
-      const id = await begun();
-      const claimed = await claim(id);
-      const outcomes = await Promise.allSettled([
-        recorder.record([checkOf(claimed, { 'hn:1': 'a' })], [], true),
-        recorder.record([checkOf(claimed, { 'hn:1': 'a' })], [], true),
-      ]);
-      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
-      const checks = await stores.checksOf(id);
-      expect(checks.length).toBe(2);
-      expect(itemsOf(checks)).toEqual(['hn:1']);
-    },
-  );
+  it('makes one check of one tick when two replicas hold the same watch [requests.fact-ids]', async () => {
+    const id = await begun();
+    const claimed = await claim(id);
+    const outcomes = await Promise.allSettled([
+      recorder.record([checkOf(claimed, { 'hn:1': 'a' })], [], true),
+      recorder.record([checkOf(claimed, { 'hn:1': 'a' })], [], true),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    const checks = await stores.checksOf(id);
+    expect(checks.length).toBe(2);
+    expect(itemsOf(checks)).toEqual(['hn:1']);
+  });
 
   it('begins anew where the stream has forgotten what the tables remember', async () => {
     const id = await begun();

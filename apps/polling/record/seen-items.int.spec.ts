@@ -1,5 +1,4 @@
 import { create } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ItemSchema } from '#contracts';
 import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
 import { completedCheck } from './build-checks.js';

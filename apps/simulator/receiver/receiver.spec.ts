@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SimulatorClient } from '../simulator-client.js';
 
 const SECRET = 'whsec_c2VjcmV0IG9mIHRoZSBzcGVj';

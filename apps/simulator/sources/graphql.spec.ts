@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { readSelections, selected } from './graphql.js';
 import type { GraphqlObject } from './graphql.js';
 

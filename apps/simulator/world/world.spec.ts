@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { HandClock } from '../simulator-client.js';
 import { SIMULATED_SOURCES } from '../sources/index.js';
 import { World } from './world.js';

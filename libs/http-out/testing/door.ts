@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import { afterEach } from 'vitest';
 import { OutboundError, createOutboundHttp, type OutboundHttp, type OutboundRequest } from '../index.js';
 import { startServer, type TestServer } from './servers.js';
 

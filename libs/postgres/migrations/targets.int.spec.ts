@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { endpointIdOf, newId } from '#kernel';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { openDatabase, type Database } from '../index.js';
@@ -8,7 +7,7 @@ let stores: IsolatedStores;
 let database: Database;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec');
 });
 afterAll(async () => {

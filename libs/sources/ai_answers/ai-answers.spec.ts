@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { describeConnector } from '../connector-contract.js';
 import { criteriaOf } from '../fake-upstream.js';
 import { ENGINES } from './answer.js';
@@ -54,7 +53,7 @@ describe('criteria of a search on ai_answers', () => {
     [{ prompt: 'x'.repeat(1_000) }],
     [{ prompt: '💡'.repeat(1_000) }],
     [{ brand_domains: { Acme: ['acme.com', 'https://www.acme.de/'] } }],
-  ])('may be %j', { tags: ['keywords.ai-answers'] }, (more) => {
+  ])('may be %j [keywords.ai-answers]', (more) => {
     expect(connector.checkCriteria(asking(more))).toEqual([]);
   });
 
@@ -109,7 +108,7 @@ describe('criteria of a search on ai_answers', () => {
         message: 'must be a list of 1 to 20 domains, such as "acme.com"',
       })),
     ],
-  ])('are refused: %j', { tags: ['keywords.ai-answers'] }, (more, faults) => {
+  ])('are refused: %j [keywords.ai-answers]', (more, faults) => {
     expect(connector.checkCriteria(asking(more))).toEqual(faults);
   });
 });

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { OutboundError } from '#http-out';
 import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import type { FetchContext } from '../source.js';

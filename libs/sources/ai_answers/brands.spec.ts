@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { domainOf } from './brands.js';
 import { readBrands, type BrandDomains } from './index.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { ENGINES, type Answer, type Engine } from './answer.js';
 import { ENGINE_APIS } from './engines.js';
 import {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
 import type { Fetched } from '../source.js';
 import type { Engine } from './answer.js';

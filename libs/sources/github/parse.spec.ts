@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parseDiscussions, parseIssues, parseRepositories } from './index.js';
 import { discussion, discussions, issue, pullRequest, repository } from './invented.js';

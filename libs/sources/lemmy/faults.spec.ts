@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import { createLemmyConnector } from './index.js';
 import { serveSite } from './invented.js';

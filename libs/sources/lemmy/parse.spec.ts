@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parseList, parseSearch, type Asked } from './index.js';
 import { commentUrl, commentView, inV4, postUrl, postView, type More } from './invented.js';

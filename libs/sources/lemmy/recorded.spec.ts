@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
 import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
 import type { Fetched } from '../source.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import { status, statusUri } from './invented.js';
 import { quiet, read, withToken, withoutToken } from './mastodon-under-test.js';

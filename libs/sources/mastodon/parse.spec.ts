@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parseTimeline } from './index.js';
 import { status, statusId, statusUri } from './invented.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parsePosts } from './index.js';
 import { post, posts } from './invented.js';

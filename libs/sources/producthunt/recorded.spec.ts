@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
 import type { Fetched } from '../source.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import { createRedditConnector, moderatedSubreddits } from './index.js';
 import { serveSignIn } from './invented.js';

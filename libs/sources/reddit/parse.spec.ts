@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parseListing } from './index.js';
 import { commentThing, listing, postThing } from './invented.js';

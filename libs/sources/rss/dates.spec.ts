@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { parseFeedDate } from './dates.js';
 
 describe('dates of feeds', () => {

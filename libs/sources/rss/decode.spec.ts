@@ -1,5 +1,4 @@
 import iconv from 'iconv-lite';
-import { describe, expect, it } from 'vitest';
 import { parseFeedAnswer } from './index.js';
 import { FEED_URL, rss } from './invented.js';
 

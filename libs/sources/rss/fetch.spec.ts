@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   SPEC_NOW,
   criteriaOf,
@@ -7,6 +6,7 @@ import {
   type FakeAnswer,
   type FakeRequest,
 } from '../fake-upstream.js';
+import { fakeOnly } from '#testing';
 import type { FetchContext, UpstreamError, UpstreamHttp, UpstreamRequest } from '../source.js';
 import { createRssConnector } from './index.js';
 import { FEED_URL, rss, rssItems } from './invented.js';
@@ -186,23 +186,23 @@ describe('asking for a feed', () => {
       };
       return { search, requests: upstream.requests, asked: () => upstream.requests.map(({ url }) => url) };
     }
-    afterEach(() => void vi.useRealTimers());
+    afterEach(() => void jest.useRealTimers());
 
     it('leaves it alone for as long as Retry-After says, with every feed of every search', async () => {
-      vi.useFakeTimers({ toFake: ['performance'] });
+      jest.useFakeTimers(fakeOnly('performance'));
       const { search, asked } = searches(({ url }) =>
         url === A ? { status: 429, headers: { 'retry-after': '10' } } : { body: feed },
       );
       await search([A, OTHER_URL]);
       expect(asked()).toEqual([A, OTHER_URL]);
       for (let seconds = 2; seconds < 10; seconds += 2) {
-        vi.advanceTimersByTime(2_000);
+        jest.advanceTimersByTime(2_000);
         await search([A, OTHER_URL], { now: at(seconds) });
         const other = await search([B, C], { now: at(seconds) });
         expect(other.fetched).toMatchObject({ kind: 'rate_limited', retryAfterMs: 10_000 - seconds * 1000 });
       }
       expect(new Set(asked().slice(2))).toEqual(new Set([OTHER_URL]));
-      vi.advanceTimersByTime(2_001);
+      jest.advanceTimersByTime(2_001);
       await search([B], { now: at(11) });
       expect(asked().at(-1)).toBe(B);
     });

@@ -1,5 +1,4 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { FEED_URL, rss, rssItems } from './invented.js';
 import { MOST_ENTRIES } from '../shape.js';

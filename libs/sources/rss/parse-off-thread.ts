@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel } from 'node:worker_threads';
 import PQueue from 'p-queue';
@@ -70,7 +69,7 @@ async function run(
 
 function startThreads(count: number, timeMs: number, memoryMb: number): Threads {
   const pool = new Tinypool({
-    filename: workerProgram(),
+    filename: fileURLToPath(new URL('./parse-worker.js', import.meta.url)),
     runtime: 'worker_threads',
     minThreads: 0,
     maxThreads: count,
@@ -78,14 +77,4 @@ function startThreads(count: number, timeMs: number, memoryMb: number): Threads 
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32 },
   });
   return { queue: new PQueue({ concurrency: count }), pool, timeMs, memoryMb };
-}
-
-/** The compiled worker, found from our compiled place (dist/libs/sources/rss) and from our source. */
-function workerProgram(): string {
-  const candidates = ['./parse-worker.js', '../../../dist/libs/sources/rss/parse-worker.js'];
-  const found = candidates
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((path) => existsSync(path));
-  if (!found) throw new Error('the feed parser is not built: run `npm run build` first');
-  return found;
 }

@@ -1,5 +1,4 @@
 import { derivedId } from '#kernel';
-import { describe, expect, it } from 'vitest';
 import { describeConnector } from '../connector-contract.js';
 import { SPEC_NOW, criteriaOf } from '../fake-upstream.js';
 import { UpstreamError } from '../source.js';
@@ -51,7 +50,7 @@ describe('which feeds a search names', () => {
       { feed_urls: ['https://u:p@a.example/'] },
       '"https://u:p@a.example/" must not hold a user name or a password',
     ],
-  ])('not %j', { tags: ['keywords.rss'] }, (filters, message) => {
+  ])('not %j [keywords.rss]', (filters, message) => {
     expect(connector.checkCriteria(criteriaOf({ filters }))).toEqual([
       { path: 'filters.feed_urls', message },
     ]);

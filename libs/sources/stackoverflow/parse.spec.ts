@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parseAnswers, parseQuestions } from './index.js';
 import { answer, question } from './invented.js';

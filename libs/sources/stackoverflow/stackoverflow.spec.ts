@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { describeConnector } from '../connector-contract.js';
 import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import type { FetchContext } from '../source.js';

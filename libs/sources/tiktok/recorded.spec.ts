@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
 import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
 import { createTiktokConnector } from './index.js';

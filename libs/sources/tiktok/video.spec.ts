@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parseBigNumbers, parseVideos } from './index.js';
 import { answerJson, videoId, videoJson } from './invented.js';

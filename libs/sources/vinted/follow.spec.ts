@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { follow } from './follow.js';
 import type { History } from './history.js';
 import {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { OutboundError } from '#http-out';
 import { fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import type { FetchContext } from '../source.js';

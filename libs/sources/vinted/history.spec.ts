@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { readHistory, writeHistory } from './history.js';
 import { catalogItem, catalogPage, lamps, reading } from './invented.js';
 import { FR, START, TEN_MINUTES, followed, ids, stored } from './invented-site.js';

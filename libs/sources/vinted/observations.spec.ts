@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import type { Fetched } from '../source.js';
 import { START, followed, observed as observedOf } from './invented-site.js';
 import { catalogItem, listingId } from './invented.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { catalogItem, listingId } from './invented.js';
 import { news, search, vinted } from './invented-search.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { marketOf, parseCatalog } from './index.js';
 import { catalogItem } from './invented.js';
 import { decimalOf, isSamePrice, priceOf, sellersPriceOf } from './price.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { fakeContext, fakeUpstream } from '../fake-upstream.js';
 import { catalogItem, catalogPage, connector, lamps, reading } from './invented.js';
 

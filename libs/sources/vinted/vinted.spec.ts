@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { describeConnector } from '../connector-contract.js';
 import { SPEC_NOW, criteriaOf } from '../fake-upstream.js';
 import { createVintedConnector } from './index.js';
@@ -139,8 +138,7 @@ describe('criteria of a search on Vinted', () => {
 
   const message = 'must be a list of numeric ids, or a text of ids with commas between them';
   it.each(['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'])(
-    'are refused where filters.%s is neither a list of numbers nor a text of ids',
-    { tags: ['errors.vinted-filters'] },
+    'are refused where filters.%s is neither a list of numbers nor a text of ids [errors.vinted-filters]',
     (key) => {
       for (const value of [
         7,

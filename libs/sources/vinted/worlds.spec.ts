@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { follow, type Followup } from './follow.js';
 import type { History } from './history.js';
 import { START, Site, observed, reportedOf, stored } from './invented-site.js';

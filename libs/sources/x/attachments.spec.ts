@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { bodyOf, one } from './tweet-under-test.js';
 
 describe('tweets of X with something attached', () => {

@@ -1,5 +1,4 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW, fakeUpstream, type FakeAnswer, type FakeRequest } from '../fake-upstream.js';
 import { createXConnector } from './index.js';
 import { answerOf, tweetId, tweetRecord, userRecord } from './invented.js';

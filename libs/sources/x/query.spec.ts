@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createXConnector } from './index.js';

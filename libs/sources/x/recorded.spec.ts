@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
 import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';

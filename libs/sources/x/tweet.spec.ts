@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parseSearchAnswer } from './index.js';
 import { answerOf, tweetId, tweetRecord } from './invented.js';

@@ -1,5 +1,4 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import { createYoutubeConnector } from './index.js';
 import { problem, thread, videoId } from './invented.js';

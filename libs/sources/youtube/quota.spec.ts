@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
 import { createYoutubeConnector } from './index.js';
 import { problem, searchResult } from './invented.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SPEC_NOW } from '../fake-upstream.js';
 import { parseSearchAnswer, parseVideos } from './index.js';
 import { CHANNEL_ID, searchResult, videoId, videoResource } from './invented.js';

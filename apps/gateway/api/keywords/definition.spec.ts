@@ -1,5 +1,4 @@
 import { toJson, type JsonObject } from '@bufbuild/protobuf';
-import { describe, expect, it } from 'vitest';
 import { KeywordDefinitionSchema } from '#contracts';
 import { newId } from '#kernel';
 import { readBody } from '../../http/body.js';
@@ -22,7 +21,7 @@ function read(body: Json): JsonObject {
 }
 
 describe('what becomes of a create body', () => {
-  it('fills in every default', { tags: ['keywords.object'] }, () => {
+  it('fills in every default [keywords.object]', () => {
     expect(read(leastKeyword())).toEqual({
       name: 'Acme',
       refreshIntervalSeconds: 600,
@@ -54,21 +53,17 @@ describe('what becomes of a create body', () => {
     expect(JSON.stringify(read(body)).split(id.toLowerCase())).toHaveLength(3);
   });
 
-  it(
-    'tells a schedule with an offset in UTC, and one without by the clocks of its zone',
-    { tags: ['requests.offsets'] },
-    () => {
-      const schedule = {
-        startsAt: '2026-03-01T12:00:00+02:00',
-        endsAt: '2026-04-01T12:00',
-        timezone: 'Europe/Berlin',
-      };
-      expect(read({ ...leastKeyword(), schedule })['schedule']).toEqual({
-        ...schedule,
-        startsAt: '2026-03-01T10:00:00.000Z',
-      });
-    },
-  );
+  it('tells a schedule with an offset in UTC, and one without by the clocks of its zone [requests.offsets]', () => {
+    const schedule = {
+      startsAt: '2026-03-01T12:00:00+02:00',
+      endsAt: '2026-04-01T12:00',
+      timezone: 'Europe/Berlin',
+    };
+    expect(read({ ...leastKeyword(), schedule })['schedule']).toEqual({
+      ...schedule,
+      startsAt: '2026-03-01T10:00:00.000Z',
+    });
+  });
 
   it('makes objects of the strings that stand for mutes and VIPs', () => {
     const { muteRules, vipAuthors } = read(fullKeyword());
@@ -119,17 +114,13 @@ describe('what becomes of a create body', () => {
     expect(JSON.stringify(aiStep.schema)).toBe('{"__proto__":{"type":"string"}}');
   });
 
-  it(
-    'lets overrides hold where overridesEnabled is left out, and not where it is false',
-    { tags: ['keywords.overrides'] },
-    () => {
-      const enabled = (given: Json) =>
-        (
-          read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))
-            .sources as JsonObject[]
-        )[0];
-      expect((enabled(undefined)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(true);
-      expect((enabled(false)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(false);
-    },
-  );
+  it('lets overrides hold where overridesEnabled is left out, and not where it is false [keywords.overrides]', () => {
+    const enabled = (given: Json) =>
+      (
+        read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))
+          .sources as JsonObject[]
+      )[0];
+    expect((enabled(undefined)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(true);
+    expect((enabled(false)?.searches as JsonObject[])[0]?.overridesEnabled).toBe(false);
+  });
 });

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { Refusal } from '#kernel';
 import { EstimateTokens } from './estimate-tokens.js';
 

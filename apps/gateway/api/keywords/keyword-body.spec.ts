@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SOURCE_IDS } from '#contracts';
 import {
   chars,
@@ -177,21 +176,7 @@ describe('the create body of a keyword', () => {
 
   describe.each(ACCEPTED)('takes %s', (path, values) => {
     it.each(told(values))(
-      'as %s',
-      {
-        tags: [
-          'limits.name',
-          'limits.lists',
-          'limits.mute-value',
-          'limits.term',
-          'limits.vip',
-          'limits.search-label',
-          'limits.ai-prompt',
-          'limits.replies-to',
-          'limits.terms',
-          'requests.offsets',
-        ],
-      },
+      'as %s [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, requests.offsets]',
       (_, value) => {
         expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
       },
@@ -200,21 +185,7 @@ describe('the create body of a keyword', () => {
 
   describe.each(REFUSED)('refuses %s', (path, values) => {
     it.each(told(values))(
-      'as %s, under its path and no other',
-      {
-        tags: [
-          'limits.name',
-          'limits.lists',
-          'limits.mute-value',
-          'limits.term',
-          'limits.vip',
-          'limits.search-label',
-          'limits.ai-prompt',
-          'limits.replies-to',
-          'limits.terms',
-          'keywords.timezone',
-        ],
-      },
+      'as %s, under its path and no other [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
         // A term is named by its index, an element of another list of words by the list.
@@ -234,14 +205,14 @@ describe('the create body of a keyword', () => {
     'vipAuthors[1]',
     'channels[0]',
     'schedule',
-  ])('names an unknown key in %j', { tags: ['requests.unknown-key'] }, (parent) => {
+  ])('names an unknown key in %j [requests.unknown-key]', (parent) => {
     const path = parent === '' ? 'colour' : `${parent}.colour`;
     expect(faultsOfKeyword(withValue(fullKeyword(), path, 'red'))).toEqual([
       { path, message: 'is not a known key' },
     ]);
   });
 
-  it('tells all faults at once, nested ones too', { tags: ['requests.all-faults'] }, () => {
+  it('tells all faults at once, nested ones too [requests.all-faults]', () => {
     let body: Json = fullKeyword();
     body = withValue(body, 'name', '');
     body = withValue(body, 'globalCriteria.match', 'fuzzy');

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { SOURCE_IDS } from '#contracts';
 import {
   chars,
@@ -139,17 +138,7 @@ const told = (values: Json[]) =>
 describe('the rules and the agent step of a keyword', () => {
   describe.each(ACCEPTED)('take %s', (path, values) => {
     it.each(told(values))(
-      'as %s',
-      {
-        tags: [
-          'limits.lists',
-          'limits.rules',
-          'limits.rule-name',
-          'limits.agent-instruction',
-          'limits.agent-schema',
-          'limits.field-description',
-        ],
-      },
+      'as %s [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema, limits.field-description]',
       (_, value) => {
         expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
       },
@@ -158,16 +147,7 @@ describe('the rules and the agent step of a keyword', () => {
 
   describe.each(REFUSED)('refuse %s', (path, values) => {
     it.each(told(values))(
-      'as %s, under its path and no other',
-      {
-        tags: [
-          'limits.lists',
-          'limits.rules',
-          'limits.rule-name',
-          'limits.agent-instruction',
-          'limits.agent-schema',
-        ],
-      },
+      'as %s, under its path and no other [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
         expect([...new Set(paths)]).toEqual([path]);
@@ -193,8 +173,7 @@ describe('the rules and the agent step of a keyword', () => {
   });
 
   it.each(WRONG_FIELDS)(
-    'refuse the answer field %j and say why',
-    { tags: ['limits.field-description', 'limits.agent-schema'] },
+    'refuse the answer field %j and say why [limits.field-description, limits.agent-schema]',
     (field, says) => {
       expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step({ 'my field': field })))).toEqual([
         { path: 'aiStep.schema', message: `has a faulty field "my field": ${says}` },
@@ -212,8 +191,7 @@ describe('the rules and the agent step of a keyword', () => {
   });
 
   it.each(['rules[0]', 'rules[0].when', clause, 'rules[0].then[0]', 'rules[1].when', 'aiStep'])(
-    'name an unknown key in %s',
-    { tags: ['requests.unknown-key'] },
+    'name an unknown key in %s [requests.unknown-key]',
     (parent) => {
       const path = `${parent}.colour`;
       expect(faultsOfKeyword(withValue(fullKeyword(), path, 'red'))).toEqual([
@@ -223,16 +201,12 @@ describe('the rules and the agent step of a keyword', () => {
   );
 });
 
-it(
-  'the end of a schedule is compared with its start in the schedule’s own zone',
-  { tags: ['keywords.timezone'] },
-  () => {
-    const faults = (startsAt: string, endsAt: string) =>
-      faultsOfKeyword(withValue(fullKeyword(), 'schedule', { startsAt, endsAt, timezone: 'Asia/Tokyo' }));
-    // Noon in Tokyo is 03:00 UTC.
-    expect(faults('2026-07-01T12:00', '2026-07-01T03:30Z')).toEqual([]);
-    expect(faults('2026-07-01T12:00', '2026-07-01T02:30Z')).toEqual([
-      { path: 'schedule.endsAt', message: 'must be after startsAt' },
-    ]);
-  },
-);
+it('the end of a schedule is compared with its start in the schedule’s own zone [keywords.timezone]', () => {
+  const faults = (startsAt: string, endsAt: string) =>
+    faultsOfKeyword(withValue(fullKeyword(), 'schedule', { startsAt, endsAt, timezone: 'Asia/Tokyo' }));
+  // Noon in Tokyo is 03:00 UTC.
+  expect(faults('2026-07-01T12:00', '2026-07-01T03:30Z')).toEqual([]);
+  expect(faults('2026-07-01T12:00', '2026-07-01T02:30Z')).toEqual([
+    { path: 'schedule.endsAt', message: 'must be after startsAt' },
+  ]);
+});

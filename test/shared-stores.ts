@@ -1,17 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestProject } from 'vitest/node';
-import { startEmbedded } from '../libs/embedded/index.js';
+import { startEmbedded } from '#embedded';
+import type { SharedStores } from '#testing';
 
-declare module 'vitest' {
-  export interface ProvidedContext {
-    stores: { databaseUrl: string; clickhouseUrl: string };
-  }
-}
+let stop: (() => Promise<void>) | undefined;
 
 /** Starts one Postgres and one ClickHouse for the whole run; specs take databases of their own on them. */
-export default async function setup(project: TestProject) {
+export async function startSharedStores(): Promise<SharedStores> {
   const dataDir = mkdtempSync(join(tmpdir(), 'earshot-test-'));
   const stores = await startEmbedded({
     dataDir,
@@ -21,9 +17,15 @@ export default async function setup(project: TestProject) {
     clickhouseUrl: process.env.CLICKHOUSE_URL,
     log: { info: () => {}, warn: (line) => process.stderr.write(`${line}\n`) },
   });
-  project.provide('stores', { databaseUrl: stores.databaseUrl, clickhouseUrl: stores.clickhouseUrl });
-  return async () => {
+  stop = async () => {
     await stores.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
+  return { databaseUrl: stores.databaseUrl, clickhouseUrl: stores.clickhouseUrl };
+}
+
+/** Stops them; nothing when they did not start. */
+export async function stopSharedStores(): Promise<void> {
+  await stop?.();
+  stop = undefined;
 }

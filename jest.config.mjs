@@ -1,0 +1,14 @@
+export default {
+  roots: ['apps', 'libs', 'test', 'bench'].map((folder) => `<rootDir>/${folder}`),
+  testMatch: ['**/*.spec.ts'],
+  // Specs are compiled by tsc (test/jest/global-setup.mjs) and run as Node's own modules (test/jest/runtime.cjs).
+  transform: {},
+  globalSetup: '<rootDir>/test/jest/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/jest/global-teardown.mjs',
+  runtime: '<rootDir>/test/jest/runtime.cjs',
+  testEnvironment: '<rootDir>/test/jest/environment.cjs',
+  maxWorkers: 2,
+  // A new process for each spec file.
+  workerIdleMemoryLimit: 0,
+  testTimeout: 20_000,
+};

@@ -1,0 +1,50 @@
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+const { rules } = require('../rules.json');
+
+const HOOK_TIMEOUT_MS = 60_000;
+const RULE_IDS = new Set(Object.values(rules).flatMap((section) => Object.keys(section)));
+
+/** The process itself, with the part of the `jest` object that works without jest's own module registry. */
+module.exports = class NativeEnvironment {
+  global = globalThis;
+
+  constructor({ projectConfig }) {
+    this.moduleMocker = new ModuleMocker(globalThis);
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+    const { moduleMocker: mocker, fakeTimersModern: timers } = this;
+    globalThis.jest = {
+      fn: mocker.fn.bind(mocker),
+      spyOn: mocker.spyOn.bind(mocker),
+      restoreAllMocks: mocker.restoreAllMocks.bind(mocker),
+      useFakeTimers: timers.useFakeTimers.bind(timers),
+      useRealTimers: timers.useRealTimers.bind(timers),
+      setSystemTime: timers.setSystemTime.bind(timers),
+      advanceTimersByTime: timers.advanceTimersByTime.bind(timers),
+    };
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    // jest ends the process with SIGTERM, and sends the next spec to its successor: a handler of the spec must not delay that.
+    process.removeAllListeners('SIGTERM');
+  }
+
+  getVmContext() {
+    return null;
+  }
+
+  handleTestEvent(event, state) {
+    if (event.name === 'add_hook') state.currentDescribeBlock.hooks.at(-1).timeout ??= HOOK_TIMEOUT_MS;
+    if (event.name === 'add_test') refuseUnknownRules(event.testName);
+    if (event.name === 'start_describe_definition') refuseUnknownRules(event.blockName);
+  }
+};
+
+/** @throws Error when a title names a rule that test/rules.json does not have */
+function refuseUnknownRules(title) {
+  for (const id of /\[([\w-]+\.[\w.-]+(?:, [\w.-]+)*)\]$/.exec(title)?.[1].split(', ') ?? [])
+    if (!RULE_IDS.has(id)) throw new Error(`there is no rule ${id} in test/rules.json: "${title}"`);
+}
