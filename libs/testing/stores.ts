@@ -7,6 +7,7 @@ import { createClient } from '@clickhouse/client';
 import { connect } from '@nats-io/transport-node';
 import { DataSource } from 'typeorm';
 import { findNatsServer, freePort } from '#embedded';
+import { until } from './until.js';
 
 /** The addresses of three stores that nobody else uses. */
 export interface IsolatedStores {
@@ -41,7 +42,11 @@ export async function isolateStores(): Promise<IsolatedStores> {
     clickhouseUrl,
     async drop() {
       await nats.stop();
-      await onPostgres(shared.databaseUrl, `DROP DATABASE "${name}" WITH (FORCE)`);
+      // Postgres refuses while its autovacuum works on the database.
+      await until('the database is dropped', async () => {
+        await onPostgres(shared.databaseUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+        return true;
+      });
       await onClickHouse(shared.clickhouseUrl, `DROP DATABASE ${name}`);
     },
   };
@@ -90,8 +95,11 @@ async function createDatabase(serverUrl: string, name: string): Promise<string> 
 
 async function onPostgres(url: string, statement: string): Promise<void> {
   const server = await new DataSource({ type: 'postgres', url }).initialize();
-  await server.query(statement);
-  await server.destroy();
+  try {
+    await server.query(statement);
+  } finally {
+    await server.destroy();
+  }
 }
 
 async function createClickHouseDatabase(serverUrl: string, name: string): Promise<string> {
