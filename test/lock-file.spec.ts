@@ -28,7 +28,7 @@ describe('package-lock.json', () => {
   it('is completed from the parents when npm left other platforms out', () => {
     const whole = JSON.parse(readFileSync(lockFile, 'utf8')) as Lock;
     const { packages } = structuredClone(whole);
-    const left = ['@chdb/lib-darwin-arm64', '@swc/core-linux-x64-musl', '@bufbuild/buf-win32-x64'];
+    const left = ['@chdb/lib-darwin-arm64', '@unrs/resolver-binding-linux-x64-musl', '@bufbuild/buf-win32-x64'];
     for (const name of left) delete packages[`node_modules/${name}`];
     writeFileSync(copy, JSON.stringify({ ...whole, packages }));
     const check = run('--check', copy);
@@ -37,8 +37,8 @@ describe('package-lock.json', () => {
     expect(run(copy).status).toBe(0);
     const completed = (JSON.parse(readFileSync(copy, 'utf8')) as Lock).packages;
     expect(Object.keys(completed)).toEqual(Object.keys(whole.packages));
-    expect(completed['node_modules/@swc/core-linux-x64-musl']).toEqual({
-      version: whole.packages['node_modules/@swc/core']?.version,
+    expect(completed['node_modules/@unrs/resolver-binding-linux-x64-musl']).toEqual({
+      version: whole.packages['node_modules/unrs-resolver']?.version,
       cpu: ['x64'],
       dev: true,
       libc: ['musl'],
