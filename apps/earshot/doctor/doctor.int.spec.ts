@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openClickHouse, type ClickHouseClient } from '#clickhouse';
 import { newId } from '#kernel';
 import { connectBus, type Bus } from '#messaging';
@@ -15,7 +14,7 @@ let clickhouse: ClickHouseClient;
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  stores = await isolateStores(inject('stores'));
+  stores = await isolateStores();
   env = programEnv(stores);
   bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   database = await openDatabase(stores.databaseUrl, 'spec');

@@ -1,4 +1,3 @@
-import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '#kernel';
 import type { Logger } from '#telemetry';
 import { BadKeys, MOST_BAD_KEYS } from './bad-keys.js';
@@ -7,7 +6,7 @@ const FAULT = 'the API key is not valid';
 
 /** Ten seconds into a minute. */
 function badKeys(at = new Date('2026-03-04T05:06:10Z')) {
-  const log = { info: vi.fn(), warn: vi.fn() };
+  const log = { info: jest.fn(), warn: jest.fn() };
   const clock = { now: () => at } as Clock;
   return { keys: new BadKeys(log as unknown as Logger, clock), log, at };
 }
