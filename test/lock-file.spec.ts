@@ -28,7 +28,11 @@ describe('package-lock.json', () => {
   it('is completed from the parents when npm left other platforms out', () => {
     const whole = JSON.parse(readFileSync(lockFile, 'utf8')) as Lock;
     const { packages } = structuredClone(whole);
-    const left = ['@chdb/lib-darwin-arm64', '@unrs/resolver-binding-linux-x64-musl', '@bufbuild/buf-win32-x64'];
+    const left = [
+      '@chdb/lib-darwin-arm64',
+      '@unrs/resolver-binding-linux-x64-musl',
+      '@bufbuild/buf-win32-x64',
+    ];
     for (const name of left) delete packages[`node_modules/${name}`];
     writeFileSync(copy, JSON.stringify({ ...whole, packages }));
     const check = run('--check', copy);
