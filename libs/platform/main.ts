@@ -4,8 +4,8 @@ import { SettingsError } from '#config';
 import type { RunningService } from './service.js';
 
 /**
- * Percent by which the heap may grow beyond what lives before garbage is collected. V8's own choice lets it grow to four times
- * on a busy machine, and the memory does not come back: 110 MiB became 300 (`bench:soak`).
+ * Percent by which the heap may grow beyond what lives before garbage is collected. V8 was seen to let it grow from 110 to
+ * 300 MiB between two collections on a busy machine (`bench:soak`).
  */
 const HEAP_GROWTH_PERCENT = 50;
 
