@@ -1,36 +1,53 @@
 import { Pool } from 'undici';
+import { signatureHeaders } from '../../apps/delivery/attempts/signature.js';
 import { answerQuestions } from '../peer.js';
 
-/** The baseline: nothing but undici's `request` in a loop, nothing signed, nothing kept. */
+/** The baseline: undici's `request` in a loop with the same two signatures. Nothing is read, retried or recorded. */
 
 /** What to send, and how. */
 export interface BareRun {
   url: string;
   paths: string[];
-  count: number;
   concurrency: number;
-  body: string;
+  secret: string;
+  events: { id: string; body: string }[];
 }
 
 let pool: Pool | undefined;
+let run: BareRun | undefined;
 
 answerQuestions({
-  async send({ url, paths, count, concurrency, body }: BareRun) {
-    const sender = (pool ??= new Pool(url, { connections: concurrency, pipelining: 1 }));
+  fill(given: BareRun) {
+    pool ??= new Pool(given.url, { connections: given.concurrency, pipelining: 1 });
+    run = given;
+  },
+  async send() {
+    if (!pool || !run) throw new Error('nothing to send');
+    const sender = pool;
+    const { paths, events, concurrency, secret } = run;
     let sent = 0;
     const lane = async () => {
-      while (sent < count) {
+      for (let event; (event = events[sent]);) {
         const path = paths[sent % paths.length] ?? '/';
         sent += 1;
-        const answer = await sender.request({
-          method: 'POST',
-          path,
-          headers: { 'content-type': 'application/json' },
-          body,
-        });
-        await answer.body.dump();
+        await post(sender, path, secret, event);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, lane));
   },
 });
+
+async function post(sender: Pool, path: string, secret: string, event: { id: string; body: string }) {
+  const body = Buffer.from(event.body);
+  const now = Math.floor(Date.now() / 1000);
+  const answer = await sender.request({
+    method: 'POST',
+    path,
+    headers: {
+      'content-type': 'application/json',
+      ...signatureHeaders({ secrets: [secret], legacy: false }, event.id, body, now),
+    },
+    body,
+  });
+  await answer.body.dump();
+}
