@@ -1,8 +1,8 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AttemptSchema, EventSchema, type Attempt } from '#contracts';
+import { attemptsIn, EventSchema, type Attempt } from '#contracts';
 import { EventStore } from '#event-store';
 import { derivedId, isoOf, newId, systemClock } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
@@ -142,9 +142,7 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
     },
     async attemptsOf(eventId) {
       const stored = await store.read('ATTEMPTS', 'attempts.>');
-      return stored
-        .map(({ data }) => fromBinary(AttemptSchema, data))
-        .filter((attempt) => attempt.eventId === eventId);
+      return stored.flatMap(({ data }) => attemptsIn(data)).filter((attempt) => attempt.eventId === eventId);
     },
     async drop() {
       await bus.close();

@@ -1,4 +1,5 @@
 export * from './sources.js';
+export * from './attempts.js';
 export * from './command-codes.js';
 export * from './credit-pack.js';
 export * from './envelope.js';

@@ -1,5 +1,5 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { AttemptSchema, EventSchema, type Attempt } from '#contracts';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { attemptsIn, EventSchema, type Attempt } from '#contracts';
 import { EventStore } from '#event-store';
 import { derivedId, newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
@@ -87,7 +87,7 @@ export async function startDeliveries(withDelivery = true): Promise<DeliveriesUn
     },
     async attempts(accountId = ada.accountId) {
       const stored = await store.read('ATTEMPTS', `attempts.${accountId}.>`);
-      return stored.map(({ data }) => fromBinary(AttemptSchema, data));
+      return stored.flatMap(({ data }) => attemptsIn(data));
     },
     async secret() {
       const rows: { sealed: Buffer }[] = await database.query(

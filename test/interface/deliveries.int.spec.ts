@@ -106,6 +106,44 @@ describe('the list of deliveries', () => {
     });
   });
 
+  it('shows every attempt of a message that holds a group', async () => {
+    const keyword = await on.keyword(null);
+    const attempts = [1, 2, 3].map((number) => ({
+      attemptId: newId(),
+      accountId: on.ada.accountId,
+      ...keyword,
+      source: 'hackernews',
+      eventId: newId(),
+      endpoint: 'https://example.org/hook',
+      number,
+      at: isoOf(Date.now() + number),
+      statusCode: 200,
+      delivered: true,
+      targetKind: 'webhook',
+      targetId: newId(),
+    }));
+    const subject = subjectOf('ATTEMPTS', on.ada.accountId, keyword.watchId);
+    const group = toBinary(AttemptSchema, create(AttemptSchema, { attempts }));
+    // The second message is stored too, as when the server's window of message ids has passed: no row is there twice.
+    for (const messageId of [newId(), newId()]) await on.store.publish(subject, group, messageId);
+    const [, , last] = attempts;
+    await on.store.publish(
+      subject,
+      toBinary(AttemptSchema, create(AttemptSchema, { ...last, attemptId: newId(), number: 4 })),
+      newId(),
+    );
+    const shown = await until('the attempt behind the group is shown', async () => {
+      const { body } = await on.ada.api.get(`/v1/deliveries?keyword=${keyword.keywordId}`);
+      return body.data.some((one: Json) => one.attempts.length === 2) && body.data;
+    });
+    expect(shown.map((one: Json) => [one.eventId, one.attempts.length])).toEqual(
+      [...attempts].reverse().map(({ eventId }) => [eventId, eventId === last?.eventId ? 2 : 1]),
+    );
+    const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
+    const lines = body.activity.filter(({ type }: Json) => type === 'webhook.delivered');
+    expect(lines.length).toBe(4);
+  });
+
   it('gives the reason of a failure in the words of the attempt, and so does the activity', async () => {
     // Nothing listens on the port of discard.
     const keyword = await on.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });

@@ -1,5 +1,5 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { AttemptSchema, EventSchema, type Attempt, type Event } from '#contracts';
+import { toBinary } from '@bufbuild/protobuf';
+import { attemptsIn, EventSchema, type Attempt, type Event } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
 import { displayUrl } from '#http-out';
@@ -30,7 +30,7 @@ export function disabledEndpoints(
     batchSize: 500,
     async handle(batch) {
       const records = batch
-        .map(({ data }) => fromBinary(AttemptSchema, data))
+        .flatMap(({ data }) => attemptsIn(data))
         .filter(({ endpointDisabled }) => endpointDisabled);
       for (const record of records) await tell(record, store, database, clickhouse);
       return batch.map(() => done);

@@ -1,5 +1,4 @@
-import { fromBinary } from '@bufbuild/protobuf';
-import { AttemptSchema } from '#contracts';
+import { attemptsIn } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import { done, type Durable } from '#messaging';
 
@@ -8,13 +7,14 @@ export function attemptActivitySink(clickhouse: ClickHouseClient): Durable {
   return {
     stream: 'ATTEMPTS',
     name: 'attempt-activity-sink-v1',
-    batchSize: 2000,
+    // A message holds up to 50 attempts, so these are up to 50,000 rows.
+    batchSize: 1000,
     // An insert costs ClickHouse as much as some hundred rows do.
     lingerMs: 500,
     async handle(batch) {
       // Every keyword that uses a disabled endpoint gets an event of its own: see disabled-endpoints.handler.ts.
       const attempts = batch
-        .map(({ data }) => fromBinary(AttemptSchema, data))
+        .flatMap(({ data }) => attemptsIn(data))
         .filter(({ endpointDisabled }) => !endpointDisabled);
       await insertRows<ActivityRow>(
         clickhouse,

@@ -1,5 +1,4 @@
-import { fromBinary } from '@bufbuild/protobuf';
-import { AttemptSchema, type Attempt } from '#contracts';
+import { attemptsIn, type Attempt } from '#contracts';
 import { insertRows, NO_ID, type AttemptRow, type ClickHouseClient } from '#clickhouse';
 import { endpointIdOf } from '#kernel';
 import { done, type Durable } from '#messaging';
@@ -9,11 +8,12 @@ export function attemptsSink(clickhouse: ClickHouseClient): Durable {
   return {
     stream: 'ATTEMPTS',
     name: 'attempts-sink-v1',
-    batchSize: 2000,
+    // A message holds up to 50 attempts, so these are up to 50,000 rows.
+    batchSize: 1000,
     lingerMs: 500,
     async handle(batch) {
       const attempts = batch
-        .map(({ data }) => fromBinary(AttemptSchema, data))
+        .flatMap(({ data }) => attemptsIn(data))
         .filter(({ endpointDisabled }) => !endpointDisabled);
       await insertRows<AttemptRow>(clickhouse, 'attempts', attempts.map(attemptRow));
       return batch.map(() => done);

@@ -17,20 +17,42 @@ export interface Recorded<D extends Addressed = AttemptResult['delivery']> exten
   nextAt: number | undefined;
 }
 
+/** Attempts in one message at most: a batch of a reader stays small, and so does a message of long addresses. */
+const MOST_IN_MESSAGE = 50;
+
 /**
- * The record of an attempt.
- * @param number from 1; 0 for an attempt that was not made
+ * The records of attempts, those of one watch together.
+ * @param numberOf from 1; 0 for an attempt that was not made
  */
-export function attemptMessage(
+export function attemptMessages<D extends Addressed>(
+  recorded: readonly Recorded<D>[],
+  numberOf: (delivery: D) => number,
+): Unstored[] {
+  const open = new Map<string, Attempt[]>();
+  const groups: Attempt[][] = [];
+  for (const one of recorded) {
+    const { accountId, watchId } = one.delivery;
+    const subject = subjectOf('ATTEMPTS', accountId, watchId);
+    let group = open.get(subject);
+    if (!group || group.length === MOST_IN_MESSAGE) {
+      group = [];
+      open.set(subject, group);
+      groups.push(group);
+    }
+    group.push(attemptOf(one, numberOf(one.delivery)));
+  }
+  return groups.map(stored);
+}
+
+function attemptOf(
   { delivery, at, durationMs, statusCode, delivered, message, nextAt }: Recorded<Addressed>,
   number: number,
-): Unstored {
+): Attempt {
   const { eventId, target, accountId, watchId, keywordId, source, endpoint, firstAt } = delivery;
-  const attemptId = derivedId('attempt', eventId, target.id, String(number), String(at));
   // Every field in one literal: this is made for each delivery, and objects put together from others cost several times
   // as much.
-  const attempt = create(AttemptSchema, {
-    attemptId,
+  return create(AttemptSchema, {
+    attemptId: derivedId('attempt', eventId, target.id, String(number), String(at)),
     accountId,
     watchId,
     keywordId,
@@ -48,7 +70,6 @@ export function attemptMessage(
     targetId: target.id,
     firstAt: number === 1 ? '' : isoOf(firstAt),
   });
-  return stored(attempt);
 }
 
 /** The record that an endpoint was disabled. */
@@ -70,13 +91,17 @@ export function disabledMessage({ last, reason, failures }: DisabledEndpoint): U
     targetId: target.id,
     endpointDisabled: { url: endpoint, reason, failures, lastStatusCode: statusCode },
   });
-  return stored(attempt);
+  return stored([attempt]);
 }
 
-function stored(attempt: Attempt): Unstored {
+/** The message id is derived from what the message holds, so that a repeated publish is stored once. */
+function stored(group: Attempt[]): Unstored {
+  const [first] = group;
+  if (!first) throw new Error('a message of ATTEMPTS holds at least one attempt');
+  const isAlone = group.length === 1;
   return {
-    subject: subjectOf('ATTEMPTS', attempt.accountId, attempt.watchId),
-    data: toBinary(AttemptSchema, attempt),
-    msgId: attempt.attemptId,
+    subject: subjectOf('ATTEMPTS', first.accountId, first.watchId),
+    data: toBinary(AttemptSchema, isAlone ? first : create(AttemptSchema, { attempts: group })),
+    msgId: isAlone ? first.attemptId : derivedId('attempts', ...group.map(({ attemptId }) => attemptId)),
   };
 }

@@ -3,7 +3,7 @@ import { failpoint } from '#kernel';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
 import { nextAttemptAt } from '../domain/retry-schedule.js';
-import { attemptMessage, disabledMessage, type Recorded } from './attempt-messages.js';
+import { attemptMessages, disabledMessage, type Recorded } from './attempt-messages.js';
 import { DISABLED } from './claims.js';
 import { keyOf, type AttemptResult, type GivenUp } from './delivery.js';
 import { disableEndpoints, GONE, markEndpoints } from './endpoints.js';
@@ -29,12 +29,9 @@ export class AttemptRecorder {
     if (this.closed || (results.length === 0 && !alongside)) return;
     failpoint('delivery-after-post-before-record');
     const recorded = results.map((result) => ({ ...result, nextAt: nextOf(result) }));
-    await this.store.publishAll(recorded.map((one) => attemptMessage(one, one.delivery.attempts + 1)));
+    await this.store.publishAll(attemptMessages(recorded, ({ attempts }) => attempts + 1));
     await this.follow(recorded, alongside);
-    for (const { delivered, nextAt } of recorded)
-      metrics.deliveries.inc({
-        outcome: delivered ? 'delivered' : nextAt === undefined ? 'given_up' : 'failed',
-      });
+    countOutcomes(recorded);
   }
 
   /** Puts on record that events are not sent, and why: silence would look like delivery. */
@@ -108,10 +105,20 @@ export class AttemptRecorder {
     const at = Date.now();
     const nothing = { at, durationMs: 0, statusCode: 0, delivered: false, nextAt: undefined };
     await this.store.publishAll(
-      deliveries.map((delivery) => attemptMessage({ ...nothing, message: delivery.reason, delivery }, 0)),
+      attemptMessages(
+        deliveries.map((delivery) => ({ ...nothing, message: delivery.reason, delivery })),
+        () => 0,
+      ),
     );
     metrics.deliveries.inc({ outcome: 'given_up' }, deliveries.length);
   }
+}
+
+function countOutcomes(recorded: readonly Recorded[]): void {
+  const counts = { delivered: 0, failed: 0, given_up: 0 };
+  for (const { delivered, nextAt } of recorded)
+    counts[delivered ? 'delivered' : nextAt === undefined ? 'given_up' : 'failed'] += 1;
+  for (const [outcome, count] of Object.entries(counts)) metrics.deliveries.inc({ outcome }, count);
 }
 
 function nextOf({ delivery, delivered, statusCode, at }: AttemptResult): number | undefined {

@@ -10,11 +10,11 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/attempts/v1/attempt.proto.
  */
 export const file_earshot_attempts_v1_attempt: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEiigMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSEwoLdGFyZ2V0X2tpbmQYDyABKAkSEQoJdGFyZ2V0X2lkGBAgASgJEhAKCGZpcnN0X2F0GBEgASgJEkAKEWVuZHBvaW50X2Rpc2FibGVkGBIgASgLMiUuZWFyc2hvdC5hdHRlbXB0cy52MS5FbmRwb2ludERpc2FibGVkIlsKEEVuZHBvaW50RGlzYWJsZWQSCwoDdXJsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIQCghmYWlsdXJlcxgDIAEoBRIYChBsYXN0X3N0YXR1c19jb2RlGAQgASgFYgZwcm90bzM");
+  fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEiugMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSEwoLdGFyZ2V0X2tpbmQYDyABKAkSEQoJdGFyZ2V0X2lkGBAgASgJEhAKCGZpcnN0X2F0GBEgASgJEkAKEWVuZHBvaW50X2Rpc2FibGVkGBIgASgLMiUuZWFyc2hvdC5hdHRlbXB0cy52MS5FbmRwb2ludERpc2FibGVkEi4KCGF0dGVtcHRzGBMgAygLMhwuZWFyc2hvdC5hdHRlbXB0cy52MS5BdHRlbXB0IlsKEEVuZHBvaW50RGlzYWJsZWQSCwoDdXJsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIQCghmYWlsdXJlcxgDIAEoBRIYChBsYXN0X3N0YXR1c19jb2RlGAQgASgFYgZwcm90bzM");
 
 /**
- * One webhook attempt. Stream ATTEMPTS, subject attempts.<account>.<watch>,
- * Nats-Msg-Id = attempt_id.
+ * One webhook attempt, or a group of them. Stream ATTEMPTS, subject attempts.<account>.<watch>. Nats-Msg-Id: attempt_id;
+ * of a group, a UUIDv5 of the attempt_ids in it.
  *
  * @generated from message earshot.attempts.v1.Attempt
  */
@@ -131,6 +131,14 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
    * @generated from field: earshot.attempts.v1.EndpointDisabled endpoint_disabled = 18;
    */
   endpointDisabled?: EndpointDisabled | undefined;
+
+  /**
+   * A group: the attempts of one watch that were recorded together. A message with this field has no other. Attempts in
+   * a group are never groups themselves.
+   *
+   * @generated from field: repeated earshot.attempts.v1.Attempt attempts = 19;
+   */
+  attempts: Attempt[];
 };
 
 /**

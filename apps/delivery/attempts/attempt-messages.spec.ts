@@ -1,0 +1,74 @@
+import { attemptsIn } from '#contracts';
+import { newId } from '#kernel';
+import { attemptMessages, type Recorded } from './attempt-messages.js';
+import type { Addressed } from './delivery.js';
+
+const accountId = newId();
+
+/** A successful first attempt of a new event of the watch. */
+const attempted = (watchId: string): Recorded<Addressed> => ({
+  delivery: {
+    eventId: newId(),
+    accountId,
+    watchId,
+    keywordId: '',
+    source: 'rss',
+    endpoint: 'https://example.org/hook?token=1',
+    target: { kind: 'webhook', id: newId() },
+    firstAt: 1_700_000_000_000,
+    pending: false,
+  },
+  at: 1_700_000_000_000,
+  durationMs: 12,
+  statusCode: 200,
+  delivered: true,
+  message: '',
+  nextAt: undefined,
+});
+const messagesOf = (recorded: readonly Recorded<Addressed>[]) => attemptMessages(recorded, () => 1);
+
+describe('the messages of ATTEMPTS', () => {
+  it('hold the attempts of each watch together, in order, each with its own id', () => {
+    const [one, other] = [newId(), newId()];
+    const recorded = [one, other, one, one].map(attempted);
+    const messages = messagesOf(recorded);
+    expect(messages.map(({ subject }) => subject)).toEqual([
+      `attempts.${accountId}.${one}`,
+      `attempts.${accountId}.${other}`,
+    ]);
+    const attempts = messages.map(({ data }) => attemptsIn(data));
+    const eventIds = attempts.map((group) => group.map(({ eventId }) => eventId));
+    const of = (...places: number[]) => places.map((n) => recorded[n]?.delivery.eventId);
+    expect(eventIds).toEqual([of(0, 2, 3), of(1)]);
+    expect(new Set(attempts.flat().map(({ attemptId }) => attemptId)).size).toBe(4);
+    expect(
+      attempts.flat().every(({ watchId, endpoint }) => watchId && endpoint === 'https://example.org/hook'),
+    ).toBe(true);
+  });
+
+  it('have the same id when they hold the same attempts, and another when one differs', () => {
+    const watchId = newId();
+    const recorded = Array.from({ length: 3 }, () => attempted(watchId));
+    const idOf = (some: readonly Recorded<Addressed>[]) => messagesOf(some)[0]?.msgId;
+    expect(idOf(recorded)).toBe(idOf([...recorded]));
+    const ids = [recorded, recorded.slice(0, 2), recorded.slice(0, 1), [...recorded].reverse()].map(idOf);
+    expect(new Set(ids).size).toBe(4);
+  });
+
+  it('of one attempt are that attempt under its own id, as they always were', () => {
+    const [message] = messagesOf([attempted(newId())]);
+    const [attempt] = attemptsIn(message?.data ?? new Uint8Array());
+    expect(message?.msgId).toBe(attempt?.attemptId);
+    expect(attempt?.attempts).toEqual([]);
+  });
+
+  it('hold 50 attempts at most, and none is lost between two of them', () => {
+    const watchId = newId();
+    const recorded = Array.from({ length: 120 }, () => attempted(watchId));
+    const groups = messagesOf(recorded).map(({ data }) => attemptsIn(data));
+    expect(groups.map(({ length }) => length)).toEqual([50, 50, 20]);
+    expect(groups.flat().map(({ eventId }) => eventId)).toEqual(
+      recorded.map(({ delivery }) => delivery.eventId),
+    );
+  });
+});
