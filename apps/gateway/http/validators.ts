@@ -5,13 +5,26 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
+  IsObject,
   IsUUID,
   registerDecorator,
   ValidateIf,
   ValidateNested,
   type ValidationArguments,
 } from 'class-validator';
+import { JSONSchema } from 'class-validator-jsonschema';
 import { isTimeZone } from '#kernel';
+import { INSTANT_SENT, nullable, type Schema } from '../openapi/schema.js';
+
+// Rules of the house carry in their `context` what they add to the schema of their key: `openapi/body-schemas.ts` reads it.
+
+/** A sentence for the published description of a key or of a class, and what no rule says of it. */
+export function Described(
+  description: string,
+  more: Schema = {},
+): (target: object, property?: string | symbol) => void {
+  return JSONSchema({ description, ...more }) as never;
+}
 
 /** The key may be left out; null is a fault. */
 export function Optional(): PropertyDecorator {
@@ -20,13 +33,15 @@ export function Optional(): PropertyDecorator {
 
 /** The key may be left out, and null is a value. */
 export function Nullable(): PropertyDecorator {
-  return ValidateIf((_, value) => value !== undefined && value !== null);
+  return ValidateIf((_, value) => value !== undefined && value !== null, { context: { nullable: true } });
 }
 
 /** A text that holds more than white space. */
 export function NotBlank(): PropertyDecorator {
-  return Check((value) =>
-    typeof value === 'string' && value !== '' && value.trim() === '' ? 'must not be blank' : undefined,
+  return Check(
+    (value) =>
+      typeof value === 'string' && value !== '' && value.trim() === '' ? 'must not be blank' : undefined,
+    { pattern: '\\S' },
   );
 }
 
@@ -40,6 +55,11 @@ export function Id(): PropertyDecorator {
   );
 }
 
+/** An object of one class. */
+export function Nested<T extends object>(dto: () => ClassConstructor<T>): PropertyDecorator {
+  return all(IsObject(), ValidateNested({ context: { dto } }), Type(dto));
+}
+
 /** A list of objects of one class, `min` to `max` of them. */
 export function ListOf<T extends object>(
   dto: () => ClassConstructor<T>,
@@ -50,7 +70,7 @@ export function ListOf<T extends object>(
     IsArray(),
     ArrayMinSize(min),
     ArrayMaxSize(max),
-    ValidateNested({ each: true, message: 'must be an object' }),
+    ValidateNested({ each: true, message: 'must be an object', context: { dto } }),
     Type(dto),
     Transform(({ value }) => countedFirst(flat(value), max), { toClassOnly: true }),
   );
@@ -83,15 +103,20 @@ function all(...decorators: PropertyDecorator[]): PropertyDecorator {
   return (target, property) => decorators.forEach((decorate) => decorate(target, property));
 }
 
-/** A rule given as a function: it returns what is wrong, or nothing. */
+/**
+ * A rule given as a function: it returns what is wrong, or nothing.
+ * @param schema what JSON Schema can say of the rule: all that `test` takes must fit it
+ */
 export function Check(
   test: (value: unknown, owner: Record<string, unknown>) => string | undefined,
+  schema: Schema = {},
 ): PropertyDecorator {
   return (target, property) => {
     registerDecorator({
       name: 'check',
       target: target.constructor,
       propertyName: String(property),
+      options: { context: schema },
       validator: {
         validate: (value: unknown, args?: ValidationArguments) => test(value, ownerOf(args)) === undefined,
         defaultMessage: (args?: ValidationArguments) => test(args?.value, ownerOf(args)) ?? 'is wrong',
@@ -103,8 +128,9 @@ export function Check(
 /**
  * A rule for each element of a list: `test` returns what is wrong with one, or nothing. The message has a line for each
  * fault, with the index before it, which `readBody` puts into the path.
+ * @param items the schema of an element: all that `test` takes must fit it
  */
-export function Elements(test: (element: unknown) => string | undefined): PropertyDecorator {
+export function Elements(test: (element: unknown) => string | undefined, items: Schema): PropertyDecorator {
   const faults = (value: unknown): string[] =>
     (Array.isArray(value) ? value : []).flatMap((element, index) => {
       const fault = test(element);
@@ -115,6 +141,7 @@ export function Elements(test: (element: unknown) => string | undefined): Proper
       name: 'elements',
       target: target.constructor,
       propertyName: String(property),
+      options: { context: { items } },
       validator: {
         validate: (value: unknown) => faults(value).length === 0,
         defaultMessage: (args?: ValidationArguments) => faults(args?.value).join('\n'),
@@ -134,10 +161,37 @@ export function jsonSizeFault(value: unknown, kibibytes: number): string | undef
     : undefined;
 }
 
+const LONGEST_URL = 2048;
+const URL_SCHEMA: Schema = { type: 'string', maxLength: LONGEST_URL };
+
 /** An http or https address of at most 2,048 characters that a request can be sent to. */
-export function httpUrlFault(value: unknown): string | undefined {
+export function HttpUrl(): PropertyDecorator {
+  return Check(httpUrlFault, { ...URL_SCHEMA, minLength: 1 });
+}
+
+/** As `HttpUrl`, or an empty text. */
+export function HttpUrlOrEmpty(): PropertyDecorator {
+  return Check((value) => (value === '' ? undefined : httpUrlFault(value)), URL_SCHEMA);
+}
+
+/** An ISO 8601 date-time; an offset is optional. */
+export function DateTime(): PropertyDecorator {
+  return Check(dateTimeFault, DATE_TIME_SCHEMA);
+}
+
+/** As `DateTime`, or null. Unlike `Nullable`, the key must be there. */
+export function DateTimeOrNull(): PropertyDecorator {
+  return Check((value) => (value === null ? undefined : dateTimeFault(value)), nullable(DATE_TIME_SCHEMA));
+}
+
+/** An IANA time zone. */
+export function TimeZone(): PropertyDecorator {
+  return Check(timeZoneFault, { type: 'string' });
+}
+
+function httpUrlFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
-  if (value.length > 2048) return 'must be at most 2048 characters';
+  if (value.length > LONGEST_URL) return `must be at most ${LONGEST_URL} characters`;
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
     return 'must be an http or https address';
   const { username, password, port } = new URL(value);
@@ -145,11 +199,13 @@ export function httpUrlFault(value: unknown): string | undefined {
   return port === '0' ? 'must not have port 0' : undefined;
 }
 
-/** ISO 8601 date-time; an offset is optional. */
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$/;
+const DATE_TIME_SCHEMA: Schema = { ...INSTANT_SENT, pattern: DATE_TIME.source };
+
+/** What is wrong with an ISO 8601 date-time; an offset is optional. */
 export function dateTimeFault(value: unknown): string | undefined {
-  const form = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$/;
   const known =
-    typeof value === 'string' && form.test(value) && !Number.isNaN(Date.parse(value)) && isDay(value);
+    typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)) && isDay(value);
   return known ? undefined : 'must be an ISO 8601 date-time';
 }
 
@@ -159,8 +215,7 @@ function isDay(text: string): boolean {
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
-/** An IANA time zone. */
-export function timeZoneFault(value: unknown): string | undefined {
+function timeZoneFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   return isTimeZone(value) ? undefined : 'must be an IANA time zone, for example Europe/Berlin';
 }

@@ -2,21 +2,7 @@ import 'reflect-metadata';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import { getMetadataStorage } from 'class-validator';
 import { PLANS, SOURCE_IDS } from '#contracts';
-import { AgentStepDto } from '../api/keywords/agent-step.dto.js';
-import { CriteriaDto, GlobalCriteriaDto, SearchDto, SourceEntryDto } from '../api/keywords/criteria.dto.js';
-import {
-  KeywordBodyDto,
-  KeywordChannelDto,
-  MuteDto,
-  READ_ONLY_KEYS,
-  ScheduleDto,
-  VipDto,
-} from '../api/keywords/keyword-body.dto.js';
-import { ActionDto, RuleDto } from '../api/keywords/rule.dto.js';
-import { TweetIdsDto } from '../api/lookups/tweet-ids.dto.js';
-import { WatchBodyDto, WatchChangeDto } from '../api/watches/watch-body.dto.js';
 import { openApiDocument } from './document.js';
 import type { Schema } from './schema.js';
 
@@ -157,35 +143,5 @@ describe('the description of a body', () => {
     expect(
       faultsOf('post', '/v1/{source}/watches', { criteria: { priceMin: 1 }, refreshIntervalSeconds: 600 }),
     ).toEqual([]);
-  });
-
-  it.each([
-    ['KeywordBody', KeywordBodyDto, []],
-    ['QueryBody', KeywordBodyDto, READ_ONLY_KEYS],
-    ['KeywordChange', KeywordBodyDto, READ_ONLY_KEYS],
-    ['GlobalCriteria', GlobalCriteriaDto, []],
-    ['Criteria', CriteriaDto, []],
-    ['SourceEntry', SourceEntryDto, []],
-    ['Search', SearchDto, []],
-    ['AgentStep', AgentStepDto, []],
-    ['Mute', MuteDto, []],
-    ['Vip', VipDto, []],
-    ['Schedule', ScheduleDto, []],
-    ['KeywordChannel', KeywordChannelDto, []],
-    ['Rule', RuleDto, []],
-    ['Action', ActionDto, []],
-    ['TweetIds', TweetIdsDto, []],
-    ['WatchBody', WatchBodyDto, []],
-    ['WatchChange', WatchChangeDto, []],
-  ] as const)('%s has the keys that are read, and wants those that have to be there', (name, dto, more) => {
-    const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-    const read = [...new Set(metadata.map(({ propertyName }) => propertyName))];
-    const optional = new Set(
-      metadata.filter(({ type }) => type === 'conditionalValidation').map(({ propertyName }) => propertyName),
-    );
-    const schema = document.components.schemas[name];
-    expect(Object.keys(schema?.properties ?? {}).sort()).toEqual([...read, ...more].sort());
-    const wanted = name === 'KeywordChange' ? [] : read.filter((key) => !optional.has(key));
-    expect([...(schema?.required ?? [])].sort()).toEqual(wanted.sort());
   });
 });

@@ -4,10 +4,9 @@ import { errorResponses, errorSchemas } from './errors.js';
 import { headersOf, operationOf, type Route } from './operation.js';
 import { sharedHeaders, sharedParameters } from './parameters.js';
 import { accountRoutes, accountSchemas } from './resources/account.js';
-import { criteriaSchemas } from './resources/criteria.js';
+import { requestSchemas } from './resources/bodies.js';
 import { deliveryRoutes, deliverySchemas } from './resources/deliveries.js';
 import { estimateSchemas } from './resources/estimates.js';
-import { keywordBodySchemas } from './resources/keyword-body.js';
 import { keywordRoutes, keywordSchemas } from './resources/keywords.js';
 import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
 import { marketRoutes, marketSchemas } from './resources/market.js';
@@ -41,8 +40,7 @@ const ROUTES: readonly Route[] = [
 
 const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...accountSchemas,
-  ...criteriaSchemas,
-  ...keywordBodySchemas,
+  ...requestSchemas,
   ...keywordSchemas,
   ...estimateSchemas,
   ...watchSchemas,

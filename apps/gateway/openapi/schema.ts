@@ -52,6 +52,9 @@ export function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/** Any source, by its id. */
+export const SOURCE = ref('Source');
+
 /** An object that has all of the first keys, may have the others, and no more. */
 export function object(
   required: Readonly<Record<string, Schema>>,

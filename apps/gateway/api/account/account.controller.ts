@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import { Body, Controller, Get, Inject, Patch } from '@nestjs/common';
-import { IsIn, IsString, MaxLength } from 'class-validator';
 import { ChangeAccountSchema } from '#contracts';
 import { isoOf, newId, Refusal } from '#kernel';
 import { COMMANDS, type Bus } from '#messaging';
@@ -10,14 +9,7 @@ import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
 import { send } from '../../http/commands.js';
-import { Check, Nullable, Optional, timeZoneFault } from '../../http/validators.js';
-
-/** What can be changed of an account. */
-export class AccountChangeDto {
-  @Nullable() @IsString() @MaxLength(80) name?: string | null;
-  @Optional() @Check(timeZoneFault) timezone?: string;
-  @Optional() @IsIn(['v1', 'legacy']) signatureVersion?: string;
-}
+import { AccountChangeDto } from './account-change.dto.js';
 
 /** The account and its settings. */
 @Controller('v1/account')

@@ -13,7 +13,6 @@ import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
-import { Check, httpUrlFault, Optional } from '../../http/validators.js';
 import { WebhookAddresses } from '../../http/webhook-address.js';
 import {
   DELIVERY_STATES,
@@ -21,13 +20,9 @@ import {
   type DeliveryPosition,
   type DeliveryRead,
 } from '../../reads/delivery-reads.js';
+import { ResendBodyDto } from './resend-body.dto.js';
 
 const WINDOW_MS = 7 * 24 * 3_600_000;
-
-/** The body of sending an event again. */
-export class ResendDto {
-  @Optional() @Check(httpUrlFault) url?: string;
-}
 
 /** What became of events on their way to receivers. Free. */
 @Controller('v1/deliveries')
@@ -82,7 +77,7 @@ export class DeliveriesController {
     @Param('eventId') given: string,
     @Body() raw: unknown,
   ) {
-    const { url } = readBody(ResendDto, raw ?? {}, 'snake', (one) => [
+    const { url } = readBody(ResendBodyDto, raw ?? {}, 'snake', (one) => [
       () => this.webhooks.faults(one.url, 'url'),
     ]);
     const eventId = pathId(given, 'event');

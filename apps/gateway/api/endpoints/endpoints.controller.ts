@@ -11,13 +11,8 @@ import { CommandId } from '../../http/command-id.js';
 import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
-import { Check, httpUrlFault } from '../../http/validators.js';
 import { EndpointReads, type EndpointRow } from '../../reads/endpoint-reads.js';
-
-/** The body of enabling an endpoint. */
-export class EnableEndpointDto {
-  @Check(httpUrlFault) url!: string;
-}
+import { EnableBodyDto } from './enable-body.dto.js';
 
 /** The webhook addresses of an account, and how they are. Free. */
 @Controller('v1/endpoints')
@@ -48,7 +43,7 @@ export class EndpointsController {
   @Post('enable')
   @HttpCode(200)
   async enable(@From() { accountId }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
-    const { url } = readBody(EnableEndpointDto, raw, 'snake');
+    const { url } = readBody(EnableBodyDto, raw, 'snake');
     const endpoint = await this.reads.endpoint(accountId, url);
     if (!endpoint) throw Refusal.notFound('endpoint');
     await send(

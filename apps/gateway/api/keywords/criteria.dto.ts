@@ -1,4 +1,3 @@
-import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -16,20 +15,22 @@ import {
   MaxLength,
   Min,
   MinLength,
-  ValidateNested,
 } from 'class-validator';
 import { MATCH_MODES, SOURCE_IDS, type MatchMode, type SourceId } from '#contracts';
 import {
   AsItCame,
   Check,
+  Described,
   Elements,
   Id,
   jsonSizeFault,
   ListOf,
   NotBlank,
+  Nested,
   Nullable,
   Optional,
 } from '../../http/validators.js';
+import { FREE_FORM, textOf } from '../../openapi/schema.js';
 
 /** Far more terms than any plan allows: the plan's own limit is told by the plan. */
 const MOST_TERMS = 500;
@@ -56,15 +57,21 @@ class CriteriaFieldsDto {
   /** The user's own keys, kept as they are. */
   @Optional()
   @IsObject()
-  @Check((value) => jsonSizeFault(value, MOST_FILTERS_KIB))
+  @Check((value) => jsonSizeFault(value, MOST_FILTERS_KIB), FREE_FORM)
   @AsItCame()
+  @Described(
+    `Keys that one source reads, in its own words; kept as they are sent. At most ${MOST_FILTERS_KIB} KiB.`,
+  )
   filters?: Record<string, unknown>;
-  @Optional() @IsIn(MATCH_MODES) match?: MatchMode;
+  @Optional() @IsIn(MATCH_MODES) @Described('How a term must stand in the text') match?: MatchMode;
   @Optional()
   @IsArray()
   @ArrayMinSize(2, { message: 'must hold at least 2 terms; a single one goes into query' })
   @ArrayMaxSize(MOST_TERMS)
-  @Elements(termFault)
+  @Elements(termFault, textOf(1, LONGEST_TERM))
+  @Described(
+    'Alternatives, in one search; a `query` beside them has to match as well. How many a search may have depends on the plan.',
+  )
   terms?: string[];
   @Optional() @IsString() @Length(1, 16) repliesTo?: string;
 }
@@ -84,7 +91,10 @@ export class SearchDto {
   @Optional() @Id() id?: string;
   @Nullable() @IsString() @MaxLength(80) label?: string | null;
   @Optional() @IsBoolean() overridesEnabled?: boolean;
-  @Optional() @IsObject() @ValidateNested() @Type(() => CriteriaDto) overrides?: CriteriaDto;
+  @Optional()
+  @Nested(() => CriteriaDto)
+  @Described('Laid on top of the global criteria, key by key')
+  overrides?: CriteriaDto;
 }
 
 /** A source of a keyword. */

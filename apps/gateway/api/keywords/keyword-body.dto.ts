@@ -1,11 +1,10 @@
-import { plainToInstance, Transform, Type, type ClassConstructor } from 'class-transformer';
+import { plainToInstance, Transform, type ClassConstructor } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
   IsBoolean,
   IsIn,
   IsInt,
-  IsObject,
   IsPositive,
   IsString,
   Length,
@@ -16,17 +15,18 @@ import {
 import { SOURCE_IDS, type SourceId } from '#contracts';
 import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
 import {
-  Check,
   countedFirst,
-  dateTimeFault,
+  DateTimeOrNull,
+  Described,
   flat,
-  httpUrlFault,
+  HttpUrlOrEmpty,
   Id,
   ListOf,
   NotBlank,
+  Nested,
   Nullable,
   Optional,
-  timeZoneFault,
+  TimeZone,
 } from '../../http/validators.js';
 import { AgentStepDto } from './agent-step.dto.js';
 import { GlobalCriteriaDto, LONGEST_INTERVAL_SECONDS, SourceEntryDto } from './criteria.dto.js';
@@ -54,9 +54,13 @@ export class KeywordChannelDto {
 
 /** When a keyword runs; all three keys are wanted. */
 export class ScheduleDto {
-  @Check((value) => (value === null ? undefined : dateTimeFault(value))) startsAt!: string | null;
-  @Check((value) => (value === null ? undefined : dateTimeFault(value))) endsAt!: string | null;
-  @IsString() @Length(1, 64) @Check(timeZoneFault) timezone!: string;
+  @DateTimeOrNull() startsAt!: string | null;
+  @DateTimeOrNull() endsAt!: string | null;
+  @IsString()
+  @Length(1, 64)
+  @TimeZone()
+  @Described('IANA; times without an offset are read in it')
+  timezone!: string;
 }
 
 export const WEBHOOK_EVENTS = [
@@ -70,30 +74,42 @@ export const WEBHOOK_EVENTS = [
 const TEXT_OR_OBJECT = 'must be a string or an object';
 
 /** The body of a keyword's creation. */
+@Described(
+  'In snake_case it is `KeywordBodyInSnakeCase`; the two may be mixed, but no key may stand in both.',
+)
 export class KeywordBodyDto {
   @IsString() @Length(1, 80) @NotBlank() name!: string;
-  @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds!: number;
-  @IsObject() @ValidateNested() @Type(() => GlobalCriteriaDto) globalCriteria!: GlobalCriteriaDto;
+  @IsInt()
+  @IsPositive()
+  @Max(LONGEST_INTERVAL_SECONDS)
+  @Described('Between checks; not below the plan’s floor of each source')
+  refreshIntervalSeconds!: number;
+  @Nested(() => GlobalCriteriaDto) globalCriteria!: GlobalCriteriaDto;
   @ListOf(() => SourceEntryDto, 1, SOURCE_IDS.length) sources!: SourceEntryDto[];
-  @Nullable() @Check((value) => (value === '' ? undefined : httpUrlFault(value))) webhookUrl?: string | null;
+  @Nullable()
+  @HttpUrlOrEmpty()
+  @Described('Where its events are pushed to; empty or null: nowhere')
+  webhookUrl?: string | null;
   @Optional() @IsBoolean() aiEnabled?: boolean;
   @Nullable() @IsIn(['product-model', 'theme-sentiment', 'seller', 'duplicates', 'custom']) aiPreset?:
     string | null;
   @Nullable() @IsString() @MaxLength(400) aiPrompt?: string | null;
-  @Nullable() @IsObject() @ValidateNested() @Type(() => AgentStepDto) aiStep?: AgentStepDto | null;
+  @Nullable() @Nested(() => AgentStepDto) aiStep?: AgentStepDto | null;
   @Optional() @IsBoolean() sentimentEnabled?: boolean;
   @Optional() @IsBoolean() coBrandsEnabled?: boolean;
   @Optional() @IsIn(['own', 'competitor', 'topic']) subjectRole?: string;
   @Optional()
   @IsArray()
   @ArrayMaxSize(50)
-  @ValidateNested({ each: true, message: TEXT_OR_OBJECT })
+  @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => MuteDto, bareKey: 'value' } })
+  @Described('A text is a mute of its value')
   @Transform(({ value }) => instances(MuteDto, value, 'value', 50), { toClassOnly: true })
   muteRules?: MuteDto[];
   @Optional()
   @IsArray()
   @ArrayMaxSize(100)
-  @ValidateNested({ each: true, message: TEXT_OR_OBJECT })
+  @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => VipDto, bareKey: 'handle' } })
+  @Described('A text is a VIP of that handle')
   @Transform(({ value }) => instances(VipDto, value, 'handle', 100), { toClassOnly: true })
   vipAuthors?: VipDto[];
   @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
@@ -101,8 +117,8 @@ export class KeywordBodyDto {
   @Optional() @IsArray() @ArrayMaxSize(5) @IsIn(WEBHOOK_EVENTS, { each: true }) webhookEvents?: string[];
   @Optional() @ListOf(() => KeywordChannelDto, 0, 5) channels?: KeywordChannelDto[];
   @Nullable() @IsIn(['low', 'medium', 'high']) spikeAlert?: string | null;
-  @Optional() @IsBoolean() backfill?: boolean;
-  @Nullable() @IsObject() @ValidateNested() @Type(() => ScheduleDto) schedule?: ScheduleDto | null;
+  @Optional() @IsBoolean() @Described('Keep what the first check finds, and charge it') backfill?: boolean;
+  @Nullable() @Nested(() => ScheduleDto) schedule?: ScheduleDto | null;
 }
 
 /** The read-only keys of a keyword: taken and passed over where a keyword that was read may be sent back. */

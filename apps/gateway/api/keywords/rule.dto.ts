@@ -13,31 +13,45 @@ import {
   Length,
   Min,
   MinLength,
+  ValidateIf,
   ValidateNested,
 } from 'class-validator';
+import { JSONSchema } from 'class-validator-jsonschema';
 import { SOURCE_IDS, type SourceId } from '#contracts';
 import { Check, Id, ListOf, NotBlank, Nullable, Optional } from '../../http/validators.js';
+import { BOOLEAN, listOf, NUMBER, object, ref, TEXT } from '../../openapi/schema.js';
 import { clauseValueFault, OPERATORS } from './rule-fields.js';
+
+/** Which of them a clause wants depends on its field and operator. */
+const CLAUSE_VALUE = {
+  anyOf: [TEXT, NUMBER, BOOLEAN, listOf(TEXT), object({ text: TEXT }, { threshold: NUMBER })],
+};
 
 /** One comparison of a mention's field. */
 export class ClauseDto {
   @IsString() @MinLength(1) field!: string;
   @IsIn(OPERATORS) op!: string;
-  @Check((value, clause) => clauseValueFault(value, clause.field, clause.op)) value?: unknown;
+  // `exists` may have none: the check below says which need one.
+  @ValidateIf(() => true)
+  @Check((value, clause) => clauseValueFault(value, clause.field, clause.op), CLAUSE_VALUE)
+  value?: unknown;
 }
 
-/** What every condition has. The kinds beyond are told by `kind`. */
+/** What every condition has: `kind` says which one it is. */
+@JSONSchema(() => ({ oneOf: [ref('ItemCondition'), ref('WindowCondition')] }))
 export class ConditionDto {
   @IsIn(['item', 'volume', 'sentiment_shift']) kind!: string;
 }
 
 /** A condition on each mention: all clauses hold. */
 export class ItemConditionDto extends ConditionDto {
+  @IsIn(['item']) declare kind: string;
   @ListOf(() => ClauseDto, 1, 8) all!: ClauseDto[];
 }
 
 /** A condition on the number of mentions, or on the share of negative ones, in a window. */
 export class WindowConditionDto extends ConditionDto {
+  @IsIn(['volume', 'sentiment_shift']) declare kind: string;
   @IsIn(['1h', '24h']) window!: string;
   @IsInt() @IsPositive() min!: number;
   @IsNumber() @Min(1) multiple!: number;
@@ -71,7 +85,7 @@ export class RuleDto {
   @Optional() @IsBoolean() enabled?: boolean;
   @Nullable() @IsIn(SOURCE_IDS) source?: SourceId | null;
   @Check((value) => (typeof value === 'object' && value !== null ? undefined : 'must be a condition'))
-  @ValidateNested()
+  @ValidateNested({ context: { dto: () => ConditionDto } })
   @Type((options) => conditionClassOf(options?.object.when))
   @Transform(({ value }) => (Array.isArray(value) ? null : (value as unknown)), { toClassOnly: true })
   when!: ConditionDto;

@@ -1,11 +1,21 @@
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsString } from 'class-validator';
 import { Refusal } from '#kernel';
+import { Elements } from '../../http/validators.js';
 
 const MOST_IDS = 100;
+const TWEET_ID = /^\d{1,19}$/;
 
 /** The body of a lookup of tweets. */
 export class TweetIdsDto {
-  @IsArray() @ArrayMinSize(1) @ArrayMaxSize(MOST_IDS) @IsString({ each: true }) ids!: string[];
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST_IDS)
+  @IsString({ each: true })
+  @Elements((id) => (typeof id === 'string' ? tweetIdFault(id) : undefined), {
+    type: 'string',
+    pattern: TWEET_ID.source,
+  })
+  ids!: string[];
 }
 
 /**
@@ -16,11 +26,14 @@ export function tweetIdsOf(given: readonly string[]): string[] {
   const ids = [...new Set(given.filter((id) => id !== ''))];
   if (ids.length < 1 || ids.length > MOST_IDS)
     throw Refusal.validation([{ path: 'ids', message: `must name 1 to ${MOST_IDS} tweets` }]);
-  const faults = ids.flatMap((id, n) =>
-    /^\d{1,19}$/.test(id)
-      ? []
-      : [{ path: `ids[${n}]`, message: 'must be the id of a tweet: up to 19 digits' }],
-  );
+  const faults = ids.flatMap((id, n) => {
+    const message = tweetIdFault(id);
+    return message === undefined ? [] : [{ path: `ids[${n}]`, message }];
+  });
   if (faults.length > 0) throw Refusal.validation(faults);
   return ids;
+}
+
+function tweetIdFault(id: string): string | undefined {
+  return TWEET_ID.test(id) ? undefined : 'must be the id of a tweet: up to 19 digits';
 }

@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import { Body, Controller, Inject, Param, Patch } from '@nestjs/common';
-import { ArrayMaxSize, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
 import type { MentionRow } from '#clickhouse';
 import { ChangeMentionSchema } from '#contracts';
 import { newId, Refusal } from '#kernel';
@@ -11,18 +10,9 @@ import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
 import { send } from '../../http/commands.js';
 import { pathId } from '../../http/path-id.js';
-import { Nullable } from '../../http/validators.js';
-import { INTENTS, LABELS, SENTIMENTS } from '../../reads/mention-filter.js';
 import { MentionReads } from '../../reads/mention-reads.js';
+import { MentionChangeDto } from './mention-change.dto.js';
 import { mentionView } from './mention-view.js';
-
-/** What a person may decide about a mention; null clears the labels, or takes a correction back. */
-class MentionChangeDto {
-  @Nullable() @IsArray() @ArrayMaxSize(LABELS.length) @IsIn(LABELS, { each: true }) labels?: string[] | null;
-  @Nullable() @IsIn(SENTIMENTS) sentiment?: string | null;
-  @Nullable() @IsIn(INTENTS) intent?: string | null;
-  @Nullable() @IsInt() @Min(0) @Max(100) relevance?: number | null;
-}
 
 /** Labels of mentions, and corrections of what was read. The stored event never changes. */
 @Controller()

@@ -1,23 +1,35 @@
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
 import { EVENT_TYPES } from '#contracts';
-import { Check, dateTimeFault, httpUrlFault, Id, Optional } from '../../http/validators.js';
+import { DateTime, Described, HttpUrl, Id, Optional } from '../../http/validators.js';
 
 /** Events a second of a replay, at the most, and where none is given. */
 export const FASTEST_REPLAY = 1000;
 export const USUAL_REPLAY = 100;
 
 /** The body of a replay's creation. */
+@Described('Exactly one of `keywordId` and `watchId`.')
 export class ReplayBodyDto {
-  @Check(dateTimeFault) since!: string;
-  @Optional() @Check(dateTimeFault) until?: string;
+  @DateTime() since!: string;
+  @Optional()
+  @DateTime()
+  @Described('Exclusive; now unless given, and now at the latest')
+  until?: string;
   @Optional() @Id() keywordId?: string;
   @Optional() @Id() watchId?: string;
-  @Optional() @Check(httpUrlFault) url?: string;
+  @Optional() @HttpUrl() @Described('Where to; the present webhook URL unless given') url?: string;
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(EVENT_TYPES.length)
   @IsIn(EVENT_TYPES, { each: true, message: 'each value must be a type of event' })
+  @Described(
+    'Only events of these types; all unless given, of a keyword’s own life those that its `webhookEvents` names',
+  )
   types?: string[];
-  @Optional() @IsInt() @Min(1) @Max(FASTEST_REPLAY) ratePerSecond?: number;
+  @Optional()
+  @IsInt()
+  @Min(1)
+  @Max(FASTEST_REPLAY)
+  @Described('Events a second, at the most', { default: USUAL_REPLAY })
+  ratePerSecond?: number;
 }

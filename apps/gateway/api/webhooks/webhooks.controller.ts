@@ -1,8 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
-import { IsIn } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { EVENT_TYPES, TestWebhookSchema } from '#contracts';
+import { TestWebhookSchema } from '#contracts';
 import { Refusal } from '#kernel';
 import { COMMANDS, type Bus } from '#messaging';
 import { BUS } from '#platform';
@@ -11,20 +10,12 @@ import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { send } from '../../http/commands.js';
-import { Check, httpUrlFault, Optional } from '../../http/validators.js';
 import { WebhookAddresses } from '../../http/webhook-address.js';
+import { WebhookTestBodyDto } from './webhook-test-body.dto.js';
 
 /** A receiver has 10 s to answer. */
 const PATIENCE_MS = 15_000;
 const USUAL_TYPE = 'hn_item.created';
-
-/** The body of a webhook's test. */
-export class WebhookTestDto {
-  @Check(httpUrlFault) url!: string;
-  @Optional()
-  @IsIn(EVENT_TYPES, { message: 'must be a type of event' })
-  type?: string;
-}
 
 /** Tries webhooks. Free. */
 @Controller('v1/webhooks')
@@ -43,7 +34,7 @@ export class WebhooksController {
     @Body() raw: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { url, type = USUAL_TYPE } = readBody(WebhookTestDto, raw, 'snake', (one) => [
+    const { url, type = USUAL_TYPE } = readBody(WebhookTestBodyDto, raw, 'snake', (one) => [
       () => this.webhooks.faults(one.url, 'url'),
     ]);
     const command = create(TestWebhookSchema, { commandId, accountId, url, type });

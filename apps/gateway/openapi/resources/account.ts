@@ -15,11 +15,10 @@ import {
   pageOf,
   ref,
   TEXT,
-  textOf,
   told,
   type Schema,
+  SOURCE,
 } from '../schema.js';
-import { SOURCE } from './criteria.js';
 
 const SIGNATURE_VERSIONS = ['v1', 'legacy'];
 const KINDS = ['charge', 'grant', 'pack_expiry', 'renewal', 'allowance_change'];
@@ -47,14 +46,6 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     signatureVersion: told('The form of X-Signature', oneOf(SIGNATURE_VERSIONS)),
     createdAt: INSTANT,
   }),
-  AccountChange: object(
-    {},
-    {
-      name: nullable(textOf(0, 80)),
-      timezone: told('IANA, for example Europe/Berlin', TEXT),
-      signatureVersion: told('`legacy`: the plain hex HMAC of the body', oneOf(SIGNATURE_VERSIONS)),
-    },
-  ),
   Credits: object({
     plan: oneOf(PLANS),
     periodStart: INSTANT,

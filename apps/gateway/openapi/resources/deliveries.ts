@@ -1,11 +1,9 @@
-import { EVENT_TYPES } from '#contracts';
 import type { Route } from '../operation.js';
 import { inPath, inQuery, paging, since } from '../parameters.js';
 import {
   BOOLEAN,
   ID,
   INSTANT,
-  INSTANT_SENT,
   INTEGER,
   listOf,
   mapOf,
@@ -15,34 +13,15 @@ import {
   pageOf,
   ref,
   TEXT,
-  textOf,
   told,
   type Schema,
 } from '../schema.js';
 
-const URL_SENT = textOf(1, 2048);
 const REPLAY_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'];
 const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'];
 const target = object({ kind: oneOf(['webhook', 'resend', 'replay']), id: ID });
 
 export const deliverySchemas: Readonly<Record<string, Schema>> = {
-  ReplayBody: told(
-    'Exactly one of `keywordId` and `watchId`.',
-    object(
-      { since: INSTANT_SENT },
-      {
-        until: told('Exclusive; now unless given, and now at the latest', INSTANT_SENT),
-        keywordId: ID,
-        watchId: ID,
-        url: told('Where to; the present webhook URL unless given', URL_SENT),
-        types: told(
-          'Only events of these types; all unless given, of a keyword’s own life those that its `webhookEvents` names',
-          listOf(oneOf(EVENT_TYPES), 1, EVENT_TYPES.length),
-        ),
-        ratePerSecond: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
-      },
-    ),
-  ),
   Replay: object({
     id: ID,
     status: told('`failed`: its endpoint was disabled', oneOf(REPLAY_STATES)),
@@ -79,7 +58,6 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     nextAttemptAt: nullable(INSTANT),
     attempts: told('Oldest first', listOf(ref('Attempt'))),
   }),
-  ResendBody: object({}, { url: told('Where to; the present webhook URL unless given', URL_SENT) }),
   Resending: object({ eventId: ID, endpoint: TEXT, target }),
   Endpoint: object({
     url: TEXT,
@@ -93,8 +71,6 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     keywordIds: listOf(ID),
     watchIds: told('Lone watches', listOf(ID)),
   }),
-  EnableBody: object({ url: URL_SENT }),
-  WebhookTestBody: object({ url: URL_SENT }, { type: oneOf(EVENT_TYPES) }),
   WebhookTest: object({
     delivered: told('It answered 2xx', BOOLEAN),
     statusCode: told('Null: no answer came', nullable(INTEGER)),

@@ -13,8 +13,8 @@ import {
   TEXT,
   told,
   type Schema,
+  SOURCE,
 } from '../schema.js';
-import { SOURCE } from './criteria.js';
 
 const day = object({
   date: DATE,

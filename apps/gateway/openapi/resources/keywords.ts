@@ -18,8 +18,8 @@ import {
   TEXT,
   told,
   type Schema,
+  SOURCE,
 } from '../schema.js';
-import { SOURCE } from './criteria.js';
 
 const pausedReason = nullable(oneOf(['user', 'insufficient_credits', 'schedule', 'plan']));
 

@@ -18,7 +18,6 @@ import {
 const meta = object({ credits_used: INTEGER });
 
 export const lookupSchemas: Readonly<Record<string, Schema>> = {
-  TweetIds: object({ ids: listOf({ type: 'string', pattern: '^\\d{1,19}$' }, 1, 100) }),
   TweetLookup: told(
     'A partial success: an id that was not found stands in `errors`',
     object({

@@ -18,8 +18,8 @@ import {
   TEXT,
   told,
   type Schema,
+  SOURCE,
 } from '../schema.js';
-import { SOURCE } from './criteria.js';
 
 const count = nullable(INTEGER);
 const analysis = object(
@@ -81,18 +81,6 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
         listOf(oneOf(['sentiment', 'intent', 'relevance'])),
       ),
     },
-  ),
-  MentionChange: told(
-    'An absent key stays as it is. Null clears the labels, or takes a correction back.',
-    object(
-      {},
-      {
-        labels: nullable(listOf(oneOf(LABELS), 0, LABELS.length)),
-        sentiment: nullable(oneOf(SENTIMENTS)),
-        intent: nullable(oneOf(INTENTS)),
-        relevance: nullable({ type: 'integer', minimum: 0, maximum: 100 }),
-      },
-    ),
   ),
   MentionSeries: object({
     data: listOf(

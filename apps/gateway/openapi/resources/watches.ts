@@ -12,29 +12,10 @@ import {
   TEXT,
   told,
   type Schema,
+  SOURCE,
 } from '../schema.js';
-import { INTERVAL, SOURCE } from './criteria.js';
-
-const webhookUrl = nullable({ type: 'string', maxLength: 2048 });
 
 export const watchSchemas: Readonly<Record<string, Schema>> = {
-  WatchBody: told(
-    'In snake_case it is `WatchBodyInSnakeCase`; the two may be mixed, but no key may stand in both.',
-    object(
-      { criteria: ref('Criteria'), refreshIntervalSeconds: INTERVAL },
-      {
-        market: told('May stand here, or in `criteria`; `global` unless given', {
-          type: 'string',
-          minLength: 1,
-        }),
-        webhookUrl: told('Where its events are pushed to; empty or null: nowhere', webhookUrl),
-        ai: nullable(ref('AgentStep')),
-        analysis: BOOLEAN,
-        backfill: BOOLEAN,
-      },
-    ),
-  ),
-  WatchChange: object({}, { refreshIntervalSeconds: INTERVAL, webhookUrl, isActive: BOOLEAN }),
   Watch: object({
     id: ID,
     accountId: ID,

@@ -1,0 +1,12 @@
+import { IsIn, IsString, MaxLength } from 'class-validator';
+import { Described, Nullable, Optional, TimeZone } from '../../http/validators.js';
+
+/** What can be changed of an account. */
+export class AccountChangeDto {
+  @Nullable() @IsString() @MaxLength(80) name?: string | null;
+  @Optional() @TimeZone() @Described('IANA, for example Europe/Berlin') timezone?: string;
+  @Optional()
+  @IsIn(['v1', 'legacy'])
+  @Described('`legacy`: the plain hex HMAC of the body')
+  signatureVersion?: string;
+}

@@ -1,0 +1,12 @@
+import { ArrayMaxSize, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
+import { Described, Nullable } from '../../http/validators.js';
+import { INTENTS, LABELS, SENTIMENTS } from '../../reads/mention-filter.js';
+
+/** What a person may decide about a mention. */
+@Described('An absent key stays as it is. Null clears the labels, or takes a correction back.')
+export class MentionChangeDto {
+  @Nullable() @IsArray() @ArrayMaxSize(LABELS.length) @IsIn(LABELS, { each: true }) labels?: string[] | null;
+  @Nullable() @IsIn(SENTIMENTS) sentiment?: string | null;
+  @Nullable() @IsIn(INTENTS) intent?: string | null;
+  @Nullable() @IsInt() @Min(0) @Max(100) relevance?: number | null;
+}

@@ -1,0 +1,318 @@
+import 'reflect-metadata';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, MaxLength } from 'class-validator';
+import fc from 'fast-check';
+import { Refusal, type Fault } from '#kernel';
+import { fullKeyword, leastKeyword, type Json } from '../api/keywords/keyword-body-under-test.js';
+import { readBody } from '../http/body.js';
+import { ListOf, Nullable, Optional } from '../http/validators.js';
+import { schemaOf, type Dto } from './body-schemas.js';
+import { openApiDocument } from './document.js';
+import { BODIES } from './resources/bodies.js';
+import type { Schema } from './schema.js';
+
+interface Described {
+  paths: Record<
+    string,
+    Record<string, { requestBody?: { content: { 'application/json': { schema: Schema; example: Json } } } }>
+  >;
+  components: { schemas: Record<string, Schema> };
+}
+interface Rule {
+  propertyName: string;
+  constraints?: unknown[];
+}
+
+const document = openApiDocument() as unknown as Described;
+const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats });
+ajv.addSchema(document, 'openapi');
+
+/** Without `Dto`. */
+const BODY_NAMES = BODIES.map((dto) => dto.name.replace(/Dto$/, ''));
+const validators = new Map(
+  BODY_NAMES.map((name) => [name, ajv.compile({ $ref: `openapi#/components/schemas/${name}` })]),
+);
+
+function described(name: string, body: unknown): boolean {
+  return validators.get(name)?.(body) === true;
+}
+
+/** What the rules of a class find wrong with a body. */
+function faultsOf(dto: Dto, body: unknown): readonly Fault[] {
+  try {
+    readBody(dto, body, 'camel');
+    return [];
+  } catch (error) {
+    if (error instanceof Refusal) return error.details ?? [];
+    throw error;
+  }
+}
+
+const ID = '0190a0b0-0000-7000-8000-0000000000b1';
+const AI_STEP = {
+  instruction: 'Read it.',
+  schema: {
+    mood: { type: 'enum', values: ['good', 'bad'] },
+    name: { type: 'string', description: 'The product', maxLength: 20 },
+  },
+};
+const CRITERIA = {
+  market: 'global',
+  query: 'acme',
+  priceMin: 1,
+  priceMax: 2.5,
+  sort: 'new',
+  page: 1,
+  perPage: 20,
+  filters: { any: [1] },
+  match: 'word',
+  terms: ['acme', 'apex'],
+  repliesTo: '@acme',
+};
+
+/** For each body a value for every key that it knows. */
+const FULL: Readonly<Record<string, Json>> = {
+  KeywordBody: {
+    ...fullKeyword(),
+    globalCriteria: CRITERIA,
+    webhookUrl: 'https://example.com/hook',
+    aiEnabled: true,
+    aiPreset: 'seller',
+    aiPrompt: 'Read it.',
+    aiStep: AI_STEP,
+    sentimentEnabled: true,
+    coBrandsEnabled: false,
+    subjectRole: 'own',
+    muteRules: ['spam', { value: 'casino', target: 'text', source: 'reddit', match: 'word' }],
+    vipAuthors: ['ada', { handle: 'grace', source: null, note: 'admiral' }],
+    rules: [
+      {
+        id: ID,
+        name: 'loud',
+        enabled: true,
+        source: 'reddit',
+        when: { kind: 'item', all: [{ field: 'likes', op: 'gt', value: 10 }] },
+        then: [{ type: 'mark', label: 'starred' }],
+      },
+      {
+        name: 'many',
+        when: { kind: 'volume', window: '1h', min: 5, multiple: 2 },
+        then: [{ type: 'notify', channelIds: [ID] }],
+      },
+    ],
+    webhookMode: 'all',
+    webhookEvents: ['keyword.paused'],
+    spikeAlert: 'low',
+    backfill: true,
+    schedule: { startsAt: '2026-03-01T12:00:00Z', endsAt: null, timezone: 'Europe/Berlin' },
+  },
+  WatchBody: {
+    market: 'global',
+    criteria: CRITERIA,
+    refreshIntervalSeconds: 600,
+    webhookUrl: 'https://example.com/hook',
+    ai: AI_STEP,
+    analysis: true,
+    backfill: false,
+  },
+  WatchChange: { refreshIntervalSeconds: 600, webhookUrl: null, isActive: true },
+  MentionChange: { labels: ['starred'], sentiment: 'positive', intent: null, relevance: 50 },
+  AccountChange: { name: 'Acme', timezone: 'Europe/Berlin', signatureVersion: 'legacy' },
+  ReplayBody: {
+    since: '2026-03-01',
+    until: '2026-03-02T10:00:00+01:00',
+    keywordId: ID,
+    watchId: ID,
+    url: 'https://example.com/hook',
+    types: ['hn_item.created'],
+    ratePerSecond: 10,
+  },
+  ResendBody: { url: 'https://example.com/hook' },
+  EnableBody: { url: 'https://example.com/hook' },
+  WebhookTestBody: { url: 'https://example.com/hook', type: 'hn_item.created' },
+  TweetIds: { ids: ['1212092628029698048'] },
+};
+
+const CLASSES = new Map<string, Dto>(BODIES.map((dto) => [dto.name.replace(/Dto$/, ''), dto]));
+const ROOTS = Object.keys(FULL).map((name) => [name, CLASSES.get(name) as Dto] as const);
+
+/** Faults of rules that JSON Schema cannot say: addresses, zones, days of months, sizes, keys that must fit each other. */
+const BEYOND_SCHEMA =
+  /(^|\.)(webhookUrl|url|timezone|startsAt|endsAt|since|until|filters|schema)$|\.all\[\d+\]\.value$/;
+
+/** Every path of a value, its own included. */
+function pathsOf(value: Json, path: (string | number)[] = []): (string | number)[][] {
+  const inner =
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([key, one]) =>
+          pathsOf(one ?? null, [...path, Array.isArray(value) ? Number(key) : key]),
+        )
+      : [];
+  return [path, ...inner];
+}
+
+/** The body with another value at the path, or without it. */
+function changed(body: Json, path: readonly (string | number)[], value: Json): Json {
+  const copy = structuredClone(body);
+  const last = path.at(-1);
+  if (last === undefined) return value;
+  let at = copy as Record<string | number, Json>;
+  for (const key of path.slice(0, -1)) at = at[key] as Record<string | number, Json>;
+  if (value !== undefined) at[last] = value;
+  else if (Array.isArray(at)) at.splice(Number(last), 1);
+  else delete at[last];
+  return copy;
+}
+
+/** Every number that the description gives as a limit of a text, a list or a number. */
+const LIMITS = [
+  ...new Set(
+    [
+      ...JSON.stringify(document.components.schemas).matchAll(
+        /"(?:m(?:ax|in)(?:Length|Items|imum|Properties)|exclusiveM\w+)":(\d+)/g,
+      ),
+    ].map(([, digits]) => Number(digits)),
+  ),
+];
+const SIZES = [...new Set(LIMITS.flatMap((limit) => [limit - 1, limit, limit + 1]))];
+const LENGTHS = SIZES.filter((size) => size >= 0 && size < 3000);
+
+const anyJson = fc.oneof(
+  fc.constantFrom<Json>(null, undefined, true, '', ' ', '\t', 'x', 'volume', 'item', ID, 1.5, -1, {}, []),
+  fc.constantFrom<Json>(...SIZES),
+  fc.constantFrom(...LENGTHS).map((length): Json => 'x'.repeat(length)),
+  fc.constantFrom(...LENGTHS).map((length): Json => '\u{1f600}'.repeat(length)),
+  fc.constantFrom<Json>([null], [[]], [1], { unknown: 1 }, [{ unknown: 1 }], ['x', 'x', 'x']),
+  fc.jsonValue().map((value) => value as Json),
+);
+/** A list of so many copies of the elements that are there, where there is a list. */
+const aLength = fc.constantFrom(...LENGTHS.filter((length) => length < 600));
+
+const bodies = fc.constantFrom(...ROOTS).chain(([name, dto]) => {
+  const full = FULL[name] as Json;
+  const change = fc.tuple(
+    fc.constantFrom(...pathsOf(full).filter(({ length }) => length > 0)),
+    anyJson,
+    aLength,
+  );
+  return fc.array(change, { minLength: 1, maxLength: 2 }).map((changes) => {
+    const body = changes.reduce((at, [path, value, length]) => {
+      try {
+        const old = path.reduce((inner: unknown, key) => (inner as Record<string, unknown>)[key], at) as Json;
+        const isList = Array.isArray(old) && old.length > 0 && length % 2 === 0;
+        const list = isList ? Array.from({ length }, (_, n) => structuredClone(old[n % old.length])) : value;
+        return changed(at, path, list as Json);
+      } catch {
+        // The first change took away what the second was to change.
+        return at;
+      }
+    }, full);
+    return { name, dto, body };
+  });
+});
+
+describe('the schema of a request body', () => {
+  it.each(ROOTS)('and the rules of its class take a body with every key: %s', (name, dto) => {
+    expect(faultsOf(dto, FULL[name])).toEqual([]);
+    expect(described(name, FULL[name])).toBe(true);
+    const { properties } = document.components.schemas[name] as { properties: object };
+    expect(Object.keys(FULL[name] as object).sort()).toEqual(Object.keys(properties).sort());
+  });
+
+  it('takes each body that the rules take, and refuses each that they refuse for what a schema can say', () => {
+    let taken = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(bodies, ({ name, dto, body }) => {
+        const faults = faultsOf(dto, body);
+        if (faults.length === 0) {
+          taken += 1;
+          expect([body, described(name, body)]).toEqual([body, true]);
+        } else if (faults.some(({ path }) => !BEYOND_SCHEMA.test(path))) {
+          refused += 1;
+          expect([faults, described(name, body)]).toEqual([faults, false]);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    expect(taken).toBeGreaterThan(50);
+    expect(refused).toBeGreaterThan(500);
+  });
+
+  it.each(
+    BODIES.map((dto) => [dto.name, dto] as const).filter(
+      ([, dto]) => limitsOf(dto).length > 0 && 'properties' in schemaOf(dto),
+    ),
+  )('follows each limit of its class: %s', (_, dto) => {
+    for (const rule of limitsOf(dto)) {
+      const constraints = rule.constraints ?? [];
+      constraints.forEach((value, index) => {
+        if (value === undefined) return;
+        const before = JSON.stringify(schemaOf(dto));
+        constraints[index] =
+          typeof value === 'number' ? value + 1 : Array.isArray(value) ? [...value, 'another'] : /^another$/;
+        const after = JSON.stringify(schemaOf(dto));
+        constraints[index] = value;
+        expect([rule.propertyName, after === before]).toEqual([rule.propertyName, false]);
+        expect(JSON.stringify(schemaOf(dto))).toBe(before);
+      });
+    }
+  });
+
+  it('has an example on each route that the rules of its class take', () => {
+    const routes = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const examples = routes.flatMap(({ requestBody }) => {
+      const { schema, example } = requestBody?.content['application/json'] ?? {};
+      return schema === undefined || example === undefined ? [] : [{ name: nameIn(schema), example }];
+    });
+    expect(examples.length).toBeGreaterThan(10);
+    for (const { name, example } of examples) {
+      // A change is read over the keyword that there is.
+      const body = name === 'KeywordChange' ? { ...leastKeyword(), ...(example as object) } : example;
+      const dto = CLASSES.get(['QueryBody', 'KeywordChange'].includes(name) ? 'KeywordBody' : name);
+      if (!dto) throw new Error(`${name} has no class`);
+      expect(() => readBody(dto, body, 'any')).not.toThrow();
+    }
+  });
+
+  it('comes out of a class with keys, limits and null as JSON Schema 2020-12 writes them', () => {
+    class PartDto {
+      @IsInt() @Max(3) n!: number;
+    }
+    class WholeDto {
+      @IsString() @MaxLength(5) text!: string;
+      @Nullable() @IsIn(['a', 'b']) choice?: string | null;
+      @Optional() @Matches(/^\d+$/) digits?: string;
+      @Optional() @ListOf(() => PartDto, 1, 2) parts?: PartDto[];
+    }
+    expect(schemaOf(WholeDto)).toEqual({
+      type: 'object',
+      properties: {
+        text: { type: 'string', maxLength: 5 },
+        choice: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }] },
+        digits: { type: 'string', pattern: '^\\d+$' },
+        parts: { type: 'array', items: { $ref: '#/components/schemas/Part' }, minItems: 1, maxItems: 2 },
+      },
+      required: ['text'],
+      additionalProperties: false,
+    });
+  });
+});
+
+/** Rules of a class that are numbers, lists of values or patterns. */
+function limitsOf(dto: Dto): Rule[] {
+  const rules: Rule[] = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+  return rules.filter(
+    ({ constraints = [] }) =>
+      constraints.length > 0 &&
+      constraints.every(
+        (one) => ['number', 'undefined'].includes(typeof one) || Array.isArray(one) || one instanceof RegExp,
+      ),
+  );
+}
+
+function nameIn(schema: Schema): string {
+  const { $ref, anyOf } = schema as { $ref?: string; anyOf?: { $ref: string }[] };
+  return ($ref ?? anyOf?.[0]?.$ref ?? '').split('/').at(-1) ?? '';
+}

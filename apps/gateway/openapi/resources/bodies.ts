@@ -1,0 +1,92 @@
+import { AccountChangeDto } from '../../api/account/account-change.dto.js';
+import { ResendBodyDto } from '../../api/deliveries/resend-body.dto.js';
+import { EnableBodyDto } from '../../api/endpoints/enable-body.dto.js';
+import { AgentStepDto } from '../../api/keywords/agent-step.dto.js';
+import {
+  CriteriaDto,
+  GlobalCriteriaDto,
+  SearchDto,
+  SourceEntryDto,
+} from '../../api/keywords/criteria.dto.js';
+import {
+  KeywordBodyDto,
+  KeywordChannelDto,
+  MuteDto,
+  READ_ONLY_KEYS,
+  ScheduleDto,
+  VipDto,
+} from '../../api/keywords/keyword-body.dto.js';
+import {
+  ActionDto,
+  ClauseDto,
+  ConditionDto,
+  ItemConditionDto,
+  RuleDto,
+  WindowConditionDto,
+} from '../../api/keywords/rule.dto.js';
+import { TweetIdsDto } from '../../api/lookups/tweet-ids.dto.js';
+import { MentionChangeDto } from '../../api/mentions/mention-change.dto.js';
+import { ReplayBodyDto } from '../../api/replays/replay-body.dto.js';
+import { WatchBodyDto, WatchChangeDto } from '../../api/watches/watch-body.dto.js';
+import { WebhookTestBodyDto } from '../../api/webhooks/webhook-test-body.dto.js';
+import { bodySchemas } from '../body-schemas.js';
+import { nullable, told, type Schema } from '../schema.js';
+
+/** The classes of every request body, and those of their parts. */
+export const BODIES = [
+  KeywordBodyDto,
+  GlobalCriteriaDto,
+  CriteriaDto,
+  SourceEntryDto,
+  SearchDto,
+  AgentStepDto,
+  MuteDto,
+  VipDto,
+  KeywordChannelDto,
+  ScheduleDto,
+  RuleDto,
+  ConditionDto,
+  ItemConditionDto,
+  WindowConditionDto,
+  ClauseDto,
+  ActionDto,
+  WatchBodyDto,
+  WatchChangeDto,
+  MentionChangeDto,
+  AccountChangeDto,
+  ReplayBodyDto,
+  ResendBodyDto,
+  EnableBodyDto,
+  WebhookTestBodyDto,
+  TweetIdsDto,
+] as const;
+
+type Properties = Readonly<Record<string, Schema>>;
+
+const schemas = bodySchemas(BODIES);
+const keyword = schemas['KeywordBody'] as { properties: Properties; required: readonly string[] };
+const readOnly = Object.fromEntries(READ_ONLY_KEYS.map((key) => [key, told('Passed over', {})]));
+
+export const requestSchemas: Properties = {
+  ...schemas,
+  QueryBody: {
+    ...keyword,
+    description: 'camelCase alone. The read-only keys of a keyword that was read are passed over.',
+    properties: { ...keyword.properties, ...readOnly },
+  },
+  KeywordChange: {
+    ...keyword,
+    description:
+      'An absent key stays as it is, null clears it. The read-only keys of a keyword that was read are passed over.',
+    properties: {
+      ...Object.fromEntries(
+        Object.entries(keyword.properties).map(([key, schema]) => [
+          key,
+          keyword.required.includes(key) || 'anyOf' in schema ? schema : nullable(schema),
+        ]),
+      ),
+      ...readOnly,
+    },
+    required: [],
+  },
+};
