@@ -28,15 +28,19 @@ import { plot } from './soak/plot.js';
 import { trendOf, type Point } from './soak/trend.js';
 
 helpWanted(`
-Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--plot FILE.svg] [--samples FILE.csv] [--from FILE.csv]
+Usage: node dist/bench/soak.js [--minutes 30] [--load 10] [--run-in 0] [--run-in-load 40] [--plot FILE.svg]
+         [--samples FILE.csv] [--from FILE.csv]
 
 Starts the demo in a temporary directory, sends --load requests a second of fifteen kinds (reads, estimates, keywords made
 and purged, labels, webhook tests, refused bodies, bad keys; 0.001 for next to none) and samples the memory of each process
-every ten seconds. --plot draws it, --samples keeps it, --from reports on the samples of an earlier run.
+every ten seconds. Before that, --run-in minutes at --run-in-load requests a second fill what fills once (nats-server keeps the
+block that it writes of each stream in memory, up to 8 MiB); their samples have negative minutes. --plot draws it, --samples keeps it, --from reports on the samples of an earlier run.
 `);
 
 const MINUTES = numberOption('minutes', 30);
 const PER_SECOND = numberOption('load', 10);
+const RUN_IN_MINUTES = numberOption('run-in', 0);
+const RUN_IN_PER_SECOND = numberOption('run-in-load', 40);
 const PLOT = textOption('plot');
 const SAMPLES = textOption('samples');
 const EARLIER = textOption('from');
@@ -60,19 +64,13 @@ await runBench(async (cleanup) => {
 async function soak(series: Series, cleanup: Cleanup): Promise<void> {
   const directory = temporaryDirectory(cleanup);
   const demo = await startDemo(directory, cleanup);
-  const load = new Load(demo.target, PER_SECOND);
-  cleanup.add(() => load.stop());
   if (SAMPLES) writeFileSync(SAMPLES, `minute,program,${MEASURES.join(',')}\n`);
-  load.start();
-  const began = performance.now();
-  for (let n = 1; performance.now() - began < MINUTES * 60_000; n += 1) {
-    await wait(Math.max(0, n * SAMPLE_MS - (performance.now() - began)));
-    if (demo.child.exitCode !== null || demo.child.signalCode !== null)
-      throw new Error(`the demo has ended:\n${lastLines(demo.log)}`);
-    await sample(series, demo.child.pid ?? 0, demo.target.url, (performance.now() - began) / 60_000);
-    if (n % 6 === 0) say(`${n / 6} of ${MINUTES} minutes, load ${loadAverage()}`);
+  if (RUN_IN_MINUTES > 0) {
+    const runIn = new Load(demo.target, RUN_IN_PER_SECOND);
+    await underLoad(runIn, demo, series, -RUN_IN_MINUTES, RUN_IN_MINUTES, cleanup);
   }
-  await load.stop();
+  const load = new Load(demo.target, PER_SECOND);
+  await underLoad(load, demo, series, 0, MINUTES, cleanup);
   table(
     ['requests', 'sent', 'wrongly answered'],
     [...load.told].map(([name, { sent, wrong }]) => [
@@ -87,6 +85,29 @@ async function soak(series: Series, cleanup: Cleanup): Promise<void> {
     .split('\n')
     .filter((line) => line.startsWith('{'));
   console.log(`${logged.length} lines of the level warn or above in the log\n`);
+}
+
+/** Samples the demo for some minutes while the load runs. @param firstMinute what the samples begin to count from */
+async function underLoad(
+  load: Load,
+  demo: Demo,
+  series: Series,
+  firstMinute: number,
+  minutes: number,
+  cleanup: Cleanup,
+): Promise<void> {
+  cleanup.add(() => load.stop());
+  load.start();
+  const began = performance.now();
+  for (let n = 1; performance.now() - began < minutes * 60_000; n += 1) {
+    await wait(Math.max(0, n * SAMPLE_MS - (performance.now() - began)));
+    if (demo.child.exitCode !== null || demo.child.signalCode !== null)
+      throw new Error(`the demo has ended:\n${lastLines(demo.log)}`);
+    const minute = firstMinute + (performance.now() - began) / 60_000;
+    await sample(series, demo.child.pid ?? 0, demo.target.url, minute);
+    if (n % 6 === 0) say(`minute ${firstMinute + n / 6} of ${MINUTES}, load ${loadAverage()}`);
+  }
+  await load.stop();
 }
 
 interface Demo {
@@ -201,15 +222,27 @@ function mainLine({ rss, pss }: { rss: Point[]; pss: Point[] }): Point[] {
   return pss.length > 0 ? pss : rss;
 }
 
-function report(series: Series): void {
+/** What begins after the run-in, which has negative minutes. */
+function withoutRunIn(series: Series): Series {
+  const measured = (points: readonly Point[]) => points.filter(({ minute }) => minute >= 0);
+  return new Map(
+    [...series].map(([name, { rss, pss, anonymous }]) => [
+      name,
+      { rss: measured(rss), pss: measured(pss), anonymous: measured(anonymous) },
+    ]),
+  );
+}
+
+function report(all: Series): void {
+  const series = withoutRunIn(all);
   const minutes = Math.max(...[...series.values()].flatMap(({ rss }) => rss.at(-1)?.minute ?? 0));
-  const all = [...series].map(([name, lines]) => {
+  const trends = [...series].map(([name, lines]) => {
     const [main, anonymous] = [trendOf(mainLine(lines), minutes), trendOf(lines.anonymous, minutes)];
     return { name, main, anonymous };
   });
   table(
     ['MiB', 'warm-up', 'baseline', 'last', 'last / baseline', 'MiB/h', 'anonymous, last', 'anonymous, MiB/h'],
-    all.map(({ name, main, anonymous }) => [
+    trends.map(({ name, main, anonymous }) => [
       name,
       main.warmUp.toFixed(0),
       main.baseline.toFixed(0),
@@ -220,7 +253,7 @@ function report(series: Series): void {
       anonymous.slopePerHour.toFixed(1),
     ]),
   );
-  for (const { name, main } of all)
+  for (const { name, main } of trends)
     target(`${name}, last / baseline`, main.last / main.baseline, MOST_GROWTH, 'at most');
   if (PLOT)
     writeFileSync(
