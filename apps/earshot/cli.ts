@@ -125,7 +125,7 @@ keys
       database.query(
         `SELECT key_id AS "keyId", name, scope, created_at AS "createdAt", expires_at AS "expiresAt",
            revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"
-         FROM api_keys WHERE account_id = $1 ORDER BY created_at`,
+         FROM api_keys LEFT JOIN api_key_uses USING (key_id) WHERE account_id = $1 ORDER BY created_at`,
         [account],
       ),
     );

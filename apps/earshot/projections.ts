@@ -45,7 +45,7 @@ export function addProjectionCommands(program: Command): void {
 
 function rebuildables(): Rebuildable[] {
   return [
-    inPostgres(accountsProjection, 'accounts, api_keys (when a key was last used is forgotten)'),
+    inPostgres(accountsProjection, 'accounts, api_keys'),
     inPostgres(keywordsProjection, 'keywords, watches, quoted_periods'),
     inPostgres(
       scheduleProjection((source) => lanesOf(source)),

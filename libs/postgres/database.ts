@@ -12,6 +12,7 @@ import { Signatures1763840000000 } from './migrations/1763840000000-signatures.j
 import { Targets1763850000000 } from './migrations/1763850000000-targets.js';
 import { AccountSettings1763860000000 } from './migrations/1763860000000-account-settings.js';
 import { Labels1763870000000 } from './migrations/1763870000000-labels.js';
+import { KeyUses1763880000000 } from './migrations/1763880000000-key-uses.js';
 import { pgDriver } from './telling-pool.js';
 
 /** A service's connections to Postgres. */
@@ -77,6 +78,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Targets1763850000000,
       AccountSettings1763860000000,
       Labels1763870000000,
+      KeyUses1763880000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

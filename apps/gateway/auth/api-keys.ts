@@ -70,13 +70,18 @@ export class ApiKeys {
 
   private async load(hash: Buffer): Promise<Known | undefined> {
     // The use of a key is noted once for each time that it is loaded: often enough to see whether it is in use.
-    const [rows]: [Row[]] = await this.database.query(
-      `UPDATE api_keys k SET last_used_at = now() FROM accounts a
-       WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND a.account_id = k.account_id
-       RETURNING k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at`,
+    const [row] = await this.database.query<Row[]>(
+      `WITH found AS (
+         SELECT k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at
+         FROM api_keys k JOIN accounts a USING (account_id)
+         WHERE k.key_hash = $1 AND k.revoked_at IS NULL
+       ), used AS (
+         INSERT INTO api_key_uses (key_id, last_used_at) SELECT key_id, now() FROM found
+         ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at
+       )
+       SELECT * FROM found`,
       [hash],
     );
-    const row = rows[0];
     return (
       row && {
         hash: row.key_hash,
