@@ -1,6 +1,28 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** Which folder writes which table of Postgres; the others may read it. */
+const TABLES = {
+  'apps/billing': ['accounts', 'api_keys', 'credit_balances', 'credit_movements', 'credit_usage'],
+  'apps/gateway': ['api_key_uses', 'idempotency_records', 'request_quotas'],
+  'apps/keywords': ['keywords', 'watches', 'purged_keywords', 'quoted_periods'],
+  'apps/polling': ['watch_schedule', 'upstream_searches', 'seen_items', 'lanes', 'polling_replicas'],
+  'apps/delivery': ['pending_deliveries', 'webhook_endpoints', 'webhook_tests', 'replays'],
+  'apps/analysis': ['mention_labels'],
+  'libs/credits': ['credit_holds'],
+  'libs/platform': ['installation'],
+  'libs/projections': ['projection_positions'],
+};
+
+/** Refuses a statement that writes one of these tables. */
+function noWritesOf(tables) {
+  const statement = `/(INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|MERGE INTO)\\s+(${tables.join('|')})\\b/`;
+  const message =
+    'This table belongs to another folder (TABLES in eslint.config.js): ask its owner by a fact or a command.';
+  const selectors = [`TemplateElement[value.raw=${statement}]`, `Literal[value=${statement}]`];
+  return { 'no-restricted-syntax': ['error', ...selectors.map((selector) => ({ selector, message }))] };
+}
+
 export default tseslint.config(
   { ignores: ['dist/', 'dist-test/', 'node_modules/', 'libs/contracts/gen/', '.data/'] },
   js.configs.recommended,
@@ -24,6 +46,15 @@ export default tseslint.config(
       ],
     },
   },
+  // Specs set their scenes; migrations and tools of the operator belong to nobody.
+  ...['apps/earshot', 'apps/simulator', ...Object.keys(TABLES), 'libs'].map((folder) => ({
+    files: [`${folder}/**/*.ts`],
+    ignores: [
+      ...['**/*.spec.ts', '**/*-under-test.ts', 'libs/testing/**', 'libs/postgres/migrations/**'],
+      ...(folder === 'libs' ? Object.keys(TABLES).map((owner) => `${owner}/**`) : []),
+    ],
+    rules: noWritesOf(Object.entries(TABLES).flatMap(([owner, tables]) => (owner === folder ? [] : tables))),
+  })),
   { files: ['**/*.cjs'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   {
     files: ['**/*.{js,mjs,cjs}'],

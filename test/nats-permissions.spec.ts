@@ -86,9 +86,14 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
     expect((await api.get('/v1/x/users/nobody')).status).not.toBe(503);
     expect((await api.delete(`/v1/keywords/${keyword.id}?purge=true`)).status).toBe(204);
     const bus = await connectBus(urlOf('cli'), 'cli', createLogger('spec', 'silent'));
-    await until('the stream is erased', async () => {
-      const { state } = await bus.jsm.streams.info('KEYWORDS');
-      return state.messages === 0;
+    for (const stream of ['KEYWORDS', 'CHECKS', 'EVENTS', 'LABELS', 'ATTEMPTS'])
+      await until(`${stream} is erased`, async () => {
+        const { state } = await bus.jsm.streams.info(stream);
+        return state.messages === 0;
+      });
+    await until('the gateway has followed the purge', async () => {
+      const { delivered } = await bus.jsm.consumers.info('PURGES', 'gateway-purge');
+      return delivered.stream_seq > 0;
     });
     await bus.close();
     for (const { name, output } of programs)

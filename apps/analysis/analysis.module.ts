@@ -49,7 +49,7 @@ export function analysisService(): ServiceDefinition {
             attemptActivitySink(clickhouse),
             attemptsSink(clickhouse),
             disabledEndpoints(store, database, clickhouse),
-            analysisPurge(clickhouse),
+            analysisPurge(clickhouse, database, store),
           ],
           commands: labels.commands(),
           loops: [],

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import type { EventStore } from '#event-store';
 import { createOutboundHttp } from '#http-out';
-import { DATABASE, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
+import { DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
 import { durableOf } from '#projections';
 import type { PollingConfig } from './config.js';
@@ -30,9 +31,9 @@ export function pollingService(config: PollingConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [DATABASE, PollingLoop],
-        list: (database: Database, polling: PollingLoop) => ({
-          durables: [durableOf(scheduleProjection(config.lanesOf), database), pollingPurge(database)],
+        inject: [DATABASE, STORE, PollingLoop],
+        list: (database: Database, store: EventStore, polling: PollingLoop) => ({
+          durables: [durableOf(scheduleProjection(config.lanesOf), database), pollingPurge(database, store)],
           commands: [],
           loops: [polling],
         }),

@@ -81,6 +81,21 @@ export async function positionsOf(
   return new Map(rows.map(({ subject, seq }) => [subject, seq]));
 }
 
+/**
+ * Forgets how far the projection has followed these subjects: their messages were purged.
+ * @param subjects `*` is any id
+ */
+export async function forgetPositions(
+  tx: Tx,
+  projection: Pick<Projection, 'name'>,
+  subjects: readonly string[],
+): Promise<void> {
+  await tx.query('DELETE FROM projection_positions WHERE projection = $1 AND subject LIKE ANY($2)', [
+    projection.name,
+    subjects.map((subject) => subject.replaceAll('*', '%')),
+  ]);
+}
+
 /** The durable consumer that feeds a projection: one transaction for a batch. */
 export function durableOf(projection: Projection, database: Database, batchSize = 200): Durable {
   return {

@@ -2,13 +2,26 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { PurgeSchema } from '#contracts';
 import { TupleParam } from '@clickhouse/client';
 import { selectRows, type ClickHouseClient } from '#clickhouse';
-import { purgeDurable, type Durable } from '#messaging';
+import type { EventStore } from '#event-store';
+import { purgeDurable, subjectOf, type Durable } from '#messaging';
+import type { Database } from '#postgres';
+import { forgetPositions } from '#projections';
+import { labelsProjection } from '../projections/labels.projection.js';
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
-/** Deletes a purged keyword from ClickHouse. `SYNC` mutations: when it returns, no read sees a row any more. */
-export function analysisPurge(clickhouse: ClickHouseClient): Durable {
+/**
+ * Deletes a purged keyword's events and labels, and its rows in ClickHouse. `SYNC` mutations: when it returns, no read
+ * sees a row any more.
+ */
+export function analysisPurge(clickhouse: ClickHouseClient, database: Database, store: EventStore): Durable {
   return purgeDurable('analysis', async (data) => {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
+    for (const id of [...watchIds, keywordId])
+      await store.erase('EVENTS', subjectOf('EVENTS', accountId, id));
+    const labels = subjectOf('LABELS', accountId, keywordId, '*');
+    await store.erase('LABELS', labels);
+    await database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);
+    await forgetPositions(database.manager, labelsProjection, [labels]);
     const days = await observedDays(clickhouse, accountId, keywordId);
     const own = 'account_id = {accountId: UUID}';
     for (const table of ['mentions', 'activity', 'attempts', 'answers', 'listing_observations'])

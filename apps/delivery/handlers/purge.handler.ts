@@ -3,9 +3,11 @@ import { PurgeSchema } from '#contracts';
 import type { EventStore } from '#event-store';
 import { purgeDurable, subjectOf, type Durable } from '#messaging';
 import { transactionWithoutLimit, type Database, type Tx } from '#postgres';
+import { forgetPositions } from '#projections';
+import { replaysProjection } from '../projections/replays.projection.js';
 import { purgeReplays, replaysOf } from '../replays/replay-progress.js';
 
-/** Ends the replays of a purged keyword, and deletes what waits to be delivered and what is known of its endpoints. */
+/** Ends the replays of a purged keyword, and deletes its attempts, what waits to be delivered, and its endpoints. */
 export function deliveryPurge(database: Database, store: EventStore): Durable {
   return purgeDurable('delivery', async (data) => {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
@@ -14,7 +16,9 @@ export function deliveryPurge(database: Database, store: EventStore): Durable {
     await purgeReplays(database.manager, replayIds);
     const subjects = replayIds.map((id) => subjectOf('REPLAYS', accountId, id));
     for (const subject of subjects) await store.erase('REPLAYS', subject);
-    await database.query('DELETE FROM projection_positions WHERE subject = ANY($1)', [subjects]);
+    await forgetPositions(database.manager, replaysProjection, subjects);
+    for (const id of [...watchIds, keywordId])
+      await store.erase('ATTEMPTS', subjectOf('ATTEMPTS', accountId, id));
     await transactionWithoutLimit(database, async (tx) => {
       await tx.query('DELETE FROM pending_deliveries WHERE watch_id = ANY($1)', [[...watchIds, keywordId]]);
       await forgetEndpoints(tx, accountId);

@@ -132,6 +132,22 @@ export class IdempotencyRecords {
     );
   }
 
+  /**
+   * Forgets what was answered about a purged keyword. The answers that name it become 404, and their keys stay used. An
+   * estimate does not name it: every estimate of the account is deleted, and is made again when it is asked for again.
+   */
+  async forgetKeyword(accountId: string, keywordId: string): Promise<void> {
+    await this.database.query(
+      `UPDATE idempotency_records SET status = 404, body = $3
+       WHERE account_id = $1 AND strpos(body, $2) > 0`,
+      [accountId, keywordId, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
+    );
+    await this.database.query(
+      `DELETE FROM idempotency_records WHERE account_id = $1 AND strpos(body, '"estimateToken"') > 0`,
+      [accountId],
+    );
+  }
+
   /** Deletes some of what has expired. @returns whether there may be more */
   async sweep(now: number): Promise<boolean> {
     const [, deleted]: [unknown, number] = await this.database.query(

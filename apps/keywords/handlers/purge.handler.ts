@@ -5,8 +5,10 @@ import type { EventStore } from '#event-store';
 import { purgeDurable, subjectOf, type Bus, type Durable } from '#messaging';
 import { BUS, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
+import { forgetPositions } from '#projections';
+import { keywordsProjection } from '../projections/keywords.projection.js';
 
-/** Deletes a purged keyword from the streams and from the tables of this service. */
+/** Deletes the decisions about a purged keyword, its rows, and what of it was set aside. Each service deletes its own. */
 @Injectable()
 export class PurgeHandler {
   constructor(
@@ -18,38 +20,13 @@ export class PurgeHandler {
   durable(): Durable {
     return purgeDurable('keywords', async (data) => {
       const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
-      for (const id of [...watchIds, keywordId])
-        for (const stream of ['CHECKS', 'EVENTS', 'ATTEMPTS'] as const)
-          await this.store.erase(stream, subjectOf(stream, accountId, id));
-      await this.store.erase('LABELS', subjectOf('LABELS', accountId, keywordId, '*'));
       await this.eraseParked([keywordId, ...watchIds]);
       const subject = subjectOf('KEYWORDS', accountId, keywordId);
       await this.store.erase('KEYWORDS', subject);
       await this.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
-      await this.database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);
-      await this.database.query(`DELETE FROM projection_positions WHERE subject = $1 OR subject LIKE $2`, [
-        subject,
-        `${subjectOf('LABELS', accountId, keywordId)}.%`,
-      ]);
+      await forgetPositions(this.database.manager, keywordsProjection, [subject]);
       await this.database.query(`DELETE FROM purged_keywords WHERE purged_at < now() - interval '7 days'`);
-      await this.forgetAnswers(accountId, keywordId);
     });
-  }
-
-  /**
-   * What was answered under an Idempotency-Key when it was made holds all that it was; the key stays used up. Its
-   * estimate does not name it: every estimate of the account is forgotten, which is made anew when it is asked for.
-   */
-  private async forgetAnswers(accountId: string, keywordId: string): Promise<void> {
-    await this.database.query(
-      `UPDATE idempotency_records SET status = 404, body = $3
-       WHERE account_id = $1 AND strpos(body, $2) > 0`,
-      [accountId, keywordId, JSON.stringify({ error: 'keyword not found', code: 'NOT_FOUND' })],
-    );
-    await this.database.query(
-      `DELETE FROM idempotency_records WHERE account_id = $1 AND strpos(body, '"estimateToken"') > 0`,
-      [accountId],
-    );
   }
 
   /** Parked copies are few, and named by the subject that they came from. */

@@ -11,10 +11,13 @@ import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
 import { lockSearches } from '../due/due-work.js';
 
+/** The projection below, by which others of this service ask how far it is. */
+export const SCHEDULE = { name: 'schedule-v1' };
+
 /** Keeps the due work (`watch_schedule`, `upstream_searches`) up to date with KEYWORDS. */
 export function scheduleProjection(lanesOf: (source: string) => number): Projection {
   return {
-    name: 'schedule-v1',
+    ...SCHEDULE,
     stream: 'KEYWORDS',
     tables: ['watch_schedule', 'upstream_searches'],
     async apply(tx, message) {
