@@ -17,6 +17,9 @@ const GO_MEMORY_LIMIT = '512MiB';
 /** Percent of live memory after which Go collects garbage again (100 by default): what lives is small here, garbage need not double it. */
 const GO_GARBAGE_PERCENT = '25';
 
+/** nats-server waits 2 s by default; a program that starts on a busy machine takes longer. */
+const AUTHENTICATED_WITHIN_S = 15;
+
 /** Starts a NATS server with JetStream on the loopback address; its store is `<dataDir>/nats`. */
 export async function startNats(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
   const { dataDir } = host;
@@ -110,7 +113,7 @@ function natsConfig(
   const lines = [
     `host: "127.0.0.1"`,
     `port: ${port}`,
-    `authorization { user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`,
+    `authorization { timeout: ${AUTHENTICATED_WITHIN_S}, user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`,
     `jetstream {`,
     `  store_dir: ${JSON.stringify(storeDir)}`,
     // Servers before 2.10 cannot: there, a power cut may lose the last moments (a crash of the process does not).
