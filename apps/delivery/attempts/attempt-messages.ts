@@ -1,11 +1,12 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { AttemptSchema, type Attempt } from '#contracts';
+import { AttemptSchema } from '#contracts';
 import type { Unstored } from '#event-store';
 import { displayUrl } from '#http-out';
 import { derivedId, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Addressed, AttemptResult } from './delivery.js';
 import type { DisabledEndpoint } from './endpoints.js';
+import { groupAttempts, writeAttempt, type WrittenAttempt } from '../wire/attempt.writer.js';
 
 /** An attempt and what follows it. */
 export interface Recorded<D extends Addressed = AttemptResult['delivery']> extends Omit<
@@ -20,6 +21,13 @@ export interface Recorded<D extends Addressed = AttemptResult['delivery']> exten
 /** Attempts in one message at most: a batch of a reader stays small, and so does a message of long addresses. */
 const MOST_IN_MESSAGE = 50;
 
+/** Attempts that one message will hold. */
+interface Group {
+  subject: string;
+  ids: string[];
+  written: Buffer[];
+}
+
 /**
  * The records of attempts, those of one watch together.
  * @param numberOf from 1; 0 for an attempt that was not made
@@ -28,37 +36,50 @@ export function attemptMessages<D extends Addressed>(
   recorded: readonly Recorded<D>[],
   numberOf: (delivery: D) => number,
 ): Unstored[] {
-  const open = new Map<string, Attempt[]>();
-  const groups: Attempt[][] = [];
+  const groups: Group[] = [];
+  const open = new Map<string, Group>();
+  const shownEndpoints = new Map<string, string>();
   for (const one of recorded) {
-    const { accountId, watchId } = one.delivery;
+    const { accountId, watchId, endpoint } = one.delivery;
     const subject = subjectOf('ATTEMPTS', accountId, watchId);
     let group = open.get(subject);
-    if (!group || group.length === MOST_IN_MESSAGE) {
-      group = [];
+    if (!group || group.ids.length === MOST_IN_MESSAGE) {
+      group = { subject, ids: [], written: [] };
       open.set(subject, group);
       groups.push(group);
     }
-    group.push(attemptOf(one, numberOf(one.delivery)));
+    const shown = shownEndpoints.get(endpoint) ?? displayUrl(endpoint);
+    shownEndpoints.set(endpoint, shown);
+    const attempt = attemptOf(one, numberOf(one.delivery), shown);
+    group.ids.push(attempt.attemptId);
+    group.written.push(writeAttempt(attempt));
   }
-  return groups.map(stored);
+  return groups.map(messageOf);
+}
+
+/** The message id is derived from what the message holds, so that a repeated publish is stored once. */
+function messageOf({ subject, ids, written }: Group): Unstored {
+  const [id, attempt] = [ids[0], written[0]];
+  if (ids.length === 1 && id !== undefined && attempt) return { subject, data: attempt, msgId: id };
+  return { subject, data: groupAttempts(written), msgId: derivedId('attempts', ...ids) };
 }
 
 function attemptOf(
   { delivery, at, durationMs, statusCode, delivered, message, nextAt }: Recorded<Addressed>,
   number: number,
-): Attempt {
-  const { eventId, target, accountId, watchId, keywordId, source, endpoint, firstAt } = delivery;
+  endpoint: string,
+): WrittenAttempt {
+  const { eventId, target, accountId, watchId, keywordId, source, firstAt } = delivery;
   // Every field in one literal: this is made for each delivery, and objects put together from others cost several times
   // as much.
-  return create(AttemptSchema, {
+  return {
     attemptId: derivedId('attempt', eventId, target.id, String(number), String(at)),
     accountId,
     watchId,
     keywordId,
     source,
     eventId,
-    endpoint: displayUrl(endpoint),
+    endpoint,
     number,
     at: isoOf(at),
     durationMs,
@@ -69,7 +90,7 @@ function attemptOf(
     targetKind: target.kind,
     targetId: target.id,
     firstAt: number === 1 ? '' : isoOf(firstAt),
-  });
+  };
 }
 
 /** The record that an endpoint was disabled. */
@@ -91,17 +112,9 @@ export function disabledMessage({ last, reason, failures }: DisabledEndpoint): U
     targetId: target.id,
     endpointDisabled: { url: endpoint, reason, failures, lastStatusCode: statusCode },
   });
-  return stored([attempt]);
-}
-
-/** The message id is derived from what the message holds, so that a repeated publish is stored once. */
-function stored(group: Attempt[]): Unstored {
-  const [first] = group;
-  if (!first) throw new Error('a message of ATTEMPTS holds at least one attempt');
-  const isAlone = group.length === 1;
   return {
-    subject: subjectOf('ATTEMPTS', first.accountId, first.watchId),
-    data: toBinary(AttemptSchema, isAlone ? first : create(AttemptSchema, { attempts: group })),
-    msgId: isAlone ? first.attemptId : derivedId('attempts', ...group.map(({ attemptId }) => attemptId)),
+    subject: subjectOf('ATTEMPTS', accountId, watchId),
+    data: toBinary(AttemptSchema, attempt),
+    msgId: attempt.attemptId,
   };
 }

@@ -1,6 +1,4 @@
-import { fromBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
-import { PushedEventSchema, type PushedEvent } from '#contracts';
 import { within } from '#kernel';
 import { done, type Durable, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
@@ -12,6 +10,7 @@ import type { AttemptResult, Delivery, GivenUp } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { savePending } from '../attempts/pending-deliveries.js';
 import { Targets } from '../attempts/targets.js';
+import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
 /** A batch waits so long for its attempts to begin; what has not begun then goes to the retry lane. */
 const BATCH_PATIENCE_MS = 1000;
@@ -19,9 +18,6 @@ const BATCH_PATIENCE_MS = 1000;
 const LOOK_MS = 50;
 /** An attempt under way is over by then: only a crash leaves its row to the retry lane. */
 const UNDER_WAY_MS = 15_000;
-
-/** Most of an event's fields are not delivery's: they are passed over, not kept. */
-const READ = { readUnknownFields: false };
 
 /** The first attempt of each event, straight from the stream. What cannot be done at once goes to the retry lane. */
 @Injectable()
@@ -53,14 +49,12 @@ export class EventsHandler {
   }
 
   private async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
-    const events = batch
-      .map(({ data }) => fromBinary(PushedEventSchema, data, READ))
-      .filter(({ push }) => push);
+    const events = batch.map(({ data }) => readPushedEvent(data)).filter(({ push }) => push);
     if (events.length > 0) await this.deliver(await this.deliveriesOf(events));
     return batch.map(() => done);
   }
 
-  private async deliveriesOf(events: readonly PushedEvent[]): Promise<Delivery[]> {
+  private async deliveriesOf(events: readonly ReadEvent[]): Promise<Delivery[]> {
     const webhooks = await this.targets.webhooksOf(events.map((event) => event.watchId));
     const now = Date.now();
     const deliveries: Delivery[] = [];

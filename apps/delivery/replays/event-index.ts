@@ -1,12 +1,11 @@
-import { fromBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { NO_ID, selectRows, type ClickHouseClient } from '#clickhouse';
-import { PushedEventSchema, type PushedEvent } from '#contracts';
 import type { EventStore } from '#event-store';
 import type { Bus } from '#messaging';
 import { BUS, CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
+import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
 /** Where an event is in the order of a replay: time as ClickHouse writes it, then id. */
 export interface Position {
@@ -109,11 +108,11 @@ export class EventIndex {
   }
 
   /** The event as EVENTS holds it; undefined when the message is gone, or is another one than the index names. */
-  async read({ seq, id }: IndexedEvent): Promise<PushedEvent | undefined> {
+  async read({ seq, id }: IndexedEvent): Promise<ReadEvent | undefined> {
     if (seq === 0) return undefined;
     const stored = await this.store.at('EVENTS', seq);
     if (!stored) return undefined;
-    const event = fromBinary(PushedEventSchema, stored.data, { readUnknownFields: false });
+    const event = readPushedEvent(stored.data);
     return event.eventId === id ? event : undefined;
   }
 

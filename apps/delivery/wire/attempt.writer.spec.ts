@@ -1,0 +1,100 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import fc from 'fast-check';
+import { AttemptSchema, attemptsIn } from '#contracts';
+import { groupAttempts, writeAttempt, type WrittenAttempt } from './attempt.writer.js';
+
+const text = fc.oneof(
+  fc.constant(''),
+  fc.uuid(),
+  fc.string({ unit: 'grapheme', maxLength: 80 }),
+  fc.constantFrom('é'.repeat(42), 'a'.repeat(43), '😀'.repeat(5000)),
+);
+const int32 = fc.oneof(fc.constant(0), fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }));
+const attempts: fc.Arbitrary<WrittenAttempt> = fc.record({
+  attemptId: text,
+  accountId: text,
+  watchId: text,
+  keywordId: text,
+  source: text,
+  eventId: text,
+  endpoint: text,
+  number: int32,
+  at: text,
+  durationMs: int32,
+  statusCode: int32,
+  delivered: fc.boolean(),
+  message: text,
+  nextAttemptAt: text,
+  targetKind: text,
+  targetId: text,
+  firstAt: text,
+});
+
+describe('writing attempts', () => {
+  it('gives the bytes that the generated writer gives', () => {
+    fc.assert(
+      fc.property(attempts, (attempt) => {
+        const generated = toBinary(AttemptSchema, create(AttemptSchema, attempt));
+        expect(Buffer.compare(writeAttempt(attempt), generated)).toBe(0);
+      }),
+    );
+  });
+
+  it('gives bytes from which the generated reader reads the attempt', () => {
+    fc.assert(
+      fc.property(attempts, (attempt) => {
+        expect(fromBinary(AttemptSchema, writeAttempt(attempt))).toEqual(create(AttemptSchema, attempt));
+      }),
+    );
+  });
+
+  it('groups attempts as the generated writer does, and every one of them is read back', () => {
+    fc.assert(
+      fc.property(fc.array(attempts, { minLength: 1, maxLength: 5 }), (group) => {
+        const written = groupAttempts(group.map(writeAttempt));
+        const made = group.map((attempt) => create(AttemptSchema, attempt));
+        expect(
+          Buffer.compare(written, toBinary(AttemptSchema, create(AttemptSchema, { attempts: made }))),
+        ).toBe(0);
+        expect(attemptsIn(written)).toEqual(made);
+      }),
+    );
+  });
+
+  it('keeps what was written before when the next attempt is written', () => {
+    const one = { ...emptyAttempt(), message: 'one' };
+    const first = writeAttempt(one);
+    writeAttempt({ ...emptyAttempt(), message: 'two' });
+    expect(fromBinary(AttemptSchema, first).message).toBe('one');
+  });
+
+  it('writes every field of an attempt but those of a disabled endpoint and of a group', () => {
+    const written = Object.keys(emptyAttempt());
+    const others = ['endpointDisabled', 'attempts'];
+    expect([...written, ...others].sort()).toEqual(
+      AttemptSchema.fields.map(({ localName }) => localName).sort(),
+    );
+  });
+});
+
+function emptyAttempt(): WrittenAttempt {
+  return {
+    attemptId: '',
+    accountId: '',
+    watchId: '',
+    keywordId: '',
+    source: '',
+    eventId: '',
+    endpoint: '',
+    number: 0,
+    at: '',
+    durationMs: 0,
+    statusCode: 0,
+    delivered: false,
+    message: '',
+    nextAttemptAt: '',
+    targetKind: '',
+    targetId: '',
+    firstAt: '',
+  };
+}

@@ -1,0 +1,150 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import fc from 'fast-check';
+import { EventSchema, PushedEventSchema } from '#contracts';
+import { readPushedEvent } from './pushed-event.reader.js';
+
+/** What the generated reader reads, without what only it adds. */
+function generated(data: Uint8Array) {
+  const { eventId, accountId, watchId, keywordId, source, type, envelope, push } = fromBinary(
+    PushedEventSchema,
+    data,
+    { readUnknownFields: false },
+  );
+  return { eventId, accountId, watchId, keywordId, source, type, envelope, push };
+}
+
+const plain = (event: ReturnType<typeof generated>) => ({ ...event, envelope: [...event.envelope] });
+
+type Field = (writer: BinaryWriter) => unknown;
+
+const text = fc.string({ unit: 'grapheme', maxLength: 200 });
+const known: fc.Arbitrary<Field> = fc.oneof(
+  fc.tuple(fc.constantFrom(1, 2, 3, 4, 6, 7), text).map<Field>(
+    ([no, value]) =>
+      (writer) =>
+        writer.tag(no, WireType.LengthDelimited).string(value),
+  ),
+  fc
+    .uint8Array({ maxLength: 300 })
+    .map<Field>((value) => (writer) => writer.tag(9, WireType.LengthDelimited).bytes(value)),
+  fc
+    .constantFrom(0n, 1n, 128n, 1n << 40n)
+    .map<Field>((value) => (writer) => writer.tag(10, WireType.Varint).uint64(value)),
+);
+const unknownNumber = fc.oneof(fc.constantFrom(5, 8), fc.integer({ min: 11, max: 2 ** 29 - 1 }));
+const unknown: fc.Arbitrary<Field> = fc.oneof(
+  fc.tuple(unknownNumber, fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })).map<Field>(
+    ([no, value]) =>
+      (writer) =>
+        writer.tag(no, WireType.Varint).uint64(value),
+  ),
+  unknownNumber.map<Field>((no) => (writer) => writer.tag(no, WireType.Bit64).fixed64(7n)),
+  unknownNumber.map<Field>((no) => (writer) => writer.tag(no, WireType.Bit32).fixed32(7)),
+  fc.tuple(unknownNumber, fc.uint8Array()).map<Field>(
+    ([no, value]) =>
+      (writer) =>
+        writer.tag(no, WireType.LengthDelimited).bytes(value),
+  ),
+  fc.tuple(unknownNumber, unknownNumber, text).map<Field>(
+    ([no, inner, value]) =>
+      (writer) =>
+        writer
+          .tag(no, WireType.StartGroup)
+          .tag(inner, WireType.LengthDelimited)
+          .string(value)
+          .tag(no, WireType.EndGroup),
+  ),
+);
+/** Fields in any order, any of them several times, among others that delivery does not know. */
+const messages = fc.array(fc.oneof(known, unknown), { maxLength: 20 }).map((fields) => {
+  const writer = new BinaryWriter();
+  for (const write of fields) write(writer);
+  return writer.finish();
+});
+
+describe('reading what delivery needs of an event', () => {
+  it('gives what the generated reader gives, whatever the order, repetitions and unknown fields', () => {
+    fc.assert(
+      fc.property(messages, (data) => {
+        expect(plain(readPushedEvent(data))).toEqual(plain(generated(data)));
+      }),
+    );
+  });
+
+  it('takes the last of several values of one field', () => {
+    const data = new BinaryWriter()
+      .tag(1, WireType.LengthDelimited)
+      .string('first')
+      .tag(10, WireType.Varint)
+      .bool(true)
+      .tag(1, WireType.LengthDelimited)
+      .string('last')
+      .tag(10, WireType.Varint)
+      .bool(false)
+      .finish();
+    expect(readPushedEvent(data)).toMatchObject({ eventId: 'last', push: false });
+  });
+
+  it('refuses bytes that are cut off wherever the generated reader refuses them', () => {
+    fc.assert(
+      fc.property(messages, fc.nat(), (data, cut) => {
+        const part = data.subarray(0, cut % (data.length + 1));
+        expect(attempt(() => plain(readPushedEvent(part)))).toEqual(attempt(() => plain(generated(part))));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('does not fail in another way than with an error for bytes of any kind', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (data) => {
+        expect(attempt(() => readPushedEvent(data)) === undefined).toBe(false);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['a string that is not UTF-8', [0x0a, 0x02, 0xc3, 0x28]],
+    ['field number 0', [0x02, 0x00]],
+    ['a varint of eleven bytes', [0x50, ...Array<number>(10).fill(0xff), 0x01]],
+    ['a group that does not end', [0x5b, 0x08, 0x01]],
+    ['the end of a group that did not begin', [0x5c]],
+    ['a length beyond the end', [0x4a, 0xff, 0xff, 0xff, 0xff, 0x0f]],
+  ])('refuses %s, as the generated reader does', (_, bytes) => {
+    const data = Uint8Array.from(bytes);
+    expect(() => generated(data)).toThrow();
+    expect(() => readPushedEvent(data)).toThrow();
+  });
+
+  it('reads a whole event as analysis writes it', () => {
+    const event = create(EventSchema, {
+      eventId: 'e',
+      accountId: 'a',
+      watchId: 'w',
+      keywordId: 'k',
+      searchId: 's',
+      source: 'rss',
+      type: 'post.created',
+      occurredAt: 'now',
+      envelope: new TextEncoder().encode('{"é":"😀"}'),
+      push: true,
+      matched: { item: { itemId: 'i', text: 'é' } },
+      verdicts: [{ step: 'mute', hit: true }],
+    });
+    const { eventId, accountId, watchId, keywordId, source, type, envelope, push } = event;
+    const expected = { eventId, accountId, watchId, keywordId, source, type, envelope, push };
+    expect(plain(readPushedEvent(toBinary(EventSchema, event)))).toEqual(plain(expected));
+  });
+});
+
+/** What the read gave, or that it failed. */
+function attempt<T>(read: () => T): T | 'refused' {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error) return 'refused';
+    throw error;
+  }
+}
