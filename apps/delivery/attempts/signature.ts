@@ -1,11 +1,11 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { hmacKey, hmacSha256, type HmacKey } from './hmac.js';
 
 interface Keys {
   /** The secret's text. */
-  text: KeyObject;
+  text: HmacKey;
   /** The bytes behind `whsec_`. */
-  standard: KeyObject;
+  standard: HmacKey;
 }
 
 const keysOfSecrets = new LRUCache<string, Keys>({ max: 10_000 });
@@ -36,30 +36,22 @@ export function signatureHeaders(
   if (!present) throw new Error('the account has no signing secret');
   return {
     'x-signature': legacy
-      ? hex(present.text, '', body)
-      : `t=${t},${keys.map(({ text }) => `v1=${hex(text, `${t}.`, body)}`).join(',')}`,
+      ? hmacSha256(present.text, '', body, 'hex')
+      : `t=${t},${keys.map(({ text }) => `v1=${hmacSha256(text, `${t}.`, body, 'hex')}`).join(',')}`,
     'webhook-id': eventId,
     'webhook-timestamp': t,
     'webhook-signature': keys
-      .map(({ standard }) => standardPart(standard, `${eventId}.${t}.`, body))
+      .map(({ standard }) => `v1,${hmacSha256(standard, `${eventId}.${t}.`, body, 'base64')}`)
       .join(' '),
   };
-}
-
-function hex(key: KeyObject, before: string, body: Uint8Array): string {
-  return createHmac('sha256', key).update(before).update(body).digest('hex');
-}
-
-function standardPart(key: KeyObject, before: string, body: Uint8Array): string {
-  return `v1,${createHmac('sha256', key).update(before).update(body).digest('base64')}`;
 }
 
 function keysOf(secret: string): Keys {
   const known = keysOfSecrets.get(secret);
   if (known) return known;
   const keys = {
-    text: createSecretKey(secret, 'utf8'),
-    standard: createSecretKey(secret.replace(/^whsec_/, ''), 'base64'),
+    text: hmacKey(Buffer.from(secret)),
+    standard: hmacKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')),
   };
   keysOfSecrets.set(secret, keys);
   return keys;
