@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { EventStore } from '#event-store';
-import { createOutboundHttp, type OutboundHttp } from '#http-out';
+import { createOutboundHttp, type OutboundDispatcher } from '#http-out';
 import { within } from '#kernel';
 import { DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDefinition } from '#platform';
 import type { Database } from '#postgres';
@@ -53,8 +53,8 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           {
             provide: EndpointQueues,
             inject: [OUTBOUND],
-            useFactory: (http: OutboundHttp) =>
-              new EndpointQueues((one) => sendWebhook(http, one), concurrency, TOTAL_CONCURRENCY),
+            useFactory: (http: OutboundDispatcher) =>
+              new EndpointQueues((one, done) => sendWebhook(http, one, done), concurrency, TOTAL_CONCURRENCY),
           },
           {
             provide: Targets,
@@ -86,7 +86,7 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
         list: (
           database: Database,
           store: EventStore,
-          http: OutboundHttp,
+          http: OutboundDispatcher,
           recorder: AttemptRecorder,
           events: EventsHandler,
           retries: RetryLoop,

@@ -43,10 +43,11 @@ async function post(sender: Pool, path: string, secret: string, event: { id: str
   const answer = await sender.request({
     method: 'POST',
     path,
-    headers: {
-      'content-type': 'application/json',
+    headers: [
+      'content-type',
+      'application/json',
       ...signatureHeaders({ secrets: [secret], legacy: false }, event.id, body, now),
-    },
+    ],
     body,
   });
   await answer.body.dump();

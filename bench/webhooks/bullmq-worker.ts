@@ -81,10 +81,11 @@ async function deliver(sender: Pool, secret: string, { id, path, body }: Job): P
   const { statusCode, body: answer } = await sender.request({
     method: 'POST',
     path,
-    headers: {
-      'content-type': 'application/json',
+    headers: [
+      'content-type',
+      'application/json',
       ...signatureHeaders({ secrets: [secret], legacy: false }, id, bytes, Math.floor(Date.now() / 1000)),
-    },
+    ],
     body: bytes,
   });
   await answer.dump();

@@ -25,23 +25,25 @@ export interface ExchangeBounds {
   readonly overflow: 'cut' | 'error';
 }
 
-/** Sends one request; settles by the deadline at the latest, whatever the other side does. */
+/** Called once, with an error or with an answer; possibly before the call that it was given to returns. */
+export type AnswerCallback = (error: OutboundError | undefined, answer?: Answer) => void;
+
+/** Sends one request; calls back by the deadline at the latest, whatever the other side does. */
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
   bounds: ExchangeBounds,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const handler = new Exchange(bounds, resolve, reject);
-    try {
-      dispatcher.dispatch(options, handler);
-    } catch (error) {
-      handler.fail(toOutboundError(error, bounds.host));
-    }
-  });
+  callback: AnswerCallback,
+): void {
+  const handler = new Exchange(bounds, callback);
+  try {
+    dispatcher.dispatch(options, handler);
+  } catch (error) {
+    handler.fail(toOutboundError(error, bounds.host));
+  }
 }
 
-/** Why an exchange is given up on our side; the promise has been settled by then. */
+/** Why an exchange is given up on our side; the callback has been called by then. */
 const SETTLED = new Error('settled');
 
 class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
@@ -50,13 +52,12 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   private settled = false;
   private status = 0;
   private headers: Record<string, string> = {};
-  private setCookies: readonly string[] = [];
+  private setCookies: readonly string[] | undefined;
   private body: AnswerBody | undefined;
 
   constructor(
     private readonly bounds: ExchangeBounds,
-    private readonly resolve: (answer: Answer) => void,
-    private readonly reject: (error: OutboundError) => void,
+    private readonly callback: AnswerCallback,
   ) {
     // The one clock over everything: queue, DNS, connection, headers and body. No chunk restarts it.
     this.timer = setTimeout(() => this.expire(), bounds.remainingMs);
@@ -71,7 +72,8 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.settled || status < 200) return;
     this.status = status;
-    this.setCookies = [headers['set-cookie'] ?? []].flat();
+    const cookies = headers['set-cookie'];
+    if (cookies !== undefined) this.setCookies = [cookies].flat();
     this.headers = flat(headers);
     const { maxBytes, host } = this.bounds;
     const encoding = this.headers['content-encoding'];
@@ -96,18 +98,16 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   }
 
   whole(bytes: Buffer): void {
-    if (!this.settle()) return;
-    const { status, headers, setCookies } = this;
-    this.resolve({ status, headers, bytes, ...(setCookies.length > 0 && { setCookies }) });
+    if (this.settle()) this.answer(bytes);
   }
 
   overflow(bytes: Buffer): void {
     const { overflow, host, maxBytes } = this.bounds;
     if (overflow === 'error') {
       this.fail(new OutboundError('too_large', `${host} answered with more than ${sizeText(maxBytes)}`));
-    } else {
-      this.whole(bytes);
+    } else if (this.settle()) {
       this.abandon();
+      this.answer(bytes);
     }
   }
 
@@ -117,8 +117,13 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
 
   fail(error: OutboundError): void {
     if (!this.settle()) return;
-    this.reject(error);
     this.abandon();
+    this.callback(error);
+  }
+
+  private answer(bytes: Buffer): void {
+    const { status, headers, setCookies } = this;
+    this.callback(undefined, { status, headers, bytes, ...(setCookies && { setCookies }) });
   }
 
   private expire(): void {

@@ -4,6 +4,8 @@ export { literalAddressFault } from './literal-address.js';
 export { displayUrl } from './target.js';
 export {
   createOutboundHttp,
+  type OutboundDispatch,
+  type OutboundDispatcher,
   type OutboundHttp,
   type OutboundHttpOptions,
   type OutboundRequest,

@@ -1,15 +1,15 @@
 import { createAddressPolicy, type AddressPolicy } from './address-policy.js';
-import { exchange, type Answer } from './exchange.js';
+import { exchange, type Answer, type AnswerCallback } from './exchange.js';
 import {
   createGuardedConnector,
   createTrustedConnector,
   systemResolve,
   type Resolve,
 } from './guarded-connect.js';
-import { OutboundError } from './outbound-error.js';
+import { OutboundError, toOutboundError } from './outbound-error.js';
 import { Pools } from './pools.js';
 import { isPermanentRedirect, nextHop, type Hop } from './redirect.js';
-import { checkLiteral, createTargetReader } from './target.js';
+import { checkLiteral, createTargetReader, type Target } from './target.js';
 
 /** Settings of the outbound door. */
 export interface OutboundHttpOptions {
@@ -59,6 +59,15 @@ export interface OutboundResponse {
   movedTo?: string;
 }
 
+/** One request without redirects, for those who send thousands a second. */
+export interface OutboundDispatch extends Pick<
+  OutboundRequest,
+  'method' | 'url' | 'body' | 'deadlineMs' | 'maxBytes' | 'overflow'
+> {
+  /** Names in lower case and values in turn; without `user-agent`, which the door adds. */
+  headers: readonly string[];
+}
+
 /** The one way out. Rejects with `OutboundError` and nothing else. */
 export interface OutboundHttp {
   request(request: OutboundRequest): Promise<OutboundResponse>;
@@ -66,15 +75,24 @@ export interface OutboundHttp {
   close(): Promise<void>;
 }
 
+/** The one way out, with a callback in place of a promise as well. */
+export interface OutboundDispatcher extends OutboundHttp {
+  /**
+   * As `request` with `redirects: 'none'`.
+   * @param callback called once, with an error or an answer; possibly before `dispatch` returns
+   */
+  dispatch(request: OutboundDispatch, callback: AnswerCallback): void;
+}
+
 const MAX_REDIRECTS = 5;
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 16;
 
 /** Opens the guarded door. */
-export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
+export function createOutboundHttp(options: OutboundHttpOptions): OutboundDispatcher {
   return new GuardedOutboundHttp(options);
 }
 
-class GuardedOutboundHttp implements OutboundHttp {
+class GuardedOutboundHttp implements OutboundDispatcher {
   private readonly permits: AddressPolicy;
   private readonly targetOf = createTargetReader();
   private readonly guarded: Pools;
@@ -91,12 +109,18 @@ class GuardedOutboundHttp implements OutboundHttp {
   }
 
   async request(request: OutboundRequest): Promise<OutboundResponse> {
-    if (this.closed) throw new OutboundError('network', 'nothing is sent any more: the service is stopping');
+    if (this.closed) throw stopping();
     if (request.redirects === 'follow') return this.follow(request);
     return {
       ...(await this.send(request, request, request.deadlineMs, request.trusted)),
       url: request.url,
     };
+  }
+
+  dispatch(request: OutboundDispatch, callback: AnswerCallback): void {
+    if (this.closed) return callback(stopping());
+    const headers = ['user-agent', this.options.userAgent, ...request.headers];
+    this.begin(request, headers, request, request.deadlineMs, false, callback);
   }
 
   async close(): Promise<void> {
@@ -126,25 +150,41 @@ class GuardedOutboundHttp implements OutboundHttp {
     throw new OutboundError('redirect', `${host} redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  private send(hop: Hop, request: OutboundRequest, remainingMs: number, trusted?: boolean): Promise<Answer> {
-    const target = this.targetOf(request.reroute ? request.reroute(hop.url) : hop.url);
-    if (!trusted) checkLiteral(target, this.permits);
+  private send(hop: Hop, request: OutboundRequest, remainingMs: number, trusted = false): Promise<Answer> {
+    const sent = request.reroute ? { ...hop, url: request.reroute(hop.url) } : hop;
+    return new Promise((resolve, reject) => {
+      this.begin(sent, this.headersOf(hop.headers), request, remainingMs, trusted, (error, answer) => {
+        if (answer) resolve(answer);
+        else reject(error ?? new Error('neither an answer nor an error'));
+      });
+    });
+  }
+
+  private begin(
+    { url, method, body }: Pick<Hop, 'url' | 'method' | 'body'>,
+    headers: string[] | Record<string, string>,
+    {
+      deadlineMs,
+      maxBytes,
+      overflow = 'error',
+    }: Pick<OutboundRequest, 'deadlineMs' | 'maxBytes' | 'overflow'>,
+    remainingMs: number,
+    trusted: boolean,
+    callback: AnswerCallback,
+  ): void {
+    let target: Target;
+    try {
+      target = this.targetOf(url);
+      if (!trusted) checkLiteral(target, this.permits);
+    } catch (error) {
+      return callback(toOutboundError(error, ''));
+    }
     const pools = trusted ? this.trusted : this.guarded;
-    return exchange(
+    exchange(
       pools.of(target.origin),
-      {
-        path: target.path,
-        method: hop.method,
-        headers: this.headersOf(hop.headers),
-        body: hop.body as string | Buffer | undefined,
-      },
-      {
-        host: target.host,
-        remainingMs,
-        deadlineMs: request.deadlineMs,
-        maxBytes: request.maxBytes,
-        overflow: request.overflow ?? 'error',
-      },
+      { path: target.path, method, headers, body: body as string | Buffer | undefined },
+      { host: target.host, remainingMs, deadlineMs, maxBytes, overflow },
+      callback,
     );
   }
 
@@ -152,4 +192,8 @@ class GuardedOutboundHttp implements OutboundHttp {
     if (headers?.['user-agent'] !== undefined) return headers;
     return { 'user-agent': this.options.userAgent, ...headers };
   }
+}
+
+function stopping(): OutboundError {
+  return new OutboundError('network', 'nothing is sent any more: the service is stopping');
 }

@@ -61,6 +61,12 @@ export interface AttemptResult {
   message: string;
 }
 
+/**
+ * Called once for a delivery: with the attempt, with nothing when none was made, or with an error when it broke. Possibly
+ * before the call that it was given to returns.
+ */
+export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
+
 /** One text for each delivery, for sets and maps. */
 export function keyOf({ eventId, target }: DeliveryKey): string {
   return `${eventId} ${target.kind} ${target.id}`;

@@ -1,28 +1,30 @@
 import { fakeOnly } from '#testing';
-import type { AttemptResult, Delivery } from './delivery.js';
+import type { AttemptCallback, Delivery } from './delivery.js';
 import { EndpointQueues } from './endpoint-queues.js';
 
 /** Requests under way, each ended by the spec. */
 class Receiver {
   readonly begun: Delivery[] = [];
-  private readonly ends = new Map<
-    Delivery,
-    { resolve: (result: AttemptResult) => void; reject: (error: Error) => void }
-  >();
+  private readonly ends = new Map<Delivery, AttemptCallback>();
 
-  readonly send = (delivery: Delivery): Promise<AttemptResult> => {
+  readonly send = (delivery: Delivery, callback: AttemptCallback): void => {
     this.begun.push(delivery);
-    return new Promise((resolve, reject) => this.ends.set(delivery, { resolve, reject }));
+    this.ends.set(delivery, callback);
   };
 
   answer(delivery: Delivery): void {
-    this.ends
-      .get(delivery)
-      ?.resolve({ delivery, at: 0, durationMs: 0, statusCode: 200, delivered: true, message: '' });
+    this.end(delivery, undefined, 200);
   }
 
   fail(delivery: Delivery, error: Error): void {
-    this.ends.get(delivery)?.reject(error);
+    this.end(delivery, error, 0);
+  }
+
+  private end(delivery: Delivery, error: Error | undefined, statusCode: number): void {
+    const callback = this.ends.get(delivery);
+    this.ends.delete(delivery);
+    const result = { delivery, at: 0, durationMs: 0, statusCode, delivered: statusCode === 200, message: '' };
+    callback?.(error, error ? undefined : result);
   }
 }
 
@@ -125,5 +127,37 @@ describe('the queues of endpoints', () => {
       'rejected',
       'fulfilled',
     ]);
+  });
+
+  it('take thousands of requests that end at once, one after the other, without going deeper for each', () => {
+    // The last is answered when the spec says so: all others wait behind it, and then end while they are sent.
+    let release: () => void = () => undefined;
+    let sent = 0;
+    const sender = new EndpointQueues((delivery, callback) => {
+      const end = () =>
+        callback(undefined, {
+          delivery,
+          at: 0,
+          durationMs: 0,
+          statusCode: 0,
+          delivered: false,
+          message: 'refused',
+        });
+      sent += 1;
+      if (sent === 1) release = end;
+      else end();
+    }, 1);
+    let ended = 0;
+    const order: Delivery[] = [];
+    const deliveries = many(20_000);
+    for (const delivery of deliveries)
+      sender.submit(delivery, () => {
+        ended += 1;
+        order.push(delivery);
+      });
+    expect(ended).toBe(0);
+    release();
+    expect(ended).toBe(20_000);
+    expect(order.every((delivery, n) => delivery === deliveries[n])).toBe(true);
   });
 });

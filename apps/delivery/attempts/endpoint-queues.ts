@@ -1,4 +1,4 @@
-import type { AttemptResult, Delivery } from './delivery.js';
+import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 
 /** A request that takes longer than this makes its endpoint a slow one: others do not wait behind it. */
 const SLOW_MS = 250;
@@ -11,7 +11,7 @@ const FIRST_ALLOWED = 4;
 interface EndpointQueue {
   /** Start times of the requests under way, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
-  waiting: { delivery: Delivery; settle(result: Promise<AttemptResult> | undefined): void }[];
+  waiting: { delivery: Delivery; callback: AttemptCallback }[];
   /** Requests that it may have under way. One where the last of them timed out: a probe. */
   allowed: number;
 }
@@ -29,27 +29,39 @@ export class EndpointQueues {
   /** Requests under way that are not slow. */
   private quick = 0;
   private sweeper: NodeJS.Timeout | undefined;
+  private isFilling = false;
 
   /**
    * @param concurrency requests at once to one endpoint
    * @param total requests at once to all of them, slow ones not counted
    */
   constructor(
-    private readonly send: (delivery: Delivery) => Promise<AttemptResult>,
+    /** Must not throw. */
+    private readonly send: (delivery: Delivery, callback: AttemptCallback) => void,
     private readonly concurrency: number,
     private readonly total = Infinity,
   ) {}
 
-  /** Settles with the attempt, or with undefined when none was made. */
+  /** As `submit`. Settles with the attempt, or with undefined when none was made. */
   attempt(delivery: Delivery): Promise<AttemptResult | undefined> {
+    return new Promise((resolve, reject) =>
+      this.submit(delivery, (error, result) => {
+        if (error === undefined) resolve(result);
+        else reject(error instanceof Error ? error : new Error(String(error)));
+      }),
+    );
+  }
+
+  /** Makes an attempt when it is the delivery's turn. */
+  submit(delivery: Delivery, callback: AttemptCallback): void {
     const queue = this.queueOf(delivery.endpoint);
-    if (!hasPlace(queue) && isSlow(queue)) return Promise.resolve(undefined);
-    if (hasPlace(queue) && queue.waiting.length === 0 && this.quick < this.total)
-      return this.begin(delivery, queue);
-    return new Promise((resolve) => {
-      queue.waiting.push({ delivery, settle: resolve });
+    if (!hasPlace(queue) && isSlow(queue)) callback(undefined);
+    else if (hasPlace(queue) && queue.waiting.length === 0 && this.quick < this.total)
+      this.begin(delivery, queue, callback);
+    else {
+      queue.waiting.push({ delivery, callback });
       if (hasPlace(queue)) this.ready.add(queue);
-    });
+    }
   }
 
   /** True when the endpoint could take one more request at this moment. */
@@ -64,13 +76,13 @@ export class EndpointQueues {
     return false;
   }
 
-  /** Takes back what has not begun of the deliveries; they settle with undefined. */
+  /** Takes back what has not begun of the deliveries; they are called back without an attempt. */
   callBack(deliveries: ReadonlySet<Delivery>): void {
     for (const queue of this.queues.values()) {
       const taken = queue.waiting.filter(({ delivery }) => deliveries.has(delivery));
       if (taken.length === 0) continue;
       queue.waiting = queue.waiting.filter(({ delivery }) => !deliveries.has(delivery));
-      for (const { settle } of taken) settle(undefined);
+      for (const { callback } of taken) callback(undefined);
     }
   }
 
@@ -83,36 +95,48 @@ export class EndpointQueues {
     return queue;
   }
 
-  private async begin(delivery: Delivery, queue: EndpointQueue): Promise<AttemptResult> {
+  private begin(delivery: Delivery, queue: EndpointQueue, callback: AttemptCallback): void {
     queue.underWay.set(delivery, Date.now());
     this.quick += 1;
     this.sweeper ??= setInterval(() => this.sweep(), SWEEP_MS).unref();
-    try {
-      const result = await this.send(delivery);
-      if (result.statusCode > 0) queue.allowed = Math.min(this.concurrency, queue.allowed * 2);
-      else if (this.slow.has(delivery)) queue.allowed = 1;
-      return result;
-    } finally {
-      queue.underWay.delete(delivery);
-      if (!this.slow.delete(delivery)) this.quick -= 1;
-      if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
-      // What was learnt of an endpoint that hangs is kept; of any other there is nothing to remember.
-      else if (queue.underWay.size === 0 && queue.allowed > 1) this.queues.delete(delivery.endpoint);
+    this.send(delivery, (error, result) => {
+      this.learn(delivery, queue, result);
+      callback(error, result);
       this.fill();
-    }
+    });
+  }
+
+  /** The request has ended: gives its place back, and keeps what it says of the endpoint. */
+  private learn(delivery: Delivery, queue: EndpointQueue, result: AttemptResult | undefined): void {
+    const wasSlow = this.slow.delete(delivery);
+    if (result && result.statusCode > 0) queue.allowed = Math.min(this.concurrency, queue.allowed * 2);
+    else if (result && wasSlow) queue.allowed = 1;
+    queue.underWay.delete(delivery);
+    if (!wasSlow) this.quick -= 1;
+    if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
+    // What was learnt of an endpoint that hangs is kept; of any other there is nothing to remember.
+    else if (queue.underWay.size === 0 && queue.allowed > 1) this.queues.delete(delivery.endpoint);
   }
 
   /** Gives the free places to the queues in turn. */
   private fill(): void {
-    for (const queue of this.ready) {
-      if (this.quick >= this.total) return;
-      this.ready.delete(queue);
-      if (!hasPlace(queue)) continue;
-      const next = queue.waiting.shift();
-      if (!next) continue;
-      next.settle(this.begin(next.delivery, queue));
-      // Added again behind the others: the loop comes back to it when they have had their turn.
-      if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
+    // A request that ends at once (an address that is not allowed) frees its place while the loop below runs, which then
+    // comes to the queue again: called from within, it would go one level deeper for each delivery.
+    if (this.isFilling) return;
+    this.isFilling = true;
+    try {
+      for (const queue of this.ready) {
+        if (this.quick >= this.total) return;
+        this.ready.delete(queue);
+        if (!hasPlace(queue)) continue;
+        const next = queue.waiting.shift();
+        if (!next) continue;
+        this.begin(next.delivery, queue, next.callback);
+        // Added again behind the others: the loop comes back to it when they have had their turn.
+        if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
+      }
+    } finally {
+      this.isFilling = false;
     }
   }
 
@@ -129,7 +153,7 @@ export class EndpointQueues {
         this.quick -= 1;
       }
       if (hasPlace(queue) || !isSlow(queue)) continue;
-      for (const { settle } of queue.waiting.splice(0)) settle(undefined);
+      for (const { callback } of queue.waiting.splice(0)) callback(undefined);
     }
     this.fill();
     if (isBusy || this.ready.size > 0) return;

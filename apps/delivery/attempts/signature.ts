@@ -23,27 +23,24 @@ export interface Signing {
  * three of Standard Webhooks (https://www.standardwebhooks.com), whose key is the base64 behind `whsec_`. Both carry a
  * signature of each secret. Made anew for each attempt: receivers refuse a timestamp older than 5 minutes.
  * @param body the exact bytes that are sent
+ * @returns names and values in turn, as undici takes them
  */
 export function signatureHeaders(
   { secrets, legacy }: Signing,
   eventId: string,
   body: Uint8Array,
   unixSeconds: number,
-): Record<string, string> {
+): string[] {
   const t = String(unixSeconds);
   const keys = secrets.map(keysOf);
   const [present] = keys;
   if (!present) throw new Error('the account has no signing secret');
-  return {
-    'x-signature': legacy
-      ? hmacSha256(present.text, '', body, 'hex')
-      : `t=${t},${keys.map(({ text }) => `v1=${hmacSha256(text, `${t}.`, body, 'hex')}`).join(',')}`,
-    'webhook-id': eventId,
-    'webhook-timestamp': t,
-    'webhook-signature': keys
-      .map(({ standard }) => `v1,${hmacSha256(standard, `${eventId}.${t}.`, body, 'base64')}`)
-      .join(' '),
-  };
+  const own = legacy
+    ? hmacSha256(present.text, '', body, 'hex')
+    : `t=${t},${keys.map(({ text }) => `v1=${hmacSha256(text, `${t}.`, body, 'hex')}`).join(',')}`;
+  const before = `${eventId}.${t}.`;
+  const standard = keys.map((key) => `v1,${hmacSha256(key.standard, before, body, 'base64')}`).join(' ');
+  return ['x-signature', own, 'webhook-id', eventId, 'webhook-timestamp', t, 'webhook-signature', standard];
 }
 
 function keysOf(secret: string): Keys {

@@ -1,54 +1,56 @@
-import { OutboundError, type OutboundHttp } from '#http-out';
+import { OutboundError, type OutboundDispatcher } from '#http-out';
 import { signatureHeaders } from './signature.js';
-import type { AttemptResult, Delivery } from './delivery.js';
+import type { AttemptCallback, Delivery } from './delivery.js';
 
 /** Over everything: DNS, connecting, sending, the answer. */
 const DEADLINE_MS = 10_000;
 const RESPONSE_BYTES = 64 * 1024;
 
-/** Makes one attempt. Never throws: what goes wrong is the attempt's outcome. */
-export async function sendWebhook(http: OutboundHttp, delivery: Delivery): Promise<AttemptResult> {
+/**
+ * Makes one attempt.
+ * @param callback called once, with the attempt however it went; with an error only for a defect of ours
+ */
+export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callback: AttemptCallback): void {
   const at = Date.now();
-  const { statusCode, message } = await post(http, delivery, Math.floor(at / 1000));
-  const delivered = statusCode >= 200 && statusCode < 300;
-  return {
-    delivery,
-    at,
-    durationMs: Date.now() - at,
-    statusCode,
-    delivered,
-    message: delivered ? '' : message,
-  };
+  let headers: string[];
+  try {
+    headers = webhookHeaders(delivery, Math.floor(at / 1000));
+  } catch (error) {
+    return callback(error);
+  }
+  const ended = (statusCode: number, delivered: boolean, message: string) =>
+    callback(undefined, { delivery, at, durationMs: Date.now() - at, statusCode, delivered, message });
+  const request = {
+    method: 'POST',
+    url: delivery.endpoint,
+    headers,
+    body: delivery.body,
+    deadlineMs: DEADLINE_MS,
+    maxBytes: RESPONSE_BYTES,
+    overflow: 'cut',
+  } as const;
+  http.dispatch(request, (error, answer) => {
+    if (answer) {
+      const { status } = answer;
+      const delivered = status >= 200 && status < 300;
+      ended(status, delivered, delivered ? '' : refusalOf(status));
+    } else if (error instanceof OutboundError) ended(0, false, error.message);
+    else callback(error ?? new Error('neither an answer nor an error'));
+  });
 }
 
-/** The headers of one attempt, our name left out, which the door adds. */
+/** The headers of one attempt, names and values in turn; our name is left out, which the door adds. */
 export function webhookHeaders(
   { target, signing, eventId, body }: Pick<Delivery, 'target' | 'signing' | 'eventId' | 'body'>,
   unixSeconds: number,
-): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    ...signatureHeaders(signing, eventId, body, unixSeconds),
-    ...(target.kind === 'replay' ? { 'x-replay': target.id } : {}),
-  };
+): string[] {
+  const headers = signatureHeaders(signing, eventId, body, unixSeconds);
+  headers.push('content-type', 'application/json');
+  if (target.kind === 'replay') headers.push('x-replay', target.id);
+  return headers;
 }
 
-async function post(http: OutboundHttp, delivery: Delivery, unixSeconds: number) {
-  try {
-    const { status } = await http.request({
-      method: 'POST',
-      url: delivery.endpoint,
-      headers: webhookHeaders(delivery, unixSeconds),
-      body: delivery.body,
-      deadlineMs: DEADLINE_MS,
-      maxBytes: RESPONSE_BYTES,
-      overflow: 'cut',
-      redirects: 'none',
-    });
-    const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : '';
-    return { statusCode: status, message: `the endpoint answered ${status}${redirect}` };
-  } catch (error) {
-    if (error instanceof OutboundError) return { statusCode: 0, message: error.message };
-    throw error;
-  }
+function refusalOf(status: number): string {
+  const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : '';
+  return `the endpoint answered ${status}${redirect}`;
 }

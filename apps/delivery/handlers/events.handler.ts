@@ -6,6 +6,7 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { DISABLED } from '../attempts/claims.js';
+import { BatchAttempts } from '../attempts/batch-attempts.js';
 import type { AttemptResult, Delivery, GivenUp } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { savePending } from '../attempts/pending-deliveries.js';
@@ -87,39 +88,25 @@ export class EventsHandler {
   }
 
   private async deliver(deliveries: readonly Delivery[]): Promise<void> {
-    const results: AttemptResult[] = [];
-    const open = new Map<Delivery, Promise<AttemptResult | undefined>>();
-    const refused: Delivery[] = [];
-    for (const delivery of deliveries) open.set(delivery, this.queues.attempt(delivery));
-    const settling = [...open].map(([delivery, attempt]) =>
-      attempt.then((result) => {
-        open.delete(delivery);
-        if (result) results.push(result);
-        else refused.push(delivery);
-      }),
-    );
-    await this.haveTried(Promise.all(settling), open);
-    // Taken now: what settles from here on is recorded by `follow`, and only there.
-    const settled = results.splice(0);
-    const underWay = [...open];
+    const batch = new BatchAttempts(deliveries, this.queues);
+    await this.haveTried(batch);
+    const { results, refused, underWay } = batch.close();
     const now = Date.now();
     await savePending(this.database.manager, [
       ...refused.map((delivery) => ({ ...delivery, dueAt: now })),
       ...underWay.map(([delivery]) => ({ ...delivery, dueAt: now + UNDER_WAY_MS })),
     ]);
     for (const [delivery, attempt] of underWay) this.follow(delivery, attempt);
-    await this.recorder.record(settled);
+    await this.recorder.record(results);
   }
 
   /** Returns when all is settled, or when nothing but slow attempts is left. */
-  private async haveTried(settled: Promise<unknown>, open: ReadonlyMap<Delivery, unknown>): Promise<void> {
+  private async haveTried({ settled, open }: BatchAttempts): Promise<void> {
     const patientUntil = Date.now() + BATCH_PATIENCE_MS;
     while (!(await within(LOOK_MS, settled))) {
-      if (!this.queues.mayEndSoon(open.keys())) return;
-      if (Date.now() < patientUntil) continue;
-      this.queues.callBack(new Set(open.keys()));
-      // What was called back settles before the next turn of the event loop, and is counted as refused.
-      return void (await new Promise(setImmediate));
+      if (!this.queues.mayEndSoon(open)) return;
+      // What is called back is refused at once.
+      if (Date.now() >= patientUntil) return this.queues.callBack(open);
     }
   }
 

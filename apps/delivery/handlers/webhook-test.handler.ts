@@ -1,12 +1,12 @@
 import { create } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { TestedWebhookSchema, type TestWebhook } from '#contracts';
-import type { OutboundHttp } from '#http-out';
+import type { OutboundDispatcher } from '#http-out';
 import { endpointIdOf, isoOf, Refusal } from '#kernel';
 import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
 import { DATABASE, USER_AGENT } from '#platform';
 import type { Database } from '#postgres';
-import type { Delivery } from '../attempts/delivery.js';
+import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { addressKey, Targets } from '../attempts/targets.js';
 import { sendWebhook, webhookHeaders } from '../attempts/webhook-sender.js';
 import { OUTBOUND } from '../config.js';
@@ -20,7 +20,7 @@ const TESTS_PER_MINUTE = 20;
 export class WebhookTestHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    @Inject(OUTBOUND) private readonly http: OutboundHttp,
+    @Inject(OUTBOUND) private readonly http: OutboundDispatcher,
     private readonly targets: Targets,
   ) {}
 
@@ -51,15 +51,27 @@ export class WebhookTestHandler {
       failingSince: undefined,
       pending: false,
     };
-    const { at, delivered, statusCode, durationMs, message } = await sendWebhook(this.http, delivery);
+    const { at, delivered, statusCode, durationMs, message } = await this.send(delivery);
     return create(TestedWebhookSchema, {
       delivered,
       statusCode,
       durationMs,
       message: delivered ? `the endpoint answered ${statusCode}` : message,
-      requestHeaders: { 'user-agent': USER_AGENT, ...webhookHeaders(delivery, Math.floor(at / 1000)) },
+      requestHeaders: {
+        'user-agent': USER_AGENT,
+        ...byName(webhookHeaders(delivery, Math.floor(at / 1000))),
+      },
       requestBody,
     });
+  }
+
+  private send(delivery: Delivery): Promise<AttemptResult> {
+    return new Promise((resolve, reject) =>
+      sendWebhook(this.http, delivery, (error, result) => {
+        if (result) resolve(result);
+        else reject(error instanceof Error ? error : new Error(String(error)));
+      }),
+    );
   }
 
   private async count(accountId: string): Promise<void> {
@@ -77,4 +89,11 @@ export class WebhookTestHandler {
         `${TESTS_PER_MINUTE} webhook tests a minute are allowed; the next minute begins soon`,
       );
   }
+}
+
+/** Headers that are given as names and values in turn. */
+function byName(list: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let n = 0; n < list.length; n += 2) headers[list[n] ?? ''] = list[n + 1] ?? '';
+  return headers;
 }

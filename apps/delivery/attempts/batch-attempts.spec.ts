@@ -1,0 +1,83 @@
+import { BatchAttempts } from './batch-attempts.js';
+import type { AttemptCallback, Delivery } from './delivery.js';
+import { EndpointQueues } from './endpoint-queues.js';
+
+let callbacks: Map<Delivery, AttemptCallback>;
+let queues: EndpointQueues;
+beforeEach(() => {
+  callbacks = new Map();
+  queues = new EndpointQueues((delivery, callback) => callbacks.set(delivery, callback), 10);
+});
+
+const deliveryTo = (endpoint: string): Delivery => ({
+  eventId: 'e',
+  accountId: 'a',
+  watchId: 'w',
+  keywordId: '',
+  source: 'rss',
+  endpoint,
+  body: new Uint8Array(),
+  signing: { secrets: [], legacy: false },
+  target: { kind: 'webhook', id: '' },
+  attempts: 0,
+  firstAt: 0,
+  failingSince: undefined,
+  pending: false,
+});
+const resultOf = (delivery: Delivery) => ({
+  delivery,
+  at: 0,
+  durationMs: 0,
+  statusCode: 200,
+  delivered: true,
+  message: '',
+});
+const answer = (delivery: Delivery | undefined) => {
+  if (delivery) callbacks.get(delivery)?.(undefined, resultOf(delivery));
+};
+
+describe('the attempts of a batch', () => {
+  it('are settled when each has its result', async () => {
+    const deliveries = ['a', 'b'].map(deliveryTo);
+    const batch = new BatchAttempts(deliveries, queues);
+    for (const delivery of deliveries) answer(delivery);
+    await batch.settled;
+    expect(batch.close()).toEqual({ results: deliveries.map(resultOf), refused: [], underWay: [] });
+  });
+
+  it('are settled at once when there are none', async () => {
+    const batch = new BatchAttempts([], queues);
+    await batch.settled;
+    expect(batch.close().results).toEqual([]);
+  });
+
+  it('that settle after the batch was closed settle their own promises, and are in no list', async () => {
+    const deliveries = ['a', 'b', 'c'].map(deliveryTo);
+    const [first, second, third] = deliveries;
+    const batch = new BatchAttempts(deliveries, queues);
+    answer(first);
+    const { results, underWay } = batch.close();
+    expect(underWay.map(([delivery]) => delivery)).toEqual([second, third]);
+    answer(second);
+    if (third) callbacks.get(third)?.(new Error('broke'));
+    expect(results.length).toBe(1);
+    const ends = await Promise.allSettled(underWay.map(([, attempt]) => attempt));
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('are not closed when one broke: the whole batch is done again', async () => {
+    const deliveries = ['a', 'b'].map(deliveryTo);
+    const batch = new BatchAttempts(deliveries, queues);
+    callbacks.get(deliveries[1] as Delivery)?.(new Error('broke'));
+    await batch.settled;
+    expect(() => batch.close()).toThrow('broke');
+  });
+
+  it('that are called back are refused', () => {
+    const deliveries = Array.from({ length: 20 }, () => deliveryTo('a'));
+    const batch = new BatchAttempts(deliveries, queues);
+    queues.callBack(batch.open);
+    const { refused, underWay } = batch.close();
+    expect([refused.length, underWay.length]).toEqual([16, 4]);
+  });
+});

@@ -1,0 +1,63 @@
+import type { AttemptResult, Delivery } from './delivery.js';
+import type { EndpointQueues } from './endpoint-queues.js';
+
+/** What came of a batch up to a moment. */
+export interface BatchOutcome {
+  results: AttemptResult[];
+  /** No attempt was made. */
+  refused: Delivery[];
+  /** Still under way, with a promise of what comes of each. */
+  underWay: [Delivery, Promise<AttemptResult | undefined>][];
+}
+
+/** The first attempts of one batch of deliveries. */
+export class BatchAttempts {
+  /** Deliveries that are not settled yet. */
+  readonly open: Set<Delivery>;
+  /** Resolves when all are settled, or one broke. */
+  readonly settled: Promise<void>;
+  private readonly results: AttemptResult[] = [];
+  private readonly refused: Delivery[] = [];
+  private readonly late = new Map<Delivery, (error: unknown, result?: AttemptResult) => void>();
+  private failure: Error | undefined;
+  private finish: () => void = () => undefined;
+
+  constructor(deliveries: readonly Delivery[], queues: EndpointQueues) {
+    this.open = new Set(deliveries);
+    this.settled = new Promise((resolve) => (this.finish = resolve));
+    if (deliveries.length === 0) this.finish();
+    for (const delivery of deliveries)
+      queues.submit(delivery, (error, result) => this.settle(delivery, error, result));
+  }
+
+  /**
+   * Ends the batch: what settles later settles the promises of `underWay`, and nothing else.
+   * @throws Error when an attempt broke
+   */
+  close(): BatchOutcome {
+    if (this.failure) throw this.failure;
+    const underWay = [...this.open].map((delivery): [Delivery, Promise<AttemptResult | undefined>] => [
+      delivery,
+      new Promise((resolve, reject) => {
+        this.late.set(delivery, (error, result) =>
+          error === undefined ? resolve(result) : reject(asError(error)),
+        );
+      }),
+    ]);
+    return { results: this.results, refused: this.refused, underWay };
+  }
+
+  private settle(delivery: Delivery, error: unknown, result: AttemptResult | undefined): void {
+    this.open.delete(delivery);
+    const late = this.late.get(delivery);
+    if (late) return late(error, result);
+    if (error !== undefined) this.failure = asError(error);
+    else if (result) this.results.push(result);
+    else this.refused.push(delivery);
+    if (this.open.size === 0 || this.failure) this.finish();
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
