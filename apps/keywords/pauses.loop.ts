@@ -1,6 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { newId, systemClock } from '#kernel';
+import { newId, Repeated, systemClock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
@@ -21,8 +20,14 @@ interface Paused {
 @Injectable()
 export class PausesLoop implements Loop {
   readonly name = 'pauses';
-  private readonly abort = new AbortController();
-  private finished: Promise<void> = Promise.resolve();
+  private readonly rounds = new Repeated({
+    pauseMs: LOOK_MS,
+    run: async () => {
+      await this.round(() => this.turnSchedules());
+      await this.round(() => this.resumeForCredits());
+    },
+    failed: (error) => this.failed(error),
+  });
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -31,20 +36,11 @@ export class PausesLoop implements Loop {
   ) {}
 
   start(): void {
-    this.finished = this.work();
+    this.rounds.start();
   }
 
-  async stop(): Promise<void> {
-    this.abort.abort();
-    await this.finished;
-  }
-
-  private async work(): Promise<void> {
-    while (!this.abort.signal.aborted) {
-      await this.round(() => this.turnSchedules());
-      await this.round(() => this.resumeForCredits());
-      await wait(LOOK_MS, undefined, { signal: this.abort.signal }).catch(() => {});
-    }
+  stop(): Promise<void> {
+    return this.rounds.stop();
   }
 
   /** What fails is tried again in the next round, and holds up nothing else in this one. */
@@ -52,8 +48,12 @@ export class PausesLoop implements Loop {
     try {
       await work();
     } catch (error) {
-      this.log.error({ err: error, ...what }, 'pauses could not be looked after');
+      this.failed(error, what);
     }
+  }
+
+  private failed(error: unknown, what: object = {}): void {
+    this.log.error({ err: error, ...what }, 'pauses could not be looked after');
   }
 
   private async turnSchedules(): Promise<void> {

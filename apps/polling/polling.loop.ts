@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { SourceId } from '#contracts';
 import type { OutboundHttp } from '#http-out';
-import { within } from '#kernel';
+import { Repeated, within } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { SourceSetup } from '#sources';
@@ -32,9 +32,8 @@ export class PollingLoop implements Loop {
   private readonly leases: LaneLeases;
   private readonly sessions = new Map<string, Map<string, unknown>>();
   private readonly sources: ReadonlyMap<SourceId, SourceSetup>;
-  private timer?: NodeJS.Timeout;
-  private pruneTimer?: NodeJS.Timeout;
-  private renewing: Promise<void> = Promise.resolve();
+  private readonly renewals: Repeated;
+  private readonly prunes: Repeated;
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -45,26 +44,29 @@ export class PollingLoop implements Loop {
   ) {
     this.leases = new LaneLeases(database, config.LANE_LEASE_MS);
     this.sources = config.sources;
+    this.renewals = new Repeated({
+      pauseMs: config.LANE_LEASE_MS / 3,
+      run: () => this.renew(),
+      failed: (error) => log.error({ err: error }, 'lanes could not be renewed'),
+    });
+    this.prunes = new Repeated({
+      pauseMs: PRUNE_MS,
+      run: () => pruneSeenItems(database),
+      failed: (error) => log.error({ err: error }, 'seen items could not be pruned'),
+    });
   }
 
   async start(): Promise<void> {
     await this.leases.prepare(new Map(this.polled().map((source) => [source, this.config.lanesOf(source)])));
     await this.renew();
-    this.timer = setInterval(() => {
-      this.renewing = this.renewing
-        .then(() => this.renew())
-        .catch((error: unknown) => {
-          this.log.error({ err: error }, 'lanes could not be renewed');
-        });
-    }, this.config.LANE_LEASE_MS / 3);
-    this.pruneTimer = setInterval(() => this.prune(), PRUNE_MS);
-    this.prune();
+    this.renewals.start();
+    this.prunes.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.timer);
-    clearInterval(this.pruneTimer);
-    await this.renewing;
+    // A prune may take a minute, and does no harm when its connection closes.
+    void this.prunes.stop();
+    await this.renewals.stop();
     const workers = [...this.workers.values()].map((worker) => worker.stop());
     const stopped = Promise.all([...workers, ...this.leaving.values()]);
     // What has not answered by then is cut off, and asked again by the lane's next holder.
@@ -72,12 +74,6 @@ export class PollingLoop implements Loop {
     await this.http.close();
     await stopped;
     await this.leases.leave();
-  }
-
-  private prune(): void {
-    pruneSeenItems(this.database).catch((error: unknown) => {
-      this.log.error({ err: error }, 'seen items could not be pruned');
-    });
   }
 
   private polled(): SourceId[] {

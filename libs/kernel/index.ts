@@ -2,5 +2,6 @@ export * from './ids.js';
 export * from './clock.js';
 export * from './errors.js';
 export * from './failpoint.js';
+export * from './repeated.js';
 export * from './within.js';
 export * from './wall-clock.js';

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { dropExpired, dropNeverCharged, nowOf } from '#credits';
+import { Repeated } from '#kernel';
 import type { Bus } from '#messaging';
 import type { Loop } from '#platform';
 import type { Database } from '#postgres';
@@ -24,8 +24,12 @@ interface Mark {
  */
 export class HoldsLoop implements Loop {
   readonly name = 'reservations';
-  private readonly abort = new AbortController();
-  private finished: Promise<void> = Promise.resolve();
+  private readonly passes = new Repeated({
+    pauseMs: PAUSE_MS,
+    run: () => this.pass(),
+    failed: (error) =>
+      this.log.error({ err: error }, 'reservations that nothing will use up could not be dropped'),
+  });
   private mark: Mark | undefined;
 
   constructor(
@@ -35,21 +39,11 @@ export class HoldsLoop implements Loop {
   ) {}
 
   start(): void {
-    this.finished = this.work();
+    this.passes.start();
   }
 
-  async stop(): Promise<void> {
-    this.abort.abort();
-    await this.finished;
-  }
-
-  private async work(): Promise<void> {
-    while (!this.abort.signal.aborted) {
-      await this.pass().catch((error: unknown) =>
-        this.log.error({ err: error }, 'reservations that nothing will use up could not be dropped'),
-      );
-      await wait(PAUSE_MS, undefined, { signal: this.abort.signal }).catch(() => {});
-    }
+  stop(): Promise<void> {
+    return this.passes.stop();
   }
 
   /** One look; what the streams hold now is known to be charged at a later one. */

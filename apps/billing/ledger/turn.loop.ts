@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { isoOf, type Clock } from '#kernel';
+import { isoOf, Repeated, type Clock } from '#kernel';
 import type { Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
@@ -15,9 +14,12 @@ const FAILURES_AT_ONCE = 3;
 /** Renews allowances and takes expired packs out when their time has come. */
 export class TurnLoop implements Loop {
   readonly name = 'ledgers';
-  private readonly abort = new AbortController();
-  private finished: Promise<void> = Promise.resolve();
-  /** Accounts that failed, and until when they rest, in ms. */
+  private readonly passes = new Repeated({
+    pauseMs: PAUSE_MS,
+    run: async () => (await this.pass()) === ACCOUNTS_AT_ONCE,
+    failed: (error) => this.log.error({ err: error }, 'ledgers could not be turned'),
+  });
+  /** Accounts that failed, and until when they are left alone, in ms. */
   private readonly resting = new Map<string, number>();
 
   constructor(
@@ -28,23 +30,11 @@ export class TurnLoop implements Loop {
   ) {}
 
   start(): void {
-    this.finished = this.work();
+    this.passes.start();
   }
 
-  async stop(): Promise<void> {
-    this.abort.abort();
-    await this.finished;
-  }
-
-  private async work(): Promise<void> {
-    while (!this.abort.signal.aborted) {
-      const turned = await this.pass().catch((error: unknown) => {
-        this.log.error({ err: error }, 'ledgers could not be turned');
-        return 0;
-      });
-      if (turned < ACCOUNTS_AT_ONCE)
-        await wait(PAUSE_MS, undefined, { signal: this.abort.signal }).catch(() => {});
-    }
+  stop(): Promise<void> {
+    return this.passes.stop();
   }
 
   /** @returns how many ledgers were looked at */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { canonicalize } from 'json-canonicalize';
-import { newId, Refusal, systemClock, type Clock } from '#kernel';
+import { newId, Refusal, Repeated, systemClock, type Clock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
@@ -36,8 +36,11 @@ export class Idempotency implements Loop {
   readonly name = 'idempotency-records';
   private readonly records: IdempotencyRecords;
   private readonly running = new WeakMap<FastifyRequest, Running>();
-  private timer?: NodeJS.Timeout;
-  private sweeping: Promise<void> = Promise.resolve();
+  private readonly sweeps = new Repeated({
+    pauseMs: SWEEP_MS,
+    run: () => this.sweep(),
+    failed: (error) => this.log.warn({ err: error }, 'expired idempotency records could not be deleted'),
+  });
 
   constructor(
     @Inject(DATABASE) database: Database,
@@ -48,14 +51,11 @@ export class Idempotency implements Loop {
   }
 
   start(): void {
-    this.timer = setInterval(() => {
-      this.sweeping = this.sweep();
-    }, SWEEP_MS).unref();
+    this.sweeps.start();
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.sweeping;
+  stop(): Promise<void> {
+    return this.sweeps.stop();
   }
 
   /** Takes its place between the reading of a body and the route, and before an answer leaves. */
@@ -74,11 +74,7 @@ export class Idempotency implements Loop {
 
   /** Deletes what has expired. */
   async sweep(): Promise<void> {
-    try {
-      while (await this.records.sweep(this.now()));
-    } catch (error) {
-      this.log.warn({ err: error }, 'expired idempotency records could not be deleted');
-    }
+    while (await this.records.sweep(this.now()));
   }
 
   private async begin(request: FastifyRequest, reply: FastifyReply, accountId: string, key: string) {

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { systemClock, within, type Clock } from '#kernel';
+import { Repeated, systemClock, within, type Clock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import { metrics, type Logger } from '#telemetry';
@@ -36,7 +36,11 @@ export class RequestQuota implements Loop {
   readonly name = 'request-quota';
   private readonly windows = new Map<string, AccountWindow>();
   private readonly leases: QuotaLeases;
-  private timer?: NodeJS.Timeout;
+  private readonly sweeps = new Repeated({
+    pauseMs: SWEEP_MS,
+    run: () => this.giveBackIdle(),
+    failed: (error) => this.log.warn({ err: error }, 'idle leases of requests could not be given back'),
+  });
   private isOut = false;
 
   constructor(
@@ -48,11 +52,11 @@ export class RequestQuota implements Loop {
   }
 
   start(): void {
-    this.timer = setInterval(() => void this.giveBackIdle(), SWEEP_MS).unref();
+    this.sweeps.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    await this.sweeps.stop();
     const windows = [...this.windows];
     this.windows.clear();
     await Promise.all(

@@ -1,0 +1,70 @@
+import { Repeated } from './repeated.js';
+
+/** Runs that are numbered, until `last`, which stops the repetition. */
+async function runs(last: number, run: (n: number) => boolean | void, pauseMs: number): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  await new Promise<void>((resolve) => {
+    let n = 0;
+    const repeated = new Repeated({
+      pauseMs,
+      run: async () => {
+        n += 1;
+        if (n === last) {
+          resolve();
+          void repeated.stop();
+        }
+        return run(n);
+      },
+      failed: (error) => failures.push(error),
+    });
+    repeated.start();
+  });
+  return failures;
+}
+
+describe('repeated work', () => {
+  it('goes on at once while a run says that there is more', async () => {
+    expect(await runs(5, () => true, 3_600_000)).toEqual([]);
+  });
+
+  it('goes on after a run that failed, and reports it', async () => {
+    const error = new Error('the store is away');
+    const failing = (n: number) => {
+      if (n === 1) throw error;
+    };
+    expect(await runs(2, failing, 1)).toEqual([error]);
+  });
+
+  it('pauses between two runs, and a stop ends the pause', async () => {
+    let count = 0;
+    const repeated = new Repeated({
+      pauseMs: 3_600_000,
+      run: async () => void (count += 1),
+      failed: () => {},
+    });
+    repeated.start();
+    await repeated.stop();
+    expect(count).toBe(1);
+  });
+
+  it('waits at a stop for the run that is under way, which sees the signal', async () => {
+    let release = () => {};
+    let seen: AbortSignal | undefined;
+    const repeated = new Repeated({
+      pauseMs: 1,
+      run: (signal) => {
+        seen = signal;
+        return new Promise<void>((resolve) => (release = resolve));
+      },
+      failed: () => {},
+    });
+    repeated.start();
+    let isStopped = false;
+    const stopped = repeated.stop().then(() => (isStopped = true));
+    await Promise.resolve();
+    expect([seen?.aborted, isStopped]).toEqual([true, false]);
+    release();
+    await stopped;
+    expect(isStopped).toBe(true);
+  });
+});
