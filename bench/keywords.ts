@@ -7,9 +7,10 @@ import { Pool } from 'undici';
 import { KeywordDecisionSchema, KeywordDefinitionSchema, OpenAccountSchema, WatchSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
-import { COMMANDS, connectBus, sendCommand, subjectOf, type Bus } from '#messaging';
+import { COMMANDS, connectBus, subjectOf, type Bus } from '#messaging';
 import { lockAccount, openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
+import { CommandClient } from '#transport';
 import { benchStores, helpWanted, numberOption, runBench, say, table } from './harness.js';
 import { programEnv, startProgram } from './program.js';
 
@@ -115,7 +116,7 @@ async function openAccount(bus: Bus): Promise<Account> {
     email: `${newId()}@example.org`,
     plan: 'unlimited',
   });
-  return sendCommand(bus, COMMANDS.openAccount, command);
+  return new CommandClient(bus).request(COMMANDS.openAccount, command);
 }
 
 function bodyOf(n: number) {

@@ -8,8 +8,9 @@ import { create } from '@bufbuild/protobuf';
 import { Pool } from 'undici';
 import { OpenAccountSchema } from '#contracts';
 import { newId } from '#kernel';
-import { COMMANDS, connectBus, sendCommand } from '#messaging';
+import { COMMANDS, connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
+import { CommandClient } from '#transport';
 import {
   benchStores,
   helpWanted,
@@ -102,7 +103,7 @@ async function watchTerm(
     email: 'bench@example.org',
     plan: 'unlimited',
   });
-  const { apiKey, signingSecret } = await sendCommand(bus, COMMANDS.openAccount, command);
+  const { apiKey, signingSecret } = await new CommandClient(bus).request(COMMANDS.openAccount, command);
   await bus.close();
   await post(upstream, '/hooks/_secrets', { name: 'ours', secret: signingSecret });
   const gateway = new Pool(gatewayUrl);

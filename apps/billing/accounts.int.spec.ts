@@ -1,9 +1,10 @@
 import { create } from '@bufbuild/protobuf';
 import { ChangeAccountSchema, RotateSigningSecretSchema } from '#contracts';
 import { newId } from '#kernel';
-import { COMMANDS, sendCommand } from '#messaging';
+import { COMMANDS } from '#messaging';
 import { AccountEntity } from '#postgres';
 import { SecretBox } from '#secrets';
+import { CommandClient } from '#transport';
 import { startBilling, type BillingUnderTest } from './billing-under-test.js';
 
 let billing: BillingUnderTest;
@@ -23,7 +24,7 @@ describe('rotating a signing secret', () => {
     const accountId = await billing.open();
     const before = await account(accountId);
     const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId });
-    const answer = await sendCommand(billing.bus, COMMANDS.rotateSigningSecret, command);
+    const answer = await new CommandClient(billing.bus).request(COMMANDS.rotateSigningSecret, command);
     const after = await account(accountId);
     expect(box.open(after.signingSecretEncrypted)).toBe(answer.signingSecret);
     expect(answer.signingSecret).not.toBe(box.open(before.signingSecretEncrypted));
@@ -35,7 +36,9 @@ describe('rotating a signing secret', () => {
 
   it('of an unknown account is a 404', async () => {
     const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId: newId() });
-    await expect(sendCommand(billing.bus, COMMANDS.rotateSigningSecret, command)).rejects.toMatchObject({
+    await expect(
+      new CommandClient(billing.bus).request(COMMANDS.rotateSigningSecret, command),
+    ).rejects.toMatchObject({
       status: 404,
     });
   });
@@ -45,8 +48,7 @@ describe('changing the signature version', () => {
   it('stores legacy and v1, and refuses others with the name of the field', async () => {
     const accountId = await billing.open();
     const change = (signatureVersion: string) =>
-      sendCommand(
-        billing.bus,
+      new CommandClient(billing.bus).request(
         COMMANDS.changeAccount,
         create(ChangeAccountSchema, { commandId: newId(), accountId, signatureVersion }),
       );

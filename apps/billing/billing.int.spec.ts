@@ -2,8 +2,9 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { AccountDecisionSchema, GrantCreditsSchema } from '#contracts';
 import { reserve } from '#credits';
 import { isoOf, newId } from '#kernel';
-import { COMMANDS, sendCommand, subjectOf } from '#messaging';
+import { COMMANDS, subjectOf } from '#messaging';
 import { until } from '#testing';
+import { CommandClient } from '#transport';
 import { startBilling, type BillingUnderTest } from './billing-under-test.js';
 
 let billing: BillingUnderTest;
@@ -81,8 +82,7 @@ describe('time', () => {
   it('brings the allowance back at the end of the period, and takes an expired pack out', async () => {
     const accountId = await billing.open();
     const expiresAt = isoOf(Date.now() + 2 * DAY_MS);
-    await sendCommand(
-      billing.bus,
+    await new CommandClient(billing.bus).request(
       COMMANDS.grantCredits,
       create(GrantCreditsSchema, { commandId: newId(), accountId, amount: 50, expiresAt }),
     );

@@ -2,17 +2,26 @@ import { Module } from '@nestjs/common';
 import type { EventStore } from '#event-store';
 import { systemClock, type Clock } from '#kernel';
 import type { Bus } from '#messaging';
-import { BUS, DATABASE, LOG, serviceModule, STORE, type ServiceDefinition } from '#platform';
+import {
+  BUS,
+  DATABASE,
+  LOG,
+  projectionController,
+  serviceModule,
+  STORE,
+  type ServiceDefinition,
+} from '#platform';
 import type { Database } from '#postgres';
-import { durableOf } from '#projections';
 import { SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
 import type { BillingConfig } from './config.js';
+import { AccountDecisions } from './handlers/account-decisions.js';
 import { AccountsHandler } from './handlers/accounts.handler.js';
 import { ChargesHandler } from './handlers/charges.handler.js';
+import { CreditsHandler } from './handlers/credits.handler.js';
 import { LedgersHandler } from './handlers/ledgers.handler.js';
 import { SecretsReseal } from './handlers/secrets-reseal.js';
-import { creditsDurable } from './ledger/credits.durable.js';
+import { AccountLedgers } from './ledger/account-ledgers.js';
 import { HoldsLoop } from './ledger/holds.loop.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
 import { TurnLoop } from './ledger/turn.loop.js';
@@ -49,32 +58,19 @@ export function billingService(config: BillingConfig, clock: Clock = systemClock
             inject: [DATABASE, BUS, LOG],
             useFactory: (database: Database, bus: Bus, log: Logger) => new HoldsLoop(database, bus, log),
           },
-          AccountsHandler,
-          ChargesHandler,
-          LedgersHandler,
+          AccountDecisions,
+          AccountLedgers,
           SecretsReseal,
         ],
+        controllers: [
+          AccountsHandler,
+          LedgersHandler,
+          ChargesHandler,
+          CreditsHandler,
+          projectionController(accountsProjection),
+        ],
       },
-      {
-        inject: [DATABASE, AccountsHandler, ChargesHandler, LedgersHandler, TurnLoop, HoldsLoop],
-        list: (
-          database: Database,
-          accounts: AccountsHandler,
-          charges: ChargesHandler,
-          ledgers: LedgersHandler,
-          turns: TurnLoop,
-          holds: HoldsLoop,
-        ) => ({
-          durables: [
-            durableOf(accountsProjection, database),
-            ledgers.durable(),
-            ...charges.durables(),
-            creditsDurable(database),
-          ],
-          commands: [...accounts.commands(), ...ledgers.commands()],
-          loops: [turns, holds],
-        }),
-      },
+      { inject: [TurnLoop, HoldsLoop], list: (...loops: [TurnLoop, HoldsLoop]) => ({ loops }) },
     ),
   };
 }

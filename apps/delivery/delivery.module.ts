@@ -1,10 +1,17 @@
 import { Module } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import type { EventStore } from '#event-store';
 import { createOutboundHttp, type OutboundDispatcher } from '#http-out';
 import { within } from '#kernel';
-import { DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDefinition } from '#platform';
+import {
+  DATABASE,
+  projectionController,
+  serviceModule,
+  STORE,
+  USER_AGENT,
+  type ServiceDefinition,
+} from '#platform';
 import type { Database } from '#postgres';
-import { durableOf } from '#projections';
 import { SecretBox } from '#secrets';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
@@ -13,7 +20,7 @@ import { sendWebhook } from './attempts/webhook-sender.js';
 import { OUTBOUND, type DeliveryConfig } from './config.js';
 import { DeliveriesHandler } from './handlers/deliveries.handler.js';
 import { EventsHandler } from './handlers/events.handler.js';
-import { deliveryPurge } from './handlers/purge.handler.js';
+import { PurgeHandler } from './handlers/purge.handler.js';
 import { ReplaysHandler } from './handlers/replays.handler.js';
 import { WebhookTestHandler } from './handlers/webhook-test.handler.js';
 import { endpointsProjection } from './projections/endpoints.projection.js';
@@ -66,43 +73,33 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
             inject: [DATABASE, STORE],
             useFactory: (database: Database, store: EventStore) => new AttemptRecorder(database, store),
           },
-          EventsHandler,
           RetryLoop,
           EventIndex,
           ReplayDecisions,
           ReplaySender,
           ReplayLoop,
+        ],
+        controllers: [
+          EventsHandler,
           ReplaysHandler,
           DeliveriesHandler,
           WebhookTestHandler,
+          PurgeHandler,
+          projectionController(endpointsProjection),
+          projectionController(replaysProjection),
         ],
       },
       {
-        inject: [
-          ...[DATABASE, STORE, OUTBOUND, AttemptRecorder],
-          ...[EventsHandler, RetryLoop, ReplayLoop],
-          ...[ReplaysHandler, DeliveriesHandler, WebhookTestHandler],
-        ],
+        inject: [ModuleRef, OUTBOUND, AttemptRecorder, RetryLoop, ReplayLoop],
         list: (
-          database: Database,
-          store: EventStore,
+          module: ModuleRef,
           http: OutboundDispatcher,
           recorder: AttemptRecorder,
-          events: EventsHandler,
-          retries: RetryLoop,
-          replays: ReplayLoop,
-          ...handlers: [ReplaysHandler, DeliveriesHandler, WebhookTestHandler]
+          ...loops: [RetryLoop, ReplayLoop]
         ) => ({
-          durables: [
-            events.durable(),
-            durableOf(endpointsProjection, database),
-            durableOf(replaysProjection, database),
-            deliveryPurge(database, store),
-          ],
-          commands: handlers.flatMap((handler) => handler.commands()),
-          loops: [retries, replays],
+          loops,
           async afterStop() {
-            await within(STOP_PATIENCE_MS, events.drain());
+            await within(STOP_PATIENCE_MS, module.get(EventsHandler).drain());
             // Closing the door fails what is left; that is no fault of the endpoint's, and is not put on record.
             recorder.close();
             await http.close();

@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { SETTINGS } from '#config';
 import { isoOf, newId } from '#kernel';
-import { COMMANDS, sendCommand } from '#messaging';
+import { COMMANDS } from '#messaging';
 import { AccountEntity } from '#postgres';
 import { failureText, id, instant, print, wholeNumber } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
@@ -21,6 +21,7 @@ import { listParked, retryParked } from './parked.js';
 import { addProjectionCommands } from './projections.js';
 import { addStreamCommands } from './streams.js';
 import { sourceSettings } from '#sources';
+import { CommandClient } from '#transport';
 
 const program = new Command('cli')
   .description('Works on the running Earshot, which it finds by DATA_DIR, or by NATS_URL and DATABASE_URL.')
@@ -36,7 +37,10 @@ accounts
   .option('--plan <plan>', 'free, solo, growth, pro or unlimited', 'unlimited')
   .action(async ({ email, plan }: { email: string; plan: string }) => {
     const opened = await withBus(process.env, (bus) =>
-      sendCommand(bus, COMMANDS.openAccount, create(OpenAccountSchema, { commandId: newId(), email, plan })),
+      new CommandClient(bus).request(
+        COMMANDS.openAccount,
+        create(OpenAccountSchema, { commandId: newId(), email, plan }),
+      ),
     );
     print({ accountId: opened.accountId, apiKey: opened.apiKey, signingSecret: opened.signingSecret });
   });
@@ -59,7 +63,7 @@ accounts
   .requiredOption('--plan <plan>', 'free, solo, growth, pro or unlimited')
   .action(async ({ account, plan }: { account: string; plan: string }) => {
     const command = create(ChangePlanSchema, { commandId: newId(), accountId: account, plan });
-    await withBus(process.env, (bus) => sendCommand(bus, COMMANDS.changePlan, command));
+    await withBus(process.env, (bus) => new CommandClient(bus).request(COMMANDS.changePlan, command));
     print({ accountId: account, plan });
   });
 accounts
@@ -73,7 +77,7 @@ accounts
   .action(async ({ account, signatureVersion }: { account: string; signatureVersion: string }) => {
     const command = { commandId: newId(), accountId: account, signatureVersion };
     await withBus(process.env, (bus) =>
-      sendCommand(bus, COMMANDS.changeAccount, create(ChangeAccountSchema, command)),
+      new CommandClient(bus).request(COMMANDS.changeAccount, create(ChangeAccountSchema, command)),
     );
     print({ accountId: account, signatureVersion });
   });
@@ -90,7 +94,7 @@ program
   .action(async ({ account }: { account: string }) => {
     const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId: account });
     const { signingSecret, previousValidUntil } = await withBus(process.env, (bus) =>
-      sendCommand(bus, COMMANDS.rotateSigningSecret, command),
+      new CommandClient(bus).request(COMMANDS.rotateSigningSecret, command),
     );
     print({ signingSecret, previousValidUntil });
   });
@@ -108,8 +112,7 @@ keys
   .action(async (options: { account: string; name: string; scope: string; expiresAt?: string }) => {
     const { account, name, scope, expiresAt = '' } = options;
     const made = await withBus(process.env, (bus) =>
-      sendCommand(
-        bus,
+      new CommandClient(bus).request(
         COMMANDS.createKey,
         create(CreateKeySchema, { commandId: newId(), accountId: account, name, scope, expiresAt }),
       ),
@@ -138,8 +141,7 @@ keys
   .requiredOption('--key <id>', 'the id of the key', id)
   .action(async ({ account, key }: { account: string; key: string }) => {
     await withBus(process.env, (bus) =>
-      sendCommand(
-        bus,
+      new CommandClient(bus).request(
         COMMANDS.revokeKey,
         create(RevokeKeySchema, { commandId: newId(), accountId: account, keyId: key }),
       ),

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { GrantCreditsSchema } from '#contracts';
 import { balanceOf } from '#credits';
 import { isoOf, newId, Refusal } from '#kernel';
-import { COMMANDS, sendCommand } from '#messaging';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import { id, instant, print, wholeNumber } from './arguments.js';
 import { audit } from './audit/audit.js';
 import { auditText } from './audit/print-audit.js';
@@ -30,7 +31,7 @@ function addGrant(credits: Command): void {
       const { account, amount, expiresAt = '', note } = options;
       const command = { commandId: newId(), accountId: account, amount, expiresAt, note };
       const { packId, creditsRemaining } = await withBus(process.env, (bus) =>
-        sendCommand(bus, COMMANDS.grantCredits, create(GrantCreditsSchema, command)),
+        new CommandClient(bus).request(COMMANDS.grantCredits, create(GrantCreditsSchema, command)),
       );
       print({ packId, amount, creditsRemaining });
     });

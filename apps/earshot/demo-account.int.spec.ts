@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { COMMANDS, connectBus, sendCommand, type Bus } from '#messaging';
+import { COMMANDS, connectBus, type Bus } from '#messaging';
 import { create } from '@bufbuild/protobuf';
 import { RotateSigningSecretSchema } from '#contracts';
 import { newId } from '#kernel';
@@ -9,6 +9,7 @@ import { startService, type RunningService } from '#platform';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { isolateStores, programEnv, until, type IsolatedStores } from '#testing';
+import { CommandClient } from '#transport';
 import { billingService } from '../billing/billing.module.js';
 import { readBillingConfig } from '../billing/config.js';
 import { readKeywordsConfig } from '../keywords/config.js';
@@ -69,7 +70,7 @@ it('the signing secret of a later start is the present one, although it was rota
     async () => (await presentSigningSecret(env, accountId)) === signingSecret,
   );
   const rotate = create(RotateSigningSecretSchema, { commandId: newId(), accountId });
-  const rotated = await sendCommand(bus, COMMANDS.rotateSigningSecret, rotate);
+  const rotated = await new CommandClient(bus).request(COMMANDS.rotateSigningSecret, rotate);
   await until(
     'the new secret is read',
     async () => (await presentSigningSecret(env, accountId)) === rotated.signingSecret,

@@ -8,7 +8,8 @@ import {
   RetireKeywordSchema,
 } from '#contracts';
 import { newId } from '#kernel';
-import { COMMANDS, sendCommand, type Bus } from '#messaging';
+import { COMMANDS, type Bus } from '#messaging';
+import { CommandClient } from '#transport';
 
 /** The demo's account, kept beside its data so that a second start goes on with it. */
 export interface DemoAccount {
@@ -52,7 +53,7 @@ export async function demoAccount(bus: Bus, dataDir: string, url: string): Promi
   const { accountId, apiKey, signingSecret } = known ?? (await openAccount(bus));
   for (const keywordId of known?.keywordIds ?? []) {
     const command = create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge: false });
-    await sendCommand(bus, COMMANDS.retireKeyword, command);
+    await new CommandClient(bus).request(COMMANDS.retireKeyword, command);
   }
   const keywordIds: string[] = [];
   for (const brand of BRANDS) keywordIds.push(await createKeyword(bus, accountId, brand, url));
@@ -69,7 +70,7 @@ function file(dataDir: string): string {
 function openAccount(bus: Bus) {
   const email = `demo-${newId()}@example.org`;
   const command = create(OpenAccountSchema, { commandId: newId(), email, plan: 'unlimited' });
-  return sendCommand(bus, COMMANDS.openAccount, command);
+  return new CommandClient(bus).request(COMMANDS.openAccount, command);
 }
 
 async function createKeyword(
@@ -109,5 +110,5 @@ async function createKeyword(
     backfill: true,
   });
   const command = create(CreateKeywordSchema, { commandId: newId(), accountId, definition });
-  return (await sendCommand(bus, COMMANDS.createKeyword, command)).id;
+  return (await new CommandClient(bus).request(COMMANDS.createKeyword, command)).id;
 }

@@ -2,8 +2,7 @@ import { constants } from 'node:zlib';
 import compress, { type FastifyCompressOptions } from '@fastify/compress';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DATABASE, serviceModule, LOG, type ServiceDefinition } from '#platform';
-import type { Database } from '#postgres';
+import { serviceModule, LOG, type ServiceDefinition } from '#platform';
 import type { Logger } from '#telemetry';
 import { AccountController } from './api/account/account.controller.js';
 import { AnswersController } from './api/answers/answers.controller.js';
@@ -40,7 +39,7 @@ import { malformedRequests, readJsonAlone } from './http/request-parsing.js';
 import { UnreadGuard } from './http/unread.guard.js';
 import { WebhookAddresses } from './http/webhook-address.js';
 import { Idempotency } from './idempotency/idempotency.js';
-import { gatewayPurge } from './idempotency/purge.handler.js';
+import { PurgeHandler } from './idempotency/purge.handler.js';
 import { methodsAt, nearestPath } from './openapi/document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { RequestQuota } from './quota/request-quota.js';
@@ -97,6 +96,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           EndpointsController,
           WebhooksController,
           OpenApiController,
+          PurgeHandler,
         ],
         providers: [
           { provide: SOURCES, useValue: config.sources },
@@ -127,12 +127,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [DATABASE, RequestQuota, Idempotency],
-        list: (database: Database, ...loops: [RequestQuota, Idempotency]) => ({
-          durables: [gatewayPurge(database)],
-          commands: [],
-          loops,
-        }),
+        inject: [RequestQuota, Idempotency],
+        list: (...loops: [RequestQuota, Idempotency]) => ({ loops }),
       },
     ),
     server: malformedRequests,

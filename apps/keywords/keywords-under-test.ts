@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
-import { COMMANDS, connectBus, type CommandType } from '#messaging';
+import { connectBus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { fundAccount, isolateStores } from '#testing';
@@ -61,14 +61,9 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
   const database = await openDatabase(stores.databaseUrl, 'spec');
   const decisions = new KeywordDecisions(database, store);
   const admission = new Admission(new Map(), undefined);
-  const handlers = [
-    new KeywordsHandler(decisions, admission, new KeywordWarnings(new Map()), store),
-    new WatchesHandler(decisions, admission),
-    new PausesHandler(decisions, admission),
-  ].flatMap((handler) => handler.commands());
-  const send = async (type: CommandType, input: unknown): Promise<void> => {
-    await handlers.find((handler) => handler.type === type)?.handle(input);
-  };
+  const keywords = new KeywordsHandler(decisions, admission, new KeywordWarnings(new Map()), store);
+  const watches = new WatchesHandler(decisions, admission);
+  const pauses = new PausesHandler(decisions, admission);
   const addressed = (accountId: string) => ({ accountId, commandId: newId() });
   const definitionOf = (more: Definition): Definition => ({
     name: 'Acme',
@@ -101,14 +96,12 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
     async keyword(accountId, more = {}) {
       const definition = definitionOf(more);
       const command = create(CreateKeywordSchema, { ...addressed(accountId), definition });
-      await send(COMMANDS.createKeyword, command);
+      await keywords.create(command);
       return command.commandId;
     },
-    estimate: (accountId, more = {}) =>
-      send(
-        COMMANDS.estimateKeyword,
-        create(EstimateKeywordSchema, { accountId, definition: definitionOf(more) }),
-      ),
+    async estimate(accountId, more = {}) {
+      await keywords.estimate(create(EstimateKeywordSchema, { accountId, definition: definitionOf(more) }));
+    },
     async loneWatch(accountId, query) {
       const command = create(CreateWatchSchema, {
         ...addressed(accountId),
@@ -116,15 +109,18 @@ export async function startKeywords(): Promise<KeywordsUnderTest> {
         criteria: { query },
         intervalSeconds: 3600,
       });
-      await send(COMMANDS.createWatch, command);
+      await watches.create(command);
       return command.commandId;
     },
-    retireWatch: (accountId, watchId) =>
-      send(COMMANDS.retireWatch, create(RetireWatchSchema, { ...addressed(accountId), watchId })),
-    pause: (accountId, keywordId) =>
-      send(COMMANDS.pauseKeyword, create(PauseKeywordSchema, { ...addressed(accountId), keywordId })),
-    resume: (accountId, keywordId) =>
-      send(COMMANDS.resumeKeyword, create(ResumeKeywordSchema, { ...addressed(accountId), keywordId })),
+    async retireWatch(accountId, watchId) {
+      await watches.retire(create(RetireWatchSchema, { ...addressed(accountId), watchId }));
+    },
+    async pause(accountId, keywordId) {
+      await pauses.pause(create(PauseKeywordSchema, { ...addressed(accountId), keywordId }));
+    },
+    async resume(accountId, keywordId) {
+      await pauses.resume(create(ResumeKeywordSchema, { ...addressed(accountId), keywordId }));
+    },
     async goBroke(accountId, id, creditsNeeded) {
       await decisions.run(addressed(accountId), id, () => ({
         kind: 'pause',

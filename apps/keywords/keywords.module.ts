@@ -1,7 +1,5 @@
 import { Module } from '@nestjs/common';
-import { DATABASE, serviceModule, type ServiceDefinition } from '#platform';
-import type { Database } from '#postgres';
-import { durableOf } from '#projections';
+import { projectionController, serviceModule, type ServiceDefinition } from '#platform';
 import { FLOOR_SECONDS, SOURCES, type KeywordsConfig } from './config.js';
 import { KeywordDecisions } from './handlers/keyword-decisions.js';
 import { KeywordsHandler } from './handlers/keywords.handler.js';
@@ -11,6 +9,7 @@ import { PurgeHandler } from './handlers/purge.handler.js';
 import { WatchesHandler } from './handlers/watches.handler.js';
 import { Admission } from './planning/admission.js';
 import { KeywordWarnings } from './planning/keyword-warnings.js';
+import { PlanEnforcement } from './planning/plan-enforcement.js';
 import { keywordsProjection } from './projections/keywords.projection.js';
 import { PausesLoop } from './pauses.loop.js';
 import { UpgradeLoop } from './upgrade.loop.js';
@@ -31,45 +30,20 @@ export function keywordsService(config: KeywordsConfig): ServiceDefinition {
           KeywordDecisions,
           Admission,
           KeywordWarnings,
+          PlanEnforcement,
+          PausesLoop,
+          UpgradeLoop,
+        ],
+        controllers: [
           KeywordsHandler,
           WatchesHandler,
           PausesHandler,
           PlanHandler,
           PurgeHandler,
-          PausesLoop,
-          UpgradeLoop,
+          projectionController(keywordsProjection),
         ],
       },
-      {
-        inject: [
-          DATABASE,
-          KeywordsHandler,
-          WatchesHandler,
-          PausesHandler,
-          PlanHandler,
-          PurgeHandler,
-          PausesLoop,
-          UpgradeLoop,
-        ],
-        list: (
-          database: Database,
-          keywords: KeywordsHandler,
-          watches: WatchesHandler,
-          pauses: PausesHandler,
-          plan: PlanHandler,
-          purge: PurgeHandler,
-          ...loops: [PausesLoop, UpgradeLoop]
-        ) => ({
-          durables: [
-            durableOf(keywordsProjection, database),
-            pauses.shortages(),
-            plan.durable(),
-            purge.durable(),
-          ],
-          commands: [...keywords.commands(), ...watches.commands(), ...pauses.commands()],
-          loops,
-        }),
-      },
+      { inject: [PausesLoop, UpgradeLoop], list: (...loops: [PausesLoop, UpgradeLoop]) => ({ loops }) },
     ),
   };
 }

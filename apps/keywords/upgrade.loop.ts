@@ -6,8 +6,8 @@ import { DATABASE, LOG, type Loop } from '#platform';
 import { lockAccount, type Database, type Tx } from '#postgres';
 import { priceOf } from '#quotes';
 import type { Logger } from '#telemetry';
-import { PlanHandler } from './handlers/plan.handler.js';
 import { Admission } from './planning/admission.js';
+import { PlanEnforcement } from './planning/plan-enforcement.js';
 import { keepQuotes } from './projections/quoted-periods.js';
 
 interface UnpricedWatch {
@@ -31,7 +31,7 @@ export class UpgradeLoop implements Loop {
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    private readonly plans: PlanHandler,
+    private readonly plans: PlanEnforcement,
     private readonly admission: Admission,
     @Inject(LOG) private readonly log: Logger,
   ) {}

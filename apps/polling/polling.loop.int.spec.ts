@@ -4,6 +4,7 @@ import { newId } from '#kernel';
 import type { SourceSetup } from '#sources';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
+import { NatsStrategy } from '#transport';
 import type { PollingConfig } from './config.js';
 import { LaneWork } from './lanes/lane-work.js';
 import { openPollingStores, Upstream, type PollingStores } from './polling-under-test.js';
@@ -47,7 +48,9 @@ function loopOn(
     sources: new Map(setups as [SourceId, SourceSetup][]),
   } as unknown as PollingConfig;
   const log = createLogger('spec', 'silent');
-  return new PollingLoop(database, http, config, log, new LaneWork(database, stores.store, stores.bus, log));
+  const strategy = new NatsStrategy(stores.bus, log);
+  const work = new LaneWork(database, stores.store, stores.bus, strategy, log);
+  return new PollingLoop(database, http, config, log, work);
 }
 
 describe('the loop of polling', () => {

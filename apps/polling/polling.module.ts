@@ -1,11 +1,8 @@
 import { Module } from '@nestjs/common';
-import type { EventStore } from '#event-store';
 import { createOutboundHttp } from '#http-out';
-import { DATABASE, serviceModule, STORE, USER_AGENT, type ServiceDefinition } from '#platform';
-import type { Database } from '#postgres';
-import { durableOf } from '#projections';
+import { projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
 import type { PollingConfig } from './config.js';
-import { pollingPurge } from './handlers/purge.handler.js';
+import { PurgeHandler } from './handlers/purge.handler.js';
 import { LaneWork } from './lanes/lane-work.js';
 import { OUTBOUND, POLLING_CONFIG, PollingLoop } from './polling.loop.js';
 import { scheduleProjection } from './projections/schedule.projection.js';
@@ -29,15 +26,9 @@ export function pollingService(config: PollingConfig): ServiceDefinition {
           LaneWork,
           PollingLoop,
         ],
+        controllers: [PurgeHandler, projectionController(scheduleProjection(config.lanesOf))],
       },
-      {
-        inject: [DATABASE, STORE, PollingLoop],
-        list: (database: Database, store: EventStore, polling: PollingLoop) => ({
-          durables: [durableOf(scheduleProjection(config.lanesOf), database), pollingPurge(database, store)],
-          commands: [],
-          loops: [polling],
-        }),
-      },
+      { inject: [PollingLoop], list: (polling: PollingLoop) => ({ loops: [polling] }) },
     ),
   };
 }

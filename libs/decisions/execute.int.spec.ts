@@ -3,7 +3,7 @@ import { EventStore } from '#event-store';
 import { newId, Refusal } from '#kernel';
 import { connectBus, runDurable, subjectOf, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
-import { durableOf, type Projection } from '#projections';
+import { applyBatch, consumerOf, type Projection } from '#projections';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
 import { execute, type Aggregate } from './execute.js';
@@ -206,10 +206,12 @@ describe('carrying out a command', () => {
 });
 
 describe('a projection', () => {
+  const apply = (batch: readonly JsMsg[]) => applyBatch(database, tallies, batch);
+
   it('heals a crash between the append and the table by its durable', async () => {
     await add(1);
     await appendAndDie(2);
-    const running = await runDurable(bus, durableOf(tallies, database), log);
+    const running = await runDurable(bus, { ...consumerOf(tallies), handle: apply }, log);
     await until('the table has followed', async () => (await row())?.total === 3);
     await running.stop();
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
@@ -225,8 +227,7 @@ describe('a projection', () => {
   it('changes nothing by a batch that is delivered twice', async () => {
     for (const amount of [1, 2, 3]) await appendAndDie(amount);
     const batch = await messages();
-    const { handle } = durableOf(tallies, database);
-    const outcomes = [await handle(batch), await handle(batch), await handle([...batch, ...batch])];
+    const outcomes = [await apply(batch), await apply(batch), await apply([...batch, ...batch])];
     expect(outcomes.flat().every(({ kind }) => kind === 'done')).toBe(true);
     expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
   });
@@ -234,18 +235,17 @@ describe('a projection', () => {
   it('takes a batch in order, however it was delivered', async () => {
     for (const amount of [1, 2, 3]) await appendAndDie(amount);
     const batch = await messages();
-    await durableOf(tallies, database).handle([...batch].reverse());
+    await apply([...batch].reverse());
     expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
   });
 
   it('lets a message wait that has overtaken its predecessor', async () => {
     for (const amount of [1, 2]) await appendAndDie(amount);
     const [first, second] = (await messages()) as [JsMsg, JsMsg];
-    const { handle } = durableOf(tallies, database);
-    expect((await handle([second])).map(({ kind }) => kind)).toEqual(['retry']);
+    expect((await apply([second])).map(({ kind }) => kind)).toEqual(['retry']);
     expect(await row()).toBeUndefined();
-    expect((await handle([first])).map(({ kind }) => kind)).toEqual(['done']);
-    expect((await handle([second])).map(({ kind }) => kind)).toEqual(['done']);
+    expect((await apply([first])).map(({ kind }) => kind)).toEqual(['done']);
+    expect((await apply([second])).map(({ kind }) => kind)).toEqual(['done']);
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
   });
 
@@ -257,7 +257,7 @@ describe('a projection', () => {
       name: 'tallies-broken',
       apply: () => Promise.reject(new Error('broken')),
     };
-    await expect(durableOf(broken, database).handle(batch)).rejects.toThrow('broken');
+    await expect(applyBatch(database, broken, batch)).rejects.toThrow('broken');
     const rows: unknown[] = await database.query('SELECT 1 FROM projection_positions WHERE projection = $1', [
       broken.name,
     ]);

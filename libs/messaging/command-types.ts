@@ -1,3 +1,4 @@
+import type { DescMessage } from '@bufbuild/protobuf';
 import {
   CancelReplaySchema,
   ChangeAccountSchema,
@@ -35,7 +36,15 @@ import {
   TestWebhookSchema,
 } from '#contracts';
 
-/** Every command that crosses NATS. Their messages stand in proto/earshot/commands. */
+/** One command of a service: its subject, the message that it takes and the message that it returns. */
+export interface CommandType<I extends DescMessage = DescMessage, O extends DescMessage = DescMessage> {
+  /** `commands.<service>.<name>` */
+  subject: string;
+  input: I;
+  output: O;
+}
+
+/** Every command that crosses NATS. `proto/earshot/commands` defines their messages. */
 export const COMMANDS = {
   openAccount: {
     subject: 'commands.billing.open-account',

@@ -4,6 +4,5 @@ export * from './streams.js';
 export * from './outcome.js';
 export * from './durable.js';
 export * from './durable-runner.js';
-export * from './commands.js';
 export * from './command-types.js';
 export * from './purge.js';

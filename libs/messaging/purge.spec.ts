@@ -1,19 +1,17 @@
-import type { JsMsg } from '@nats-io/jetstream';
 import { fakeOnly } from '#testing';
 import { done, retry } from './outcome.js';
-import { purgeDurable } from './purge.js';
+import { eraseTwice } from './purge.js';
 
 const ASKED_AT = Date.parse('2026-01-01T00:00:00Z');
-const message = { data: new Uint8Array(), time: new Date(ASKED_AT) } as JsMsg;
+const message = { data: new Uint8Array(), time: new Date(ASKED_AT) };
 
 beforeEach(() => void jest.useFakeTimers(fakeOnly('Date')));
 afterEach(() => void jest.useRealTimers());
 
 /** What becomes of a purge whose pass begins and ends at such an age. */
 async function passed(beginsMs: number, endsMs: number) {
-  const durable = purgeDurable('spec', async () => void jest.setSystemTime(ASKED_AT + endsMs));
   jest.setSystemTime(ASKED_AT + beginsMs);
-  return durable.handle([message]);
+  return eraseTwice([message], async () => void jest.setSystemTime(ASKED_AT + endsMs));
 }
 
 it('a purge is done by a pass that begins 20 s after it was asked for, however long an earlier one took', async () => {

@@ -1,4 +1,5 @@
 export * from './platform.js';
+export * from './projection.controller.js';
 export * from './service.js';
 export * from './service-runtime.js';
 export * from './main.js';

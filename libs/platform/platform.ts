@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
-import type { Bus, CommandHandler, Durable } from '#messaging';
+import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
+import type { Stoppable } from '#transport';
 
 /** The connections of one service: what the outside gives it. */
 export interface Platform {
@@ -23,20 +24,15 @@ export const CLICKHOUSE = Symbol('clickhouse');
 /** Injection token of a service's `WorkList`. */
 export const WORK = Symbol('work');
 
-/** Work of its own that a service does besides messages: a polling loop, a retry lane. */
-export interface Loop {
-  name: string;
+/** Work that a service does by itself, without a message: a polling loop, a retry lane. */
+export interface Loop extends Stoppable {
   start(): Promise<void> | void;
-  /** Finishes what is under way and returns. */
-  stop(): Promise<void>;
 }
 
-/** Everything a service does: its module lists it, where a reader looks for it. */
+/** What a service does besides its controllers: the module lists it. */
 export interface WorkList {
-  durables: readonly Durable[];
-  commands: readonly CommandHandler[];
   loops: readonly Loop[];
-  /** Called when nothing of the above runs any more: closes what they used. */
+  /** Called when neither loops nor controllers work any more: closes what they used. */
   afterStop?(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { commandHandler, COMMANDS, type Bus } from '#messaging';
+import { COMMANDS, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
+import { NatsStrategy } from '#transport';
 import type { Loop } from './platform.js';
 import { ServiceRuntime } from './service-runtime.js';
 
@@ -11,15 +12,15 @@ function loop(name: string, stop: () => Promise<void>): Loop {
   return { name, start: () => undefined, stop };
 }
 
-it('a stop does not wait for ever, and tells what it cut off', async () => {
+it('a stop does not wait for ever, and returns what it cut off', async () => {
   let closed = false;
   const loops = [
     loop('quick', async () => undefined),
     loop('hanging', () => new Promise(() => undefined)),
     loop('failing', () => Promise.reject(new Error('no'))),
   ];
-  const work = { durables: [], commands: [], loops, afterStop: async () => void (closed = true) };
-  const runtime = new ServiceRuntime(work, bus, log);
+  const work = { loops, afterStop: async () => void (closed = true) };
+  const runtime = new ServiceRuntime(new NatsStrategy(bus, log), work, bus, log);
   await runtime.start();
   const asked = Date.now();
   expect((await runtime.stop(100)).sort()).toEqual(['failing', 'hanging']);
@@ -39,9 +40,9 @@ it('a command that hangs leaves the loops their time', async () => {
     await setImmediate();
     finished = true;
   });
-  const hanging = commandHandler(COMMANDS.retireKeyword, () => new Promise(() => undefined));
-  const work = { durables: [], commands: [hanging], loops: [slow] };
-  const runtime = new ServiceRuntime(work, { nc: { subscribe } } as unknown as Bus, log);
+  const strategy = new NatsStrategy({ nc: { subscribe } } as unknown as Bus, log);
+  strategy.serve(COMMANDS.retireKeyword, () => new Promise(() => undefined));
+  const runtime = new ServiceRuntime(strategy, { loops: [slow] }, bus, log);
   await runtime.start();
   deliver(null, { data: new Uint8Array() });
   expect(await runtime.stop(200)).toEqual(['commands']);

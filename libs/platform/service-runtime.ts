@@ -1,29 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { runDurable, serveCommands, type Bus, type Durable, type RunningDurable } from '#messaging';
+import type { Bus, ConsumerOptions } from '#messaging';
 import { metrics, type Logger } from '#telemetry';
+import { NatsStrategy, stopWithin } from '#transport';
 import { BUS, LOG, WORK, type WorkList } from './platform.js';
-import { within } from '#kernel';
 
 const LAG_INTERVAL_MS = 5000;
 
-/** Starts a service's consumers, commands and loops, and stops them in the order that loses nothing. */
+/** Starts a service's loops, measures the lag of its consumers, and stops everything in the order that loses nothing. */
 @Injectable()
 export class ServiceRuntime {
-  private running: RunningDurable[] = [];
-  private commands?: { stop(): Promise<void> };
   private lagTimer?: NodeJS.Timeout;
 
   constructor(
+    private readonly strategy: NatsStrategy,
     @Inject(WORK) private readonly work: WorkList,
     @Inject(BUS) private readonly bus: Bus,
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
+  /** To be called when consumers and commands have started: a loop may rely on the tables. */
   async start(): Promise<void> {
-    this.running = await Promise.all(
-      this.work.durables.map((durable) => runDurable(this.bus, durable, this.log)),
-    );
-    this.commands = serveCommands(this.bus, this.work.commands, this.log);
     for (const loop of this.work.loops) await loop.start();
     this.lagTimer = setInterval(() => void this.measureLag(), LAG_INTERVAL_MS).unref();
   }
@@ -37,36 +33,27 @@ export class ServiceRuntime {
   async stop(graceMs: number): Promise<string[]> {
     clearInterval(this.lagTimer);
     const deadline = Date.now() + graceMs;
-    const cutOff: string[] = [];
-    const finish = async (name: string, stopped: Promise<void> | undefined) => {
-      const done = await within(deadline - Date.now(), stopped ?? Promise.resolve()).catch((error: unknown) =>
-        this.log.error({ err: error }, `${name} could not be stopped`),
-      );
-      if (!done) cutOff.push(name);
-    };
-    await Promise.all([
-      finish('commands', this.commands?.stop()),
-      ...this.work.loops.map((loop) => finish(loop.name, loop.stop())),
-      ...this.running.map((durable, index) =>
-        finish(this.work.durables[index]?.name ?? 'consumer', durable.stop()),
-      ),
+    const cutOff = await Promise.all([
+      this.strategy.stop(graceMs),
+      stopWithin(graceMs, this.work.loops, this.log),
     ]);
-    await finish('connections', this.work.afterStop?.());
-    return cutOff;
+    const connections = { name: 'connections', stop: async () => this.work.afterStop?.() };
+    cutOff.push(await stopWithin(deadline - Date.now(), [connections], this.log));
+    return cutOff.flat();
   }
 
   private async measureLag(): Promise<void> {
-    await Promise.all(this.work.durables.map((durable) => this.measure(durable))).catch((error: unknown) =>
-      this.log.warn({ err: error }, 'consumer lag could not be read'),
+    await Promise.all(this.strategy.consumers.map((consumer) => this.measure(consumer))).catch(
+      (error: unknown) => this.log.warn({ err: error }, 'consumer lag could not be read'),
     );
   }
 
-  private async measure(durable: Durable): Promise<void> {
-    const labels = { stream: durable.stream, consumer: durable.name };
-    const info = await this.bus.jsm.consumers.info(durable.stream, durable.name);
+  private async measure({ stream, name }: ConsumerOptions): Promise<void> {
+    const labels = { stream, consumer: name };
+    const info = await this.bus.jsm.consumers.info(stream, name);
     metrics.consumerPending.set(labels, info.num_pending);
     metrics.consumerAckPending.set(labels, info.num_ack_pending);
-    const stream = await this.bus.jsm.streams.info(durable.stream);
-    metrics.streamGaps.set({ stream: durable.stream }, stream.state.num_deleted ?? 0);
+    const { state } = await this.bus.jsm.streams.info(stream);
+    metrics.streamGaps.set({ stream }, state.num_deleted ?? 0);
   }
 }

@@ -1,10 +1,12 @@
 import 'reflect-metadata';
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyServerOptions } from 'fastify';
 import { readSettings, requireSettings, SettingsError, type SettingName, type Settings } from '#config';
 import { createLogger, type Logger } from '#telemetry';
+import { CommandClient, NatsStrategy } from '#transport';
 import { closePlatform, connectPlatform } from './connect.js';
 import { HealthController } from './health.controller.js';
 import { edgeOptions, guardEdge } from './http-edge.js';
@@ -81,6 +83,8 @@ function platformModule(platform: Platform): DynamicModule {
     { provide: STORE, useValue: platform.store },
     { provide: DATABASE, useValue: platform.database },
     { provide: CLICKHOUSE, useValue: platform.clickhouse },
+    { provide: CommandClient, useValue: new CommandClient(platform.bus) },
+    { provide: NatsStrategy, useValue: new NatsStrategy(platform.bus, platform.log) },
   ];
   return {
     module: PlatformModule,
@@ -91,13 +95,16 @@ function platformModule(platform: Platform): DynamicModule {
 }
 
 /**
- * The dynamic module of a service from what it consists of. `work` lists its consumers, commands and loops; it is
- * made by a function of providers named in `inject`.
+ * The dynamic module of a service from what it consists of. Commands and consumers are its controllers. `work` lists its
+ * loops; it is made by a function of providers named in `inject`.
  */
 export function serviceModule(
   module: NonNullable<DynamicModule['module']>,
   parts: ModuleMetadata,
-  work: { inject: readonly NonNullable<unknown>[]; list: (...parts: never[]) => WorkList },
+  work: { inject: readonly NonNullable<unknown>[]; list: (...parts: never[]) => WorkList } = {
+    inject: [],
+    list: () => ({ loops: [] }),
+  },
 ): DynamicModule {
   return {
     module,
@@ -143,7 +150,9 @@ async function startOn(
 ): Promise<RunningService> {
   const { log } = platform;
   const app = await createApp(platform, definition, settings);
+  app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(NatsStrategy, { strict: false }) });
   await app.init();
+  await app.startAllMicroservices();
   const runtime = app.get(ServiceRuntime, { strict: false });
   await runtime.start();
   if (listen)

@@ -1,6 +1,6 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import { predecessorOf } from '#event-store';
-import { done, retry, type Durable, type Outcome, type StreamName } from '#messaging';
+import { done, retry, type ConsumerOptions, type Outcome, type StreamName } from '#messaging';
 import type { Database, Tx } from '#postgres';
 
 /** A message on its way into tables. */
@@ -96,35 +96,40 @@ export async function forgetPositions(
   ]);
 }
 
-/** The durable consumer that feeds a projection: one transaction for a batch. */
-export function durableOf(projection: Projection, database: Database, batchSize = 200): Durable {
-  return {
-    stream: projection.stream,
-    name: `projection-${projection.name}`,
-    batchSize,
-    inOrder: true,
-    async appliedUpTo() {
-      const [row] = await database.query<{ seq: number | null }[]>(
-        'SELECT max(seq) AS seq FROM projection_positions WHERE projection = $1',
-        [projection.name],
-      );
-      return row?.seq ?? 0;
-    },
-    handle: (batch) => database.transaction((tx) => applyBatch(tx, projection, batch)),
-  };
+/** Messages that one transaction applies at most. */
+const BATCH_SIZE = 200;
+
+/** The consumer that feeds a projection. Its handler is `applyBatch`. */
+export function consumerOf({ stream, name }: Projection): ConsumerOptions {
+  return { stream, name: `projection-${name}`, batchSize: BATCH_SIZE, inOrder: true };
 }
 
-async function applyBatch(tx: Tx, projection: Projection, batch: readonly JsMsg[]): Promise<Outcome[]> {
-  const outcomes = new Map<JsMsg, Outcome>();
-  const inOrder = [...batch].sort((a, b) => a.seq - b.seq);
-  for (const message of inOrder) {
-    const verdict = await applyOnce(tx, projection, {
-      subject: message.subject,
-      seq: message.seq,
-      data: message.data,
-      predecessor: predecessorOf(message.headers) ?? 0,
-    });
-    outcomes.set(message, verdict === 'early' ? retry(200) : done);
-  }
-  return batch.map((message) => outcomes.get(message) ?? retry(200));
+/** The last sequence of its stream that the projection's tables hold; 0 for none. */
+export async function appliedUpTo(database: Database, { name }: Projection): Promise<number> {
+  const [row] = await database.query<{ seq: number | null }[]>(
+    'SELECT max(seq) AS seq FROM projection_positions WHERE projection = $1',
+    [name],
+  );
+  return row?.seq ?? 0;
+}
+
+/** Applies a batch in one transaction. A message whose predecessor is not applied yet is retried. */
+export function applyBatch(
+  database: Database,
+  projection: Projection,
+  batch: readonly JsMsg[],
+): Promise<Outcome[]> {
+  return database.transaction(async (tx) => {
+    const outcomes = new Map<JsMsg, Outcome>();
+    for (const message of batch.toSorted((a, b) => a.seq - b.seq)) {
+      const verdict = await applyOnce(tx, projection, {
+        subject: message.subject,
+        seq: message.seq,
+        data: message.data,
+        predecessor: predecessorOf(message.headers) ?? 0,
+      });
+      outcomes.set(message, verdict === 'early' ? retry(200) : done);
+    }
+    return batch.map((message) => outcomes.get(message) ?? retry(200));
+  });
 }

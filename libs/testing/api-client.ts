@@ -2,8 +2,9 @@ import { create } from '@bufbuild/protobuf';
 import { request } from 'undici';
 import { OpenAccountSchema } from '#contracts';
 import { newId } from '#kernel';
-import { COMMANDS, connectBus, sendCommand } from '#messaging';
+import { COMMANDS, connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
+import { CommandClient } from '#transport';
 
 /** Whatever came as JSON: tests look into it and say what they expect. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a type for each answer would state nothing
@@ -94,7 +95,10 @@ export async function openAccount(
   const bus = await connectBus(natsUrl, 'test', createLogger('test', 'silent'));
   try {
     const command = create(OpenAccountSchema, { commandId: newId(), email: `${newId()}@example.org`, plan });
-    const { accountId, apiKey, signingSecret } = await sendCommand(bus, COMMANDS.openAccount, command);
+    const { accountId, apiKey, signingSecret } = await new CommandClient(bus).request(
+      COMMANDS.openAccount,
+      command,
+    );
     return { accountId, apiKey, signingSecret };
   } finally {
     await bus.close();

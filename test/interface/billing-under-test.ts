@@ -2,8 +2,9 @@ import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { ChangePlanSchema, CheckSchema, GrantCreditsSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
-import { COMMANDS, connectBus, sendCommand, subjectOf } from '#messaging';
+import { COMMANDS, connectBus, subjectOf } from '#messaging';
 import { createLogger } from '#telemetry';
+import { CommandClient } from '#transport';
 
 type CheckInit = Exclude<MessageInitShape<typeof CheckSchema>, { $typeName: string }>;
 
@@ -43,11 +44,11 @@ export async function connectBilling(natsUrl: string): Promise<BillingUnderTest>
   return {
     async grant(accountId, amount, expiresAt = '') {
       const command = create(GrantCreditsSchema, { commandId: newId(), accountId, amount, expiresAt });
-      return (await sendCommand(bus, COMMANDS.grantCredits, command)).packId;
+      return (await new CommandClient(bus).request(COMMANDS.grantCredits, command)).packId;
     },
     async changePlan(accountId, plan) {
       const command = create(ChangePlanSchema, { commandId: newId(), accountId, plan });
-      await sendCommand(bus, COMMANDS.changePlan, command);
+      await new CommandClient(bus).request(COMMANDS.changePlan, command);
     },
     spend: (accountId, credits, more = {}) =>
       state(accountId, {

@@ -2,9 +2,10 @@ import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { ChangePlanSchema, CheckSchema, EventSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { derivedId, newId } from '#kernel';
-import { COMMANDS, connectBus, sendCommand, subjectOf, type Bus } from '#messaging';
+import { COMMANDS, connectBus, subjectOf, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { until, type Json } from '#testing';
+import { CommandClient } from '#transport';
 import { startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 let service: InterfaceUnderTest;
@@ -45,7 +46,7 @@ async function checked(accountId: string, more: MessageInitShape<typeof CheckSch
 
 function grant(accountId: string, amount: number, more: MessageInitShape<typeof GrantCreditsSchema> = {}) {
   const command = create(GrantCreditsSchema, { commandId: newId(), accountId, amount, ...more });
-  return sendCommand(bus, COMMANDS.grantCredits, command);
+  return new CommandClient(bus).request(COMMANDS.grantCredits, command);
 }
 
 async function used(tenant: Tenant, credits: number): Promise<Json> {
@@ -184,8 +185,7 @@ describe('a change of plan', () => {
     await checked(accountId, { costCredits: 5_000 });
     await used(tenant, 5_000);
     const change = async (plan: string) => {
-      await sendCommand(
-        bus,
+      await new CommandClient(bus).request(
         COMMANDS.changePlan,
         create(ChangePlanSchema, { commandId: newId(), accountId, plan }),
       );

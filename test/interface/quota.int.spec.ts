@@ -1,9 +1,10 @@
 import { create } from '@bufbuild/protobuf';
 import { CreateKeySchema } from '#contracts';
 import { newId } from '#kernel';
-import { COMMANDS, connectBus, sendCommand, type Bus } from '#messaging';
+import { COMMANDS, connectBus, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { ApiClient, until, type ApiAnswer } from '#testing';
+import { CommandClient } from '#transport';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 let service: InterfaceUnderTest;
@@ -33,7 +34,7 @@ async function keyOf(tenant: Tenant, scope = 'write'): Promise<string> {
     scope,
     expiresAt: '',
   });
-  return (await sendCommand(bus, COMMANDS.createKey, command)).apiKey;
+  return (await new CommandClient(bus).request(COMMANDS.createKey, command)).apiKey;
 }
 
 const number = (answer: ApiAnswer, header: string) => Number(answer.headers[header]);

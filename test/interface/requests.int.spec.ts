@@ -3,9 +3,10 @@ import { create } from '@bufbuild/protobuf';
 import { CreateKeySchema, RevokeKeySchema } from '#contracts';
 import { insertRows } from '#clickhouse';
 import { newId } from '#kernel';
-import { COMMANDS, connectBus, sendCommand, type Bus } from '#messaging';
+import { COMMANDS, connectBus, type Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { ApiClient, until } from '#testing';
+import { CommandClient } from '#transport';
 import {
   keywordBody,
   mentionRow,
@@ -38,7 +39,7 @@ async function keyOf(tenant: Tenant, scope: string, expiresAt = '') {
     scope,
     expiresAt,
   });
-  return sendCommand(bus, COMMANDS.createKey, command);
+  return new CommandClient(bus).request(COMMANDS.createKey, command);
 }
 
 /** Sends exactly these bytes. */
@@ -92,8 +93,7 @@ describe('who may ask', () => {
     const key = await keyOf(ada, 'read');
     const client = new ApiClient(service.url, key.apiKey);
     expect((await client.get('/v1/keywords')).status).toBe(200);
-    await sendCommand(
-      bus,
+    await new CommandClient(bus).request(
       COMMANDS.revokeKey,
       create(RevokeKeySchema, { commandId: newId(), accountId: ada.accountId, keyId: key.keyId }),
     );

@@ -1,11 +1,12 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { CheckSchema, DEFAULT_MATCH_MODE, EventSchema, type Check, type Event } from '#contracts';
 import type { EventStore, Unstored } from '#event-store';
 import { failpoint } from '#kernel';
-import { done, park, subjectOf, type Durable, type Outcome } from '#messaging';
+import { done, park, subjectOf, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
+import { ConsumerPattern } from '#transport';
 import { eventOf } from '../domain/event-of.js';
 import { withoutWatch } from '../readmodels/check-sink.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
@@ -14,23 +15,15 @@ import { settingsOf, treat, type WatchSettings } from './treatment.js';
  * Makes final events out of checks. Sentiment, intent and the agent step take their place between the treatment
  * and the append: an event is appended once it is final.
  */
-@Injectable()
+@Controller()
 export class ChecksHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  durable(): Durable {
-    return {
-      stream: 'CHECKS',
-      name: 'analysis-events',
-      batchSize: 100,
-      handle: (batch) => this.handle(batch),
-    };
-  }
-
-  private async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
+  @ConsumerPattern({ stream: 'CHECKS', name: 'analysis-events', batchSize: 100 })
+  async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
     const checks = batch.map(({ data }) => parse(data));
     const watchIds = checks.flatMap((check) => (check && check.items.length > 0 ? [check.watchId] : []));
     const settings =

@@ -1,11 +1,15 @@
 import { toBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { attemptsIn, EventSchema, type Attempt, type Event } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
 import { displayUrl } from '#http-out';
 import { derivedId } from '#kernel';
-import { done, subjectOf, type Durable } from '#messaging';
+import { done, subjectOf, type Outcome } from '#messaging';
+import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
+import { ConsumerPattern } from '#transport';
 import { channelDisabledOf } from '../domain/keyword-event-of.js';
 
 /** A keyword or a lone watch that pushes to an endpoint; one of the two is null. */
@@ -19,23 +23,22 @@ interface User {
  * Tells everybody who uses an endpoint that it was disabled: keywords get the event `channel.disabled` and a line in the
  * activity, lone watches, which have no events of their own life, the line alone.
  */
-export function disabledEndpoints(
-  store: EventStore,
-  database: Database,
-  clickhouse: ClickHouseClient,
-): Durable {
-  return {
-    stream: 'ATTEMPTS',
-    name: 'analysis-disabled-endpoints',
-    batchSize: 500,
-    async handle(batch) {
-      const records = batch
-        .flatMap(({ data }) => attemptsIn(data))
-        .filter(({ endpointDisabled }) => endpointDisabled);
-      for (const record of records) await tell(record, store, database, clickhouse);
-      return batch.map(() => done);
-    },
-  };
+@Controller()
+export class DisabledEndpointsHandler {
+  constructor(
+    @Inject(STORE) private readonly store: EventStore,
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+  ) {}
+
+  @ConsumerPattern({ stream: 'ATTEMPTS', name: 'analysis-disabled-endpoints', batchSize: 500 })
+  async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const records = batch
+      .flatMap(({ data }) => attemptsIn(data))
+      .filter(({ endpointDisabled }) => endpointDisabled);
+    for (const record of records) await tell(record, this.store, this.database, this.clickhouse);
+    return batch.map(() => done);
+  }
 }
 
 async function tell(

@@ -1,36 +1,48 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { EventSchema, KeywordDecisionSchema, type Event } from '#contracts';
 import type { EventStore } from '#event-store';
-import { done, retry, subjectOf, type Durable, type Outcome } from '#messaging';
+import { done, retry, subjectOf, type ConsumerOptions, type Outcome } from '#messaging';
+import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { KEYWORDS_PROJECTION, positionsOf } from '#projections';
+import { ConsumerPattern } from '#transport';
 import { keywordEventsOf } from '../domain/keyword-event-of.js';
 
 const NOT_THERE_YET_MS = 200;
+
+/** The consumer that makes events of decisions about keywords. */
+export const KEYWORD_EVENTS: ConsumerOptions = {
+  stream: 'KEYWORDS',
+  name: 'analysis-keyword-events',
+  batchSize: 100,
+};
 
 /**
  * Makes events of what happens to keywords themselves. Whether they are pushed is the keyword's `webhookEvents`, which
  * delivery reads from the tables: an event is made once these hold its decision.
  */
-export function keywordEvents(store: EventStore, database: Database): Durable {
-  return {
-    stream: 'KEYWORDS',
-    name: 'analysis-keyword-events',
-    batchSize: 100,
-    async handle(batch) {
-      const eventsOf = new Map(
-        batch.map((message) => [message, keywordEventsOf(fromBinary(KeywordDecisionSchema, message.data))]),
-      );
-      const telling = batch.filter((message) => eventsOf.get(message)?.length);
-      const early = await earlyOf(database, telling);
-      await publish(
-        store,
-        telling.filter((message) => !early.has(message)).flatMap((message) => eventsOf.get(message) ?? []),
-      );
-      return Promise.all(batch.map((message) => (early.has(message) ? tooEarly(store, message) : done)));
-    },
-  };
+@Controller()
+export class KeywordEventsHandler {
+  constructor(
+    @Inject(STORE) private readonly store: EventStore,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  @ConsumerPattern(KEYWORD_EVENTS)
+  async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const eventsOf = new Map(
+      batch.map((message) => [message, keywordEventsOf(fromBinary(KeywordDecisionSchema, message.data))]),
+    );
+    const telling = batch.filter((message) => eventsOf.get(message)?.length);
+    const early = await earlyOf(this.database, telling);
+    await publish(
+      this.store,
+      telling.filter((message) => !early.has(message)).flatMap((message) => eventsOf.get(message) ?? []),
+    );
+    return Promise.all(batch.map((message) => (early.has(message) ? tooEarly(this.store, message) : done)));
+  }
 }
 
 /** Decisions that have not reached the tables. */

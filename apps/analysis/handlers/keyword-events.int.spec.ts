@@ -7,7 +7,7 @@ import { openDatabase, type Database } from '#postgres';
 import { KEYWORDS_PROJECTION } from '#projections';
 import { createLogger } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
-import { keywordEvents } from './keyword-events.handler.js';
+import { KEYWORD_EVENTS, KeywordEventsHandler } from './keyword-events.handler.js';
 
 const log = createLogger('spec', 'silent');
 const accountId = newId();
@@ -22,7 +22,8 @@ beforeAll(async () => {
   database = await openDatabase(stores.databaseUrl, 'spec');
   bus = await connectBus(stores.natsUrl, 'spec', log);
   store = new EventStore(bus);
-  running = await runDurable(bus, keywordEvents(store, database), log);
+  const handler = new KeywordEventsHandler(store, database);
+  running = await runDurable(bus, { ...KEYWORD_EVENTS, handle: (batch) => handler.handle(batch) }, log);
 });
 afterAll(async () => {
   await running?.stop();

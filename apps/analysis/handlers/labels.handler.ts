@@ -1,5 +1,5 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { NO_ID, selectRows, type ClickHouseClient } from '#clickhouse';
 import {
   DoneSchema,
@@ -11,9 +11,10 @@ import {
 import { execute, type Aggregate } from '#decisions';
 import type { EventStore } from '#event-store';
 import { isoOf, Refusal, systemClock } from '#kernel';
-import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { COMMANDS } from '#messaging';
 import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
+import { CommandPattern } from '#transport';
 import { decide, evolve, UNLABELLED, type LabelState } from '../domain/labels.js';
 import { labelsProjection } from '../projections/labels.projection.js';
 import { knownWatches } from '../readmodels/check-sink.js';
@@ -28,7 +29,7 @@ const labels: Aggregate<LabelState, LabelEvent, LabelDecision> = {
 };
 
 /** Carries out what people decide about mentions: labels, and corrections of what was read. */
-@Injectable()
+@Controller()
 export class LabelsHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -36,12 +37,9 @@ export class LabelsHandler {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  commands(): CommandHandler[] {
-    return [commandHandler(COMMANDS.changeMention, (command) => this.change(command))];
-  }
-
   /** The mention's row is written before this returns, so that the caller reads what it wrote. */
-  private async change(command: ChangeMention) {
+  @CommandPattern(COMMANDS.changeMention)
+  async change(command: ChangeMention) {
     const { accountId, mentionId, commandId } = command;
     const ownerId = await this.ownerOf(accountId, mentionId);
     await execute(this.database, this.store, {

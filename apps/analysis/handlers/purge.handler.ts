@@ -1,11 +1,15 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { PurgeSchema } from '#contracts';
 import { TupleParam } from '@clickhouse/client';
 import { selectRows, type ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
-import { purgeDurable, subjectOf, type Durable } from '#messaging';
+import { eraseTwice, purgeConsumer, subjectOf, type Outcome } from '#messaging';
+import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { forgetPositions } from '#projections';
+import { ConsumerPattern } from '#transport';
 import { labelsProjection } from '../projections/labels.projection.js';
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
@@ -13,25 +17,40 @@ import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '
  * Deletes a purged keyword's events and labels, and its rows in ClickHouse. `SYNC` mutations: when it returns, no read
  * sees a row any more.
  */
-export function analysisPurge(clickhouse: ClickHouseClient, database: Database, store: EventStore): Durable {
-  return purgeDurable('analysis', async (data) => {
-    const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
+@Controller()
+export class PurgeHandler {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  @ConsumerPattern(purgeConsumer('analysis'))
+  handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return eraseTwice(batch, (purge) => this.erase(purge));
+  }
+
+  private async erase(purge: Uint8Array): Promise<void> {
+    const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     for (const id of [...watchIds, keywordId])
-      await store.erase('EVENTS', subjectOf('EVENTS', accountId, id));
+      await this.store.erase('EVENTS', subjectOf('EVENTS', accountId, id));
     const labels = subjectOf('LABELS', accountId, keywordId, '*');
-    await store.erase('LABELS', labels);
-    await database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);
-    await forgetPositions(database.manager, labelsProjection, [labels]);
-    const days = await observedDays(clickhouse, accountId, keywordId);
+    await this.store.erase('LABELS', labels);
+    await this.database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);
+    await forgetPositions(this.database.manager, labelsProjection, [labels]);
+    const days = await observedDays(this.clickhouse, accountId, keywordId);
     const own = 'account_id = {accountId: UUID}';
     for (const table of ['mentions', 'activity', 'attempts', 'answers', 'listing_observations'])
-      await erase(clickhouse, table, `${own} AND keyword_id = {keywordId: UUID}`, { accountId, keywordId });
-    await erase(clickhouse, 'events', `${own} AND watch_id IN {watchIds: Array(UUID)}`, {
+      await erase(this.clickhouse, table, `${own} AND keyword_id = {keywordId: UUID}`, {
+        accountId,
+        keywordId,
+      });
+    await erase(this.clickhouse, 'events', `${own} AND watch_id IN {watchIds: Array(UUID)}`, {
       accountId,
       watchIds: [...watchIds, keywordId],
     });
-    await countWithout(clickhouse, accountId, days);
-  });
+    await countWithout(this.clickhouse, accountId, days);
+  }
 }
 
 /** Rewrites the parts that hold such rows; where there are none, nothing. */

@@ -1,42 +1,49 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { attemptsIn } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
-import { done, type Durable } from '#messaging';
+import { done, type Outcome } from '#messaging';
+import { CLICKHOUSE } from '#platform';
+import { ConsumerPattern } from '#transport';
 
 /** Writes ATTEMPTS into the activity. */
-export function attemptActivitySink(clickhouse: ClickHouseClient): Durable {
-  return {
+@Controller()
+export class AttemptActivitySink {
+  constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
+
+  @ConsumerPattern({
     stream: 'ATTEMPTS',
     name: 'attempt-activity-sink-v1',
     // A message holds up to 50 attempts, so these are up to 50,000 rows.
     batchSize: 1000,
     // An insert costs ClickHouse as much as some hundred rows do.
     lingerMs: 500,
-    async handle(batch) {
-      // Every keyword that uses a disabled endpoint gets an event of its own: see disabled-endpoints.handler.ts.
-      const attempts = batch
-        .flatMap(({ data }) => attemptsIn(data))
-        .filter(({ endpointDisabled }) => !endpointDisabled);
-      await insertRows<ActivityRow>(
-        clickhouse,
-        'activity',
-        attempts.map((attempt) => ({
-          account_id: attempt.accountId,
-          keyword_id: attempt.keywordId || NO_ID,
-          occurred_at: attempt.at,
-          activity_id: attempt.attemptId,
-          watch_id: attempt.watchId,
-          source: attempt.source,
-          type: attempt.delivered ? 'webhook.delivered' : 'webhook.failed',
-          events_emitted: null,
-          credits_charged: null,
-          event_id: attempt.eventId,
-          status_code: attempt.statusCode || null,
-          message: attempt.nextAttemptAt
-            ? `${attempt.message}; tried again at ${attempt.nextAttemptAt}`
-            : attempt.message,
-        })),
-      );
-      return batch.map(() => done);
-    },
-  };
+  })
+  async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    // Every keyword that uses a disabled endpoint gets an event of its own: see disabled-endpoints.handler.ts.
+    const attempts = batch
+      .flatMap(({ data }) => attemptsIn(data))
+      .filter(({ endpointDisabled }) => !endpointDisabled);
+    await insertRows<ActivityRow>(
+      this.clickhouse,
+      'activity',
+      attempts.map((attempt) => ({
+        account_id: attempt.accountId,
+        keyword_id: attempt.keywordId || NO_ID,
+        occurred_at: attempt.at,
+        activity_id: attempt.attemptId,
+        watch_id: attempt.watchId,
+        source: attempt.source,
+        type: attempt.delivered ? 'webhook.delivered' : 'webhook.failed',
+        events_emitted: null,
+        credits_charged: null,
+        event_id: attempt.eventId,
+        status_code: attempt.statusCode || null,
+        message: attempt.nextAttemptAt
+          ? `${attempt.message}; tried again at ${attempt.nextAttemptAt}`
+          : attempt.message,
+      })),
+    );
+    return batch.map(() => done);
+  }
 }

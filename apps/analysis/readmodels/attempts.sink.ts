@@ -1,24 +1,31 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { attemptsIn, type Attempt } from '#contracts';
 import { insertRows, NO_ID, type AttemptRow, type ClickHouseClient } from '#clickhouse';
 import { endpointIdOf } from '#kernel';
-import { done, type Durable } from '#messaging';
+import { done, type Outcome } from '#messaging';
+import { CLICKHOUSE } from '#platform';
+import { ConsumerPattern } from '#transport';
 
 /** Writes ATTEMPTS into the table that deliveries are read from. */
-export function attemptsSink(clickhouse: ClickHouseClient): Durable {
-  return {
+@Controller()
+export class AttemptsSink {
+  constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
+
+  @ConsumerPattern({
     stream: 'ATTEMPTS',
     name: 'attempts-sink-v1',
     // A message holds up to 50 attempts, so these are up to 50,000 rows.
     batchSize: 1000,
     lingerMs: 500,
-    async handle(batch) {
-      const attempts = batch
-        .flatMap(({ data }) => attemptsIn(data))
-        .filter(({ endpointDisabled }) => !endpointDisabled);
-      await insertRows<AttemptRow>(clickhouse, 'attempts', attempts.map(attemptRow));
-      return batch.map(() => done);
-    },
-  };
+  })
+  async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const attempts = batch
+      .flatMap(({ data }) => attemptsIn(data))
+      .filter(({ endpointDisabled }) => !endpointDisabled);
+    await insertRows<AttemptRow>(this.clickhouse, 'attempts', attempts.map(attemptRow));
+    return batch.map(() => done);
+  }
 }
 
 function attemptRow(attempt: Attempt): AttemptRow {

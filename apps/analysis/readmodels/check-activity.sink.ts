@@ -1,20 +1,30 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import type { Check } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import type { EventStore } from '#event-store';
 import { derivedId } from '#kernel';
-import type { Durable } from '#messaging';
+import type { Outcome } from '#messaging';
+import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
-import { checkSink } from './check-sink.js';
+import { ConsumerPattern } from '#transport';
+import { writeChecks } from './check-sink.js';
 
 /** Writes CHECKS into the activity: one record for each check, failed ones with their reason. */
-export function checkActivitySink(
-  clickhouse: ClickHouseClient,
-  database: Database,
-  store: EventStore,
-): Durable {
-  const write = (checks: readonly Check[]) =>
-    insertRows<ActivityRow>(clickhouse, 'activity', checks.map(activityRow));
-  return checkSink({ name: 'check-activity-sink-v1', batchSize: 2000, write }, database, store);
+@Controller()
+export class CheckActivitySink {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  @ConsumerPattern({ stream: 'CHECKS', name: 'check-activity-sink-v1', batchSize: 2000 })
+  write(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return writeChecks(batch, this.database, this.store, (checks) =>
+      insertRows<ActivityRow>(this.clickhouse, 'activity', checks.map(activityRow)),
+    );
+  }
 }
 
 function activityRow(check: Check): ActivityRow {

@@ -1,7 +1,8 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
 import { CheckSchema, type Check } from '#contracts';
 import type { EventStore } from '#event-store';
-import { done, retry, subjectOf, type Durable, type Outcome } from '#messaging';
+import { done, retry, subjectOf, type Outcome } from '#messaging';
 import type { Database } from '#postgres';
 
 const NOT_THERE_YET_MS = 500;
@@ -28,32 +29,21 @@ export async function withoutWatch(store: EventStore, check: Check): Promise<Out
   return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
 }
 
-/** What a sink of CHECKS is made of. */
-export interface CheckSinkParts {
-  name: string;
-  batchSize: number;
-  lingerMs?: number;
-  /** Writes the checks of watches that exist; writing them twice must change nothing. */
-  write(checks: readonly Check[]): Promise<void>;
-}
-
-/** Writes CHECKS into ClickHouse; what a purged keyword left in the stream's pipe does not come back. */
-export function checkSink(parts: CheckSinkParts, database: Database, store: EventStore): Durable {
-  return {
-    stream: 'CHECKS',
-    name: parts.name,
-    batchSize: parts.batchSize,
-    ...(parts.lingerMs !== undefined && { lingerMs: parts.lingerMs }),
-    async handle(batch) {
-      const checks = batch.map(({ data }) => fromBinary(CheckSchema, data));
-      const known = await knownWatches(
-        database,
-        checks.map(({ watchId }) => watchId),
-      );
-      await parts.write(checks.filter(({ watchId }) => known.has(watchId)));
-      return Promise.all(
-        checks.map((check) => (known.has(check.watchId) ? done : withoutWatch(store, check))),
-      );
-    },
-  };
+/**
+ * Writes a batch of CHECKS into ClickHouse; what a purged keyword left in the stream's pipe does not come back.
+ * @param write gets the checks of watches that exist; writing them twice must change nothing
+ */
+export async function writeChecks(
+  batch: readonly Pick<JsMsg, 'data'>[],
+  database: Database,
+  store: EventStore,
+  write: (checks: readonly Check[]) => Promise<void>,
+): Promise<Outcome[]> {
+  const checks = batch.map(({ data }) => fromBinary(CheckSchema, data));
+  const known = await knownWatches(
+    database,
+    checks.map(({ watchId }) => watchId),
+  );
+  await write(checks.filter(({ watchId }) => known.has(watchId)));
+  return Promise.all(checks.map((check) => (known.has(check.watchId) ? done : withoutWatch(store, check))));
 }

@@ -1,10 +1,13 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { EventSchema } from '#contracts';
 import { insertRows, type ClickHouseClient, type EventRow } from '#clickhouse';
-import { done, type Durable } from '#messaging';
+import { done, type Outcome } from '#messaging';
+import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
+import { ConsumerPattern } from '#transport';
 import { knownWatches } from './check-sink.js';
 
 /**
@@ -12,26 +15,28 @@ import { knownWatches } from './check-sink.js';
  * which is what readers of a watch's events get. Reads the stream from its beginning the first time: rows of the time
  * before there were sequences get theirs.
  */
-export function eventsIndexSink(clickhouse: ClickHouseClient, database: Database): Durable {
-  return {
-    stream: 'EVENTS',
-    name: EVENTS_INDEX,
-    batchSize: 2000,
-    async handle(batch) {
-      const rows = batch.flatMap(eventRow);
-      // An event is made only of a watch that has a row, so one without was purged: it must not come back.
-      const known = await knownWatches(
-        database,
-        rows.map((row) => row.watch_id),
-      );
-      await insertRows<EventRow>(
-        clickhouse,
-        'events',
-        rows.filter((row) => known.has(row.watch_id)),
-      );
-      return batch.map(() => done);
-    },
-  };
+@Controller()
+export class EventsIndexSink {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000 })
+  async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const rows = batch.flatMap(eventRow);
+    // An event is made only of a watch that has a row, so one without was purged: it must not come back.
+    const known = await knownWatches(
+      this.database,
+      rows.map((row) => row.watch_id),
+    );
+    await insertRows<EventRow>(
+      this.clickhouse,
+      'events',
+      rows.filter((row) => known.has(row.watch_id)),
+    );
+    return batch.map(() => done);
+  }
 }
 
 /** Dropped items stay readable as mentions; as events they never happened. */

@@ -1,8 +1,12 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { insertRows, selectRows, type ClickHouseClient, type MentionRow } from '#clickhouse';
 import { LabelDecisionSchema, type LabelDecision } from '#contracts';
-import { done, retry, type Durable } from '#messaging';
+import { done, retry, type Outcome } from '#messaging';
+import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
+import { ConsumerPattern } from '#transport';
 import { labelsOf, type LabelRow } from '../projections/labels.projection.js';
 
 const NOT_THERE_YET_MS = 1000;
@@ -10,21 +14,23 @@ const NOT_THERE_YET_MS = 1000;
 const GIVEN_UP_AFTER_MS = 3_600_000;
 
 /** Writes the next version of mentions that a person has decided about, where the command itself could not. */
-export function labelsSink(clickhouse: ClickHouseClient, database: Database): Durable {
-  return {
-    stream: 'LABELS',
-    name: 'labels-sink-v1',
-    batchSize: 200,
-    async handle(batch) {
-      const decisions = batch.map(({ data }) => fromBinary(LabelDecisionSchema, data));
-      const written = await writeLabels(clickhouse, database, decisions);
-      return batch.map(({ seq, time }, index) => {
-        const version = written.get(decisions[index]?.mentionId ?? '') ?? 0;
-        const isOld = Date.now() - time.getTime() > GIVEN_UP_AFTER_MS;
-        return version >= seq || isOld ? done : retry(NOT_THERE_YET_MS);
-      });
-    },
-  };
+@Controller()
+export class LabelsSink {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  @ConsumerPattern({ stream: 'LABELS', name: 'labels-sink-v1', batchSize: 200 })
+  async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const decisions = batch.map(({ data }) => fromBinary(LabelDecisionSchema, data));
+    const written = await writeLabels(this.clickhouse, this.database, decisions);
+    return batch.map(({ seq, time }, index) => {
+      const version = written.get(decisions[index]?.mentionId ?? '') ?? 0;
+      const isOld = Date.now() - time.getTime() > GIVEN_UP_AFTER_MS;
+      return version >= seq || isOld ? done : retry(NOT_THERE_YET_MS);
+    });
+  }
 }
 
 /** Brings rows of mentions up to what `mention_labels` says. @returns the version of each mention that has a row */

@@ -1,41 +1,47 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { EventSchema, type Event } from '#contracts';
 import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clickhouse';
-import { done, type Durable } from '#messaging';
+import { done, type Outcome } from '#messaging';
+import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
+import { ConsumerPattern } from '#transport';
 import { labelsOf } from '../projections/labels.projection.js';
 import { knownWatches } from './check-sink.js';
 import { withLabels } from './labels.sink.js';
 
 /** Writes EVENTS into ClickHouse: the mention for reading. */
-export function mentionsSink(clickhouse: ClickHouseClient, database: Database): Durable {
-  return {
-    stream: 'EVENTS',
-    name: 'mentions-sink-v1',
-    batchSize: 2000,
-    async handle(batch) {
-      const all = batch.map(({ data }) => fromBinary(EventSchema, data));
-      // An event is made only of a watch that has a row, so one without was purged: it must not come back.
-      const known = await knownWatches(
-        database,
-        all.map((event) => event.watchId),
-      );
-      const events = all.filter((event) => known.has(event.watchId));
-      const rows = events.flatMap(mentionRow);
-      // An event that comes again, or a table that is filled anew, takes nothing back that a person has decided.
-      const labels = await labelsOf(
-        database.manager,
-        rows.map((row) => row.event_id),
-      );
-      const byId = new Map(labels.map((row) => [row.mentionId, row]));
-      await insertRows<MentionRow>(
-        clickhouse,
-        'mentions',
-        rows.map((row) => withLabels(row, byId.get(row.event_id))),
-      );
-      return batch.map(() => done);
-    },
-  };
+@Controller()
+export class MentionsSink {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  @ConsumerPattern({ stream: 'EVENTS', name: 'mentions-sink-v1', batchSize: 2000 })
+  async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const all = batch.map(({ data }) => fromBinary(EventSchema, data));
+    // An event is made only of a watch that has a row, so one without was purged: it must not come back.
+    const known = await knownWatches(
+      this.database,
+      all.map((event) => event.watchId),
+    );
+    const events = all.filter((event) => known.has(event.watchId));
+    const rows = events.flatMap(mentionRow);
+    // An event that comes again, or a table that is filled anew, takes nothing back that a person has decided.
+    const labels = await labelsOf(
+      this.database.manager,
+      rows.map((row) => row.event_id),
+    );
+    const byId = new Map(labels.map((row) => [row.mentionId, row]));
+    await insertRows<MentionRow>(
+      this.clickhouse,
+      'mentions',
+      rows.map((row) => withLabels(row, byId.get(row.event_id))),
+    );
+    return batch.map(() => done);
+  }
 }
 
 function mentionRow(event: Event): MentionRow[] {

@@ -1,3 +1,5 @@
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import type { AnswerObservation, Check, ListingObservation } from '#contracts';
 import {
   insertRows,
@@ -7,42 +9,46 @@ import {
   type ListingObservationRow,
 } from '#clickhouse';
 import type { EventStore } from '#event-store';
-import type { Durable } from '#messaging';
+import type { Outcome } from '#messaging';
+import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
-import { checkSink } from './check-sink.js';
+import { ConsumerPattern } from '#transport';
+import { writeChecks } from './check-sink.js';
 import { countMarketDay, touchedDays } from './market-days.js';
 
 /**
  * Writes what checks observed of things that are followed over time: listings with their prices, and the answers of
  * AI engines. The statistics of the market days they touch are counted anew from the observations.
  */
-export function observationsSink(
-  clickhouse: ClickHouseClient,
-  database: Database,
-  store: EventStore,
-): Durable {
-  const parts = {
-    name: 'observations-sink-v1',
-    batchSize: 500,
-    // A day is counted anew for a batch, however many of its observations the batch holds.
-    lingerMs: 1000,
-    async write(checks: readonly Check[]) {
-      const listings = checks.flatMap((check) =>
-        check.observations.flatMap(({ kind }) =>
-          kind.case === 'listing' ? [listingRow(check, kind.value)] : [],
-        ),
-      );
-      const answers = checks.flatMap((check) =>
-        check.observations.flatMap(({ kind }) =>
-          kind.case === 'answer' ? [answerRow(check, kind.value)] : [],
-        ),
-      );
-      await insertRows<AnswerRow>(clickhouse, 'answers', answers);
-      await insertRows<ListingObservationRow>(clickhouse, 'listing_observations', listings);
-      for (const day of touchedDays(listings)) await countMarketDay(clickhouse, day);
-    },
-  };
-  return checkSink(parts, database, store);
+@Controller()
+export class ObservationsSink {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  // A day is counted anew for a batch, however many of its observations the batch holds: hence the linger.
+  @ConsumerPattern({ stream: 'CHECKS', name: 'observations-sink-v1', batchSize: 500, lingerMs: 1000 })
+  write(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return writeChecks(batch, this.database, this.store, (checks) => this.insert(checks));
+  }
+
+  private async insert(checks: readonly Check[]): Promise<void> {
+    const listings = checks.flatMap((check) =>
+      check.observations.flatMap(({ kind }) =>
+        kind.case === 'listing' ? [listingRow(check, kind.value)] : [],
+      ),
+    );
+    const answers = checks.flatMap((check) =>
+      check.observations.flatMap(({ kind }) =>
+        kind.case === 'answer' ? [answerRow(check, kind.value)] : [],
+      ),
+    );
+    await insertRows<AnswerRow>(this.clickhouse, 'answers', answers);
+    await insertRows<ListingObservationRow>(this.clickhouse, 'listing_observations', listings);
+    for (const day of touchedDays(listings)) await countMarketDay(this.clickhouse, day);
+  }
 }
 
 function listingRow(check: Check, seen: ListingObservation): ListingObservationRow {

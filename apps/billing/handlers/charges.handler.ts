@@ -1,37 +1,46 @@
-import { Injectable } from '@nestjs/common';
-import { done, retry, type Durable } from '#messaging';
-import { CHARGED_STREAMS, chargesOf, chargingConsumerOf, type ChargedStream } from '../ledger/charges.js';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller } from '@nestjs/common';
+import { done, retry, type ConsumerOptions, type Outcome } from '#messaging';
+import { ConsumerPattern } from '#transport';
+import { chargesOf, chargingConsumerOf, type ChargedStream } from '../ledger/charges.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 
 /** The account's opening is on its way. */
 const NO_LEDGER_YET_MS = 1000;
 
 /** Charges what checks, events and lookups cost. A purged keyword's work is paid for all the same: it was done. */
-@Injectable()
+@Controller()
 export class ChargesHandler {
   constructor(private readonly writer: LedgerWriter) {}
 
-  durables(): Durable[] {
-    return CHARGED_STREAMS.map((stream) => this.durable(stream));
+  @ConsumerPattern(chargingConsumer('CHECKS'))
+  checks(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return this.charge('CHECKS', batch);
   }
 
-  private durable(stream: ChargedStream): Durable {
-    return {
-      stream,
-      name: chargingConsumerOf(stream),
-      batchSize: 1000,
-      lingerMs: 200,
-      handle: async (batch) => {
-        const charges = batch.map(({ data }) => chargesOf(stream, data));
-        const ledgers = await this.writer.write(
-          charges.flatMap(({ accountId, causes }) =>
-            causes.map((cause) => ({ accountId, command: { kind: 'charge', ...cause } })),
-          ),
-        );
-        return charges.map(({ accountId, causes }) =>
-          causes.length === 0 || ledgers.has(accountId) ? done : retry(NO_LEDGER_YET_MS),
-        );
-      },
-    };
+  @ConsumerPattern(chargingConsumer('EVENTS'))
+  events(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return this.charge('EVENTS', batch);
   }
+
+  @ConsumerPattern(chargingConsumer('LOOKUPS'))
+  lookups(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return this.charge('LOOKUPS', batch);
+  }
+
+  private async charge(stream: ChargedStream, batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const charges = batch.map(({ data }) => chargesOf(stream, data));
+    const ledgers = await this.writer.write(
+      charges.flatMap(({ accountId, causes }) =>
+        causes.map((cause) => ({ accountId, command: { kind: 'charge', ...cause } })),
+      ),
+    );
+    return charges.map(({ accountId, causes }) =>
+      causes.length === 0 || ledgers.has(accountId) ? done : retry(NO_LEDGER_YET_MS),
+    );
+  }
+}
+
+function chargingConsumer(stream: ChargedStream): ConsumerOptions {
+  return { stream, name: chargingConsumerOf(stream), batchSize: 1000, lingerMs: 200 };
 }

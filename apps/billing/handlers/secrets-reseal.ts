@@ -1,10 +1,11 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { newId } from '#kernel';
 import type { Bus } from '#messaging';
 import { BUS, DATABASE, LOG, renewKeyCheck } from '#platform';
 import type { Database } from '#postgres';
 import { SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
-import { AccountsHandler } from './accounts.handler.js';
+import { AccountDecisions } from './account-decisions.js';
 
 /**
  * Seals every account's secrets under the present MASTER_KEY when the setting names an earlier key as well: at the start,
@@ -18,7 +19,7 @@ export class SecretsReseal implements OnModuleInit {
     @Inject(DATABASE) private readonly database: Database,
     @Inject(LOG) private readonly log: Logger,
     private readonly box: SecretBox,
-    private readonly accounts: AccountsHandler,
+    private readonly decisions: AccountDecisions,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -27,7 +28,7 @@ export class SecretsReseal implements OnModuleInit {
     const accountIds = Object.keys(state.subjects ?? {}).map((subject) => subject.slice('accounts.'.length));
     let failures = 0;
     for (const accountId of accountIds)
-      await this.accounts.resealSecrets(accountId).catch((error: unknown) => {
+      await this.reseal(accountId).catch((error: unknown) => {
         failures += 1;
         this.log.error(
           { err: error, accountId },
@@ -39,5 +40,11 @@ export class SecretsReseal implements OnModuleInit {
       { accounts: accountIds.length, failures },
       'secrets were sealed under the present MASTER_KEY',
     );
+  }
+
+  /** @throws Error when none of the keys opens the account's secrets */
+  private async reseal(accountId: string): Promise<void> {
+    const reseal = (sealed: Uint8Array) => (sealed.length > 0 ? this.box.reseal(sealed) : undefined);
+    await this.decisions.run(accountId, newId(), { kind: 'reseal-secrets', reseal });
   }
 }

@@ -1,10 +1,11 @@
+import type { JsMsg } from '@nats-io/jetstream';
 import { balanceOf, reserve } from '#credits';
 import { AppendConflict, EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { done, retry, runDurable } from '#messaging';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
-import { creditsDurable } from './credits.durable.js';
+import { CREDITS, CreditsHandler } from '../handlers/credits.handler.js';
 import { chargeOf, grantOf, OPENED_AT, openLedgerStores, type LedgerStores } from './ledger-under-test.js';
 
 let stores: LedgerStores;
@@ -169,11 +170,9 @@ describe('after a crash between stream and tables', () => {
     const dying = stores.anotherWriter(new DyingStore(stores.bus));
     await died(dying.write([{ accountId: nobody, command: { kind: 'open', plan: 'solo', at: OPENED_AT } }]));
     await died(dying.write([chargeOf(accountId, { costCredits: 7 })]));
-    const consumer = await runDurable(
-      stores.bus,
-      creditsDurable(stores.database),
-      createLogger('spec', 'silent'),
-    );
+    const handler = new CreditsHandler(stores.database);
+    const durable = { ...CREDITS, handle: (batch: readonly JsMsg[]) => handler.apply(batch) };
+    const consumer = await runDurable(stores.bus, durable, createLogger('spec', 'silent'));
     try {
       await until('the tables have caught up', async () => (await stores.creditsOf(nobody)) === 60_000);
       await until('the charge is there', async () => (await stores.creditsOf(accountId)) === 2993);
@@ -191,11 +190,11 @@ describe('after a crash between stream and tables', () => {
     await died(dying.write([chargeOf(accountId, { costCredits: 10 })]));
     const [, first, second] = await stores.messagesOf(accountId);
     if (!first || !second) throw new Error('the messages are not there');
-    const { handle } = creditsDurable(stores.database);
-    expect(await handle([second])).toEqual([retry(200)]);
+    const handler = new CreditsHandler(stores.database);
+    expect(await handler.apply([second])).toEqual([retry(200)]);
     expect(await stores.creditsOf(accountId)).toBe(3000);
-    expect(await handle([second, first])).toEqual([done, done]);
-    expect(await handle([first])).toEqual([done]);
+    expect(await handler.apply([second, first])).toEqual([done, done]);
+    expect(await handler.apply([first])).toEqual([done]);
     expect(await stores.creditsOf(accountId)).toBe(2989);
   });
 

@@ -1,10 +1,11 @@
 import { create } from '@bufbuild/protobuf';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { DoneSchema, ResendingSchema, type EnableEndpoint, type Resend } from '#contracts';
 import { Refusal } from '#kernel';
-import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
 import { lockAccount, type Database, type Tx } from '#postgres';
+import { CommandPattern } from '#transport';
 import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { EventIndex } from '../replays/event-index.js';
 import { presentWebhook, requireEnabled } from './addresses.js';
@@ -13,26 +14,20 @@ import { presentWebhook, requireEnabled } from './addresses.js';
 const MOST_RESENDS_WAITING = 200;
 
 /** Sends single events again, and enables endpoints. */
-@Injectable()
+@Controller()
 export class DeliveriesHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     private readonly index: EventIndex,
   ) {}
 
-  commands(): CommandHandler[] {
-    return [
-      commandHandler(COMMANDS.resend, (command) => this.resend(command)),
-      commandHandler(COMMANDS.enableEndpoint, (command) => this.enable(command)),
-    ];
-  }
-
   /**
    * Queues the event for the address, as a delivery of its own.
    * @throws Refusal 404 for an event that the account does not have, or that is not kept any more; 429 while as many resends
    * of the account wait as may
    */
-  private async resend({ commandId, accountId, eventId, url }: Resend) {
+  @CommandPattern(COMMANDS.resend)
+  async resend({ commandId, accountId, eventId, url }: Resend) {
     const indexed = await this.index.find(accountId, eventId);
     const event = indexed && (await this.index.read(indexed));
     if (!event) throw Refusal.notFound('event');
@@ -69,7 +64,8 @@ export class DeliveriesHandler {
   }
 
   /** What is sent from now on is attempted again. What was given up meanwhile stays given up: a replay sends it. */
-  private async enable({ accountId, url }: EnableEndpoint) {
+  @CommandPattern(COMMANDS.enableEndpoint)
+  async enable({ accountId, url }: EnableEndpoint) {
     await this.database.query(
       'DELETE FROM webhook_endpoints WHERE account_id = $1 AND endpoint = $2 AND disabled_at IS NOT NULL',
       [accountId, url],

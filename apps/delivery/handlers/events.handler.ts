@@ -1,9 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { within } from '#kernel';
-import { done, type Durable, type Outcome } from '#messaging';
+import { done, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
+import { ConsumerPattern } from '#transport';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { DISABLED } from '../attempts/claims.js';
 import { BatchAttempts } from '../attempts/batch-attempts.js';
@@ -21,7 +22,7 @@ const LOOK_MS = 50;
 const UNDER_WAY_MS = 15_000;
 
 /** The first attempt of each event, straight from the stream. What cannot be done at once goes to the retry lane. */
-@Injectable()
+@Controller()
 export class EventsHandler {
   private readonly stragglers = new Set<Promise<void>>();
 
@@ -33,23 +34,14 @@ export class EventsHandler {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  durable(): Durable {
-    return {
-      stream: 'EVENTS',
-      name: 'delivery',
-      batchSize: 500,
-      // While one batch is recorded the next is sent.
-      batchesAtOnce: 2,
-      handle: (batch) => this.handle(batch),
-    };
-  }
-
   /** Waits for attempts that outlived their batch. */
   async drain(): Promise<void> {
     await Promise.all(this.stragglers);
   }
 
-  private async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
+  // While one batch is recorded the next is sent.
+  @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 500, batchesAtOnce: 2 })
+  async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
     const events = batch.map(({ data }) => readPushedEvent(data)).filter(({ push }) => push);
     if (events.length > 0) await this.deliver(await this.deliveriesOf(events));
     return batch.map(() => done);

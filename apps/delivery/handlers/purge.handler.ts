@@ -1,29 +1,44 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { PurgeSchema } from '#contracts';
 import type { EventStore } from '#event-store';
-import { purgeDurable, subjectOf, type Durable } from '#messaging';
+import { eraseTwice, purgeConsumer, subjectOf, type Outcome } from '#messaging';
+import { DATABASE, STORE } from '#platform';
 import { transactionWithoutLimit, type Database, type Tx } from '#postgres';
 import { forgetPositions } from '#projections';
+import { ConsumerPattern } from '#transport';
 import { replaysProjection } from '../projections/replays.projection.js';
 import { purgeReplays, replaysOf } from '../replays/replay-progress.js';
 
 /** Ends the replays of a purged keyword, and deletes its attempts, what waits to be delivered, and its endpoints. */
-export function deliveryPurge(database: Database, store: EventStore): Durable {
-  return purgeDurable('delivery', async (data) => {
-    const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
-    const replayIds = await replaysOf(database.manager, keywordId, watchIds);
+@Controller()
+export class PurgeHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  @ConsumerPattern(purgeConsumer('delivery'))
+  handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return eraseTwice(batch, (purge) => this.erase(purge));
+  }
+
+  private async erase(purge: Uint8Array): Promise<void> {
+    const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
+    const replayIds = await replaysOf(this.database.manager, keywordId, watchIds);
     // Before the stream: a turn that is under way looks here.
-    await purgeReplays(database.manager, replayIds);
+    await purgeReplays(this.database.manager, replayIds);
     const subjects = replayIds.map((id) => subjectOf('REPLAYS', accountId, id));
-    for (const subject of subjects) await store.erase('REPLAYS', subject);
-    await forgetPositions(database.manager, replaysProjection, subjects);
+    for (const subject of subjects) await this.store.erase('REPLAYS', subject);
+    await forgetPositions(this.database.manager, replaysProjection, subjects);
     for (const id of [...watchIds, keywordId])
-      await store.erase('ATTEMPTS', subjectOf('ATTEMPTS', accountId, id));
-    await transactionWithoutLimit(database, async (tx) => {
+      await this.store.erase('ATTEMPTS', subjectOf('ATTEMPTS', accountId, id));
+    await transactionWithoutLimit(this.database, async (tx) => {
       await tx.query('DELETE FROM pending_deliveries WHERE watch_id = ANY($1)', [[...watchIds, keywordId]]);
       await forgetEndpoints(tx, accountId);
     });
-  });
+  }
 }
 
 /** An address that nothing of the account names any more may hold what was purged. */

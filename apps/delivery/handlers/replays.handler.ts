@@ -1,10 +1,11 @@
 import { create } from '@bufbuild/protobuf';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { DoneSchema, MadeSchema, type CancelReplay, type CreateReplay } from '#contracts';
 import { Refusal } from '#kernel';
-import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
+import { CommandPattern } from '#transport';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { waitingFor } from '../attempts/pending-deliveries.js';
 import { EventIndex } from '../replays/event-index.js';
@@ -12,7 +13,7 @@ import { ReplayDecisions } from '../replays/replay-decisions.js';
 import { presentWebhook, requireEnabled } from './addresses.js';
 
 /** Carries out the commands on replays. */
-@Injectable()
+@Controller()
 export class ReplaysHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -21,15 +22,9 @@ export class ReplaysHandler {
     private readonly recorder: AttemptRecorder,
   ) {}
 
-  commands(): CommandHandler[] {
-    return [
-      commandHandler(COMMANDS.createReplay, (command) => this.create(command)),
-      commandHandler(COMMANDS.cancelReplay, (command) => this.cancel(command)),
-    ];
-  }
-
   /** @throws Refusal 404 for a keyword or watch that the account does not have, 400 when there is no address to send to */
-  private async create(command: CreateReplay) {
+  @CommandPattern(COMMANDS.createReplay)
+  async create(command: CreateReplay) {
     const {
       commandId: replayId,
       accountId,
@@ -56,7 +51,8 @@ export class ReplaysHandler {
   }
 
   /** Of a replay that has ended nothing is decided: the decisions of a purged keyword's are gone. */
-  private async cancel({ accountId, replayId }: CancelReplay) {
+  @CommandPattern(COMMANDS.cancelReplay)
+  async cancel({ accountId, replayId }: CancelReplay) {
     if (await hasEnded(this.database, accountId, replayId)) return create(DoneSchema);
     await this.decisions.end({ accountId, replayId }, 'cancelled', '');
     const waiting = await waitingFor(this.database.manager, replayId);

@@ -1,11 +1,12 @@
 import { create } from '@bufbuild/protobuf';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { TestedWebhookSchema, type TestWebhook } from '#contracts';
 import type { OutboundDispatcher } from '#http-out';
 import { endpointIdOf, isoOf, Refusal } from '#kernel';
-import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { COMMANDS } from '#messaging';
 import { DATABASE, USER_AGENT } from '#platform';
 import type { Database } from '#postgres';
+import { CommandPattern } from '#transport';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { addressKey, Targets } from '../attempts/targets.js';
 import { sendWebhook, webhookHeaders } from '../attempts/webhook-sender.js';
@@ -16,7 +17,7 @@ import { sampleEvent } from '../domain/sample-event.js';
 const TESTS_PER_MINUTE = 20;
 
 /** Sends signed samples to addresses that users want to try. Nothing of it is recorded. */
-@Injectable()
+@Controller()
 export class WebhookTestHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -24,12 +25,9 @@ export class WebhookTestHandler {
     private readonly targets: Targets,
   ) {}
 
-  commands(): CommandHandler[] {
-    return [commandHandler(COMMANDS.testWebhook, (command) => this.test(command))];
-  }
-
   /** @throws Refusal 429 when the account's tests of this minute are used up */
-  private async test({ commandId: eventId, accountId, url, type }: TestWebhook) {
+  @CommandPattern(COMMANDS.testWebhook)
+  async test({ commandId: eventId, accountId, url, type }: TestWebhook) {
     const address = { accountId, endpoint: url };
     const endpoint = (await this.targets.endpoints([address])).get(addressKey(address));
     if (!endpoint) throw Refusal.notFound('account');

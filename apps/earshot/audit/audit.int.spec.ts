@@ -1,7 +1,8 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { ChangePlanSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
 import { isoOf, newId } from '#kernel';
-import { COMMANDS, sendCommand, subjectOf } from '#messaging';
+import { COMMANDS, subjectOf } from '#messaging';
+import { CommandClient } from '#transport';
 import { startBilling, type BillingUnderTest } from '../../billing/billing-under-test.js';
 import { audit } from './audit.js';
 import { readAccount } from './read-account.js';
@@ -35,9 +36,9 @@ it('an account that has done everything agrees with its streams; what somebody c
   await store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, lookup), lookup.lookupId);
   await billing.balanceWhere('both are charged', accountId, ({ remaining }) => remaining === 59_987);
   const grant = create(GrantCreditsSchema, { commandId: newId(), accountId, amount: 100 });
-  await sendCommand(bus, COMMANDS.grantCredits, grant);
+  await new CommandClient(bus).request(COMMANDS.grantCredits, grant);
   const change = create(ChangePlanSchema, { commandId: newId(), accountId, plan: 'free' });
-  await sendCommand(bus, COMMANDS.changePlan, change);
+  await new CommandClient(bus).request(COMMANDS.changePlan, change);
   await database.query(
     `INSERT INTO quoted_periods (watch_id, account_id, source, from_at, interval_seconds, credits_per_check,
        first_scan_credits, price_book_version) VALUES ($1, $2, 'reddit', now(), 600, 10, 0, 'spec')`,

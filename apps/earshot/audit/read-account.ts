@@ -5,7 +5,7 @@ import { isoOf } from '#kernel';
 import { subjectOf, type Bus, type StreamName } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import type { QuotedPeriod } from '#quotes';
-import { ledgerCommandsOf } from '../../billing/handlers/ledgers.handler.js';
+import { ledgerCommandsOf } from '../../billing/ledger/account-ledgers.js';
 import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/ledger/charges.js';
 import type { AuditInput, Fact, TabledLedger } from './audit-input.js';
 

@@ -1,14 +1,27 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { PurgeSchema } from '#contracts';
-import { purgeDurable, type Durable } from '#messaging';
+import { eraseTwice, purgeConsumer, type Outcome } from '#messaging';
+import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
+import { ConsumerPattern } from '#transport';
 import { IdempotencyRecords } from './idempotency-records.js';
 
 /** Deletes what was answered about a purged keyword under an `Idempotency-Key`. */
-export function gatewayPurge(database: Database): Durable {
-  const records = new IdempotencyRecords(database);
-  return purgeDurable('gateway', async (data) => {
-    const { accountId, keywordId } = fromBinary(PurgeSchema, data);
-    await records.forgetKeyword(accountId, keywordId);
-  });
+@Controller()
+export class PurgeHandler {
+  private readonly records: IdempotencyRecords;
+
+  constructor(@Inject(DATABASE) database: Database) {
+    this.records = new IdempotencyRecords(database);
+  }
+
+  @ConsumerPattern(purgeConsumer('gateway'))
+  handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return eraseTwice(batch, async (purge) => {
+      const { accountId, keywordId } = fromBinary(PurgeSchema, purge);
+      await this.records.forgetKeyword(accountId, keywordId);
+    });
+  }
 }

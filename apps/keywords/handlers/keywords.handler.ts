@@ -1,5 +1,5 @@
 import { clone, create, toBinary } from '@bufbuild/protobuf';
-import { Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import {
   ChangedSchema,
   DoneSchema,
@@ -17,9 +17,10 @@ import {
 } from '#contracts';
 import type { EventStore } from '#event-store';
 import { isoOf, Refusal, systemClock } from '#kernel';
-import { COMMANDS, commandHandler, subjectOf, type CommandHandler } from '#messaging';
+import { COMMANDS, subjectOf } from '#messaging';
 import { STORE } from '#platform';
 import type { Tx } from '#postgres';
+import { CommandPattern } from '#transport';
 import type { KeywordCommand } from '../domain/keyword-command.js';
 import type { KeywordState } from '../domain/keyword-state.js';
 import { reconcile } from '../domain/reconcile.js';
@@ -30,7 +31,7 @@ import { KeywordWarnings } from '../planning/keyword-warnings.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
 /** Carries out what makes, changes and ends keywords. */
-@Injectable()
+@Controller()
 export class KeywordsHandler {
   constructor(
     private readonly decisions: KeywordDecisions,
@@ -39,17 +40,9 @@ export class KeywordsHandler {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  commands(): CommandHandler[] {
-    return [
-      commandHandler(COMMANDS.estimateKeyword, (command) => this.estimate(command)),
-      commandHandler(COMMANDS.createKeyword, (command) => this.create(command)),
-      commandHandler(COMMANDS.changeKeyword, (command) => this.change(command)),
-      commandHandler(COMMANDS.retireKeyword, (command) => this.retire(command)),
-    ];
-  }
-
   /** Decides what `create` would, and leaves it at that. */
-  private async estimate({ accountId, definition: given }: EstimateKeyword) {
+  @CommandPattern(COMMANDS.estimateKeyword)
+  async estimate({ accountId, definition: given }: EstimateKeyword) {
     const definition = required(given);
     const tx = this.decisions.database.manager;
     // As it would be stored: ids have their share in its size, and are no part of the estimate.
@@ -63,7 +56,8 @@ export class KeywordsHandler {
   }
 
   /** The command's id becomes the keyword's, so that a repeated command meets its own subject. */
-  private async create(command: CreateKeyword) {
+  @CommandPattern(COMMANDS.createKeyword)
+  async create(command: CreateKeyword) {
     const definition = withIds(required(command.definition));
     const { accountId, commandId } = command;
     await this.decisions.run(command, commandId, async (tx) => {
@@ -93,7 +87,8 @@ export class KeywordsHandler {
     };
   }
 
-  private async change(command: ChangeKeyword) {
+  @CommandPattern(COMMANDS.changeKeyword)
+  async change(command: ChangeKeyword) {
     const { accountId, keywordId, expectedVersion } = command;
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     let resets: SearchReset[] = [];
@@ -115,7 +110,8 @@ export class KeywordsHandler {
     return create(ChangedSchema, { resets: resets.map((reset) => create(SearchResetSchema, reset)) });
   }
 
-  private async retire(command: RetireKeyword) {
+  @CommandPattern(COMMANDS.retireKeyword)
+  async retire(command: RetireKeyword) {
     const { accountId, keywordId, purge } = command;
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     const state = await this.decisions.run(command, keywordId, () => ({ kind: 'retire-keyword' }));

@@ -1,5 +1,6 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
-import { Injectable } from '@nestjs/common';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller } from '@nestjs/common';
 import {
   CheckCostSchema,
   DoneSchema,
@@ -9,8 +10,9 @@ import {
 } from '#contracts';
 import { balanceOf } from '#credits';
 import { derivedId, Refusal, systemClock } from '#kernel';
-import { COMMANDS, commandHandler, done, type CommandHandler, type Durable } from '#messaging';
+import { COMMANDS, done, type Outcome } from '#messaging';
 import type { Tx } from '#postgres';
+import { CommandPattern, ConsumerPattern } from '#transport';
 import type { KeywordCommand } from '../domain/keyword-command.js';
 import type { KeywordAlive, KeywordState } from '../domain/keyword-state.js';
 import type { PauseReason } from '../domain/pauses.js';
@@ -23,34 +25,22 @@ import { KeywordDecisions } from './keyword-decisions.js';
 const READ = { readUnknownFields: false };
 
 /** Pauses and resumes: what users ask for, and what checks that could not be paid make necessary. */
-@Injectable()
+@Controller()
 export class PausesHandler {
   constructor(
     private readonly decisions: KeywordDecisions,
     private readonly admission: Admission,
   ) {}
 
-  commands(): CommandHandler[] {
-    return [
-      commandHandler(COMMANDS.pauseKeyword, (command) => this.pause(command)),
-      commandHandler(COMMANDS.resumeKeyword, (command) => this.resume(command)),
-    ];
-  }
-
   /** Pauses what could not pay for its check. */
-  shortages(): Durable {
-    return {
-      stream: 'CHECKS',
-      name: 'keywords-shortages',
-      batchSize: 500,
-      handle: async (batch) => {
-        for (const { data } of batch) await this.noteShortage(fromBinary(CheckCostSchema, data, READ));
-        return batch.map(() => done);
-      },
-    };
+  @ConsumerPattern({ stream: 'CHECKS', name: 'keywords-shortages', batchSize: 500 })
+  async noteShortages(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    for (const { data } of batch) await this.noteShortage(fromBinary(CheckCostSchema, data, READ));
+    return batch.map(() => done);
   }
 
-  private async pause(command: PauseKeyword) {
+  @CommandPattern(COMMANDS.pauseKeyword)
+  async pause(command: PauseKeyword) {
     const { accountId, keywordId } = command;
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     await this.decisions.run(command, keywordId, async (tx) => ({
@@ -66,7 +56,8 @@ export class PausesHandler {
    * Takes away every reason that a user can take away; the schedule's only where its time has come and nobody has looked.
    * @throws Refusal 402 while credits or the plan do not allow it, 409 outside of the schedule
    */
-  private async resume(command: ResumeKeyword) {
+  @CommandPattern(COMMANDS.resumeKeyword)
+  async resume(command: ResumeKeyword) {
     const { accountId, keywordId } = command;
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     await this.decisions.run(command, keywordId, async (tx, state) => {

@@ -1,173 +1,51 @@
-import { create, fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
-import { Inject, Injectable } from '@nestjs/common';
-import {
-  AccountDecisionSchema,
-  CriteriaSchema,
-  KeywordDefinitionSchema,
-  limitsOf,
-  WatchSchema,
-} from '#contracts';
+import { Controller, Inject } from '@nestjs/common';
+import { AccountDecisionSchema } from '#contracts';
 import type { EventStore } from '#event-store';
-import { derivedId, Refusal } from '#kernel';
-import { done, retry, type Durable, type Outcome } from '#messaging';
-import { STORE } from '#platform';
-import { lockAccount, type Tx } from '#postgres';
+import { done, retry, type Outcome } from '#messaging';
+import { DATABASE, STORE } from '#platform';
+import { lockAccount, type Database } from '#postgres';
 import { positionOf } from '#projections';
-import { Admission } from '../planning/admission.js';
-import { KeywordDecisions } from './keyword-decisions.js';
-import { isAlive, remainingOf } from './pauses.handler.js';
+import { ConsumerPattern } from '#transport';
+import { PlanEnforcement } from '../planning/plan-enforcement.js';
 
 /** Billing's, which keeps the plans of accounts. */
 const ACCOUNTS_PROJECTION = { name: 'accounts-v1' };
 const TABLES_BEHIND_MS = 200;
 
-/** A keyword, or a lone watch, with what it takes of a plan. */
-interface Subject {
-  id: string;
-  is_keyword: boolean;
-  slots: number;
-  pauses: string[];
-  definition: JsonValue | null;
-  source: string | null;
-  criteria: JsonValue | null;
-  interval_seconds: number | null;
-}
-
 /** Follows changes of plan: what is over the new plan's limits is paused, the newest first, and comes back with a larger one. */
-@Injectable()
+@Controller()
 export class PlanHandler {
   constructor(
-    private readonly decisions: KeywordDecisions,
-    private readonly admission: Admission,
+    private readonly enforcement: PlanEnforcement,
+    @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  durable(): Durable {
-    return {
-      stream: 'ACCOUNTS',
-      name: 'keywords-plans',
-      batchSize: 100,
-      inOrder: true,
-      handle: async (batch) => {
-        const outcomes: Outcome[] = [];
-        for (const message of batch) outcomes.push(await this.follow(message));
-        return outcomes;
-      },
-    };
+  @ConsumerPattern({ stream: 'ACCOUNTS', name: 'keywords-plans', batchSize: 100, inOrder: true })
+  async followAll(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const message of batch) outcomes.push(await this.follow(message));
+    return outcomes;
   }
 
   private async follow({ data, subject, seq }: JsMsg): Promise<Outcome> {
     const { accountId, commandId, events } = fromBinary(AccountDecisionSchema, data);
     if (!events.some(({ event }) => event.case === 'planChanged')) return done;
     if (await this.isBehind(accountId, subject, seq)) return retry(TABLES_BEHIND_MS);
-    await this.enforce(accountId, commandId);
+    await this.enforcement.enforce(accountId, commandId);
     return done;
   }
 
   /** A crash after the append leaves the tables with the old plan, by which nothing would be found to do. */
   private async isBehind(accountId: string, subject: string, seq: number): Promise<boolean> {
     // Whoever changes the plan holds the lock until its tables say so too.
-    const position = await this.decisions.database.transaction(async (tx) => {
+    const position = await this.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       return positionOf(tx, ACCOUNTS_PROJECTION, subject);
     });
     // Of what the stream has no more, the tables will hear nothing more.
     return position < seq && (await this.store.lastSeq('ACCOUNTS', subject)) >= seq;
   }
-
-  /** @param causeId of what made it necessary: a repetition changes nothing */
-  async enforce(accountId: string, causeId: string): Promise<void> {
-    const { subjects, over } = await this.decisions.database.transaction(async (tx) => {
-      await lockAccount(tx, accountId);
-      return this.look(tx, accountId);
-    });
-    // What comes back takes the room of what is paused from now on: that is paused first.
-    const turns = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
-    for (const { id } of turns.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
-      await this.decisions.run(
-        { accountId, commandId: derivedId('plan', causeId, id) },
-        id,
-        async (tx, state) => {
-          if (!isAlive(state)) return undefined;
-          // The plan may be another again since the first look.
-          const isOver = (await this.look(tx, accountId)).over.has(id);
-          const creditsRemaining = await remainingOf(tx, accountId);
-          return isOver
-            ? { kind: 'pause', reason: 'plan', creditsRemaining, creditsNeeded: 0 }
-            : { kind: 'resume', reasons: ['plan'], creditsRemaining };
-        },
-      );
-  }
-
-  /** All that takes of the plan, and which of it is over; only under the account's lock is it so for longer. */
-  private async look(tx: Tx, accountId: string): Promise<{ subjects: Subject[]; over: Set<string> }> {
-    const plan = await planOf(tx, accountId);
-    if (plan === undefined) return { subjects: [], over: new Set() };
-    const subjects = await subjectsOf(tx, accountId);
-    return { subjects, over: this.overLimit(plan, subjects) };
-  }
-
-  /** Oldest first, as far as the plan reaches. */
-  private overLimit(plan: string, subjects: readonly Subject[]): Set<string> {
-    const limits = limitsOf(plan);
-    const over = new Set<string>();
-    let keywords = 0;
-    let slots = 0;
-    for (const subject of subjects) {
-      if (!this.fits(plan, subject)) {
-        over.add(subject.id);
-        continue;
-      }
-      keywords += subject.is_keyword ? 1 : 0;
-      slots += subject.slots;
-      const tooMany = subject.is_keyword && limits.keywords !== null && keywords > limits.keywords;
-      if (tooMany || (limits.searchSlots !== null && slots > limits.searchSlots)) over.add(subject.id);
-    }
-    return over;
-  }
-
-  /** Its intervals and terms are within the plan's. */
-  private fits(plan: string, subject: Subject): boolean {
-    try {
-      if (subject.definition)
-        this.admission.requireFit(
-          plan,
-          fromJson(KeywordDefinitionSchema, subject.definition, { ignoreUnknownFields: true }),
-        );
-      else
-        this.admission.requireWatchFit(plan, {
-          ...create(WatchSchema),
-          source: subject.source ?? '',
-          intervalSeconds: subject.interval_seconds ?? 0,
-          criteria: fromJson(CriteriaSchema, subject.criteria ?? {}),
-        });
-      return true;
-    } catch (error) {
-      if (error instanceof Refusal) return false;
-      throw error;
-    }
-  }
-}
-
-async function planOf(tx: Tx, accountId: string): Promise<string | undefined> {
-  const rows: { plan: string }[] = await tx.query('SELECT plan FROM accounts WHERE account_id = $1', [
-    accountId,
-  ]);
-  return rows[0]?.plan;
-}
-
-function subjectsOf(tx: Tx, accountId: string): Promise<Subject[]> {
-  return tx.query(
-    `SELECT keyword_id AS id, true AS is_keyword, pauses, definition, NULL AS source, NULL::jsonb AS criteria,
-       NULL::int AS interval_seconds, created_at,
-       (SELECT count(*)::int FROM watches w WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL
-          AND NOT w.disabled) AS slots
-     FROM keywords k WHERE account_id = $1 AND state <> 'retired'
-     UNION ALL
-     SELECT watch_id, false, pauses, NULL, source, criteria, interval_seconds, created_at, 1
-     FROM watches WHERE account_id = $1 AND keyword_id IS NULL AND retired_at IS NULL
-     ORDER BY created_at, id`,
-    [accountId],
-  );
 }

@@ -1,15 +1,17 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { Inject, Injectable } from '@nestjs/common';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { PurgeSchema } from '#contracts';
 import type { EventStore } from '#event-store';
-import { purgeDurable, subjectOf, type Bus, type Durable } from '#messaging';
+import { eraseTwice, purgeConsumer, subjectOf, type Bus, type Outcome } from '#messaging';
 import { BUS, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { forgetPositions } from '#projections';
+import { ConsumerPattern } from '#transport';
 import { keywordsProjection } from '../projections/keywords.projection.js';
 
 /** Deletes the decisions about a purged keyword, its rows, and what of it was set aside. Each service deletes its own. */
-@Injectable()
+@Controller()
 export class PurgeHandler {
   constructor(
     @Inject(BUS) private readonly bus: Bus,
@@ -17,16 +19,19 @@ export class PurgeHandler {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  durable(): Durable {
-    return purgeDurable('keywords', async (data) => {
-      const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
-      await this.eraseParked([keywordId, ...watchIds]);
-      const subject = subjectOf('KEYWORDS', accountId, keywordId);
-      await this.store.erase('KEYWORDS', subject);
-      await this.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
-      await forgetPositions(this.database.manager, keywordsProjection, [subject]);
-      await this.database.query(`DELETE FROM purged_keywords WHERE purged_at < now() - interval '7 days'`);
-    });
+  @ConsumerPattern(purgeConsumer('keywords'))
+  handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return eraseTwice(batch, (purge) => this.erase(purge));
+  }
+
+  private async erase(purge: Uint8Array): Promise<void> {
+    const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
+    await this.eraseParked([keywordId, ...watchIds]);
+    const subject = subjectOf('KEYWORDS', accountId, keywordId);
+    await this.store.erase('KEYWORDS', subject);
+    await this.database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
+    await forgetPositions(this.database.manager, keywordsProjection, [subject]);
+    await this.database.query(`DELETE FROM purged_keywords WHERE purged_at < now() - interval '7 days'`);
   }
 
   /** Parked copies are few, and named by the subject that they came from. */

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { Injectable } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import {
   DoneSchema,
   MadeSchema,
@@ -13,9 +13,10 @@ import {
 import { balanceOf } from '#credits';
 import { criteriaHash } from '#criteria';
 import { Refusal } from '#kernel';
-import { COMMANDS, commandHandler, type CommandHandler } from '#messaging';
+import { COMMANDS } from '#messaging';
 import type { Tx } from '#postgres';
 import { priceOf } from '#quotes';
+import { CommandPattern } from '#transport';
 import type { Twin } from '../domain/keyword-command.js';
 import { Admission, requireCredits } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
@@ -23,22 +24,15 @@ import { KeywordDecisions } from './keyword-decisions.js';
 import { remainingOf } from './pauses.handler.js';
 
 /** Carries out the commands on watches that no keyword owns. */
-@Injectable()
+@Controller()
 export class WatchesHandler {
   constructor(
     private readonly decisions: KeywordDecisions,
     private readonly admission: Admission,
   ) {}
 
-  commands(): CommandHandler[] {
-    return [
-      commandHandler(COMMANDS.createWatch, (command) => this.create(command)),
-      commandHandler(COMMANDS.changeWatch, (command) => this.change(command)),
-      commandHandler(COMMANDS.retireWatch, (command) => this.retire(command)),
-    ];
-  }
-
-  private async create(command: CreateWatch) {
+  @CommandPattern(COMMANDS.createWatch)
+  async create(command: CreateWatch) {
     if (!command.criteria) throw Refusal.validation([{ path: 'criteria', message: 'is missing' }]);
     const { accountId, commandId, criteria, intervalSeconds, backfill, webhookUrl, ai, analysis } = command;
     const source = command.source as SourceId;
@@ -69,7 +63,8 @@ export class WatchesHandler {
     return create(MadeSchema, { id: commandId });
   }
 
-  private async change(command: ChangeWatch) {
+  @CommandPattern(COMMANDS.changeWatch)
+  async change(command: ChangeWatch) {
     const { watchId, accountId, intervalSeconds, webhookUrl, isActive } = command;
     await this.requireLone(accountId, watchId);
     await this.decisions.run(command, watchId, async (tx, state) => {
@@ -96,7 +91,8 @@ export class WatchesHandler {
     return create(MadeSchema, { id: watchId });
   }
 
-  private async retire(command: RetireWatch) {
+  @CommandPattern(COMMANDS.retireWatch)
+  async retire(command: RetireWatch) {
     await this.requireLone(command.accountId, command.watchId);
     await this.decisions.run(command, command.watchId, () => ({ kind: 'retire-watch' }));
     return create(DoneSchema);

@@ -1,22 +1,37 @@
 import { fromBinary } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { PurgeSchema } from '#contracts';
 import type { EventStore } from '#event-store';
-import { purgeDurable, subjectOf, type Durable } from '#messaging';
+import { eraseTwice, purgeConsumer, subjectOf, type Outcome } from '#messaging';
+import { DATABASE, STORE } from '#platform';
 import { transactionWithoutLimit, type Database } from '#postgres';
 import { forgetPositions } from '#projections';
+import { ConsumerPattern } from '#transport';
 import { SCHEDULE, unschedule } from '../projections/schedule.projection.js';
 
 /** Takes a purged keyword out of the due work, and deletes its checks. */
-export function pollingPurge(database: Database, store: EventStore): Durable {
-  return purgeDurable('polling', async (data) => {
-    const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, data);
-    await transactionWithoutLimit(database, async (tx) => {
+@Controller()
+export class PurgeHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  @ConsumerPattern(purgeConsumer('polling'))
+  handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return eraseTwice(batch, (purge) => this.erase(purge));
+  }
+
+  private async erase(purge: Uint8Array): Promise<void> {
+    const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
+    await transactionWithoutLimit(this.database, async (tx) => {
       await unschedule(tx, 'keyword_id', keywordId);
       // A check that was under way when its watch went has left rows behind it.
       await tx.query('DELETE FROM seen_items WHERE watch_id = ANY($1)', [watchIds]);
       await forgetPositions(tx, SCHEDULE, [subjectOf('KEYWORDS', accountId, keywordId)]);
     });
     for (const id of [...watchIds, keywordId])
-      await store.erase('CHECKS', subjectOf('CHECKS', accountId, id));
-  });
+      await this.store.erase('CHECKS', subjectOf('CHECKS', accountId, id));
+  }
 }

@@ -5,6 +5,7 @@ import type { Bus } from '#messaging';
 import { BUS, DATABASE, LOG, STORE } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
+import { NatsStrategy } from '#transport';
 import { CheckRecorder } from '../record/check-recorder.js';
 import { LaneWorker } from './lane-worker.js';
 import { LookupDesk } from '../lookups/lookup-desk.js';
@@ -26,10 +27,11 @@ export class LaneWork {
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) store: EventStore,
     @Inject(BUS) bus: Bus,
+    strategy: NatsStrategy,
     @Inject(LOG) private readonly log: Logger,
   ) {
     this.recorder = new CheckRecorder(database, store, () => systemClock.now().getTime());
-    this.desk = new LookupDesk(bus, database, store, log);
+    this.desk = new LookupDesk(strategy, bus, database, store);
   }
 
   /** `tickMs`: how often due work is looked for. */

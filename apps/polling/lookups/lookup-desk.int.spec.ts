@@ -2,10 +2,11 @@ import { create, fromBinary } from '@bufbuild/protobuf';
 import { LookupSchema, LookUpSchema, PRICE_BOOK_VERSION } from '#contracts';
 import { holdUntilCharged, reserve } from '#credits';
 import { chargeIdOf, newId, Refusal } from '#kernel';
-import { lookupCommand, sendCommand, subjectOf } from '#messaging';
+import { lookupCommand, subjectOf } from '#messaging';
 import { UpstreamError, type Lookup, type LookupAnswer, type SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
 import { fundAccount, until } from '#testing';
+import { CommandClient, NatsStrategy } from '#transport';
 import { NOTHING_LEARNED } from '../lanes/lane-memory.js';
 import { Lane } from '../lanes/lane.js';
 import { openPollingStores, Upstream, type PollingStores } from '../polling-under-test.js';
@@ -38,7 +39,8 @@ beforeEach(async () => {
 });
 
 function deskOn(on: Lane) {
-  return new LookupDesk(stores.bus, stores.database, stores.store, createLogger('spec', 'silent')).open(on);
+  const strategy = new NatsStrategy(stores.bus, createLogger('spec', 'silent'));
+  return new LookupDesk(strategy, stores.bus, stores.database, stores.store).open(on);
 }
 
 function laneOn(more: Partial<SourceConnector> = {}): Lane {
@@ -68,7 +70,7 @@ function ask(operation = 'tweets', patienceMs = 60_000, commandId = newId()) {
     questionJson: '{"ids":["1","2","3"]}',
     deadline: new Date(Date.now() + patienceMs).toISOString(),
   });
-  return sendCommand(stores.bus, lookupCommand('x'), input);
+  return new CommandClient(stores.bus).request(lookupCommand('x'), input);
 }
 
 const refusalOf = (asking: Promise<unknown>) =>

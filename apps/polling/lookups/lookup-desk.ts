@@ -10,10 +10,11 @@ import {
 import { holdUntilCharged, release, releaseCharged, reserve } from '#credits';
 import type { EventStore } from '#event-store';
 import { isoOf, newId, Refusal, systemClock } from '#kernel';
-import { commandHandler, lookupCommand, serveCommands, subjectOf, type Bus } from '#messaging';
+import { lookupCommand, subjectOf, type Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { UpstreamError, type LookupAnswer, type UpstreamErrorKind } from '#sources';
-import { metrics, type Logger } from '#telemetry';
+import { metrics } from '#telemetry';
+import type { NatsStrategy, Stoppable } from '#transport';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
 import { LookupDoor } from './lookup-door.js';
 import { statedBefore } from './stated-before.js';
@@ -30,21 +31,20 @@ const HOLD_SECONDS = 660;
  */
 export class LookupDesk {
   constructor(
+    private readonly strategy: NatsStrategy,
     private readonly bus: Bus,
     private readonly database: Database,
     private readonly store: EventStore,
-    private readonly log: Logger,
   ) {}
 
   /** Begins to answer; `stop` ends it once the answers under way are out. */
-  open(lane: Lane): { stop(): Promise<void> } {
+  open(lane: Lane): Pick<Stoppable, 'stop'> {
     const doors = new Map<string, LookupDoor>();
-    const handler = commandHandler(lookupCommand(lane.source), (question) => {
+    return this.strategy.serve(lookupCommand(lane.source), (question) => {
       let door = doors.get(question.operation);
       if (!door) doors.set(question.operation, (door = new LookupDoor(lane)));
       return this.paid(lane, door, question);
     });
-    return serveCommands(this.bus, [handler], this.log);
   }
 
   /** Answers for what the account has; without an answer that is stated nothing of it is spent. */

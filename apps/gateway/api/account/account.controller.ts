@@ -2,20 +2,20 @@ import { create } from '@bufbuild/protobuf';
 import { Body, Controller, Get, Inject, Patch } from '@nestjs/common';
 import { ChangeAccountSchema } from '#contracts';
 import { isoOf, newId, Refusal } from '#kernel';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS, DATABASE } from '#platform';
+import { COMMANDS } from '#messaging';
+import { DATABASE } from '#platform';
 import { AccountEntity, type Database } from '#postgres';
+import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
-import { send } from '../../http/commands.js';
 import { AccountChangeDto } from './account-change.dto.js';
 
 /** The account and its settings. */
 @Controller('v1/account')
 export class AccountController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
@@ -29,7 +29,7 @@ export class AccountController {
     const { name, timezone, signatureVersion } = readBody(AccountChangeDto, raw, 'snake');
     const settings = { name: name === null ? '' : name, timezone, signatureVersion };
     const command = create(ChangeAccountSchema, { commandId: newId(), accountId, ...settings });
-    await send(this.bus, COMMANDS.changeAccount, command);
+    await this.commands.request(COMMANDS.changeAccount, command);
     return this.view(accountId);
   }
 

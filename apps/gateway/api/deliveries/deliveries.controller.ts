@@ -1,15 +1,14 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { isoFromClickHouse, NO_ID, type AttemptRow } from '#clickhouse';
 import { ResendSchema } from '#contracts';
 import { displayUrl } from '#http-out';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
-import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -28,7 +27,7 @@ const WINDOW_MS = 7 * 24 * 3_600_000;
 @Controller('v1/deliveries')
 export class DeliveriesController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     private readonly reads: DeliveryReads,
     private readonly cursors: Cursors,
     private readonly webhooks: WebhookAddresses,
@@ -82,7 +81,7 @@ export class DeliveriesController {
     ]);
     const eventId = pathId(given, 'event');
     const command = create(ResendSchema, { commandId, accountId, eventId, url });
-    const { endpoint } = await send(this.bus, COMMANDS.resend, command);
+    const { endpoint } = await this.commands.request(COMMANDS.resend, command);
     return { eventId, endpoint: displayUrl(endpoint), target: { kind: 'resend', id: commandId } };
   }
 }

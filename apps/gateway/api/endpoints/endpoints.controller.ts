@@ -1,14 +1,13 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { EnableEndpointSchema } from '#contracts';
 import { isoOf, Refusal } from '#kernel';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
-import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { EndpointReads, type EndpointRow } from '../../reads/endpoint-reads.js';
@@ -18,7 +17,7 @@ import { EnableBodyDto } from './enable-body.dto.js';
 @Controller('v1/endpoints')
 export class EndpointsController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     private readonly reads: EndpointReads,
     private readonly cursors: Cursors,
   ) {}
@@ -46,8 +45,7 @@ export class EndpointsController {
     const { url } = readBody(EnableBodyDto, raw, 'snake');
     const endpoint = await this.reads.endpoint(accountId, url);
     if (!endpoint) throw Refusal.notFound('endpoint');
-    await send(
-      this.bus,
+    await this.commands.request(
       COMMANDS.enableEndpoint,
       create(EnableEndpointSchema, { commandId, accountId, url }),
     );

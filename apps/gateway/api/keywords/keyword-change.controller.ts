@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, Delete, HttpCode, Inject, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import {
   ChangeKeywordSchema,
   PauseKeywordSchema,
@@ -10,13 +10,12 @@ import {
   type SearchReset,
 } from '#contracts';
 import { newId, Refusal } from '#kernel';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { inSpellingOf, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
-import { send } from '../../http/commands.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
 import { KeywordReads } from '../../reads/keyword-reads.js';
@@ -30,7 +29,7 @@ const CHANGE_ATTEMPTS = 5;
 @Controller()
 export class KeywordChangeController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     private readonly input: KeywordInput,
     private readonly reads: KeywordReads,
     private readonly views: KeywordViews,
@@ -53,7 +52,7 @@ export class KeywordChangeController {
   async pause(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
     const keywordId = pathId(id, 'keyword');
     const command = create(PauseKeywordSchema, { commandId, accountId, keywordId });
-    await send(this.bus, COMMANDS.pauseKeyword, command);
+    await this.commands.request(COMMANDS.pauseKeyword, command);
     return this.views.of(accountId, id);
   }
 
@@ -63,7 +62,7 @@ export class KeywordChangeController {
   async resume(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
     const keywordId = pathId(id, 'keyword');
     const command = create(ResumeKeywordSchema, { commandId, accountId, keywordId });
-    await send(this.bus, COMMANDS.resumeKeyword, command);
+    await this.commands.request(COMMANDS.resumeKeyword, command);
     return this.views.of(accountId, id);
   }
 
@@ -79,8 +78,7 @@ export class KeywordChangeController {
     const purge = query.boolean('purge');
     query.finish();
     const keywordId = pathId(id, 'keyword');
-    await send(
-      this.bus,
+    await this.commands.request(
       COMMANDS.retireKeyword,
       create(RetireKeywordSchema, { commandId: newId(), accountId, keywordId, purge }),
     );
@@ -110,8 +108,7 @@ export class KeywordChangeController {
     expectedVersion: number,
   ): Promise<SearchReset[] | undefined> {
     try {
-      const { resets } = await send(
-        this.bus,
+      const { resets } = await this.commands.request(
         COMMANDS.changeKeyword,
         create(ChangeKeywordSchema, {
           commandId: newId(),

@@ -1,14 +1,13 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, Headers, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Post } from '@nestjs/common';
 import { CreateKeywordSchema, EstimateKeywordSchema, type KeywordDefinition } from '#contracts';
 import { Refusal, systemClock } from '#kernel';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { inSpellingOf, spelledAs, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
-import { send } from '../../http/commands.js';
 import { EstimateTokens } from './estimate-tokens.js';
 import { KeywordInput, withoutReadOnlyKeys } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
@@ -17,7 +16,7 @@ import { KeywordViews } from './keyword-views.js';
 @Controller()
 export class KeywordCreateController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     private readonly input: KeywordInput,
     private readonly tokens: EstimateTokens,
     private readonly views: KeywordViews,
@@ -62,7 +61,7 @@ export class KeywordCreateController {
       const definition = this.input.whole(raw, spelling);
       const command = create(EstimateKeywordSchema, { accountId, definition });
       const { estimateJson, warnings } = await inSpellingOf(raw, () =>
-        send(this.bus, COMMANDS.estimateKeyword, command),
+        this.commands.request(COMMANDS.estimateKeyword, command),
       );
       const token = this.tokens.issue(accountId, raw, systemClock.now());
       const estimate = JSON.parse(estimateJson) as object;
@@ -84,7 +83,9 @@ export class KeywordCreateController {
     const definition: KeywordDefinition = this.input.whole(raw, spelling);
     this.tokens.check(accountId, raw, token, systemClock.now());
     const command = create(CreateKeywordSchema, { commandId, accountId, definition });
-    const { id, warnings } = await inSpellingOf(raw, () => send(this.bus, COMMANDS.createKeyword, command));
+    const { id, warnings } = await inSpellingOf(raw, () =>
+      this.commands.request(COMMANDS.createKeyword, command),
+    );
     return { ...(await this.views.of(accountId, id)), warnings: spelledAs(raw, warnings) };
   }
 }

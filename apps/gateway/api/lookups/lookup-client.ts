@@ -2,10 +2,9 @@ import { create, type JsonObject } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import { LookUpSchema, type SourceId } from '#contracts';
 import { isoOf, newId, Refusal } from '#kernel';
-import { lookupCommand, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { lookupCommand } from '#messaging';
+import { CommandClient } from '#transport';
 import { SOURCES } from '../../config.js';
-import { send } from '../../http/commands.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
 /** Two requests, each with 10 s for its turn and 20 s for its answer. */
@@ -25,7 +24,7 @@ export interface Found {
 @Injectable()
 export class LookupClient {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     @Inject(SOURCES) private readonly sources: Sources,
   ) {}
 
@@ -50,7 +49,7 @@ export class LookupClient {
       questionJson: JSON.stringify(question),
       deadline: isoOf(new Date(Date.now() + PATIENCE_MS - MARGIN_MS)),
     });
-    const { bodyJson, costCredits } = await send(this.bus, lookupCommand(source), input, PATIENCE_MS);
+    const { bodyJson, costCredits } = await this.commands.request(lookupCommand(source), input, PATIENCE_MS);
     return { body: JSON.parse(bodyJson) as JsonObject, cost: costCredits };
   }
 }

@@ -1,14 +1,13 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, Inject, Param, Patch } from '@nestjs/common';
+import { Body, Controller, Param, Patch } from '@nestjs/common';
 import type { MentionRow } from '#clickhouse';
 import { ChangeMentionSchema } from '#contracts';
 import { newId, Refusal } from '#kernel';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
-import { send } from '../../http/commands.js';
 import { pathId } from '../../http/path-id.js';
 import { MentionReads } from '../../reads/mention-reads.js';
 import { MentionChangeDto } from './mention-change.dto.js';
@@ -18,7 +17,7 @@ import { mentionView } from './mention-view.js';
 @Controller()
 export class MentionChangeController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     private readonly mentions: MentionReads,
   ) {}
 
@@ -36,7 +35,7 @@ export class MentionChangeController {
       ...(relevance === undefined ? {} : { relevance: relevance ?? -1 }),
     });
     await this.mention(accountId, mentionId);
-    await send(this.bus, COMMANDS.changeMention, command);
+    await this.commands.request(COMMANDS.changeMention, command);
     return mentionView(await this.mention(accountId, mentionId));
   }
 

@@ -1,14 +1,13 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CancelReplaySchema, CreateReplaySchema } from '#contracts';
 import { instantIn, isoOf, newId, Refusal, type Fault } from '#kernel';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { inSpellingOf, readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
-import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -20,7 +19,7 @@ import { ReplayBodyDto, USUAL_REPLAY } from './replay-body.dto.js';
 @Controller('v1/replays')
 export class ReplaysController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     private readonly reads: ReplayReads,
     private readonly cursors: Cursors,
     private readonly webhooks: WebhookAddresses,
@@ -36,8 +35,7 @@ export class ReplaysController {
     const now = Date.now();
     const until = body.until === undefined ? now : Math.min(now, instantIn(body.until, 'UTC'));
     const { id } = await inSpellingOf(raw, () =>
-      send(
-        this.bus,
+      this.commands.request(
         COMMANDS.createReplay,
         create(CreateReplaySchema, {
           commandId,
@@ -89,7 +87,7 @@ export class ReplaysController {
     const replayId = pathId(given, 'replay');
     await this.view(accountId, replayId);
     const command = create(CancelReplaySchema, { commandId: newId(), accountId, replayId });
-    await send(this.bus, COMMANDS.cancelReplay, command);
+    await this.commands.request(COMMANDS.cancelReplay, command);
   }
 
   private async view(accountId: string, id: string) {

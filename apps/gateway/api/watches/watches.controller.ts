@@ -9,14 +9,13 @@ import {
   type SourceId,
 } from '#contracts';
 import { isoOf, newId, Refusal, type Fault } from '#kernel';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
-import { send } from '../../http/commands.js';
 import { Cursors } from '../../http/cursor.js';
 import { pathId } from '../../http/path-id.js';
 import { QueryReader, type RawQuery } from '../../http/query.js';
@@ -50,7 +49,7 @@ const DEFAULT_MARKET = 'global';
 @Controller('v1/:source/watches')
 export class WatchesController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     @Inject(SOURCES) private readonly sources: Sources,
     private readonly reads: KeywordReads,
     private readonly cursors: Cursors,
@@ -78,8 +77,7 @@ export class WatchesController {
             : fault,
         ),
     ]);
-    const { id } = await send(
-      this.bus,
+    const { id } = await this.commands.request(
       COMMANDS.createWatch,
       create(CreateWatchSchema, {
         commandId,
@@ -133,8 +131,7 @@ export class WatchesController {
       () => this.webhooks.faults(webhookUrl),
     ]);
     await this.view(accountId, source, id);
-    await send(
-      this.bus,
+    await this.commands.request(
       COMMANDS.changeWatch,
       create(ChangeWatchSchema, {
         commandId: newId(),
@@ -157,8 +154,7 @@ export class WatchesController {
     @Param('id') id: string,
   ): Promise<void> {
     await this.view(accountId, sourceOf(source), id);
-    await send(
-      this.bus,
+    await this.commands.request(
       COMMANDS.retireWatch,
       create(RetireWatchSchema, { commandId: newId(), accountId, watchId: pathId(id, 'watch') }),
     );

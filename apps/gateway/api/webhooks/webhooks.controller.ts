@@ -1,15 +1,14 @@
 import { create } from '@bufbuild/protobuf';
-import { Body, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { TestWebhookSchema } from '#contracts';
 import { Refusal } from '#kernel';
-import { COMMANDS, type Bus } from '#messaging';
-import { BUS } from '#platform';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
-import { send } from '../../http/commands.js';
 import { WebhookAddresses } from '../../http/webhook-address.js';
 import { WebhookTestBodyDto } from './webhook-test-body.dto.js';
 
@@ -21,7 +20,7 @@ const USUAL_TYPE = 'hn_item.created';
 @Controller('v1/webhooks')
 export class WebhooksController {
   constructor(
-    @Inject(BUS) private readonly bus: Bus,
+    private readonly commands: CommandClient,
     private readonly webhooks: WebhookAddresses,
   ) {}
 
@@ -38,13 +37,13 @@ export class WebhooksController {
       () => this.webhooks.faults(one.url, 'url'),
     ]);
     const command = create(TestWebhookSchema, { commandId, accountId, url, type });
-    const tested = await send(this.bus, COMMANDS.testWebhook, command, PATIENCE_MS).catch(
-      (error: unknown) => {
+    const tested = await this.commands
+      .request(COMMANDS.testWebhook, command, PATIENCE_MS)
+      .catch((error: unknown) => {
         if (error instanceof Refusal && error.status === 429)
           reply.header('retry-after', 60 - Math.floor((Date.now() / 1000) % 60));
         throw error;
-      },
-    );
+      });
     return {
       delivered: tested.delivered,
       statusCode: tested.statusCode || null,

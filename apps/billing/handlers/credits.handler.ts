@@ -1,9 +1,12 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
+import { Controller, Inject } from '@nestjs/common';
 import { CreditDecisionSchema } from '#contracts';
 import { predecessorOf } from '#event-store';
-import { done, retry, type Durable, type Outcome } from '#messaging';
+import { done, retry, type ConsumerOptions, type Outcome } from '#messaging';
+import { DATABASE } from '#platform';
 import type { Database, Tx } from '#postgres';
+import { AppliedUpTo, ConsumerPattern } from '#transport';
 import { noLedger } from '../domain/ledger-state.js';
 import {
   follow,
@@ -12,35 +15,44 @@ import {
   writeLedgers,
   type LedgerChange,
   type StoredDecision,
-} from './ledger-tables.js';
+} from '../ledger/ledger-tables.js';
 
 const PREDECESSOR_MISSING_MS = 200;
+
+/** The consumer that makes the tables follow CREDITS. */
+export const CREDITS: ConsumerOptions = {
+  stream: 'CREDITS',
+  name: 'projection-credits-v1',
+  batchSize: 500,
+  // The writer's transaction ends soon after its message is there; to wait for it takes no lock.
+  lingerMs: 1000,
+  inOrder: true,
+};
 
 /**
  * Keeps `credit_balances`, `credit_movements` and `credit_holds` up to date with CREDITS. The writer has nearly always
  * done it in the transaction of its decision: what is left to do here is what a crash left between the two.
  */
-export function creditsDurable(database: Database): Durable {
-  return {
-    stream: 'CREDITS',
-    name: 'projection-credits-v1',
-    batchSize: 500,
-    // The writer's transaction ends soon after its message is there; to wait for it takes no lock.
-    lingerMs: 1000,
-    inOrder: true,
-    async appliedUpTo() {
-      const [row] = await database.query<{ seq: number | null }[]>(
-        'SELECT max(seq) AS seq FROM credit_balances',
-      );
-      return row?.seq ?? 0;
-    },
-    async handle(batch) {
-      const positions = await positionsOf(database.manager, accountsOf(batch));
-      const missing = batch.filter(({ subject, seq }) => seq > (positions.get(accountOf(subject)) ?? 0));
-      const early = missing.length === 0 ? new Set() : await database.transaction((tx) => apply(tx, missing));
-      return batch.map((message): Outcome => (early.has(message) ? retry(PREDECESSOR_MISSING_MS) : done));
-    },
-  };
+@Controller()
+export class CreditsHandler {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  @AppliedUpTo(CREDITS)
+  async appliedUpTo(): Promise<number> {
+    const [row] = await this.database.query<{ seq: number | null }[]>(
+      'SELECT max(seq) AS seq FROM credit_balances',
+    );
+    return row?.seq ?? 0;
+  }
+
+  @ConsumerPattern(CREDITS)
+  async apply(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    const positions = await positionsOf(this.database.manager, accountsOf(batch));
+    const missing = batch.filter(({ subject, seq }) => seq > (positions.get(accountOf(subject)) ?? 0));
+    const early =
+      missing.length === 0 ? new Set() : await this.database.transaction((tx) => apply(tx, missing));
+    return batch.map((message): Outcome => (early.has(message) ? retry(PREDECESSOR_MISSING_MS) : done));
+  }
 }
 
 /** @returns messages whose predecessor on the subject has not come yet */

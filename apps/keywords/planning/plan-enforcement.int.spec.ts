@@ -1,7 +1,7 @@
 import { newId } from '#kernel';
 import { startKeywords, type KeywordsUnderTest } from '../keywords-under-test.js';
-import { KeywordDecisions } from './keyword-decisions.js';
-import { PlanHandler } from './plan.handler.js';
+import { KeywordDecisions } from '../handlers/keyword-decisions.js';
+import { PlanEnforcement } from './plan-enforcement.js';
 
 let keywords: KeywordsUnderTest;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ class Interrupted extends KeywordDecisions {
 }
 
 const enforce = (accountId: string, decisions = keywords.decisions) =>
-  new PlanHandler(decisions, keywords.admission, keywords.store).enforce(accountId, newId());
+  new PlanEnforcement(decisions, keywords.admission).enforce(accountId, newId());
 const changePlan = (accountId: string, plan: string) =>
   keywords.database.query('UPDATE accounts SET plan = $2 WHERE account_id = $1', [accountId, plan]);
 

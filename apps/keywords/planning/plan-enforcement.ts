@@ -1,0 +1,124 @@
+import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { Injectable } from '@nestjs/common';
+import { CriteriaSchema, KeywordDefinitionSchema, limitsOf, WatchSchema } from '#contracts';
+import { derivedId, Refusal } from '#kernel';
+import { lockAccount, type Tx } from '#postgres';
+import { KeywordDecisions } from '../handlers/keyword-decisions.js';
+import { isAlive, remainingOf } from '../handlers/pauses.handler.js';
+import { Admission } from './admission.js';
+
+/** A keyword, or a lone watch, with what it takes of a plan. */
+interface Subject {
+  id: string;
+  is_keyword: boolean;
+  slots: number;
+  pauses: string[];
+  definition: JsonValue | null;
+  source: string | null;
+  criteria: JsonValue | null;
+  interval_seconds: number | null;
+}
+
+/** Pauses what is over an account's plan, the newest first, and resumes what fits again. */
+@Injectable()
+export class PlanEnforcement {
+  constructor(
+    private readonly decisions: KeywordDecisions,
+    private readonly admission: Admission,
+  ) {}
+
+  /** @param causeId of what made it necessary: a repetition changes nothing */
+  async enforce(accountId: string, causeId: string): Promise<void> {
+    const { subjects, over } = await this.decisions.database.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      return this.look(tx, accountId);
+    });
+    // What comes back takes the room of what is paused from now on: that is paused first.
+    const turns = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
+    for (const { id } of turns.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
+      await this.decisions.run(
+        { accountId, commandId: derivedId('plan', causeId, id) },
+        id,
+        async (tx, state) => {
+          if (!isAlive(state)) return undefined;
+          // The plan may be another again since the first look.
+          const isOver = (await this.look(tx, accountId)).over.has(id);
+          const creditsRemaining = await remainingOf(tx, accountId);
+          return isOver
+            ? { kind: 'pause', reason: 'plan', creditsRemaining, creditsNeeded: 0 }
+            : { kind: 'resume', reasons: ['plan'], creditsRemaining };
+        },
+      );
+  }
+
+  /** All that takes of the plan, and which of it is over; only under the account's lock is it so for longer. */
+  private async look(tx: Tx, accountId: string): Promise<{ subjects: Subject[]; over: Set<string> }> {
+    const plan = await planOf(tx, accountId);
+    if (plan === undefined) return { subjects: [], over: new Set() };
+    const subjects = await subjectsOf(tx, accountId);
+    return { subjects, over: this.overLimit(plan, subjects) };
+  }
+
+  /** Oldest first, as far as the plan reaches. */
+  private overLimit(plan: string, subjects: readonly Subject[]): Set<string> {
+    const limits = limitsOf(plan);
+    const over = new Set<string>();
+    let keywords = 0;
+    let slots = 0;
+    for (const subject of subjects) {
+      if (!this.fits(plan, subject)) {
+        over.add(subject.id);
+        continue;
+      }
+      keywords += subject.is_keyword ? 1 : 0;
+      slots += subject.slots;
+      const tooMany = subject.is_keyword && limits.keywords !== null && keywords > limits.keywords;
+      if (tooMany || (limits.searchSlots !== null && slots > limits.searchSlots)) over.add(subject.id);
+    }
+    return over;
+  }
+
+  /** Its intervals and terms are within the plan's. */
+  private fits(plan: string, subject: Subject): boolean {
+    try {
+      if (subject.definition)
+        this.admission.requireFit(
+          plan,
+          fromJson(KeywordDefinitionSchema, subject.definition, { ignoreUnknownFields: true }),
+        );
+      else
+        this.admission.requireWatchFit(plan, {
+          ...create(WatchSchema),
+          source: subject.source ?? '',
+          intervalSeconds: subject.interval_seconds ?? 0,
+          criteria: fromJson(CriteriaSchema, subject.criteria ?? {}),
+        });
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal) return false;
+      throw error;
+    }
+  }
+}
+
+async function planOf(tx: Tx, accountId: string): Promise<string | undefined> {
+  const rows: { plan: string }[] = await tx.query('SELECT plan FROM accounts WHERE account_id = $1', [
+    accountId,
+  ]);
+  return rows[0]?.plan;
+}
+
+function subjectsOf(tx: Tx, accountId: string): Promise<Subject[]> {
+  return tx.query(
+    `SELECT keyword_id AS id, true AS is_keyword, pauses, definition, NULL AS source, NULL::jsonb AS criteria,
+       NULL::int AS interval_seconds, created_at,
+       (SELECT count(*)::int FROM watches w WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL
+          AND NOT w.disabled) AS slots
+     FROM keywords k WHERE account_id = $1 AND state <> 'retired'
+     UNION ALL
+     SELECT watch_id, false, pauses, NULL, source, criteria, interval_seconds, created_at, 1
+     FROM watches WHERE account_id = $1 AND keyword_id IS NULL AND retired_at IS NULL
+     ORDER BY created_at, id`,
+    [accountId],
+  );
+}

@@ -1,0 +1,84 @@
+import { toBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
+import { headers as natsHeaders, RequestError, type MsgHdrs } from '@nats-io/nats-core';
+import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
+import { firstValueFrom } from 'rxjs';
+import { Refusal, refuseOversize } from '#kernel';
+import type { Bus, CommandType } from '#messaging';
+import { currentTrace, traceparentOf } from '#telemetry';
+import { decodeReply } from './reply.js';
+
+const PATIENCE_MS = 10_000;
+
+/** What `ClientProxy` hands through from `request` to `publish`. */
+interface Command {
+  input: MessageShape<DescMessage>;
+  patienceMs: number;
+}
+
+/** Sends commands to services: the client of `NatsStrategy`. */
+export class CommandClient extends ClientProxy {
+  constructor(private readonly bus: Bus) {
+    super();
+  }
+
+  /**
+   * Sends a command and waits for its outcome.
+   * @param patienceMs how long to wait, in ms
+   * @throws Refusal as the service answered; 413 for a command that no message can hold; 503 when no service answers in time
+   */
+  request<I extends DescMessage, O extends DescMessage>(
+    type: CommandType<I, O>,
+    input: MessageShape<I>,
+    patienceMs = PATIENCE_MS,
+  ): Promise<MessageShape<O>> {
+    return firstValueFrom(this.send<MessageShape<O>, Command>(type, { input, patienceMs }));
+  }
+
+  /** The connection is opened, and closed, by its owner. */
+  async connect(): Promise<void> {}
+
+  close(): void {}
+
+  /** The connection to NATS. */
+  unwrap<T>(): T {
+    return this.bus.nc as T;
+  }
+
+  protected publish({ pattern, data }: ReadPacket<Command>, callback: (packet: WritePacket) => void) {
+    // Nest's types know patterns of JSON only.
+    const type = pattern as unknown as CommandType;
+    this.exchange(type, data).then(
+      (response) => callback({ response, isDisposed: true }),
+      (err: unknown) => callback({ err }),
+    );
+    return () => undefined;
+  }
+
+  /** @throws Error always: facts are appended by `EventStore`, with their message id */
+  protected dispatchEvent(): never {
+    throw new Error('facts are appended by EventStore; a command has an answer');
+  }
+
+  private async exchange(type: CommandType, { input, patienceMs }: Command): Promise<unknown> {
+    const data = toBinary(type.input, input);
+    refuseOversize('the request', data.length);
+    const message = await this.bus.nc
+      .request(type.subject, data, { timeout: patienceMs, headers: traceHeaders() })
+      .catch((error: unknown) => {
+        const service = type.subject.split('.')[1];
+        const silent = error instanceof RequestError && error.isNoResponders();
+        throw Refusal.unavailable(
+          silent ? `the ${service} service is not running` : `the ${service} service did not answer`,
+        );
+      });
+    return decodeReply(type, message.data);
+  }
+}
+
+function traceHeaders(): MsgHdrs {
+  const headers = natsHeaders();
+  const trace = currentTrace();
+  if (trace) headers.set('traceparent', traceparentOf(trace));
+  if (trace?.requestId) headers.set('x-request-id', trace.requestId);
+  return headers;
+}

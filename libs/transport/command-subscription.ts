@@ -1,0 +1,62 @@
+import { fromBinary, type DescMessage, type MessageShape } from '@bufbuild/protobuf';
+import type { Msg, Subscription } from '@nats-io/nats-core';
+import { Refusal } from '#kernel';
+import type { Bus, CommandType } from '#messaging';
+import { traceFrom, withTrace, type Logger } from '#telemetry';
+import { encodeError, encodeOutput } from './reply.js';
+
+/** Carries out one command. */
+export type CommandHandler<I extends DescMessage = DescMessage, O extends DescMessage = DescMessage> = (
+  input: MessageShape<I>,
+) => Promise<MessageShape<O>>;
+
+/** Answers one command's subject. Replicas share the commands by a queue group. */
+export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
+  private readonly underWay = new Set<Promise<void>>();
+  private readonly subscription: Subscription;
+
+  constructor(
+    bus: Bus,
+    private readonly type: CommandType<I, O>,
+    private readonly handle: CommandHandler<I, O>,
+    private readonly log: Logger,
+  ) {
+    this.subscription = bus.nc.subscribe(type.subject, {
+      queue: type.subject,
+      callback: (error, message) => {
+        if (error) return log.error({ err: error }, 'command subscription failed');
+        const answered = this.answer(message).finally(() => this.underWay.delete(answered));
+        this.underWay.add(answered);
+      },
+    });
+  }
+
+  /** Accepts no more commands, and waits for those that were accepted. */
+  async stop(): Promise<void> {
+    if (!this.subscription.isClosed()) await this.subscription.drain();
+    await Promise.allSettled(this.underWay);
+  }
+
+  private async answer(message: Msg): Promise<void> {
+    const trace = traceFrom(
+      message.headers?.get('traceparent') || undefined,
+      message.headers?.get('x-request-id'),
+    );
+    try {
+      message.respond(await withTrace(trace, () => this.replyTo(message.data)));
+    } catch (error) {
+      // The caller gets no answer, and asks again.
+      this.log.error({ err: error, command: this.type.subject }, 'a command could not be answered');
+    }
+  }
+
+  private async replyTo(data: Uint8Array): Promise<Uint8Array> {
+    try {
+      return encodeOutput(this.type, await this.handle(fromBinary(this.type.input, data)));
+    } catch (error) {
+      if (!(error instanceof Refusal))
+        this.log.error({ err: error, command: this.type.subject }, 'command failed');
+      return encodeError(error);
+    }
+  }
+}

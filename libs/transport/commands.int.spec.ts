@@ -1,0 +1,335 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Controller, mixin, UseInterceptors, type Type } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import {
+  DoneSchema,
+  EstimatedSchema,
+  EstimateKeywordSchema,
+  LookedUpSchema,
+  LookUpSchema,
+  ReplySchema,
+  RetireKeywordSchema,
+  type Done,
+  type EstimateKeyword,
+  type RetireKeyword,
+} from '#contracts';
+import { Refusal } from '#kernel';
+import { COMMANDS, connectBus, lookupCommand, type Bus } from '#messaging';
+import { createLogger, currentTrace, traceFrom, withTrace } from '#telemetry';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { CommandClient } from './command-client.js';
+import { NatsStrategy } from './nats-strategy.js';
+import { CommandPattern } from './patterns.js';
+import { startReplica } from './strategy-under-test.js';
+
+const log = createLogger('spec', 'silent');
+const { retireKeyword, estimateKeyword } = COMMANDS;
+let stores: IsolatedStores;
+let bus: Bus;
+let client: CommandClient;
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  bus = await connectBus(stores.natsUrl, 'spec', log);
+  client = new CommandClient(bus);
+});
+afterAll(async () => {
+  await bus?.close();
+  await stores?.drop();
+});
+
+const command = create(RetireKeywordSchema, { commandId: 'c', accountId: 'a', keywordId: 'k', purge: true });
+const done = create(DoneSchema);
+const ask = () => client.request(retireKeyword, command);
+
+/** A controller that retires keywords with the function. */
+function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type {
+  @Controller()
+  class Retiring {
+    @CommandPattern(retireKeyword)
+    retire(input: RetireKeyword) {
+      return handle(input);
+    }
+  }
+  return mixin(Retiring);
+}
+
+/** Asks the question while a replica with the controller runs. */
+async function served<T>(controller: Type, question: () => Promise<T>): Promise<T> {
+  const replica = await startReplica(bus, controller);
+  try {
+    return await question();
+  } finally {
+    await replica.stop();
+  }
+}
+
+const refusalOf = (question: Promise<unknown>) =>
+  question.then(
+    () => undefined,
+    (error: unknown) =>
+      error instanceof Refusal
+        ? { status: error.status, code: error.code, message: error.message, details: error.details }
+        : error,
+  );
+
+/** A handler that waits, once begun, until it is let go on. */
+function gatedHandler() {
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  let goOn = () => {};
+  const gate = new Promise<void>((resolve) => (goOn = resolve));
+  const controller = retiring(async () => {
+    begin();
+    await gate;
+    return done;
+  });
+  return { begun, goOn, controller };
+}
+
+describe('a command', () => {
+  it('reaches the controller as it was sent, and its answer reaches the caller', async () => {
+    let got: unknown;
+    const controller = retiring(async (input) => {
+      got = input;
+      return done;
+    });
+    expect(await served(controller, ask)).toEqual(done);
+    expect(got).toEqual(command);
+  });
+
+  it('returns a refusal to the caller unchanged, with its details', async () => {
+    const refusal = new Refusal(409, 'DUPLICATE_SEARCH', 'twice', [{ path: 'sources', message: 'same' }]);
+    const refusing = retiring(() => Promise.reject(refusal));
+    expect(await served(refusing, () => refusalOf(ask()))).toEqual({
+      status: 409,
+      code: 'DUPLICATE_SEARCH',
+      message: 'twice',
+      details: [{ path: 'sources', message: 'same' }],
+    });
+    const bare = retiring(() => Promise.reject(Refusal.notFound('keyword')));
+    expect(await served(bare, () => refusalOf(ask()))).toEqual({
+      status: 404,
+      code: 'NOT_FOUND',
+      message: 'keyword not found',
+      details: undefined,
+    });
+  });
+
+  it.each([new Error('column "secret" does not exist'), 'a string', undefined])(
+    'returns 500 without the text of an error that is no refusal (%s)',
+    async (defect) => {
+      const broken = retiring(() => Promise.reject(defect as Error));
+      expect(await served(broken, () => refusalOf(ask()))).toEqual({
+        status: 500,
+        code: 'INTERNAL',
+        message: 'internal error',
+        details: undefined,
+      });
+    },
+  );
+
+  it('returns 500 for bytes that are no message, and the next command is answered', async () => {
+    await served(
+      retiring(async () => done),
+      async () => {
+        const garbage = await bus.nc.request(retireKeyword.subject, new Uint8Array([255, 255, 255]));
+        expect(fromBinary(ReplySchema, garbage.data).outcome).toMatchObject({
+          case: 'refusal',
+          value: { status: 500, code: 'INTERNAL' },
+        });
+        expect(await ask()).toEqual(done);
+      },
+    );
+  });
+
+  it('returns 413 for an answer that no message can hold, and the next command is answered', async () => {
+    @Controller()
+    class Estimating {
+      @CommandPattern(estimateKeyword)
+      async estimate({ accountId }: EstimateKeyword) {
+        return create(EstimatedSchema, { estimateJson: 'x'.repeat(Number(accountId)) });
+      }
+    }
+    const estimate = (bytes: number) =>
+      client.request(estimateKeyword, create(EstimateKeywordSchema, { accountId: `${bytes}` }));
+    await served(Estimating, async () => {
+      for (const bytes of [2_000_000, 1024 * 1024])
+        expect(await refusalOf(estimate(bytes))).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+      expect((await estimate(800 * 1024)).estimateJson.length).toBe(800 * 1024);
+    });
+  });
+
+  it('is refused with 413 before it is sent when no message can hold it', async () => {
+    const large = { ...command, keywordId: 'k'.repeat(1024 * 1024) };
+    expect(await refusalOf(client.request(retireKeyword, large))).toMatchObject({
+      status: 413,
+      code: 'PAYLOAD_TOO_LARGE',
+    });
+  });
+
+  it('returns 503 when no service is there', async () => {
+    expect(await refusalOf(ask())).toEqual({
+      status: 503,
+      code: 'UNAVAILABLE',
+      message: 'the keywords service is not running',
+      details: undefined,
+    });
+  });
+
+  it('returns 503 when the service does not answer in time', async () => {
+    const { goOn, controller } = gatedHandler();
+    await served(controller, async () => {
+      expect(await refusalOf(client.request(retireKeyword, command, 50))).toMatchObject({
+        status: 503,
+        message: 'the keywords service did not answer',
+      });
+      goOn();
+    });
+  });
+
+  it('carries trace and request id to the controller', async () => {
+    let trace: ReturnType<typeof currentTrace>;
+    const controller = retiring(async () => {
+      trace = currentTrace();
+      return done;
+    });
+    const sent = traceFrom(undefined, 'request 7');
+    await served(controller, () => withTrace(sent, ask));
+    expect(trace).toMatchObject({ traceId: sent.traceId, requestId: 'request 7' });
+  });
+
+  it('goes to one of several replicas', async () => {
+    let calls = 0;
+    const controller = retiring(async () => {
+      calls += 1;
+      return done;
+    });
+    const replicas = [await startReplica(bus, controller), await startReplica(bus, controller)];
+    for (let n = 0; n < 5; n += 1) await ask();
+    expect(calls).toBe(5);
+    await Promise.all(replicas.map((replica) => replica.stop()));
+  });
+
+  it('is answered when its handler has an interceptor, which makes a stream of the answer', async () => {
+    const passing = { intercept: (_: unknown, next: { handle(): Observable<unknown> }) => next.handle() };
+    @Controller()
+    class Intercepted {
+      @UseInterceptors(passing)
+      @CommandPattern(retireKeyword)
+      async retire(): Promise<Done> {
+        return done;
+      }
+    }
+    expect(await served(Intercepted, ask)).toEqual(done);
+  });
+
+  it('cannot have two handlers in one service', async () => {
+    const controllers = [retiring(async () => done), retiring(async () => done)];
+    await expect(startReplica(bus, ...controllers)).rejects.toThrow(
+      'commands.keywords.retire-keyword has two handlers',
+    );
+  });
+});
+
+describe('on the wire', () => {
+  it('a service answers bare protobuf bytes on the subject with a Reply', async () => {
+    await served(
+      retiring(async () => done),
+      async () => {
+        const { data } = await bus.nc.request(retireKeyword.subject, toBinary(RetireKeywordSchema, command));
+        const expected = { case: 'ok', value: toBinary(DoneSchema, done) };
+        expect(fromBinary(ReplySchema, data).outcome).toEqual(expected);
+      },
+    );
+  });
+
+  it('a client sends bare protobuf bytes with traceparent and x-request-id', async () => {
+    const sent: { data: Uint8Array; traceparent?: string; requestId?: string }[] = [];
+    const responder = bus.nc.subscribe(retireKeyword.subject, {
+      callback: (_, message) => {
+        const [traceparent, requestId] = [
+          message.headers?.get('traceparent'),
+          message.headers?.get('x-request-id'),
+        ];
+        sent.push({ data: message.data, traceparent, requestId });
+        const value = toBinary(DoneSchema, done);
+        message.respond(toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'ok', value } })));
+      },
+    });
+    const trace = traceFrom(undefined, 'request 8');
+    expect(await withTrace(trace, ask)).toEqual(done);
+    responder.unsubscribe();
+    expect(sent).toEqual([
+      {
+        data: toBinary(RetireKeywordSchema, command),
+        traceparent: `00-${trace.traceId}-${trace.spanId}-01`,
+        requestId: 'request 8',
+      },
+    ]);
+  });
+});
+
+describe('a command that is served at run time', () => {
+  const lookup = () =>
+    client.request(lookupCommand('reddit'), create(LookUpSchema, { source: 'reddit', operation: 'user' }));
+
+  it('is answered from then on, and no longer once it is stopped', async () => {
+    const strategy = new NatsStrategy(bus, log);
+    const served = strategy.serve(lookupCommand('reddit'), async ({ operation }) =>
+      create(LookedUpSchema, { bodyJson: operation }),
+    );
+    await bus.nc.flush();
+    expect((await lookup()).bodyJson).toBe('user');
+    await served.stop();
+    expect(await refusalOf(lookup())).toMatchObject({ message: 'the polling service is not running' });
+    expect(await strategy.stop(1000)).toEqual([]);
+  });
+
+  it('ends with the strategy', async () => {
+    const strategy = new NatsStrategy(bus, log);
+    strategy.serve(lookupCommand('reddit'), async () => create(LookedUpSchema));
+    await bus.nc.flush();
+    await lookup();
+    await strategy.stop(1000);
+    expect(await refusalOf(lookup())).toMatchObject({ status: 503 });
+  });
+});
+
+describe('a stop', () => {
+  it('answers the command that is under way first', async () => {
+    const { begun, goOn, controller } = gatedHandler();
+    const replica = await startReplica(bus, controller);
+    const asked = ask();
+    await begun;
+    let stopped = false;
+    const stop = replica.stop().then(() => (stopped = true));
+    // A stop that waits for nobody is over when the server has said that nothing more comes.
+    await bus.nc.flush();
+    await bus.nc.flush();
+    expect(stopped).toBe(false);
+    goOn();
+    expect(await asked).toEqual(done);
+    await stop;
+  });
+
+  it('answers every command that the server has handed out, and leaves the others to the next replica', async () => {
+    const controller = retiring(async () => done);
+    const [leaving, staying] = [await startReplica(bus, controller), await startReplica(bus, controller)];
+    const asked = Array.from({ length: 200 }, ask);
+    await leaving.stop();
+    expect(await Promise.all(asked)).toEqual(asked.map(() => done));
+    await staying.stop();
+  });
+
+  it('does not wait for a hanging command longer than it may', async () => {
+    const { begun, goOn, controller } = gatedHandler();
+    const { strategy, stop } = await startReplica(bus, controller);
+    const asked = ask();
+    await begun;
+    expect(await strategy.stop(20)).toEqual(['commands']);
+    goOn();
+    await asked;
+    await stop();
+  });
+});

@@ -1,0 +1,4 @@
+export * from './command-client.js';
+export * from './nats-strategy.js';
+export * from './patterns.js';
+export * from './stop-within.js';

@@ -1,0 +1,62 @@
+import type { DescMessage } from '@bufbuild/protobuf';
+import { applyDecorators, Catch, UseFilters, type ExceptionFilter } from '@nestjs/common';
+import { EventPattern, MessagePattern } from '@nestjs/microservices';
+import type { BatchHandler, CommandType, ConsumerOptions } from '#messaging';
+import type { CommandHandler } from './command-subscription.js';
+
+// How a controller says what it handles. The types of pattern and method are checked against each other.
+
+/** What `NatsStrategy` reads of a handler: exactly one of them is set. */
+export interface PatternExtras {
+  command?: CommandType;
+  consumer?: ConsumerOptions;
+  /** Name of the consumer whose tables the method knows. */
+  appliedUpTo?: string;
+}
+
+/** Nest's own filter turns every error into "Internal server error"; the strategy needs the error itself. */
+@Catch()
+class RethrowErrors implements ExceptionFilter {
+  catch(error: unknown): never {
+    throw error;
+  }
+}
+
+type HandlerOf<F> = <T extends F>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<T>,
+) => void;
+
+/**
+ * `@MessagePattern` for a command: the method gets the input message and returns the output message. A `Refusal` that it
+ * throws reaches the caller unchanged, any other error as 500 without its text.
+ */
+export function CommandPattern<I extends DescMessage, O extends DescMessage>(
+  command: CommandType<I, O>,
+): HandlerOf<CommandHandler<I, O>> {
+  return pattern(MessagePattern(command.subject, { command } satisfies PatternExtras));
+}
+
+/**
+ * `@EventPattern` for a durable consumer: the method gets a batch of messages and returns an outcome for each. When it
+ * throws, each message is tried by itself; one that fails alone is retried, and parked after the eighth time.
+ */
+export function ConsumerPattern(consumer: ConsumerOptions): HandlerOf<BatchHandler> {
+  // Nest's own type for the method is wider: it knows handlers of one event.
+  return pattern(EventPattern(consumer.name, { consumer } satisfies PatternExtras) as MethodDecorator);
+}
+
+/**
+ * On a method that returns the last sequence of the stream that the tables of `consumer` hold, 0 for none. Where they lack
+ * messages that the consumer has acknowledged, they are rebuilt at the start, before the consumer works.
+ */
+export function AppliedUpTo(consumer: ConsumerOptions): HandlerOf<() => Promise<number>> {
+  return pattern(
+    MessagePattern(`${consumer.name}.applied-up-to`, { appliedUpTo: consumer.name } satisfies PatternExtras),
+  );
+}
+
+function pattern(decorator: MethodDecorator): MethodDecorator {
+  return applyDecorators(decorator, UseFilters(new RethrowErrors()));
+}

@@ -1,0 +1,27 @@
+import 'reflect-metadata';
+import type { Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { MicroserviceOptions } from '@nestjs/microservices';
+import type { Bus } from '#messaging';
+import { createLogger } from '#telemetry';
+import { NatsStrategy } from './nats-strategy.js';
+
+// For specs only: one replica of a service that consists of the given controllers.
+
+/** A running replica. */
+export interface Replica {
+  strategy: NatsStrategy;
+  stop(): Promise<void>;
+}
+
+export async function startReplica(bus: Bus, ...controllers: Type[]): Promise<Replica> {
+  const strategy = new NatsStrategy(bus, createLogger('spec', 'silent'));
+  const app = await NestFactory.createMicroservice<MicroserviceOptions>(
+    { module: class SpecModule {}, controllers },
+    { strategy, logger: false, abortOnError: false },
+  );
+  await app.listen();
+  // From here on the server knows the subscriptions.
+  await bus.nc.flush();
+  return { strategy, stop: () => app.close() };
+}
