@@ -40,24 +40,37 @@ const PUBLISHED_AT_ONCE = 1000;
 
 const log = createLogger('bench', 'silent');
 
+interface Measured {
+  /** Messages a second. */
+  rate: number;
+  /** Messages that one call of the handler got. */
+  batchSize: number;
+}
+
 /** Counts messages; its clock runs from the first to the last. */
 class Stopwatch {
   private seen = 0;
+  private batches = 0;
   private began = 0;
-  private end: (rate: number) => void = () => undefined;
-  /** Messages a second, once all have come. */
-  readonly rate = new Promise<number>((resolve) => (this.end = resolve));
+  private end: (measured: Measured) => void = () => undefined;
+  /** Once all messages have come. */
+  readonly measured = new Promise<Measured>((resolve) => (this.end = resolve));
 
   readonly handle = async (batch: readonly unknown[]): Promise<Outcome[]> => {
     if (this.seen === 0) this.began = performance.now();
     this.seen += batch.length;
-    if (this.seen === MESSAGES) this.end((MESSAGES / (performance.now() - this.began)) * 1000);
+    this.batches += 1;
+    if (this.seen === MESSAGES)
+      this.end({
+        rate: (MESSAGES / (performance.now() - this.began)) * 1000,
+        batchSize: MESSAGES / this.batches,
+      });
     return batch.map(() => done);
   };
 }
 
 const contestants = {
-  async strategy(bus: Bus, options: ConsumerOptions): Promise<number> {
+  async strategy(bus: Bus, options: ConsumerOptions): Promise<Measured> {
     const watch = new Stopwatch();
     @Controller()
     class Counting {
@@ -71,20 +84,20 @@ const contestants = {
       { strategy: new NatsStrategy(bus, log), logger: false },
     );
     await app.listen();
-    const rate = await watch.rate;
+    const measured = await watch.measured;
     await app.close();
-    return rate;
+    return measured;
   },
 
-  async runner(bus: Bus, options: ConsumerOptions): Promise<number> {
+  async runner(bus: Bus, options: ConsumerOptions): Promise<Measured> {
     const watch = new Stopwatch();
     const running = await runDurable(bus, { ...options, handle: watch.handle }, log);
-    const rate = await watch.rate;
+    const measured = await watch.measured;
     await running.stop();
-    return rate;
+    return measured;
   },
 
-  async bare(bus: Bus, { stream, name, batchSize }: ConsumerOptions): Promise<number> {
+  async bare(bus: Bus, { stream, name, batchSize }: ConsumerOptions): Promise<Measured> {
     const watch = new Stopwatch();
     await bus.jsm.consumers.add(stream, {
       durable_name: name,
@@ -100,7 +113,7 @@ const contestants = {
       }
     }
     await bus.nc.flush();
-    return watch.rate;
+    return watch.measured;
   },
 };
 
@@ -113,24 +126,30 @@ await runBench(async (cleanup) => {
   cleanup.add(() => bus.close());
   await fill(bus);
   const rates: Record<Contestant, number[]> = { strategy: [], runner: [], bare: [] };
+  const batchSizes: Record<Contestant, number[]> = { strategy: [], runner: [], bare: [] };
   for (let round = 0; round <= ROUNDS; round += 1) {
-    for (let turn = 0; turn < NAMES.length; turn += 1) {
-      // Another one begins in each round.
-      const contestant = NAMES[(round + turn) % NAMES.length] as Contestant;
+    // Forwards and backwards in turns, so that nobody always follows the same one.
+    for (const contestant of round % 2 === 0 ? NAMES : NAMES.toReversed()) {
       const name = `bench-${contestant}-${round}`;
-      const rate = await contestants[contestant](bus, { stream: 'CHECKS', name, batchSize: BATCH });
+      const { rate, batchSize } = await contestants[contestant](bus, {
+        stream: 'CHECKS',
+        name,
+        batchSize: BATCH,
+      });
       await bus.jsm.consumers.delete('CHECKS', name);
       // The first round warms up.
-      if (round > 0) rates[contestant].push(rate);
+      if (round === 0) continue;
+      rates[contestant].push(rate);
+      batchSizes[contestant].push(batchSize);
     }
     if (round > 0) say(`round ${round} of ${ROUNDS}`);
   }
   table(
-    [`messages a second, ${BYTES} bytes, batches of ${BATCH}`, 'median', 'lowest', 'highest'],
+    [`messages a second, ${BYTES} bytes, batches of ${BATCH}`, 'median', 'lowest', 'highest', 'in a batch'],
     [
-      ['controller, by the strategy', ...cells(rates.strategy)],
-      ['runner alone', ...cells(rates.runner)],
-      ['bare loop of nats.js', ...cells(rates.bare)],
+      ['controller, by the strategy', ...cells(rates.strategy), ...cells(batchSizes.strategy).slice(0, 1)],
+      ['runner alone', ...cells(rates.runner), ...cells(batchSizes.runner).slice(0, 1)],
+      ['bare loop of nats.js', ...cells(rates.bare), ...cells(batchSizes.bare).slice(0, 1)],
     ],
   );
   target('strategy / runner', median(ratios(rates.strategy, rates.runner)), 0.95, 'at least');
