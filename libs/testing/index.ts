@@ -5,3 +5,4 @@ export * from './until.js';
 export * from './programs.js';
 export * from './api-client.js';
 export * from './fund-account.js';
+export * from './decider.js';

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { AccountEventSchema, PLANS, type AccountEvent } from '#contracts';
-import { Refusal } from '#kernel';
+import { AccountEventSchema, PLANS } from '#contracts';
+import { givenFor } from '#testing';
 import {
   decide,
   evolve,
@@ -36,23 +36,7 @@ const keyCreated = (more: Partial<NewKey> = {}) => event({ case: 'apiKeyCreated'
 const keyRevoked = (keyId = 'k1') => event({ case: 'apiKeyRevoked', value: { keyId } });
 const now = '2026-03-04T12:00:00.000Z';
 
-const given = (...events: AccountEvent[]) => {
-  const state = events.reduce(evolve, noAccount);
-  return {
-    when: (command: AccountCommand) => {
-      const outcome = (() => {
-        try {
-          return decide(command, state);
-        } catch (error) {
-          if (error instanceof Refusal)
-            return { status: error.status, paths: (error.details ?? []).map(({ path }) => path) };
-          throw error;
-        }
-      })();
-      return { then: (expected: unknown) => expect(outcome).toEqual(expected) };
-    },
-  };
-};
+const given = givenFor({ decide, evolve, initial: noAccount });
 
 describe('an account', () => {
   it('is opened with its first key', () => given().when(open).then([opened, keyCreated()]));

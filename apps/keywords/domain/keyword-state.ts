@@ -1,5 +1,5 @@
-import type { KeywordDefinition, Watch } from '#contracts';
-import type { Pauses } from './pauses.js';
+import type { KeywordDefinition, KeywordEvent, Watch } from '#contracts';
+import { running, withoutReason, withReason, type Pauses } from './pauses.js';
 
 /** One subject of KEYWORDS: nothing yet, a keyword, or a watch that no keyword owns. */
 export type KeywordState =
@@ -22,3 +22,73 @@ export interface KeywordAlive {
 }
 
 export const nothingYet: KeywordState = { status: 'none' };
+
+/** The subject after the event. */
+export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordState {
+  switch (event.case) {
+    case 'keywordCreated': {
+      const { definition, watches } = event.value;
+      if (!definition) return state;
+      const everyWatchId = watches.map(({ watchId }) => watchId);
+      return { status: 'keyword', definition, watches, everyWatchId, pauses: running, version: 1 };
+    }
+    case 'keywordChanged': {
+      const { definition, watches } = event.value;
+      if (state.status !== 'keyword' || !definition) return state;
+      const everyWatchId = [...new Set([...state.everyWatchId, ...watches.map(({ watchId }) => watchId)])];
+      return { ...state, definition, watches, everyWatchId, version: state.version + 1 };
+    }
+    case 'keywordPaused': {
+      if (state.status !== 'keyword') return state;
+      const { reason, creditsNeeded } = event.value;
+      return {
+        ...state,
+        pauses: withReason(state.pauses, reason, creditsNeeded),
+        version: state.version + 1,
+      };
+    }
+    case 'keywordResumed':
+      if (state.status !== 'keyword') return state;
+      return {
+        ...state,
+        pauses: withoutReason(state.pauses, event.value.reason),
+        version: state.version + 1,
+      };
+    case 'keywordRetired':
+      return state.status === 'keyword'
+        ? { status: 'keyword-retired', everyWatchId: state.everyWatchId }
+        : state;
+    case 'watchCreated': {
+      const { watch, webhookUrl = '' } = event.value;
+      return watch ? { status: 'watch', watch, webhookUrl, pauses: running } : state;
+    }
+    case 'watchChanged': {
+      if (state.status !== 'watch') return state;
+      const { intervalSeconds = state.watch.intervalSeconds, webhookUrl, isActive } = event.value;
+      const { pauses } = state;
+      return {
+        ...state,
+        watch: { ...state.watch, intervalSeconds },
+        webhookUrl: webhookUrl ?? state.webhookUrl,
+        pauses:
+          isActive === undefined
+            ? pauses
+            : isActive
+              ? withoutReason(pauses, 'user')
+              : withReason(pauses, 'user', 0),
+      };
+    }
+    case 'watchPaused': {
+      if (state.status !== 'watch') return state;
+      const { reason, creditsNeeded } = event.value;
+      return { ...state, pauses: withReason(state.pauses, reason, creditsNeeded) };
+    }
+    case 'watchResumed':
+      if (state.status !== 'watch') return state;
+      return { ...state, pauses: withoutReason(state.pauses, event.value.reason) };
+    case 'watchRetired':
+      return { status: 'watch-retired' };
+    case undefined:
+      return state;
+  }
+}

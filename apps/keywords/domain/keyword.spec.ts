@@ -1,9 +1,9 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { KeywordDefinitionSchema, KeywordEventSchema, WatchSchema, type KeywordEvent } from '#contracts';
-import { Refusal } from '#kernel';
-import { decide, evolve } from './keyword.js';
+import { KeywordDefinitionSchema, KeywordEventSchema, WatchSchema } from '#contracts';
+import { givenFor } from '#testing';
+import { decide } from './keyword.js';
 import type { KeywordCommand, Twin } from './keyword-command.js';
-import { nothingYet } from './keyword-state.js';
+import { evolve, nothingYet } from './keyword-state.js';
 
 const event = (init: MessageInitShape<typeof KeywordEventSchema>['event']) =>
   create(KeywordEventSchema, { event: init });
@@ -49,22 +49,7 @@ const change = (more: Partial<Extract<KeywordCommand, { kind: 'change-watch' }>>
   ...more,
 });
 
-const given = (...events: KeywordEvent[]) => {
-  const state = events.reduce(evolve, nothingYet);
-  return {
-    when: (command: KeywordCommand) => {
-      const outcome = (() => {
-        try {
-          return decide(command, state);
-        } catch (error) {
-          if (error instanceof Refusal) return { status: error.status, code: error.code };
-          throw error;
-        }
-      })();
-      return { then: (expected: unknown) => expect(outcome).toEqual(expected) };
-    },
-  };
-};
+const given = givenFor({ decide, evolve, initial: nothingYet });
 
 const NOT_FOUND = { status: 404, code: 'NOT_FOUND' };
 const CONFLICT = { status: 409, code: 'CONFLICT' };

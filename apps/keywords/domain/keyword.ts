@@ -9,9 +9,8 @@ import {
 } from '#contracts';
 import { Refusal } from '#kernel';
 import type { KeywordCommand, PauseCommand, Twin } from './keyword-command.js';
-import type { KeywordState } from './keyword-state.js';
+import { evolve, type KeywordState } from './keyword-state.js';
 import { changeWatch, pause, priceAnew, resume } from './lifecycle.js';
-import { running, withoutReason, withReason } from './pauses.js';
 
 /** @throws Refusal: 404 for what is not there, 409 for what is there twice, retired, or newer than was thought */
 export function decide(command: KeywordCommand, state: KeywordState): KeywordEvent[] {
@@ -35,81 +34,11 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       return [event({ case: 'watchCreated', value: { watch, webhookUrl, ai, analysis } })];
     }
     case 'change-watch':
-      return changeWatch(command, state, sameSearch, evolve);
+      return changeWatch(command, state, sameSearch);
     case 'retire-watch':
       if (state.status === 'watch-retired') return [];
       if (state.status !== 'watch') throw Refusal.notFound('watch');
       return [event({ case: 'watchRetired', value: {} })];
-  }
-}
-
-/** The subject after the event. */
-export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordState {
-  switch (event.case) {
-    case 'keywordCreated': {
-      const { definition, watches } = event.value;
-      if (!definition) return state;
-      const everyWatchId = watches.map(({ watchId }) => watchId);
-      return { status: 'keyword', definition, watches, everyWatchId, pauses: running, version: 1 };
-    }
-    case 'keywordChanged': {
-      const { definition, watches } = event.value;
-      if (state.status !== 'keyword' || !definition) return state;
-      const everyWatchId = [...new Set([...state.everyWatchId, ...watches.map(({ watchId }) => watchId)])];
-      return { ...state, definition, watches, everyWatchId, version: state.version + 1 };
-    }
-    case 'keywordPaused': {
-      if (state.status !== 'keyword') return state;
-      const { reason, creditsNeeded } = event.value;
-      return {
-        ...state,
-        pauses: withReason(state.pauses, reason, creditsNeeded),
-        version: state.version + 1,
-      };
-    }
-    case 'keywordResumed':
-      if (state.status !== 'keyword') return state;
-      return {
-        ...state,
-        pauses: withoutReason(state.pauses, event.value.reason),
-        version: state.version + 1,
-      };
-    case 'keywordRetired':
-      return state.status === 'keyword'
-        ? { status: 'keyword-retired', everyWatchId: state.everyWatchId }
-        : state;
-    case 'watchCreated': {
-      const { watch, webhookUrl = '' } = event.value;
-      return watch ? { status: 'watch', watch, webhookUrl, pauses: running } : state;
-    }
-    case 'watchChanged': {
-      if (state.status !== 'watch') return state;
-      const { intervalSeconds = state.watch.intervalSeconds, webhookUrl, isActive } = event.value;
-      const { pauses } = state;
-      return {
-        ...state,
-        watch: { ...state.watch, intervalSeconds },
-        webhookUrl: webhookUrl ?? state.webhookUrl,
-        pauses:
-          isActive === undefined
-            ? pauses
-            : isActive
-              ? withoutReason(pauses, 'user')
-              : withReason(pauses, 'user', 0),
-      };
-    }
-    case 'watchPaused': {
-      if (state.status !== 'watch') return state;
-      const { reason, creditsNeeded } = event.value;
-      return { ...state, pauses: withReason(state.pauses, reason, creditsNeeded) };
-    }
-    case 'watchResumed':
-      if (state.status !== 'watch') return state;
-      return { ...state, pauses: withoutReason(state.pauses, event.value.reason) };
-    case 'watchRetired':
-      return { status: 'watch-retired' };
-    case undefined:
-      return state;
   }
 }
 

@@ -2,9 +2,9 @@ import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { KeywordDefinitionSchema, WatchSchema, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
-import { decide, evolve } from './keyword.js';
+import { decide } from './keyword.js';
 import type { KeywordCommand, Twin } from './keyword-command.js';
-import { nothingYet, type KeywordState } from './keyword-state.js';
+import { evolve, nothingYet, type KeywordState } from './keyword-state.js';
 import { PAUSE_REASONS, type PauseReason } from './pauses.js';
 import { reconcile } from './reconcile.js';
 

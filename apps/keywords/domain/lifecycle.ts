@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { KeywordEventSchema, type KeywordEvent, type Watch } from '#contracts';
 import { Refusal } from '#kernel';
 import type { KeywordCommand, PauseCommand, ResumeCommand, Twin } from './keyword-command.js';
-import type { KeywordState } from './keyword-state.js';
+import { evolve, type KeywordState } from './keyword-state.js';
 
 /** A reason that holds already changes nothing. @throws Refusal 404, or 409 for what is retired */
 export function pause(command: PauseCommand, state: KeywordState): KeywordEvent[] {
@@ -58,7 +58,6 @@ export function changeWatch(
   command: Extract<KeywordCommand, { kind: 'change-watch' }>,
   state: KeywordState,
   refusal: (twin: Twin) => Refusal,
-  after: (state: KeywordState, event: KeywordEvent) => KeywordState,
 ): KeywordEvent[] {
   const { intervalSeconds, webhookUrl, isActive, twin, creditsRemaining } = command;
   if (state.status !== 'watch') throw Refusal.notFound('watch');
@@ -73,7 +72,7 @@ export function changeWatch(
   const changed = Object.keys(changes).length === 0 ? [] : [event({ case: 'watchChanged', value: changes })];
   const reasons = ['plan', 'insufficient_credits'] as const;
   const resumed = isActive
-    ? resume({ kind: 'resume', reasons, creditsRemaining }, changed.reduce(after, state))
+    ? resume({ kind: 'resume', reasons, creditsRemaining }, changed.reduce(evolve, state))
     : [];
   if (twin && (changes.isActive || resumed.length > 0)) throw refusal(twin);
   return [...changed, ...resumed];

@@ -6,9 +6,9 @@ import type { EventStore } from '#event-store';
 import { isoOf, newId, Refusal, refuseOversize, systemClock } from '#kernel';
 import { DATABASE, STORE } from '#platform';
 import type { Database, Tx } from '#postgres';
-import { decide, evolve } from '../domain/keyword.js';
+import { decide } from '../domain/keyword.js';
 import type { KeywordCommand } from '../domain/keyword-command.js';
-import { nothingYet, type KeywordState } from '../domain/keyword-state.js';
+import { evolve, nothingYet, type KeywordState } from '../domain/keyword-state.js';
 import { keywordsProjection } from '../projections/keywords.projection.js';
 
 const TO_SHORTEN =

@@ -12,7 +12,7 @@ import {
 } from '#contracts';
 import type { Tx } from '#postgres';
 import { KEYWORDS_PROJECTION, type Projection } from '#projections';
-import { PAUSE_REASONS } from '../domain/pauses.js';
+import { withoutReason, withReason, type PauseReason, type Pauses } from '../domain/pauses.js';
 import { nextTurn } from '../domain/schedule.js';
 import { keepQuotes } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type WatchOwner } from './watch-rows.js';
@@ -134,18 +134,18 @@ async function setPauses(
   { added, removed }: PausesChange,
 ): Promise<void> {
   const id = table === 'keywords' ? 'keyword_id' : 'watch_id';
-  const rows: { pauses: string[]; definition?: JsonValue }[] = await tx.query(
-    `SELECT pauses${table === 'keywords' ? ', definition' : ''} FROM ${table} WHERE ${id} = $1`,
+  const rows: { pauses: PauseReason[]; needed: number; definition?: JsonValue }[] = await tx.query(
+    `SELECT pauses, credits_needed AS needed${table === 'keywords' ? ', definition' : ''} FROM ${table} WHERE ${id} = $1`,
     [subjectId],
   );
   const row = rows[0];
   if (!row) return;
-  const pauses = PAUSE_REASONS.filter(
-    (reason) => reason !== removed?.reason && (reason === added?.reason || row.pauses.includes(reason)),
-  );
-  const broke = added?.reason === 'insufficient_credits' ? added.creditsNeeded : null;
-  const values = [subjectId, pauses, pauses[0] ?? null, broke, decidedAt];
-  const common = `pauses = $2, paused_reason = $3, credits_needed = COALESCE($4, credits_needed), updated_at = $5`;
+  let pauses: Pauses = { reasons: row.pauses, creditsNeeded: row.needed };
+  if (added) pauses = withReason(pauses, added.reason, added.creditsNeeded);
+  if (removed) pauses = withoutReason(pauses, removed.reason);
+  const reason = pauses.reasons[0] ?? null;
+  const values = [subjectId, pauses.reasons, reason, pauses.creditsNeeded, decidedAt];
+  const common = `pauses = $2, paused_reason = $3, credits_needed = $4, updated_at = $5`;
   if (table === 'watches')
     return void (await tx.query(
       `UPDATE watches SET ${common}, is_active = ($3::text IS NULL) WHERE watch_id = $1`,
@@ -168,7 +168,7 @@ async function setPauses(
   await tx.query(
     `UPDATE watches SET is_active = ($2::text IS NULL AND NOT disabled), paused_reason = $2, updated_at = $3
      WHERE keyword_id = $1 AND retired_at IS NULL`,
-    [subjectId, pauses[0] ?? null, decidedAt],
+    [subjectId, reason, decidedAt],
   );
 }
 
