@@ -30,11 +30,16 @@ export function addProjectionCommands(program: Command): void {
     });
   projections
     .command('rebuild')
-    .description('fills the tables anew from their stream; Earshot may go on running')
+    .description(
+      'builds the tables anew from their stream, beside the old ones, and switches; Earshot goes on running. A line of ' +
+        'JSON every few seconds: {name, phase, applied, total, secondsLeft}',
+    )
     .argument('<name>', 'as projections list prints it')
     .action(async (name: string) => {
       const all = rebuildables();
       const found = all.find((one) => one.name === name);
+      const refusal = REFUSED[name];
+      if (refusal) throw new Error(`${name} cannot be rebuilt: ${refusal}`);
       if (!found)
         throw new Error(
           `There is no projection ${name}; there are: ${all.map((one) => one.name).join(', ')}.`,
@@ -46,12 +51,12 @@ export function addProjectionCommands(program: Command): void {
 function rebuildables(): Rebuildable[] {
   return [
     inPostgres(accountsProjection, 'accounts, api_keys'),
-    inPostgres(keywordsProjection, 'keywords, watches, quoted_periods'),
+    inPostgres(keywordsProjection, 'keywords, watches (quoted_periods stays as it is)'),
     inPostgres(
       scheduleProjection((source) => lanesOf(source)),
-      'watch_schedule, upstream_searches (every watch begins again with a silent first poll)',
+      'watch_schedule, upstream_searches (what polling knows of each watch stays)',
     ),
-    inPostgres(replaysProjection, 'replays (those under way begin again)'),
+    inPostgres(replaysProjection, 'replays (those under way go on)'),
     inClickHouse('events-index-v1', 'EVENTS', 'events'),
     inPostgres(labelsProjection, 'mention_labels'),
     inClickHouse('mentions-sink-v1', 'EVENTS', 'mentions'),
@@ -68,16 +73,34 @@ function lanesOf(source: string): number {
   return readPollingConfig({ ...process.env, ...urls }).lanesOf(source);
 }
 
+/** Names that a reader of the metrics or of `projection_positions` may try, and what to do instead. */
+const REFUSED: Readonly<Record<string, string>> = {
+  'endpoints-v1':
+    'webhook_endpoints holds what deliveries found out, which no stream says. POST /v1/endpoints/enable enables an endpoint.',
+  'credits-v1':
+    'balances, movements and reservations are written with the decision itself. `audit` compares them with CREDITS.',
+};
+
+const PROGRESS_EVERY_MS = 2000;
+
 function inPostgres(projection: Projection, fills: string): Rebuildable {
-  const { name, stream, tables = [] } = projection;
+  const { name, stream, rebuild } = projection;
+  if (!rebuild) throw new Error(`${name} has no tables that can be rebuilt.`);
   return {
     name,
     stream,
     fills,
     rebuild: (bus) =>
-      withDatabase(process.env, async (database: Database) => ({
-        applied: await rebuildProjection(database, bus, { ...projection, tables }),
-      })),
+      withDatabase(process.env, async (database: Database) => {
+        let printedAt = Date.now();
+        return {
+          ...(await rebuildProjection(database, bus, { ...projection, rebuild }, (progress) => {
+            if (progress.phase === 'done' || Date.now() - printedAt < PROGRESS_EVERY_MS) return;
+            printedAt = Date.now();
+            print({ name, ...progress });
+          })),
+        };
+      }),
   };
 }
 

@@ -1,8 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { AppendConflict, type EventStore } from '#event-store';
-import { failpoint, Refusal, refuseOversize } from '#kernel';
+import { failpoint, Outage, Refusal, refuseOversize } from '#kernel';
 import { subjectOf, type StreamName } from '#messaging';
 import { lockAccount, type Database, type Tx } from '#postgres';
-import { applyOnce, positionOf, type Projection } from '#projections';
+import { applyOnce, placeOf, positionOf, type ProjectedMessage, type Projection } from '#projections';
 
 /** What is stored for one command: its id and the events that were decided. */
 export interface Decision<E> {
@@ -35,6 +36,8 @@ export interface Execution<S, E, D extends Decision<E>> {
 }
 
 const ATTEMPTS = 5;
+const APPLIED_WITHIN_MS = 10_000;
+const APPLIED_AGAIN_MS = 20;
 
 /**
  * Carries out one command: under the account's lock, loads the subject from its stream, decides, appends on the
@@ -72,13 +75,14 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   let seq = 0;
   let repeated = false;
   // A crash may have kept the tables from following; else there is nothing behind their position.
-  const position = await positionOf(tx, projection, subject);
+  const { position, isOurVersion } = await placeOf(tx, projection, subject);
+  const project = isOurVersion ? applyOnce : appliedByOthers;
   for (const stored of await store.read(aggregate.stream, subject)) {
     const decision = aggregate.decode(stored.data);
     state = decision.events.reduce((before, event) => aggregate.evolve(before, event), state);
     repeated ||= decision.commandId === commandId;
     if (stored.seq > position)
-      await applyOnce(tx, projection, { subject, seq: stored.seq, data: stored.data, predecessor: seq });
+      await project(tx, projection, { subject, seq: stored.seq, data: stored.data, predecessor: seq });
     seq = stored.seq;
   }
   if (repeated) return state;
@@ -88,6 +92,23 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   refuseOversize('what follows from the request', data.length);
   const appended = await store.append(subject, data, seq, commandId);
   failpoint('after-append-before-projection');
-  await applyOnce(tx, projection, { subject, seq: appended, data, predecessor: seq });
+  await project(tx, projection, { subject, seq: appended, data, predecessor: seq });
   return events.reduce((before, event) => aggregate.evolve(before, event), state);
+}
+
+/**
+ * Waits until a replica of the release that wrote the tables has applied a message. The account's lock is held meanwhile,
+ * so that no command decides on rows that lack it.
+ * @throws Outage when nobody has applied it in time: the decision is stored, and a repeated command id finds it
+ */
+async function appliedByOthers(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<void> {
+  for (const deadline = Date.now() + APPLIED_WITHIN_MS; ;) {
+    if ((await positionOf(tx, projection, message.subject)) >= message.seq) return;
+    if (Date.now() > deadline)
+      throw new Outage(
+        'Postgres',
+        `the tables of ${projection.name} are those of another release, which does not run`,
+      );
+    await wait(APPLIED_AGAIN_MS);
+  }
 }

@@ -1,18 +1,28 @@
 import type { JsMsg } from '@nats-io/jetstream';
-import { Controller, Inject, mixin, type Type } from '@nestjs/common';
-import type { Outcome } from '#messaging';
+import { Controller, Inject, mixin, type OnModuleInit, type Type } from '@nestjs/common';
+import type { Bus, Outcome } from '#messaging';
 import type { Database } from '#postgres';
-import { appliedUpTo, applyBatch, consumerOf, type Projection } from '#projections';
+import { appliedUpTo, applyBatch, bringToVersion, consumerOf, type Projection } from '#projections';
+import type { Logger } from '#telemetry';
 import { AppliedUpTo, ConsumerPattern } from '#transport';
-import { DATABASE } from './platform.js';
+import { BUS, DATABASE, LOG } from './platform.js';
 
 /** The controller whose consumer feeds the projection, for the module of the service that owns its tables. */
 export function projectionController(projection: Projection): Type {
   const consumer = consumerOf(projection);
 
   @Controller()
-  class ProjectionController {
-    constructor(@Inject(DATABASE) private readonly database: Database) {}
+  class ProjectionController implements OnModuleInit {
+    constructor(
+      @Inject(DATABASE) private readonly database: Database,
+      @Inject(BUS) private readonly bus: Bus,
+      @Inject(LOG) private readonly log: Logger,
+    ) {}
+
+    /** Before the service takes commands or messages. */
+    onModuleInit(): Promise<void> {
+      return bringToVersion(this.database, this.bus, projection, this.log);
+    }
 
     @ConsumerPattern(consumer)
     apply(batch: readonly JsMsg[]): Promise<Outcome[]> {

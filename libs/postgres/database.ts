@@ -13,6 +13,7 @@ import { Targets1763850000000 } from './migrations/1763850000000-targets.js';
 import { AccountSettings1763860000000 } from './migrations/1763860000000-account-settings.js';
 import { Labels1763870000000 } from './migrations/1763870000000-labels.js';
 import { KeyUses1763880000000 } from './migrations/1763880000000-key-uses.js';
+import { ProjectionVersions1763890000000 } from './migrations/1763890000000-projection-versions.js';
 import { pgDriver } from './telling-pool.js';
 
 /** A service's connections to Postgres. */
@@ -79,6 +80,7 @@ async function migrate(url: string, name: string): Promise<void> {
       AccountSettings1763860000000,
       Labels1763870000000,
       KeyUses1763880000000,
+      ProjectionVersions1763890000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -1,2 +1,4 @@
+export * from './consumer.js';
 export * from './projection.js';
 export * from './rebuild.js';
+export * from './versions.js';

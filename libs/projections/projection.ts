@@ -1,7 +1,5 @@
-import type { JsMsg } from '@nats-io/jetstream';
-import { predecessorOf } from '#event-store';
-import { done, retry, type ConsumerOptions, type Outcome, type StreamName } from '#messaging';
-import type { Database, Tx } from '#postgres';
+import type { StreamName } from '#messaging';
+import type { Tx } from '#postgres';
 
 /** A message on its way into tables. */
 export interface ProjectedMessage {
@@ -17,12 +15,39 @@ export interface ProjectedMessage {
  * newer version wrote and this one does not know is passed over.
  */
 export interface Projection {
-  /** With the version in it: `keywords-v1`. A new version is a new name, built beside the old. */
+  /** Names its positions and its consumer, and never changes: a `-v1` at its end is part of the name. */
   name: string;
   stream: StreamName;
-  /** Its tables, in the order in which they can be emptied; absent where they hold more than the stream tells. */
-  tables?: readonly string[];
+  /**
+   * 1 where not said. A higher version at a start builds the tables anew beside the old ones. Change it with each change
+   * of `apply` that makes other rows of the same messages.
+   */
+  version?: number;
+  /** How its tables are built anew; absent where they hold more than the stream says and cannot be. */
+  rebuild?: Rebuildable;
   apply(tx: Tx, message: ProjectedMessage): Promise<void>;
+}
+
+/** What the old rows of a table give to the new ones. */
+export interface Kept {
+  table: string;
+  /** The column that names a row. */
+  key: string;
+  columns: readonly string[];
+  /** True: rows that the stream has no more stay. */
+  rows?: boolean;
+}
+
+/** What a rebuild has to know of the tables. */
+export interface Rebuildable {
+  /** Tables that are built anew. A table is named before the tables that it refers to. */
+  tables: readonly string[];
+  /** Tables that `apply` writes and that hold more than the stream says: a rebuild leaves them as they are. */
+  untouched?: readonly string[];
+  /** What something else than the stream decides, or the stream has no more: it is taken from the old rows. */
+  kept?: readonly Kept[];
+  /** Deletes the rows of what was purged: of these subjects, and of purged keywords. */
+  forget?(tx: Tx, subjects: readonly string[]): Promise<void>;
 }
 
 /** The projection that keeps `keywords` and `watches`, for those who act on a decision once its rows stand. */
@@ -31,22 +56,32 @@ export const KEYWORDS_PROJECTION = 'keywords-v1';
 /** The consumer that keeps ClickHouse's index of EVENTS, for those who act on an event once the index names it. */
 export const EVENTS_INDEX = 'events-index-v1';
 
-type Verdict = 'applied' | 'known' | 'early';
+/** What became of a message: see `applyOnce`. */
+export type Verdict = 'applied' | 'known' | 'early' | 'other-version';
+
+/** The version of a projection that this release knows. */
+export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number {
+  return version;
+}
 
 /**
  * Applies one message exactly once and in its subject's order, within the transaction.
- * @returns `known` when it was applied before, `early` when its predecessor was not yet
+ * @returns `known` when it was applied before, `early` when its predecessor was not yet, `other-version` when the tables
+ * are those of another release, which applies it
  */
 export async function applyOnce(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<Verdict> {
   await tx.query(
     'INSERT INTO projection_positions (projection, subject, seq) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING',
     [projection.name, message.subject],
   );
-  const rows: { seq: number }[] = await tx.query(
-    'SELECT seq FROM projection_positions WHERE projection = $1 AND subject = $2 FOR UPDATE',
+  const rows: { seq: number; version: number | null }[] = await tx.query(
+    `SELECT seq, (SELECT version FROM projection_versions v WHERE v.projection = p.projection) AS version
+     FROM projection_positions p WHERE projection = $1 AND subject = $2 FOR UPDATE`,
     [projection.name, message.subject],
   );
   const position = rows[0]?.seq ?? 0;
+  // A rebuild switches the tables only while nobody holds a position: the version stays until this transaction ends.
+  if ((rows[0]?.version ?? 1) !== versionOf(projection)) return 'other-version';
   if (message.seq <= position) return 'known';
   if (message.predecessor > position) return 'early';
   await projection.apply(tx, message);
@@ -65,6 +100,23 @@ export async function positionOf(
   subject: string,
 ): Promise<number> {
   return (await positionsOf(tx, projection.name, [subject])).get(subject) ?? 0;
+}
+
+/**
+ * As `positionOf`, and whether the tables are those that this release writes. Both stay true until the transaction ends,
+ * but for what the transaction itself and other writers of the subject add.
+ */
+export async function placeOf(
+  tx: Tx,
+  projection: Pick<Projection, 'name' | 'version'>,
+  subject: string,
+): Promise<{ position: number; isOurVersion: boolean }> {
+  const [row] = await tx.query<{ seq: number | null; version: number | null }[]>(
+    `SELECT (SELECT seq FROM projection_positions WHERE projection = $1 AND subject = $2),
+       (SELECT version FROM projection_versions WHERE projection = $1)`,
+    [projection.name, subject],
+  );
+  return { position: row?.seq ?? 0, isOurVersion: (row?.version ?? 1) === versionOf(projection) };
 }
 
 /** As `positionOf`, of many subjects; those that it has seen nothing of are missing. */
@@ -94,42 +146,4 @@ export async function forgetPositions(
     projection.name,
     subjects.map((subject) => subject.replaceAll('*', '%')),
   ]);
-}
-
-/** Messages that one transaction applies at most. */
-const BATCH_SIZE = 200;
-
-/** The consumer that feeds a projection. Its handler is `applyBatch`. */
-export function consumerOf({ stream, name }: Projection): ConsumerOptions {
-  return { stream, name: `projection-${name}`, batchSize: BATCH_SIZE, inOrder: true };
-}
-
-/** The last sequence of its stream that the projection's tables hold; 0 for none. */
-export async function appliedUpTo(database: Database, { name }: Projection): Promise<number> {
-  const [row] = await database.query<{ seq: number | null }[]>(
-    'SELECT max(seq) AS seq FROM projection_positions WHERE projection = $1',
-    [name],
-  );
-  return row?.seq ?? 0;
-}
-
-/** Applies a batch in one transaction. A message whose predecessor is not applied yet is retried. */
-export function applyBatch(
-  database: Database,
-  projection: Projection,
-  batch: readonly JsMsg[],
-): Promise<Outcome[]> {
-  return database.transaction(async (tx) => {
-    const outcomes = new Map<JsMsg, Outcome>();
-    for (const message of batch.toSorted((a, b) => a.seq - b.seq)) {
-      const verdict = await applyOnce(tx, projection, {
-        subject: message.subject,
-        seq: message.seq,
-        data: message.data,
-        predecessor: predecessorOf(message.headers) ?? 0,
-      });
-      outcomes.set(message, verdict === 'early' ? retry(200) : done);
-    }
-    return batch.map((message) => outcomes.get(message) ?? retry(200));
-  });
 }

@@ -1,29 +1,252 @@
-import { predecessorOf } from '#event-store';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { StoredMsg } from '@nats-io/jetstream';
+import { failpoint } from '#kernel';
 import { batchesOf, type Bus } from '#messaging';
-import { transactionWithoutLimit, type Database } from '#postgres';
-import { applyOnce, type Projection } from './projection.js';
+import type { Database, Tx } from '#postgres';
+import {
+  createTablesBeside,
+  keepFromLive,
+  lockLiveTables,
+  schemaBeside,
+  switchTables,
+  useTablesBeside,
+} from './beside-tables.js';
+import { applyOnce, positionsOf, type Projection, type Rebuildable } from './projection.js';
+
+/** Any constant: with the projection's name it is the lock that one rebuild at a time holds. */
+const REBUILD_LOCK = 7_210_419;
+/** Shorter than Postgres' own `deadlock_timeout`: of two that wait for each other it is always the rebuild that gives way. */
+const LOCK_WITHIN_MS = 500;
+const SWITCH_WITHIN_MS = 120_000;
+const AGAIN_MS = 100;
+/** How long the live tables may stand still before their missing messages are applied during the switch. */
+const STANDS_STILL_MS = 5000;
+const LOCK_NOT_AVAILABLE = '55P03';
+const DISK_FULL = '53100';
+
+/** How far a rebuild has come. */
+export interface RebuildProgress {
+  phase: 'build' | 'switch' | 'done';
+  /** Messages that were applied, and about how many there are. */
+  applied: number;
+  total: number;
+  /** Estimate; undefined before the first messages. */
+  secondsLeft: number | undefined;
+}
+
+/** Another process is rebuilding the same projection. */
+export class RebuildUnderWay extends Error {
+  constructor(name: string) {
+    super(`${name} is being rebuilt by another process already; wait until it is done.`);
+  }
+}
+
+/** A projection whose tables can be built anew. */
+export type RebuildableProjection = Projection & { rebuild: Rebuildable };
 
 /**
- * Empties the projection's tables and fills them from its stream, in one transaction: readers see the old rows until it
- * ends, and commands wait for it.
- * @returns how many messages were applied
+ * Builds the tables of a projection anew from its stream, beside the live ones, which serve reads and commands meanwhile,
+ * and exchanges them in one transaction. Until that is committed, nothing of the live tables has changed.
+ * @returns the last progress
+ * @throws RebuildUnderWay; Error that says what is wrong, where a message cannot be applied, the disk is full, or the
+ * tables are in use for 2 minutes without a gap
  */
-export function rebuildProjection(
+export async function rebuildProjection(
   database: Database,
   bus: Bus,
-  projection: Projection & { tables: readonly string[] },
-): Promise<number> {
-  return transactionWithoutLimit(database, async (tx) => {
-    // The positions first, as everybody takes them: a transaction that holds one finishes before we go on.
-    await tx.query('LOCK TABLE projection_positions IN EXCLUSIVE MODE');
-    for (const table of projection.tables) await tx.query(`DELETE FROM ${table}`);
-    await tx.query('DELETE FROM projection_positions WHERE projection = $1', [projection.name]);
-    let applied = 0;
-    for await (const batch of batchesOf(bus, projection.stream))
-      for (const { subject, seq, data, header } of batch) {
-        const message = { subject, seq, data, predecessor: predecessorOf(header) ?? 0 };
-        if ((await applyOnce(tx, projection, message)) === 'applied') applied += 1;
+  projection: RebuildableProjection,
+  onProgress: (progress: RebuildProgress) => void = () => undefined,
+): Promise<RebuildProgress> {
+  // One connection for the lock and all work: a process that loses the lock cannot go on.
+  const runner = database.createQueryRunner();
+  try {
+    await runner.query('SET statement_timeout = 0');
+    const [lock] = (await runner.query('SELECT pg_try_advisory_lock($1, hashtext($2)) AS held', [
+      REBUILD_LOCK,
+      projection.name,
+    ])) as { held: boolean }[];
+    if (!lock?.held) throw new RebuildUnderWay(projection.name);
+    const inTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+      await runner.startTransaction();
+      try {
+        const result = await work(runner.manager);
+        await runner.commitTransaction();
+        return result;
+      } catch (error) {
+        await runner.rollbackTransaction().catch(() => undefined);
+        throw error;
       }
-    return applied;
-  });
+    };
+    try {
+      return await new Rebuild(bus, projection, inTransaction, onProgress).run();
+    } catch (error) {
+      await runner.query(`DROP SCHEMA IF EXISTS ${schemaBeside(projection)} CASCADE`).catch(() => undefined);
+      throw explained(error, projection);
+    } finally {
+      const unlock = 'SELECT pg_advisory_unlock($1, hashtext($2))';
+      await runner.query(unlock, [REBUILD_LOCK, projection.name]).catch(() => undefined);
+    }
+  } finally {
+    await runner.query('RESET statement_timeout').catch(() => undefined);
+    await runner.release();
+  }
+}
+
+function explained(error: unknown, { name }: Projection): unknown {
+  if ((error as { code?: string }).code !== DISK_FULL) return error;
+  return new Error(
+    `Postgres has no room for a second copy of the tables of ${name}: ${(error as Error).message}. ` +
+      'The old tables are as they were. Make room, and rebuild again.',
+    { cause: error },
+  );
+}
+
+class Rebuild {
+  private readonly schema: string;
+  private readonly parts: Rebuildable;
+  private readonly startedAt = Date.now();
+  private live = 'public';
+  /** The first sequence that was not looked at. */
+  private next = 1;
+  private applied = 0;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly projection: RebuildableProjection,
+    private readonly inTransaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,
+    private readonly onProgress: (progress: RebuildProgress) => void,
+  ) {
+    this.schema = schemaBeside(projection);
+    this.parts = projection.rebuild;
+  }
+
+  async run(): Promise<RebuildProgress> {
+    await this.inTransaction(async (tx) => {
+      const [row] = await tx.query<{ schema: string }[]>('SELECT current_schema() AS schema');
+      this.live = row?.schema ?? this.live;
+      await createTablesBeside(tx, this.projection, this.parts);
+    });
+    await this.catchUpWithLive();
+    failpoint('rebuild-before-switch');
+    // Without statistics the first queries on the new tables would be planned for empty ones.
+    for (const table of this.parts.tables)
+      await this.inTransaction((tx) => tx.query(`ANALYZE ${this.schema}.${table}`));
+    for (const deadline = Date.now() + SWITCH_WITHIN_MS; ;) {
+      try {
+        await this.report('switch');
+        await this.inTransaction((tx) => this.switchOver(tx));
+        return await this.report('done');
+      } catch (error) {
+        if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+        if (Date.now() > deadline)
+          throw new Error(
+            `The tables of ${this.projection.name} were in use without a gap for ${SWITCH_WITHIN_MS / 1000} s. The old tables are ` +
+              'as they were. Look for a long transaction in pg_stat_activity, and rebuild again.',
+            { cause: error },
+          );
+        await wait(AGAIN_MS + Math.random() * AGAIN_MS);
+        await this.follow();
+      }
+    }
+  }
+
+  /** Until nothing is left that the live tables hold, or they stand still. */
+  private async catchUpWithLive(): Promise<void> {
+    for (let movedAt = Date.now(); ;) {
+      const before = this.next;
+      if (await this.follow()) return;
+      if (this.next > before) movedAt = Date.now();
+      if (Date.now() - movedAt > STANDS_STILL_MS) return;
+      await wait(AGAIN_MS);
+    }
+  }
+
+  /**
+   * Applies, in the stream's order, what the live tables have applied: never more, so that at the switch both are equally
+   * far and what only the live rows say fits the new ones.
+   * @returns whether the stream's end was reached
+   */
+  private async follow(): Promise<boolean> {
+    for await (const batch of batchesOf(this.bus, this.projection.stream, this.next)) {
+      const done = await this.inTransaction(async (tx) => {
+        const ahead = await this.notInLive(tx, batch);
+        const end = batch.findIndex((message) => ahead.has(message));
+        const known = end === -1 ? batch : batch.slice(0, end);
+        await useTablesBeside(tx, this.schema);
+        for (const message of known) await this.apply(tx, message);
+        return known;
+      });
+      // After the commit: a batch that was rolled back is applied again.
+      this.applied += done.length;
+      this.next = (done.at(-1)?.seq ?? this.next - 1) + 1;
+      failpoint('rebuild-batch');
+      await this.report('build');
+      if (done.length < batch.length) return false;
+    }
+    return true;
+  }
+
+  private async switchOver(tx: Tx): Promise<void> {
+    const { tables, untouched = [] } = this.parts;
+    await lockLiveTables(tx, tables, LOCK_WITHIN_MS);
+    const left: StoredMsg[] = [];
+    for await (const batch of batchesOf(this.bus, this.projection.stream, this.next)) left.push(...batch);
+    const ahead = await this.notInLive(tx, left);
+    const purged = await this.purged(tx);
+    await useTablesBeside(tx, this.schema);
+    for (const message of left) if (!ahead.has(message)) await this.apply(tx, message);
+    if (purged.length > 0)
+      await tx.query('DELETE FROM projection_positions WHERE subject = ANY ($1)', [purged]);
+    // Both are equally far now.
+    await keepFromLive(tx, this.live, this.schema, this.parts);
+    // What the live tables lack is new to the untouched tables as well.
+    for (const table of untouched) await tx.query(`DROP TABLE ${this.schema}.${table}`);
+    for (const message of ahead) await this.apply(tx, message);
+    // Last: the message of a subject whose purge is under way may have been among them.
+    await this.parts.forget?.(tx, purged);
+    await switchTables(tx, this.live, this.projection, this.parts);
+    failpoint('rebuild-before-commit');
+  }
+
+  /** Messages that the live tables have not applied. */
+  private async notInLive(tx: Tx, messages: readonly StoredMsg[]): Promise<Set<StoredMsg>> {
+    const subjects = [...new Set(messages.map(({ subject }) => subject))];
+    const positions = await positionsOf(tx, this.projection.name, subjects);
+    return new Set(messages.filter(({ subject, seq }) => seq > (positions.get(subject) ?? 0)));
+  }
+
+  /** Subjects that were built and that the live positions have no more. */
+  private async purged(tx: Tx): Promise<string[]> {
+    const rows: { subject: string }[] = await tx.query(
+      `SELECT subject FROM ${this.schema}.projection_positions f WHERE NOT EXISTS (SELECT 1 FROM projection_positions p
+         WHERE p.projection = f.projection AND p.subject = f.subject)`,
+    );
+    return rows.map(({ subject }) => subject);
+  }
+
+  /** @throws Error that names the message */
+  private async apply(tx: Tx, { subject, seq, data }: StoredMsg): Promise<void> {
+    try {
+      // In the stream's order: a predecessor that was not applied is in the stream no more.
+      await applyOnce(tx, this.projection, { subject, seq, data, predecessor: 0 });
+    } catch (error) {
+      if ((error as { code?: string }).code === DISK_FULL) throw error;
+      throw new Error(
+        `Message ${seq} of ${this.projection.stream} (${subject}) cannot be applied to ${this.projection.name}: ` +
+          `${error instanceof Error ? error.message : String(error)}. The old tables are as they were.`,
+        { cause: error },
+      );
+    }
+  }
+
+  private async report(phase: RebuildProgress['phase']): Promise<RebuildProgress> {
+    const { state } = await this.bus.jsm.streams.info(this.projection.stream);
+    const total = Math.max(state.messages, this.applied);
+    const seconds = (Date.now() - this.startedAt) / 1000;
+    const secondsLeft =
+      this.applied === 0 ? undefined : Math.round(((total - this.applied) * seconds) / this.applied);
+    const progress = { phase, applied: this.applied, total, secondsLeft };
+    this.onProgress(progress);
+    return progress;
+  }
 }

@@ -21,7 +21,17 @@ interface Row {
 export const labelsProjection: Projection = {
   name: 'labels-v1',
   stream: 'LABELS',
-  tables: ['mention_labels'],
+  rebuild: {
+    tables: ['mention_labels'],
+    kept: [{ table: 'mention_labels', key: 'mention_id', columns: ['account_id'], rows: true }],
+    async forget(tx, subjects) {
+      await tx.query(
+        `DELETE FROM mention_labels WHERE mention_id = ANY ($1)
+           OR owner_id IN (SELECT keyword_id FROM purged_keywords)`,
+        [subjects.map((subject) => subject.split('.').at(-1))],
+      );
+    },
+  },
   async apply(tx, { data, seq }) {
     const { accountId, mentionId, ownerId, events } = fromBinary(LabelDecisionSchema, data);
     const [known] = await labelsOf(tx, [mentionId]);

@@ -7,7 +7,7 @@ import type { Projection } from '#projections';
 export const accountsProjection: Projection = {
   name: 'accounts-v1',
   stream: 'ACCOUNTS',
-  tables: ['api_keys', 'accounts'],
+  rebuild: { tables: ['api_keys', 'accounts'] },
   async apply(tx, message) {
     const decision = fromBinary(AccountDecisionSchema, message.data);
     for (const event of decision.events) await applyEvent(tx, decision, event);

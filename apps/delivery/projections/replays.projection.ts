@@ -7,7 +7,28 @@ import type { Projection } from '#projections';
 export const replaysProjection: Projection = {
   name: 'replays-v1',
   stream: 'REPLAYS',
-  tables: ['replays'],
+  rebuild: {
+    tables: ['replays'],
+    // How far a replay has come, and whose turn it is; that of a purged keyword, which the stream has no more.
+    kept: [
+      {
+        table: 'replays',
+        key: 'replay_id',
+        columns: [
+          'sent',
+          'failed',
+          'missing',
+          'after_at',
+          'after_id',
+          'claim',
+          'due_at',
+          'url',
+          'finished_at',
+        ],
+        rows: true,
+      },
+    ],
+  },
   async apply(tx, message) {
     const decision = fromBinary(ReplayDecisionSchema, message.data);
     for (const event of decision.events) await applyEvent(tx, decision, event);

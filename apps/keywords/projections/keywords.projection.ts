@@ -24,7 +24,21 @@ const LOOK_BACK_MS = 60_000;
 export const keywordsProjection: Projection = {
   name: KEYWORDS_PROJECTION,
   stream: 'KEYWORDS',
-  tables: ['quoted_periods', 'watches', 'keywords'],
+  rebuild: {
+    tables: ['watches', 'keywords'],
+    // Periods of purged keywords, and those that a new price book began, are in no stream.
+    untouched: ['quoted_periods'],
+    kept: [
+      { table: 'keywords', key: 'keyword_id', columns: ['schedule_turns_at'] },
+      { table: 'watches', key: 'watch_id', columns: ['credits_per_check', 'price_book_version'] },
+    ],
+    async forget(tx, subjects) {
+      await tx.query(
+        `DELETE FROM keywords WHERE keyword_id = ANY ($1) OR keyword_id IN (SELECT keyword_id FROM purged_keywords)`,
+        [subjects.map((subject) => subject.split('.').at(-1))],
+      );
+    },
+  },
   async apply(tx, message) {
     const decision = fromBinary(KeywordDecisionSchema, message.data);
     for (const event of decision.events) await applyEvent(tx, decision, event);

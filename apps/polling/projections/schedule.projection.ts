@@ -14,12 +14,45 @@ import { lockSearches } from '../due/due-work.js';
 /** The projection below, by which others of this service ask how far it is. */
 export const SCHEDULE = { name: 'schedule-v1' };
 
+/** What polling itself writes: whose turn it is, and what the connector remembers. */
+const UPSTREAM_STATE = ['lane', 'next_due_at', 'leased_until', 'claim', 'state', 'state_at', 'failures'];
+
 /** Keeps the due work (`watch_schedule`, `upstream_searches`) up to date with KEYWORDS. */
 export function scheduleProjection(lanesOf: (source: string) => number): Projection {
   return {
     ...SCHEDULE,
     stream: 'KEYWORDS',
-    tables: ['watch_schedule', 'upstream_searches'],
+    rebuild: {
+      tables: ['watch_schedule', 'upstream_searches'],
+      untouched: ['seen_items'],
+      kept: [
+        {
+          table: 'watch_schedule',
+          key: 'watch_id',
+          columns: [
+            'baseline_at',
+            'covered_until',
+            'next_due_at',
+            'check_seq',
+            'last_checked_at',
+            'last_status',
+          ],
+        },
+        {
+          table: 'upstream_searches',
+          key: 'search_key',
+          columns: UPSTREAM_STATE,
+        },
+      ],
+      async forget(tx, subjects) {
+        const purged: { id: string }[] = await tx.query('SELECT keyword_id AS id FROM purged_keywords');
+        const ids = [
+          ...purged.map(({ id }) => id),
+          ...subjects.map((subject) => subject.split('.').at(-1) ?? ''),
+        ];
+        for (const id of ids) await unschedule(tx, 'keyword_id', id);
+      },
+    },
     async apply(tx, message) {
       const decision = fromBinary(KeywordDecisionSchema, message.data);
       for (const event of decision.events) await applyEvent(tx, decision, event, lanesOf);
