@@ -1,0 +1,67 @@
+/**
+ * Whether the memory of nats-server ends: that of the blocks which it writes and reads, stream by stream.
+ * `npm run -s build && node dist/bench/nats-memory.js`
+ */
+import { AckPolicy } from '@nats-io/jetstream';
+import { connectBus, type Bus } from '#messaging';
+import { createLogger } from '#telemetry';
+import { benchStores, helpWanted, median, numberOption, runBench, say, table, target } from './harness.js';
+import { memoryBelow } from './soak/memory.js';
+
+helpWanted(`
+Usage: node dist/bench/nats-memory.js [--streams 11] [--megabytes 144]
+
+Writes that many megabytes into each of some streams, round by round, while a consumer of each reads, and prints the memory
+of nats-server after each round: it grows until some blocks (8 MiB) of each stream are full and read, and no further. About
+two minutes.
+`);
+
+const STREAMS = numberOption('streams', 11);
+const MEGABYTES = numberOption('megabytes', 144);
+const ROUND_MEGABYTES = 2;
+const BODY = new Uint8Array(2000);
+const MESSAGES_A_ROUND = (ROUND_MEGABYTES * 1_000_000) / BODY.length;
+const PUBLISHED_AT_ONCE = 100;
+/** Three blocks of each stream: that is how many are in memory when writing is fast. */
+const WARM_UP_MEGABYTES = 24;
+/** After the warm-up, the second half must not need more than the first by this factor. */
+const MOST_GROWTH = 1.1;
+
+await runBench(async (cleanup) => {
+  const { natsUrl } = await benchStores(cleanup);
+  const bus = await connectBus(natsUrl, 'bench', createLogger('bench', 'silent'));
+  cleanup.add(() => bus.close());
+  const names = Array.from({ length: STREAMS }, (_, n) => `BENCH_${n}`);
+  for (const name of names) await readWhatIsWritten(bus, name);
+  const measured: number[] = [];
+  for (let written = 0; written < MEGABYTES; written += ROUND_MEGABYTES) {
+    for (const name of names) await write(bus, name);
+    measured.push(memoryBelow(process.pid).get('nats-server')?.anonymous ?? Number.NaN);
+    say(`${written + ROUND_MEGABYTES} MB a stream: ${measured.at(-1)?.toFixed(0)} MiB`);
+  }
+  const warm = measured.slice(WARM_UP_MEGABYTES / ROUND_MEGABYTES);
+  const halves = [warm.slice(0, warm.length / 2), warm.slice(warm.length / 2)] as const;
+  table(
+    ['anonymous memory of nats-server, MiB', 'median', 'most'],
+    halves.map((half, n) => [
+      n === 0 ? 'first half after the warm-up' : 'second half',
+      median(half).toFixed(0),
+      Math.max(...half).toFixed(0),
+    ]),
+  );
+  target('second half / first half', median(halves[1]) / median(halves[0]), MOST_GROWTH, 'at most');
+});
+
+async function readWhatIsWritten(bus: Bus, name: string): Promise<void> {
+  await bus.jsm.streams.add({ name, subjects: [`${name}.>`] });
+  await bus.jsm.consumers.add(name, { durable_name: 'reader', ack_policy: AckPolicy.Explicit });
+  const consumer = await bus.js.consumers.get(name, 'reader');
+  await consumer.consume({ max_messages: 200, callback: (message) => message.ack() });
+}
+
+async function write(bus: Bus, name: string): Promise<void> {
+  for (let sent = 0; sent < MESSAGES_A_ROUND; sent += PUBLISHED_AT_ONCE)
+    await Promise.all(
+      Array.from({ length: PUBLISHED_AT_ONCE }, (_, n) => bus.js.publish(`${name}.${n % 50}`, BODY)),
+    );
+}
