@@ -89,7 +89,7 @@ export class RetryLoop implements Loop {
       const rows: { age: number | null }[] = await this.database.query(
         'SELECT extract(epoch FROM now() - min(first_at))::float8 AS age FROM pending_deliveries',
       );
-      metrics.oldestUndelivered.set(Math.max(rows[0]?.age ?? 0, await this.ageInStream()));
+      metrics.oldestUndelivered.set({}, Math.max(rows[0]?.age ?? 0, await this.ageInStream()));
     } catch (error) {
       this.log.warn({ err: error }, 'the age of the oldest undelivered event could not be read');
     }

@@ -51,10 +51,10 @@ class DurableLoop implements RunningDurable {
 
   private async work(): Promise<void> {
     for (let batch; (batch = await this.supply.take());) {
-      const outcomes = await this.outcomesOf(batch, batch);
-      await Promise.all(
-        batch.map((message, index) => this.settle(message, outcomes[index] ?? retry(SOON_MS))),
-      );
+      const handled = await this.outcomesOf(batch, batch);
+      const outcomes = batch.map((_, index) => handled[index] ?? retry(SOON_MS));
+      this.count(outcomes);
+      await Promise.all(outcomes.map((outcome, index) => this.settle(batch[index]!, outcome)));
       this.supply.settled(batch);
     }
   }
@@ -88,9 +88,15 @@ class DurableLoop implements RunningDurable {
     return retry(Math.min(30_000, 250 * 2 ** Math.min(deliveries, 7)));
   }
 
+  private count(outcomes: readonly Outcome[]): void {
+    const counts = new Map<Outcome['kind'], number>();
+    for (const { kind } of outcomes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const [outcome, count] of counts)
+      metrics.messages.add(count, { consumer: this.durable.name, outcome });
+  }
+
   /** Never throws: a message that could not be settled comes again. */
   private async settle(message: JsMsg, outcome: Outcome): Promise<void> {
-    metrics.messages.inc({ consumer: this.durable.name, outcome: outcome.kind });
     try {
       await this.answer(message, outcome);
     } catch (error) {

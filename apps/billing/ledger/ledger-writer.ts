@@ -146,10 +146,10 @@ export class LedgerWriter {
 
 function count(movements: readonly CreditMovement[]): void {
   for (const { amount, cause } of movements) {
-    metrics.creditMovements.inc({ kind: cause.case ?? 'unknown' });
+    metrics.creditMovements.add(1, { kind: cause.case ?? 'unknown' });
     if (cause.case !== 'charge') continue;
     const { source, operation, costCredits } = cause.value;
-    metrics.creditsCharged.inc({ source, operation }, 0 - amount);
-    metrics.creditsUncovered.inc(costCredits + amount);
+    metrics.creditsCharged.add(0 - amount, { source, operation });
+    metrics.creditsUncovered.add(costCredits + amount);
   }
 }

@@ -110,7 +110,7 @@ export class AttemptRecorder {
         () => 0,
       ),
     );
-    metrics.deliveries.inc({ outcome: 'given_up' }, deliveries.length);
+    metrics.deliveries.add(deliveries.length, { outcome: 'given_up' });
   }
 }
 
@@ -118,7 +118,7 @@ function countOutcomes(recorded: readonly Recorded[]): void {
   const counts = { delivered: 0, failed: 0, given_up: 0 };
   for (const { delivered, nextAt } of recorded)
     counts[delivered ? 'delivered' : nextAt === undefined ? 'given_up' : 'failed'] += 1;
-  for (const [outcome, count] of Object.entries(counts)) metrics.deliveries.inc({ outcome }, count);
+  for (const [outcome, count] of Object.entries(counts)) metrics.deliveries.add(count, { outcome });
 }
 
 function nextOf({ delivery, delivered, statusCode, at }: AttemptResult): number | undefined {

@@ -15,7 +15,7 @@ export function trackRequests(fastify: FastifyInstance, log: Logger): void {
   fastify.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const status = String(reply.statusCode);
-    metrics.httpRequests.observe({ method: request.method, route, status }, reply.elapsedTime / 1000);
+    metrics.httpRequests.record(reply.elapsedTime / 1000, { method: request.method, route, status });
     log.debug(
       { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
       'request',

@@ -138,7 +138,7 @@ export class RequestQuota implements Loop {
 
   private letThrough(window: AccountWindow, error: unknown): void {
     window.openUntil = this.now() + OUTAGE_MS;
-    metrics.quotaOutages.inc();
+    metrics.quotaOutages.add(1);
     if (!this.isOut)
       this.log.error({ err: error }, 'request quotas cannot be counted; requests are let through');
     this.isOut = true;

@@ -220,7 +220,7 @@ export class Lane {
   /** The upstream's patience holds whatever the connector makes of the answer; a stranger's is not the lane's. */
   private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
     const { foreign } = request;
-    metrics.upstreamRequests.inc({ source: this.source, status: status === 0 ? 'none' : String(status) });
+    metrics.upstreamRequests.add(1, { source: this.source, status: status === 0 ? 'none' : String(status) });
     if (!foreign) this.clockSkew.read(headers, this.sentAt.get(request) ?? this.nowMs, this.nowMs);
     if (foreign || this.connector.budget.backoff !== 'lane') return;
     const { remaining, resetAfterMs, retryAfterMs } = readRateHeaders(headers, this.clock.now());

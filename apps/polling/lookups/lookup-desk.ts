@@ -68,18 +68,18 @@ export class LookupDesk {
     const hold = { holdId, accountId, credits, lifetimeSeconds: HOLD_SECONDS, holder };
     const { shortages, unopened } = await reserve(this.database, [hold]);
     if (unopened.has(holdId)) {
-      metrics.lookups.inc({ source, operation, outcome: 'no_ledger' });
+      metrics.lookups.add(1, { source, operation, outcome: 'no_ledger' });
       throw Refusal.unavailable('the account’s ledger is not there yet; try again');
     }
     const shortage = shortages.get(holdId);
     if (!shortage) return;
-    metrics.lookups.inc({ source, operation, outcome: 'insufficient_credits' });
+    metrics.lookups.add(1, { source, operation, outcome: 'insufficient_credits' });
     throw Refusal.insufficientCredits(shortage.needed, shortage.available);
   }
 
   private async inTime(lane: Lane, door: LookupDoor, question: Question): Promise<LookupAnswer> {
     const { source, operation } = question;
-    const count = (outcome: string) => metrics.lookups.inc({ source, operation, outcome });
+    const count = (outcome: string) => metrics.lookups.add(1, { source, operation, outcome });
     const answer = await this.ask(lane, door, question).catch((error: unknown) => {
       count(error instanceof UpstreamError ? error.kind : 'blocked');
       if (error instanceof UpstreamError) door.failed(error);
@@ -117,7 +117,7 @@ export class LookupDesk {
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
     // Sent twice at once: the other's charge was quicker than this reservation, and will not use it up.
     await releaseCharged(this.database, [commandId]);
-    metrics.lookups.inc({ source, operation, outcome });
+    metrics.lookups.add(1, { source, operation, outcome });
     return told(answer, costCredits);
   }
 

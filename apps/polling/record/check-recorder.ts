@@ -105,7 +105,7 @@ export class CheckRecorder {
     let seq = watch.checkSeq;
     try {
       for (const { data, msgId } of messages) seq = await this.store.append(subject, data, seq, msgId);
-      metrics.checks.inc({ source: search.source, outcome: parts[0]?.failure?.kind ?? 'completed' });
+      metrics.checks.add(1, { source: search.source, outcome: parts[0]?.failure?.kind ?? 'completed' });
       const waits = notBefore !== undefined;
       return { search, watch, checks: parts, seq, nextDueAt, waits, ...(fault && { fault }) };
     } catch (error) {
