@@ -108,3 +108,36 @@ it('clocks of writers that differ by seconds hide nothing from a span of time', 
   expect(await seqsOf(second(22), undefined)).toEqual([3, 1]);
   expect(await seqsOf(undefined, second(22))).toEqual([2, 0]);
 });
+
+it('a balance and its usage agree while charges are written', async () => {
+  const [one, allowance] = [newId(), 1_000_000];
+  await database.query(
+    `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used, balance,
+       turns_at, seq) VALUES ($1, 'solo', '2026-01-01', '2026-01-01', '2026-02-01', $2, 0, $2, '2026-02-01', 1)`,
+    [one, allowance],
+  );
+  let isOver = false;
+  const charging = (async () => {
+    while (!isOver)
+      await database.transaction(async (tx) => {
+        await tx.query(
+          `UPDATE credit_balances SET balance = balance - 1, allowance_used = allowance_used + 1 WHERE account_id = $1`,
+          [one],
+        );
+        await tx.query(
+          `INSERT INTO credit_usage AS u VALUES ($1, '2026-01-01', 'x', 'check', 1)
+           ON CONFLICT (account_id, period_start, source, operation) DO UPDATE SET credits = u.credits + 1`,
+          [one],
+        );
+      });
+  })();
+  const sums = new Set<number>();
+  for (let n = 0; n < 300; n += 1) {
+    const found = await new CreditReads(database).balance(one);
+    const used = (found?.usage ?? []).reduce((sum, { credits }) => sum + credits, 0);
+    sums.add((found?.balance.remaining ?? 0) + used);
+  }
+  isOver = true;
+  await charging;
+  expect([...sums]).toEqual([allowance]);
+});

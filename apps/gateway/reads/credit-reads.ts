@@ -51,16 +51,18 @@ export interface MovementRow extends LedgerPosition {
 export class CreditReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  balance(accountId: string): Promise<Balance | undefined> {
-    return balanceOf(this.database, accountId);
-  }
-
-  async usage(accountId: string, periodStart: Date): Promise<Usage[]> {
-    return this.database.query(
-      `SELECT source, operation, credits FROM credit_usage WHERE account_id = $1 AND period_start = $2
-       ORDER BY credits DESC, source, operation`,
-      [accountId, periodStart],
-    );
+  /** The balance and what was used in its period, both of one moment; undefined until the account's ledger is open. */
+  balance(accountId: string): Promise<{ balance: Balance; usage: Usage[] } | undefined> {
+    return this.database.transaction('REPEATABLE READ', async (tx) => {
+      const balance = await balanceOf(tx, accountId);
+      if (!balance) return undefined;
+      const usage: Usage[] = await tx.query(
+        `SELECT source, operation, credits FROM credit_usage WHERE account_id = $1 AND period_start = $2
+         ORDER BY credits DESC, source, operation`,
+        [accountId, balance.periodStart],
+      );
+      return { balance, usage };
+    });
   }
 
   /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */

@@ -4,7 +4,7 @@ import { ChangeAccountSchema } from '#contracts';
 import { isoOf, newId, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
-import { AccountEntity, type Database } from '#postgres';
+import type { Database } from '#postgres';
 import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
@@ -34,16 +34,14 @@ export class AccountController {
   }
 
   private async view(accountId: string) {
-    const account = await this.database.getRepository(AccountEntity).findOneBy({ accountId });
+    // By hand: the query builder takes a tenth of the gateway's time for a read as small as this.
+    const [account] = await this.database.query<(Record<string, string | null> & { createdAt: Date })[]>(
+      `SELECT account_id AS id, email, plan, NULLIF(name, '') AS name, timezone,
+         signature_version AS "signatureVersion", created_at AS "createdAt"
+       FROM accounts WHERE account_id = $1`,
+      [accountId],
+    );
     if (!account) throw Refusal.notFound('account');
-    return {
-      id: account.accountId,
-      email: account.email,
-      plan: account.plan,
-      name: account.name || null,
-      timezone: account.timezone,
-      signatureVersion: account.signatureVersion,
-      createdAt: isoOf(account.createdAt),
-    };
+    return { ...account, createdAt: isoOf(account.createdAt) };
   }
 }

@@ -20,11 +20,11 @@ export class CreditsController {
   @Get()
   async balance(@From() { accountId }: Caller, @Query() raw: RawQuery) {
     new QueryReader(raw).finish();
-    const balance = await this.reads.balance(accountId);
+    const found = await this.reads.balance(accountId);
     // Of an account that was opened this moment by a process that died over it.
-    if (!balance)
+    if (!found)
       throw Refusal.unavailable('the credits of this account are not there yet; ask again in a moment');
-    const usage = await this.reads.usage(accountId, balance.periodStart);
+    const { balance, usage } = found;
     return {
       plan: balance.plan,
       periodStart: isoOf(balance.periodStart),
