@@ -1,6 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { within } from '#kernel';
+import { Repeated, within } from '#kernel';
 import { BUS, DATABASE, LOG, type Loop } from '#platform';
 import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
@@ -21,10 +20,18 @@ const AGE_EVERY_MS = 5000;
 @Injectable()
 export class RetryLoop implements Loop {
   readonly name = 'retries';
-  private readonly abort = new AbortController();
   private readonly underWay = new Set<Promise<void>>();
-  private finished: Promise<void> = Promise.resolve();
-  private ageTimer?: NodeJS.Timeout;
+  private readonly passes = new Repeated({
+    pauseMs: PAUSE_MS,
+    run: async () => (await this.pass()) > 0,
+    failed: (error) => this.log.error({ err: error }, 'pending deliveries could not be taken'),
+  });
+  private readonly ages = new Repeated({
+    pauseMs: AGE_EVERY_MS,
+    run: () => this.measureAge(),
+    failed: (error) =>
+      this.log.warn({ err: error }, 'the age of the oldest undelivered event could not be read'),
+  });
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -36,25 +43,13 @@ export class RetryLoop implements Loop {
   ) {}
 
   start(): void {
-    this.finished = this.work();
-    this.ageTimer = setInterval(() => void this.measureAge(), AGE_EVERY_MS).unref();
+    this.passes.start();
+    this.ages.start();
   }
 
   async stop(): Promise<void> {
-    this.abort.abort();
-    clearInterval(this.ageTimer);
-    await this.finished;
+    await Promise.all([this.passes.stop(), this.ages.stop()]);
     await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
-  }
-
-  private async work(): Promise<void> {
-    while (!this.abort.signal.aborted) {
-      const claimed = await this.pass().catch((error: unknown) => {
-        this.log.error({ err: error }, 'pending deliveries could not be taken');
-        return 0;
-      });
-      if (claimed === 0) await wait(PAUSE_MS, undefined, { signal: this.abort.signal }).catch(() => {});
-    }
   }
 
   private async pass(): Promise<number> {
@@ -85,14 +80,10 @@ export class RetryLoop implements Loop {
 
   /** The oldest event that waits: in the retry lane, or still in the stream. */
   private async measureAge(): Promise<void> {
-    try {
-      const rows: { age: number | null }[] = await this.database.query(
-        'SELECT extract(epoch FROM now() - min(first_at))::float8 AS age FROM pending_deliveries',
-      );
-      metrics.oldestUndelivered.set({}, Math.max(rows[0]?.age ?? 0, await this.ageInStream()));
-    } catch (error) {
-      this.log.warn({ err: error }, 'the age of the oldest undelivered event could not be read');
-    }
+    const rows: { age: number | null }[] = await this.database.query(
+      'SELECT extract(epoch FROM now() - min(first_at))::float8 AS age FROM pending_deliveries',
+    );
+    metrics.oldestUndelivered.set({}, Math.max(rows[0]?.age ?? 0, await this.ageInStream()));
   }
 
   private async ageInStream(): Promise<number> {

@@ -1,7 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { within } from '#kernel';
+import { Repeated, within } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
@@ -35,11 +34,18 @@ const MOST_WAITING = 1000;
 @Injectable()
 export class ReplayLoop implements Loop {
   readonly name = 'replays';
-  private readonly abort = new AbortController();
   private readonly underWay = new Set<Promise<void>>();
   /** Events that were read ahead, by replay and position. */
   private readonly ahead = new LRUCache<string, IndexedEvent[]>({ max: AT_ONCE * 4 });
-  private finished: Promise<void> = Promise.resolve();
+  private readonly rounds = new Repeated({
+    pauseMs: PAUSE_MS,
+    run: async (signal) => {
+      const begun = await this.begin(signal);
+      if (begun > 0 && this.underWay.size >= AT_ONCE) await Promise.race(this.underWay);
+      return begun > 0;
+    },
+    failed: (error) => this.log.error({ err: error }, 'replays could not be taken'),
+  });
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -51,32 +57,19 @@ export class ReplayLoop implements Loop {
   ) {}
 
   start(): void {
-    this.finished = this.work();
+    this.rounds.start();
   }
 
   async stop(): Promise<void> {
-    this.abort.abort();
-    await this.finished;
+    await this.rounds.stop();
     await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
   }
 
-  private async work(): Promise<void> {
-    const { signal } = this.abort;
-    while (!signal.aborted) {
-      const begun = await this.begin().catch((error: unknown) => {
-        this.log.error({ err: error }, 'replays could not be taken');
-        return 0;
-      });
-      if (begun === 0) await wait(PAUSE_MS, undefined, { signal }).catch(() => {});
-      else if (this.underWay.size >= AT_ONCE) await Promise.race(this.underWay);
-    }
-  }
-
-  private async begin(): Promise<number> {
+  private async begin(signal: AbortSignal): Promise<number> {
     const free = AT_ONCE - this.underWay.size;
     const claimed = free > 0 ? await claimReplays(this.database, free) : [];
     for (const replay of claimed) {
-      const turn = this.turn(replay)
+      const turn = this.turn(replay, signal)
         .catch((error: unknown) =>
           this.log.error(
             { err: error, replayId: replay.replayId },
@@ -89,7 +82,7 @@ export class ReplayLoop implements Loop {
     return claimed.length;
   }
 
-  private async turn(replay: ClaimedReplay): Promise<void> {
+  private async turn(replay: ClaimedReplay, signal: AbortSignal): Promise<void> {
     const { decisions, sender } = this;
     const standing = await standingOf(this.database, replay);
     if (standing === 'lost') return;
@@ -106,7 +99,7 @@ export class ReplayLoop implements Loop {
     if (events.length === 0)
       return waiting > 0 ? this.pause(replay, RETRIES_LOOK_MS) : decisions.end(replay, 'done', '');
     const turn = events.slice(0, Math.min(TURN_EVENTS, replay.ratePerSecond));
-    const after = await sender.send(replay, turn, endpoint, this.abort.signal);
+    const after = await sender.send(replay, turn, endpoint, signal);
     if (after) this.keepAhead(replay.replayId, after, events);
   }
 
