@@ -1,5 +1,6 @@
 import { ClickHouseError, ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
 import { Outage } from '#kernel';
+import { inSpan, SpanKind } from '#telemetry';
 import { TABLES } from './tables.js';
 
 export type { ClickHouseClient } from '@clickhouse/client';
@@ -30,14 +31,16 @@ export async function openClickHouse(url: string, name: string): Promise<ClickHo
 /** What fails without the server's word for it failed on the way there: the client has no type of its own for that. */
 function tellOutages(client: ClickHouseClient): void {
   const telling =
-    <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>
+    <A extends unknown[], R>(verb: string, ask: (...args: A) => Promise<R>) =>
     (...args: A) =>
-      ask(...args).catch((error: unknown) => {
-        throw isFromServer(error) || isMistake(error) ? error : new Outage('ClickHouse', error);
-      });
-  client.query = telling(client.query.bind(client)) as ClickHouseClient['query'];
-  client.insert = telling(client.insert.bind(client)) as ClickHouseClient['insert'];
-  client.command = telling(client.command.bind(client));
+      inSpan(verb, SpanKind.CLIENT, { 'db.system.name': 'clickhouse' }, () => ask(...args)).catch(
+        (error: unknown) => {
+          throw isFromServer(error) || isMistake(error) ? error : new Outage('ClickHouse', error);
+        },
+      );
+  client.query = telling('query', client.query.bind(client)) as ClickHouseClient['query'];
+  client.insert = telling('insert', client.insert.bind(client)) as ClickHouseClient['insert'];
+  client.command = telling('command', client.command.bind(client));
 }
 
 function isFromServer(error: unknown): boolean {

@@ -17,6 +17,17 @@ const positiveInteger = makeValidator((text: string) => {
   return value;
 });
 
+const ratio = makeValidator((text: string) => {
+  const value = Number(text);
+  if (!(value >= 0 && value <= 1)) throw new Error('a number from 0 to 1 is wanted');
+  return value;
+});
+
+const url = makeValidator((text: string) => {
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error('http://host:port is wanted');
+  return text;
+});
+
 const addresses = makeValidator((text: string) => {
   const wrong = text.split(',').find((one) => {
     const address = one.trim();
@@ -95,6 +106,19 @@ export const SETTINGS = {
   STREAM_REPLICAS: positiveInteger({
     default: 1,
     desc: 'Copies that a NATS cluster keeps of each stream; read when the streams are first made',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url({
+    default: '',
+    desc: 'OTLP over HTTP that takes spans, http://host:4318; unset: no span is recorded',
+  }),
+  OTEL_TRACES_SAMPLER: str({
+    choices: ['parentbased_traceidratio', 'always_on', 'always_off'],
+    default: 'parentbased_traceidratio',
+    desc: 'Which traces are recorded: those of a caller who records, and of the others a share',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: ratio({
+    default: 0.01,
+    desc: 'Share of the traces that are recorded, 0 to 1',
   }),
   INTERVAL_FLOOR_SECONDS: positiveInteger({
     default: undefined,

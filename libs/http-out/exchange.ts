@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { beginSpan, endSpan, SpanKind } from '#telemetry';
 import { createAnswerBody, type AnswerBody, type BodyEvents } from './answer-body.js';
 import { OutboundError, toOutboundError } from './outbound-error.js';
 
@@ -35,12 +36,23 @@ export function exchange(
   bounds: ExchangeBounds,
   callback: AnswerCallback,
 ): void {
-  const handler = new Exchange(bounds, callback);
+  const handler = new Exchange(bounds, traced(options.method, bounds.host, callback));
   try {
     dispatcher.dispatch(options, handler);
   } catch (error) {
     handler.fail(toOutboundError(error, bounds.host));
   }
+}
+
+/** Records the request as a span. Without path and query: they may have secrets. */
+function traced(method: string, host: string, callback: AnswerCallback): AnswerCallback {
+  const span = beginSpan(method, SpanKind.CLIENT, { 'http.request.method': method, 'server.address': host });
+  if (!span) return callback;
+  return (error, answer) => {
+    if (answer) span.setAttribute('http.response.status_code', answer.status);
+    endSpan(span, error);
+    callback(error, answer);
+  };
 }
 
 /** Why an exchange is given up on our side; the callback has been called by then. */

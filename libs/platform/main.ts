@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { SettingsError } from '#config';
+import { stopTracing } from '#telemetry';
 import type { RunningService } from './service.js';
 
 /**
@@ -58,6 +59,7 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
       beginToEnd(config.SHUTDOWN_GRACE_MS);
     }
     await running?.stop();
+    await stopTracing();
     process.exit(failure ? 1 : 0);
   } catch (error) {
     fail(error);

@@ -5,7 +5,7 @@ import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyServerOptions } from 'fastify';
 import { readSettings, requireSettings, SettingsError, type SettingName, type Settings } from '#config';
-import { createLogger, type Logger } from '#telemetry';
+import { createLogger, startTracing, type Logger } from '#telemetry';
 import { CommandClient, NatsStrategy } from '#transport';
 import { closePlatform, connectPlatform } from './connect.js';
 import { HealthController } from './health.controller.js';
@@ -35,6 +35,9 @@ export const PLATFORM_SETTINGS = [
   'LOG_LEVEL',
   'SHUTDOWN_GRACE_MS',
   'STREAM_REPLICAS',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG',
 ] as const;
 export type PlatformSettings = Settings<(typeof PLATFORM_SETTINGS)[number]>;
 
@@ -130,6 +133,7 @@ export async function startService(
   listen = true,
 ): Promise<RunningService> {
   const log = createLogger(definition.name, settings.LOG_LEVEL);
+  startTracing(definition.name, settings, log);
   const platform = await connectPlatform(definition.name, settings, log);
   try {
     await checkStreams(platform.database, platform.bus);

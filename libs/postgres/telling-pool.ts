@@ -1,10 +1,27 @@
 import pg from 'pg';
 import { Outage } from '#kernel';
+import { inSpan, SpanKind } from '#telemetry';
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, release: () => void) => void;
 
+/** A connection whose statements are spans: their text, without the values of parameters. */
+class TracedClient extends pg.Client {
+  override query = ((...args: Parameters<pg.Client['query']>) => {
+    const [statement] = args as unknown[];
+    const ask = () => super.query(...args) as unknown as Promise<unknown>;
+    // With a callback, or for a cursor, there is nothing to wait for.
+    if (typeof statement !== 'string' || typeof args.at(-1) === 'function') return ask();
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.text': statement.slice(0, 500) };
+    return inSpan(/\w+/.exec(statement)?.[0] ?? 'query', SpanKind.CLIENT, attributes, ask);
+  }) as unknown as pg.Client['query'];
+}
+
 /** A pool whose refused and timed-out connections are outages: pg has no type of its own for them. */
 class TellingPool extends pg.Pool {
+  constructor(options?: pg.PoolConfig) {
+    super({ ...options, Client: TracedClient });
+  }
+
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | void {

@@ -4,7 +4,7 @@ import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microser
 import { firstValueFrom } from 'rxjs';
 import { Refusal, refuseOversize } from '#kernel';
 import type { Bus, CommandType } from '#messaging';
-import { currentTrace, traceparentOf } from '#telemetry';
+import { currentTrace, inSpan, SpanKind, traceparentOf } from '#telemetry';
 import { decodeReply } from './reply.js';
 
 const PATIENCE_MS = 10_000;
@@ -47,7 +47,8 @@ export class CommandClient extends ClientProxy {
   protected publish({ pattern, data }: ReadPacket<Command>, callback: (packet: WritePacket) => void) {
     // Nest's types know patterns of JSON only.
     const type = pattern as unknown as CommandType;
-    this.exchange(type, data).then(
+    const attributes = { 'rpc.system.name': 'nats', 'rpc.method': type.subject };
+    inSpan(type.subject, SpanKind.CLIENT, attributes, () => this.exchange(type, data)).then(
       (response) => callback({ response, isDisposed: true }),
       (err: unknown) => callback({ err }),
     );

@@ -2,7 +2,7 @@ import { fromBinary, type DescMessage, type MessageShape } from '@bufbuild/proto
 import type { Msg, Subscription } from '@nats-io/nats-core';
 import { Refusal } from '#kernel';
 import type { Bus, CommandType } from '#messaging';
-import { traceFrom, withTrace, type Logger } from '#telemetry';
+import { arriveWith, SpanKind, type Logger } from '#telemetry';
 import { encodeError, encodeOutput } from './reply.js';
 
 /** Carries out one command. */
@@ -38,12 +38,14 @@ export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
   }
 
   private async answer(message: Msg): Promise<void> {
-    const trace = traceFrom(
-      message.headers?.get('traceparent') || undefined,
-      message.headers?.get('x-request-id'),
-    );
+    const arrival = {
+      traceparent: message.headers?.get('traceparent') || undefined,
+      requestId: message.headers?.get('x-request-id') || undefined,
+      attributes: { 'rpc.system.name': 'nats', 'rpc.method': this.type.subject },
+    };
     try {
-      message.respond(await withTrace(trace, () => this.replyTo(message.data)));
+      const reply = () => this.replyTo(message.data);
+      message.respond(await arriveWith(this.type.subject, SpanKind.SERVER, arrival, reply));
     } catch (error) {
       // The caller gets no answer, and asks again.
       this.log.error({ err: error, command: this.type.subject }, 'a command could not be answered');

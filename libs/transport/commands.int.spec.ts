@@ -263,7 +263,7 @@ describe('on the wire', () => {
     expect(sent).toEqual([
       {
         data: toBinary(RetireKeywordSchema, command),
-        traceparent: `00-${trace.traceId}-${trace.spanId}-01`,
+        traceparent: `00-${trace.traceId}-${trace.spanId}-00`,
         requestId: 'request 8',
       },
     ]);

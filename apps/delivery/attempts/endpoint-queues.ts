@@ -1,3 +1,4 @@
+import { keepTrace } from '#telemetry';
 import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 
 /** A request that takes longer than this makes its endpoint a slow one: others do not wait behind it. */
@@ -11,7 +12,7 @@ const FIRST_ALLOWED = 4;
 interface EndpointQueue {
   /** Start times of the requests under way, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
-  waiting: { delivery: Delivery; callback: AttemptCallback }[];
+  waiting: { delivery: Delivery; callback: AttemptCallback; inItsTrace: ReturnType<typeof keepTrace> }[];
   /** Requests that it may have under way. One where the last of them timed out: a probe. */
   allowed: number;
 }
@@ -59,7 +60,7 @@ export class EndpointQueues {
     else if (hasPlace(queue) && queue.waiting.length === 0 && this.quick < this.total)
       this.begin(delivery, queue, callback);
     else {
-      queue.waiting.push({ delivery, callback });
+      queue.waiting.push({ delivery, callback, inItsTrace: keepTrace() });
       if (hasPlace(queue)) this.ready.add(queue);
     }
   }
@@ -131,7 +132,7 @@ export class EndpointQueues {
         if (!hasPlace(queue)) continue;
         const next = queue.waiting.shift();
         if (!next) continue;
-        this.begin(next.delivery, queue, next.callback);
+        next.inItsTrace(() => this.begin(next.delivery, queue, next.callback));
         // Added again behind the others: the loop comes back to it when they have had their turn.
         if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
       }

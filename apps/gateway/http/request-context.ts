@@ -1,20 +1,27 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { newId } from '#kernel';
-import { metrics, traceFrom, withTrace, type Logger } from '#telemetry';
+import { arrive, endSpan, metrics, SpanKind, type Logger, type Span } from '#telemetry';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
 
 /** Gives each request its id and trace, writes them into the answer, and measures it. */
 export function trackRequests(fastify: FastifyInstance, log: Logger): void {
+  const spans = new WeakMap<FastifyRequest, Span>();
   fastify.addHook('onRequest', (request, reply, done) => {
     const requestId = requestIdOf(request.headers);
     void reply.header('x-request-id', requestId);
-    withTrace(traceFrom(request.headers.traceparent as string | undefined, requestId), done);
+    const traceparent = request.headers.traceparent as string | undefined;
+    const attributes = { 'http.request.method': request.method };
+    arrive(request.method, SpanKind.SERVER, { traceparent, requestId, attributes }, (span) => {
+      if (span.isRecording()) spans.set(request, span);
+      done();
+    });
   });
   fastify.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const status = String(reply.statusCode);
+    endRequestSpan(spans.get(request), request.method, route, reply.statusCode);
     metrics.httpRequests.record(reply.elapsedTime / 1000, { method: request.method, route, status });
     log.debug(
       { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
@@ -22,6 +29,13 @@ export function trackRequests(fastify: FastifyInstance, log: Logger): void {
     );
     done();
   });
+}
+
+function endRequestSpan(span: Span | undefined, method: string, route: string, status: number): void {
+  if (!span) return;
+  span.updateName(`${method} ${route}`);
+  span.setAttributes({ 'http.route': route, 'http.response.status_code': status });
+  endSpan(span, status >= 500 ? new Error() : undefined);
 }
 
 /** The id that the sender gave the request, or a new one. */

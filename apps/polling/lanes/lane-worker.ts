@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { failpoint, type Clock } from '#kernel';
 import type { Database } from '#postgres';
-import type { Logger } from '#telemetry';
+import { arriveWith, SpanKind, type Logger } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
 import { Claims } from '../due/claims.js';
 import { postpone, releaseLane, settleIdle, stillRunning, type DueSearch } from '../due/due-work.js';
@@ -236,7 +236,14 @@ export class LaneWorker {
     }
   }
 
-  private async carryOut(reserved: ReservedRead): Promise<void> {
+  /** A trace begins with each read. */
+  private carryOut(reserved: ReservedRead): Promise<void> {
+    const { source } = this.lane;
+    const arrival = { attributes: { 'earshot.source': source } };
+    return arriveWith(`check ${source}`, SpanKind.INTERNAL, arrival, () => this.readAndRecord(reserved));
+  }
+
+  private async readAndRecord(reserved: ReservedRead): Promise<void> {
     const { lane, clock, database, log } = this;
     const { read, searches, unpaid } = reserved;
     this.underWay.add(reserved);
