@@ -67,7 +67,11 @@ describe('one trace', () => {
     });
     stage.simulator.world.publish('hackernews', { title: 'A kettle', text: 'My kettle sings' });
     await until('it is delivered', () => stage.simulator.receiver.deliveries('traces').length > 0, 30_000);
-    await traceWith('POST /v1/keywords', 'commands.keywords.create-keyword', 'process projection-schedule-v1');
+    await traceWith(
+      'POST /v1/keywords',
+      'commands.keywords.create-keyword',
+      'process projection-schedule-v1',
+    );
     await traceWith('check hackernews', 'GET', 'process delivery', 'POST', 'insert', 'SELECT');
   }, 120_000);
 });
