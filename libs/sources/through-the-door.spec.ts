@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createOutboundHttp } from '#http-out';
-import { SPEC_NOW, criteriaOf, fakeContext } from './fake-upstream.js';
+import { SPEC_NOW, criteriaOf, fakeContext } from './testing/fake-upstream.js';
 import { createRssConnector } from './rss/index.js';
-import { FEED_URL, rss, rssItems } from './rss/invented.js';
+import { FEED_URL, rss, rssItems } from './rss/testing/fixtures.js';
 import { createUpstreamHttp } from './index.js';
 
 describe('a source through the real outbound door', () => {

@@ -1,5 +1,5 @@
-import { describeConnector } from '../connector-contract.js';
-import { criteriaOf } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import { criteriaOf } from '../testing/fake-upstream.js';
 import { ENGINES } from './answer.js';
 import { aiAnswersSettings, createAiAnswersConnector } from './index.js';
 import {
@@ -11,7 +11,7 @@ import {
   openaiAnswer,
   reading,
   settings,
-} from './invented.js';
+} from './testing/fixtures.js';
 
 describeConnector('ai_answers', {
   create: () => createAiAnswersConnector(settings),

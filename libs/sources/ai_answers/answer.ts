@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../shape.js';
+import type { JsonRecord } from '../shared/shape.js';
 
 /** The engines that can be asked, in the order in which their answers are told. */
 export const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'] as const;

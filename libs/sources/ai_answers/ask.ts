@@ -1,4 +1,4 @@
-import { parseJson } from '../json-answer.js';
+import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 import type { Answer, Engine, Question } from './answer.js';
 import { ENGINE_APIS } from './engines.js';

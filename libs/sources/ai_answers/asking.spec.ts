@@ -1,5 +1,5 @@
 import { OutboundError } from '#http-out';
-import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import {
   anthropicAnswer,
@@ -9,7 +9,7 @@ import {
   engines,
   patientUpstream,
   reading,
-} from './invented.js';
+} from './testing/fixtures.js';
 
 describe('asking the engines', () => {
   it('asks each one once, with its key and model, at once', async () => {

@@ -2,8 +2,8 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 import { foldTerm } from '#matching';
-import { countryOf, filterOf, filterTexts } from '../filters.js';
-import { alternativesOf } from '../terms.js';
+import { countryOf, filterOf, filterTexts } from '../shared/filters.js';
+import { alternativesOf } from '../shared/terms.js';
 import { ENGINES, tokenSetting, type Engine } from './answer.js';
 import { domainOf, type BrandDomains } from './brands.js';
 

@@ -7,7 +7,7 @@ import {
   openaiAnswer,
   perplexityAnswer,
   type Said,
-} from './invented.js';
+} from './testing/fixtures.js';
 
 const read = (engine: Engine, body: unknown): Answer => {
   const turn = ENGINE_APIS[engine].read(body, []);

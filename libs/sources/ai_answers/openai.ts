@@ -1,4 +1,4 @@
-import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
 import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
 

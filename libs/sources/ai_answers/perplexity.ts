@@ -1,4 +1,4 @@
-import { listOf, recordOf, textOf } from '../shape.js';
+import { listOf, recordOf, textOf } from '../shared/shape.js';
 import type { Citation, EngineApi, Turn } from './answer.js';
 import { brokenOff, citationsOf, unknownAnswer } from './reading.js';
 

@@ -1,4 +1,4 @@
-import { recordOf, textOf, unknownShape } from '../shape.js';
+import { recordOf, textOf, unknownShape } from '../shared/shape.js';
 import { UpstreamError } from '../source.js';
 import type { Citation, Engine } from './answer.js';
 

@@ -1,5 +1,5 @@
-import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
-import { describeRecorded, type Outcome } from '../recorded-answers.js';
+import { criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import { describeRecorded, type Outcome } from '../testing/recorded-answers.js';
 import { ENGINES } from './answer.js';
 import { aiAnswersSettings, createAiAnswersConnector } from './index.js';
 

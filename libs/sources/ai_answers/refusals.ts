@@ -1,7 +1,7 @@
-import { nextMidnightIn } from '../daily-reset.js';
-import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { nextMidnightIn } from '../shared/daily-reset.js';
+import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type UpstreamResponse } from '../source.js';
-import { statusError } from '../status-error.js';
+import { statusError } from '../shared/status-error.js';
 import { modelSetting, tokenSetting, type Engine } from './answer.js';
 
 /** What engines answer besides 2xx; all of it tells more than its status. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ObservationSchema } from '#contracts';
-import { buildItem } from '../item.js';
+import { buildItem } from '../shared/item.js';
 import type { SourceItem } from '../source.js';
 import { ENGINES } from './answer.js';
 import type { BrandReading } from './brands.js';

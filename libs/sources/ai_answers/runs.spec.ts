@@ -1,8 +1,8 @@
-import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import type { Fetched } from '../source.js';
 import type { Engine } from './answer.js';
 import { aiAnswersSettings, createAiAnswersConnector } from './index.js';
-import { engines, type Said } from './invented.js';
+import { engines, type Said } from './testing/fixtures.js';
 
 const START = Date.parse('2026-03-04T12:00:00.000Z');
 const HOUR_MS = 3_600_000;

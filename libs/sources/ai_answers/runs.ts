@@ -1,4 +1,4 @@
-import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { ENGINES, type Answer, type Engine } from './answer.js';
 import type { BrandReading } from './brands.js';
 

@@ -1,4 +1,4 @@
-import { describeConnector } from '../connector-contract.js';
+import { describeConnector } from '../testing/connector-contract.js';
 import {
   SPEC_NOW,
   criteriaOf,
@@ -6,10 +6,10 @@ import {
   fakeUpstream,
   type FakeAnswer,
   type FakeRequest,
-} from '../fake-upstream.js';
+} from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createBlueskyConnector, parseSearchAnswer } from './index.js';
-import { postUri, postView, servePosts, serveSignIn } from './invented.js';
+import { postUri, postView, servePosts, serveSignIn } from './testing/fixtures.js';
 
 const settings = { clientId: 'us.lamps.example', clientSecret: 'app-pass' };
 const connector = createBlueskyConnector(settings);

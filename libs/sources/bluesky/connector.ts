@@ -1,7 +1,7 @@
 import type { Criteria, MatchMode } from '#contracts';
-import { merged, readPages, type Page } from '../paging.js';
+import { merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
-import { alternativesOf, faultsWithoutTerms, quotedIfNeeded } from '../terms.js';
+import { alternativesOf, faultsWithoutTerms, quotedIfNeeded } from '../shared/terms.js';
 import { parseSearchAnswer } from './parse.js';
 import { askSignedIn, type BlueskySettings } from './sign-in.js';
 

@@ -1,5 +1,5 @@
-import type { ItemParts } from '../item.js';
-import { listOf, recordOf, textOf } from '../shape.js';
+import type { ItemParts } from '../shared/item.js';
+import { listOf, recordOf, textOf } from '../shared/shape.js';
 
 /** What a post carries beside its text. */
 export interface Embedded {

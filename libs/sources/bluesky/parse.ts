@@ -1,4 +1,4 @@
-import { buildItem } from '../item.js';
+import { buildItem } from '../shared/item.js';
 import {
   countOf,
   isoOfText,
@@ -9,7 +9,7 @@ import {
   unknownShape,
   type JsonRecord,
   type Reading,
-} from '../shape.js';
+} from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 import { embeddedOf } from './embed.js';
 import { linkAddresses, textWithLinks } from './rich-text.js';

@@ -1,7 +1,7 @@
-import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
-import { describeRecorded, type Outcome } from '../recorded-answers.js';
+import { criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import { describeRecorded, type Outcome } from '../testing/recorded-answers.js';
 import { createBlueskyConnector } from './index.js';
-import { serveSignIn } from './invented.js';
+import { serveSignIn } from './testing/fixtures.js';
 
 const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });
 

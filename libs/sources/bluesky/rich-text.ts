@@ -1,5 +1,5 @@
-import { standsFor } from '../html-text.js';
-import { listOf, numberOf, recordOf, textOf } from '../shape.js';
+import { standsFor } from '../shared/html-text.js';
+import { listOf, numberOf, recordOf, textOf } from '../shared/shape.js';
 
 interface Link {
   start: number;

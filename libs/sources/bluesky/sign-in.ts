@@ -1,5 +1,5 @@
-import { keepInSession, sessionToken } from '../session-token.js';
-import { recordOf, textOf, unknownShape } from '../shape.js';
+import { keepInSession, sessionToken } from '../shared/session-token.js';
+import { recordOf, textOf, unknownShape } from '../shared/shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 
 /** An account with an app password (Settings, Privacy and security, App passwords). */

@@ -1,9 +1,9 @@
-import { parseJson } from '../json-answer.js';
-import { readRateHeaders } from '../rate-headers.js';
-import { recordOf, textOf } from '../shape.js';
+import { parseJson } from '../shared/json-answer.js';
+import { readRateHeaders } from '../shared/rate-headers.js';
+import { recordOf, textOf } from '../shared/shape.js';
 import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamResponse } from '../source.js';
-import { statusError } from '../status-error.js';
-import { askAdvised } from '../token-advice.js';
+import { statusError } from '../shared/status-error.js';
+import { askAdvised } from '../shared/token-advice.js';
 
 /** The setting that holds the token. */
 export const TOKEN_SETTING = 'SOURCE_GITHUB_TOKEN';

@@ -7,8 +7,8 @@ import {
   recordOf,
   textOf,
   unknownShape,
-} from '../shape.js';
-import type { Reading } from '../shape.js';
+} from '../shared/shape.js';
+import type { Reading } from '../shared/shape.js';
 import { UpstreamError } from '../source.js';
 import { githubItem, namesOf, plainText, type SearchPage } from './parse.js';
 

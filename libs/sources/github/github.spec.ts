@@ -1,8 +1,14 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createGithubConnector } from './index.js';
-import { discussion, discussions, issue, nodeId, repository, serveIssues } from './invented.js';
+import { discussion, discussions, issue, nodeId, repository, serveIssues } from './testing/fixtures.js';
 
 const withToken = createGithubConnector({ token: 'token-1' });
 const withoutToken = createGithubConnector({ token: '' });

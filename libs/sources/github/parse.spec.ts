@@ -1,6 +1,6 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseDiscussions, parseIssues, parseRepositories } from './index.js';
-import { discussion, discussions, issue, pullRequest, repository } from './invented.js';
+import { discussion, discussions, issue, pullRequest, repository } from './testing/fixtures.js';
 
 const issueItem = (more: Record<string, unknown> = {}) =>
   parseIssues({ items: [issue(1, SPEC_NOW, more)] }).items[0];

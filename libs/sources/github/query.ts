@@ -1,7 +1,7 @@
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
-import { faultsOfSort, faultsOfTexts, filterTexts } from '../filters.js';
-import { alternativesOf, quotedIfNeeded } from '../terms.js';
+import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
+import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
 /** What can be found on GitHub; discussions with a token only. */
 export const KINDS = ['issue', 'pull_request', 'discussion', 'repository'] as const;

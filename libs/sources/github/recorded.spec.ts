@@ -1,5 +1,10 @@
-import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
-import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
+import { criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import {
+  describeRecorded,
+  recordedAnswer,
+  type Outcome,
+  type Recorded,
+} from '../testing/recorded-answers.js';
 import type { Fetched } from '../source.js';
 import { createGithubConnector, parseDiscussions } from './index.js';
 

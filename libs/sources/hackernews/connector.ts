@@ -1,8 +1,8 @@
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
-import { merged, readPages, type Page } from '../paging.js';
+import { merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
-import { alternativesOf, faultsWithoutTerms } from '../terms.js';
+import { alternativesOf, faultsWithoutTerms } from '../shared/terms.js';
 import { parseSearchAnswer } from './parse.js';
 import { PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
 

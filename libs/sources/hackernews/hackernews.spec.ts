@@ -1,8 +1,8 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createHackernewsConnector, parseSearchAnswer } from './index.js';
-import { commentHit, serveStories, storyHit } from './invented.js';
+import { commentHit, serveStories, storyHit } from './testing/fixtures.js';
 
 const connector = createHackernewsConnector();
 

@@ -1,5 +1,5 @@
 import type { MatchMode } from '#contracts';
-import { quoted } from '../terms.js';
+import { quoted } from '../shared/terms.js';
 
 const SEARCH_URL = 'https://hn.algolia.com/api/v1/search_by_date';
 // Poll options are indexed as items too; they are no publication of their own.

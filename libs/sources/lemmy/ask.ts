@@ -1,8 +1,8 @@
-import { parseJson } from '../json-answer.js';
-import { recordOf, textOf } from '../shape.js';
+import { parseJson } from '../shared/json-answer.js';
+import { recordOf, textOf } from '../shared/shape.js';
 import { UpstreamError, type FetchContext, type UpstreamResponse } from '../source.js';
-import { statusError } from '../status-error.js';
-import { askAdvised } from '../token-advice.js';
+import { statusError } from '../shared/status-error.js';
+import { askAdvised } from '../shared/token-advice.js';
 
 /** One instance, and our account's token there. Only the instance of the settings is ever told a token. */
 export interface Instance {

@@ -1,6 +1,6 @@
 import type { Criteria } from '#contracts';
-import { hostOfSetting, instancesOf, namedInstances, readInstances } from '../instances.js';
-import { merged, readPages, type Page } from '../paging.js';
+import { hostOfSetting, instancesOf, namedInstances, readInstances } from '../shared/instances.js';
+import { merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { ask, type Instance } from './ask.js';
 import { parseList, parseSearch, type Asked, type LemmyPage, type Part } from './parse.js';

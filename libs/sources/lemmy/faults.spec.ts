@@ -1,7 +1,7 @@
-import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
 import { createLemmyConnector } from './index.js';
-import { serveSite } from './invented.js';
-import { NOTHING, connector, read } from './lemmy-under-test.js';
+import { serveSite } from './testing/fixtures.js';
+import { NOTHING, connector, read } from './testing/search.js';
 
 describe('faults of Lemmy', () => {
   it.each([

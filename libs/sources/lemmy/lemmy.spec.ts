@@ -1,8 +1,16 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import { createLemmyConnector } from './index.js';
-import { commentUrl, commentView, inV4, postUrl, postView, servePosts, serveSite } from './invented.js';
-import { NOTHING, connector, create, read } from './lemmy-under-test.js';
+import {
+  commentUrl,
+  commentView,
+  inV4,
+  postUrl,
+  postView,
+  servePosts,
+  serveSite,
+} from './testing/fixtures.js';
+import { NOTHING, connector, create, read } from './testing/search.js';
 import { siteOf } from './site.js';
 
 describe.each([

@@ -1,6 +1,6 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseList, parseSearch, type Asked } from './index.js';
-import { commentUrl, commentView, inV4, postUrl, postView, type More } from './invented.js';
+import { commentUrl, commentView, inV4, postUrl, postView, type More } from './testing/fixtures.js';
 
 const ASKED: Asked = { host: 'light.example', site: { languages: new Map([[37, 'en']]) }, now: SPEC_NOW };
 

@@ -1,4 +1,4 @@
-import { buildItem } from '../item.js';
+import { buildItem } from '../shared/item.js';
 import {
   countOf,
   isoOfText,
@@ -10,7 +10,7 @@ import {
   unknownShape,
   type JsonRecord,
   type Reading,
-} from '../shape.js';
+} from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 import type { Site } from './site.js';
 

@@ -1,8 +1,13 @@
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
-import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import {
+  describeRecorded,
+  recordedAnswer,
+  type Outcome,
+  type Recorded,
+} from '../testing/recorded-answers.js';
 import type { Fetched } from '../source.js';
 import { createLemmyConnector, parseList } from './index.js';
-import { serveSite } from './invented.js';
+import { serveSite } from './testing/fixtures.js';
 
 const LATER = new Date('2026-09-01T00:00:00Z');
 const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });

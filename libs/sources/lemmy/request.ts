@@ -1,8 +1,8 @@
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
-import { faultsOfSort, faultsOfTexts, filterTexts } from '../filters.js';
-import { instanceFaults } from '../instances.js';
-import { alternativesOf } from '../terms.js';
+import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
+import { instanceFaults } from '../shared/instances.js';
+import { alternativesOf } from '../shared/terms.js';
 import type { Site } from './site.js';
 
 /** Things of one kind on one page: Lemmy's own limit, above it is an error. */

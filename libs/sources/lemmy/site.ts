@@ -1,5 +1,5 @@
-import { sessionCache } from '../session-cache.js';
-import { listOf, numberOf, recordOf, textOf, unknownShape } from '../shape.js';
+import { sessionCache } from '../shared/session-cache.js';
+import { listOf, numberOf, recordOf, textOf, unknownShape } from '../shared/shape.js';
 import type { FetchContext } from '../source.js';
 import { askAccepting, type Instance } from './ask.js';
 

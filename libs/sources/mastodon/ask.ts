@@ -1,6 +1,6 @@
-import { parseJson } from '../json-answer.js';
+import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamResponse } from '../source.js';
-import { askAdvised } from '../token-advice.js';
+import { askAdvised } from '../shared/token-advice.js';
 
 /** One instance, and our account's token there. Only the instance of the settings is ever told a token. */
 export interface Instance {

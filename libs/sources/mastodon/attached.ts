@@ -1,5 +1,5 @@
-import type { ItemParts } from '../item.js';
-import { countOf, isoOfText, listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import type { ItemParts } from '../shared/item.js';
+import { countOf, isoOfText, listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
 /** What a status carries beside its text. */
 export interface Attached {

@@ -1,10 +1,16 @@
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
-import { faultsOfSort } from '../filters.js';
-import { hostOfSetting, instanceFaults, instancesOf, namedInstances, readInstances } from '../instances.js';
-import { merged, readPages, type Page } from '../paging.js';
+import { faultsOfSort } from '../shared/filters.js';
+import {
+  hostOfSetting,
+  instanceFaults,
+  instancesOf,
+  namedInstances,
+  readInstances,
+} from '../shared/instances.js';
+import { merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
-import { alternativesOf, faultsWithoutTerms, quoted, quotedIfNeeded } from '../terms.js';
+import { alternativesOf, faultsWithoutTerms, quoted, quotedIfNeeded } from '../shared/terms.js';
 import { PAGE_SIZE, TOKEN_SETTING, ask, type Instance } from './ask.js';
 import { parseSearch } from './parse.js';
 import { isLastPage, readTags, tagQueriesOf } from './tags.js';

@@ -1,6 +1,12 @@
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
-import { status, statusUri } from './invented.js';
-import { quiet, read, withToken, withoutToken } from './mastodon-under-test.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
+import { status, statusUri } from './testing/fixtures.js';
+import { quiet, read, withToken, withoutToken } from './testing/search.js';
 
 describe('the instances of a search on Mastodon', () => {
   const filters = { instances: ['light.example', 'mastodon.social'] };

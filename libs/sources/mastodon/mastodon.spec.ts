@@ -1,8 +1,14 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
 import { createMastodonConnector } from './index.js';
-import { servePosts, status, statusUri } from './invented.js';
-import { NOTHING, quiet, read, withToken, withoutToken } from './mastodon-under-test.js';
+import { servePosts, status, statusUri } from './testing/fixtures.js';
+import { NOTHING, quiet, read, withToken, withoutToken } from './testing/search.js';
 
 const TAGS_ONLY = 'mastodon: without SOURCE_MASTODON_TOKEN only hashtags are searched';
 

@@ -1,6 +1,6 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseTimeline } from './index.js';
-import { status, statusId, statusUri } from './invented.js';
+import { status, statusId, statusUri } from './testing/fixtures.js';
 
 describe('posts of Mastodon', () => {
   const asked = { host: 'light.example', now: SPEC_NOW };

@@ -1,5 +1,5 @@
-import { htmlToText } from '../html-text.js';
-import { buildItem } from '../item.js';
+import { htmlToText } from '../shared/html-text.js';
+import { buildItem } from '../shared/item.js';
 import {
   countOf,
   isoOfText,
@@ -10,7 +10,7 @@ import {
   unknownShape,
   type JsonRecord,
   type Reading,
-} from '../shape.js';
+} from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 import { attachedOf, type Attached } from './attached.js';
 

@@ -1,8 +1,8 @@
 import type { Criteria, MatchMode } from '#contracts';
-import { merged, readPages, type Page } from '../paging.js';
-import { sessionCache } from '../session-cache.js';
+import { merged, readPages, type Page } from '../shared/paging.js';
+import { sessionCache } from '../shared/session-cache.js';
 import type { FetchContext, Fetched } from '../source.js';
-import { alternativesOf } from '../terms.js';
+import { alternativesOf } from '../shared/terms.js';
 import { PAGE_SIZE, ask, nextMaxId, type Instance } from './ask.js';
 import { parseTimeline, type StatusPage } from './parse.js';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { readPages, type Page } from '../paging.js';
+import { readPages, type Page } from '../shared/paging.js';
 import { UpstreamError, type FetchContext, type Fetched } from '../source.js';
 import { PAGE_SIZE, askIfOpen, nextMaxId, type Instance } from './ask.js';
 import { parseTimeline, type StatusPage } from './parse.js';

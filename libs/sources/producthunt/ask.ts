@@ -1,9 +1,9 @@
-import { parseJson } from '../json-answer.js';
-import { readRateHeaders } from '../rate-headers.js';
-import { listOf, numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import { parseJson } from '../shared/json-answer.js';
+import { readRateHeaders } from '../shared/rate-headers.js';
+import { listOf, numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type FetchContext, type UpstreamResponse } from '../source.js';
-import { statusError } from '../status-error.js';
-import { askAdvised } from '../token-advice.js';
+import { statusError } from '../shared/status-error.js';
+import { askAdvised } from '../shared/token-advice.js';
 import { settingsInUse, withToken, type ProducthuntSettings } from './sign-in.js';
 
 const ENDPOINT = 'https://api.producthunt.com/v2/api/graphql';

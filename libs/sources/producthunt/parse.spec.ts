@@ -1,6 +1,6 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parsePosts } from './index.js';
-import { post, posts } from './invented.js';
+import { post, posts } from './testing/fixtures.js';
 
 const page = (...nodes: unknown[]) => parsePosts((posts(nodes) as { data: object }).data);
 

@@ -1,4 +1,4 @@
-import { buildItem, type ItemParts } from '../item.js';
+import { buildItem, type ItemParts } from '../shared/item.js';
 import {
   countOf,
   isoOfText,
@@ -10,7 +10,7 @@ import {
   unknownShape,
   type JsonRecord,
   type Reading,
-} from '../shape.js';
+} from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 
 /** One page of posts. */

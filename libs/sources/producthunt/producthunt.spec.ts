@@ -1,10 +1,16 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
-import type { FakeRequest } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
+import type { FakeRequest } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createSources } from '../registry.js';
 import { createProducthuntConnector } from './index.js';
-import { post, postId, posts, servePosts, variablesIn } from './invented.js';
+import { post, postId, posts, servePosts, variablesIn } from './testing/fixtures.js';
 
 const withToken = () => createProducthuntConnector({ token: 'token-1', clientId: '', clientSecret: '' });
 const asApplication = () => createProducthuntConnector({ token: '', clientId: 'id', clientSecret: 's3cret' });

@@ -1,8 +1,13 @@
-import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
-import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
+import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
+import {
+  describeRecorded,
+  recordedAnswer,
+  type Outcome,
+  type Recorded,
+} from '../testing/recorded-answers.js';
 import type { Fetched } from '../source.js';
 import { POSTS_QUERY, createProducthuntConnector } from './index.js';
-import { posts } from './invented.js';
+import { posts } from './testing/fixtures.js';
 
 const atom: Outcome = {
   error: 'not_parsable',

@@ -1,7 +1,7 @@
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
-import { faultsOfSort, faultsOfTexts, filterTexts } from '../filters.js';
-import { alternativesOf } from '../terms.js';
+import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
+import { alternativesOf } from '../shared/terms.js';
 
 /** Posts of one page: more are asked for in vain. */
 export const PAGE_SIZE = 20;

@@ -1,6 +1,6 @@
-import { parseJson } from '../json-answer.js';
-import { askWithToken } from '../session-token.js';
-import { recordOf, textOf, unknownShape } from '../shape.js';
+import { parseJson } from '../shared/json-answer.js';
+import { askWithToken } from '../shared/session-token.js';
+import { recordOf, textOf, unknownShape } from '../shared/shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 
 /** A developer token, or the id and the secret of an application. */

@@ -1,7 +1,7 @@
 import type { Criteria } from '#contracts';
-import { merged, readPages, type Page } from '../paging.js';
+import { merged, readPages, type Page } from '../shared/paging.js';
 import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from '../source.js';
-import { alternativesOf } from '../terms.js';
+import { alternativesOf } from '../shared/terms.js';
 import { lookUpModerated } from './moderated.js';
 import { parseListing } from './parse.js';
 import { faultsOf, newestUrl, queriesOf, searchUrl, subredditsOf } from './request.js';

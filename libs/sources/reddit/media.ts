@@ -1,5 +1,5 @@
-import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
-import type { ItemParts } from '../item.js';
+import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
+import type { ItemParts } from '../shared/item.js';
 
 type MediaParts = NonNullable<ItemParts['media']>;
 

@@ -1,6 +1,6 @@
-import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
 import { createRedditConnector, moderatedSubreddits } from './index.js';
-import { serveSignIn } from './invented.js';
+import { serveSignIn } from './testing/fixtures.js';
 
 const settings = { clientId: 'app', clientSecret: 's3cret' };
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { listOf, numberOf, recordOf, textOf, unknownShape } from '../shape.js';
+import { listOf, numberOf, recordOf, textOf, unknownShape } from '../shared/shape.js';
 import { UpstreamError, type LookupAnswer } from '../source.js';
 import { aboutUrl, moderatedUrl } from './request.js';
 import { askSignedIn, type RedditSettings, type SignedInContext } from './sign-in.js';

@@ -1,6 +1,6 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseListing } from './index.js';
-import { commentThing, listing, postThing } from './invented.js';
+import { commentThing, listing, postThing } from './testing/fixtures.js';
 
 describe('things of reddit', () => {
   const one = (thing: object) => parseListing(listing([thing])).items[0];

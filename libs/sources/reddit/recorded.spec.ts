@@ -1,8 +1,13 @@
-import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
-import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
+import { criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import {
+  describeRecorded,
+  recordedAnswer,
+  type Outcome,
+  type Recorded,
+} from '../testing/recorded-answers.js';
 import type { Fetched } from '../source.js';
 import { createRedditConnector, parseListing, parseModerated } from './index.js';
-import { serveSignIn } from './invented.js';
+import { serveSignIn } from './testing/fixtures.js';
 
 const thread = 'a thread; its posts and top comments are read as listings';
 const lookup = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });

@@ -1,8 +1,8 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createRedditConnector } from './index.js';
-import { commentThing, listing, postName, servePosts, serveSignIn } from './invented.js';
+import { commentThing, listing, postName, servePosts, serveSignIn } from './testing/fixtures.js';
 
 const settings = { clientId: 'app', clientSecret: 's3cret' };
 const connector = createRedditConnector(settings);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
-import { quotedIfNeeded } from '../terms.js';
+import { quotedIfNeeded } from '../shared/terms.js';
 
 const API = 'https://oauth.reddit.com';
 const MAX_QUERY_LENGTH = 512;

@@ -1,7 +1,13 @@
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createRedditConnector } from './index.js';
-import { listing } from './invented.js';
+import { listing } from './testing/fixtures.js';
 
 const connector = createRedditConnector({ clientId: 'app', clientSecret: 's3cret' });
 

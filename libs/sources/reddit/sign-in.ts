@@ -1,5 +1,5 @@
-import { recordOf, numberOf, textOf, unknownShape } from '../shape.js';
-import { askWithToken } from '../session-token.js';
+import { recordOf, numberOf, textOf, unknownShape } from '../shared/shape.js';
+import { askWithToken } from '../shared/session-token.js';
 import { UpstreamError, type UpstreamHttp, type UpstreamResponse } from '../source.js';
 
 /** The credentials of a reddit application. */

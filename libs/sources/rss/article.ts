@@ -1,8 +1,8 @@
 import { derivedId } from '#kernel';
-import { htmlToLine, htmlToText } from '../html-text.js';
-import { buildItem, type ItemParts } from '../item.js';
-import { cleanText } from '../shape.js';
-import { cutText } from '../size-limits.js';
+import { htmlToLine, htmlToText } from '../shared/html-text.js';
+import { buildItem, type ItemParts } from '../shared/item.js';
+import { cleanText } from '../shared/shape.js';
+import { cutText } from '../shared/size-limits.js';
 import type { SourceItem } from '../source.js';
 import { parseFeedDate } from './dates.js';
 import { present, type FeedContent, type FeedEntry, type FeedText } from './entry.js';

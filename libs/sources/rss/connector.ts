@@ -1,5 +1,5 @@
 import type { Criteria } from '#contracts';
-import { merged } from '../paging.js';
+import { merged } from '../shared/paging.js';
 import {
   UpstreamError,
   type FetchContext,

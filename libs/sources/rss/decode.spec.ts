@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite';
 import { parseFeedAnswer } from './index.js';
-import { FEED_URL, rss } from './invented.js';
+import { FEED_URL, rss } from './testing/fixtures.js';
 
 describe('encodings of feeds', () => {
   const words = 'Große Lampe für Łódź';

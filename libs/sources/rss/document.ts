@@ -1,6 +1,6 @@
 import { parseFeed } from 'feedsmith';
-import { parseJson } from '../json-answer.js';
-import { listOf, recordOf, unknownShape } from '../shape.js';
+import { parseJson } from '../shared/json-answer.js';
+import { listOf, recordOf, unknownShape } from '../shared/shape.js';
 import { UpstreamError } from '../source.js';
 import type { FeedContent } from './entry.js';
 import { contentOf } from './formats.js';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { sessionCache } from '../session-cache.js';
+import { sessionCache } from '../shared/session-cache.js';
 import type { FetchContext, UpstreamError, UpstreamErrorKind } from '../source.js';
 import type { StoredFeed } from './parse.js';
 

@@ -1,9 +1,9 @@
 import type { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import { displayUrl } from '#http-out';
-import { ForeignServer } from '../foreign-server.js';
-import { sessionCache } from '../session-cache.js';
-import { recordOf, textOf } from '../shape.js';
+import { ForeignServer } from '../shared/foreign-server.js';
+import { sessionCache } from '../shared/session-cache.js';
+import { recordOf, textOf } from '../shared/shape.js';
 import {
   UpstreamError,
   type FetchContext,

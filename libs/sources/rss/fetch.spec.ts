@@ -5,11 +5,11 @@ import {
   fakeUpstream,
   type FakeAnswer,
   type FakeRequest,
-} from '../fake-upstream.js';
+} from '../testing/fake-upstream.js';
 import { fakeOnly } from '#testing';
 import type { FetchContext, UpstreamError, UpstreamHttp, UpstreamRequest } from '../source.js';
 import { createRssConnector } from './index.js';
-import { FEED_URL, rss, rssItems } from './invented.js';
+import { FEED_URL, rss, rssItems } from './testing/fixtures.js';
 
 const connector = createRssConnector();
 const feed = rss(rssItems([{ n: 1, at: SPEC_NOW }]));

@@ -1,4 +1,4 @@
-import { recordOf, textOf } from '../shape.js';
+import { recordOf, textOf } from '../shared/shape.js';
 import type { FetchContext, Outage } from '../source.js';
 
 /** As the history has it: ISO 8601; `until` is absent while it lasts. */

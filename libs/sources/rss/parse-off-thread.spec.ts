@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { SPEC_NOW } from '../fake-upstream.js';
-import { FEED_URL, rss, rssItems } from './invented.js';
-import { MOST_ENTRIES } from '../shape.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
+import { FEED_URL, rss, rssItems } from './testing/fixtures.js';
+import { MOST_ENTRIES } from '../shared/shape.js';
 import { parseOffThread } from './parse-off-thread.js';
 import { answerOf, parseFeedAnswer } from './parse.js';
 

@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { ItemSchema } from '#contracts';
-import { MOST_ENTRIES, readEntries } from '../shape.js';
+import { MOST_ENTRIES, readEntries } from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 import { articleOf, repeatedGuidsOf } from './article.js';
 import { parseFeedDate } from './dates.js';

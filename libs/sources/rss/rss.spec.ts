@@ -1,9 +1,9 @@
 import { derivedId } from '#kernel';
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import { SPEC_NOW, criteriaOf } from '../testing/fake-upstream.js';
 import { UpstreamError } from '../source.js';
 import { createRssConnector, parseFeedAnswer } from './index.js';
-import { FEED_URL, rss, rssItems } from './invented.js';
+import { FEED_URL, rss, rssItems } from './testing/fixtures.js';
 
 const connector = createRssConnector();
 const idOf = (identity: string, feedUrl = FEED_URL) => `rss:${derivedId('rss', feedUrl, identity)}`;

@@ -1,5 +1,5 @@
-import { sessionToken } from '../session-token.js';
-import { listOf, recordOf, textOf, unknownShape } from '../shape.js';
+import { sessionToken } from '../shared/session-token.js';
+import { listOf, recordOf, textOf, unknownShape } from '../shared/shape.js';
 import type { FetchContext } from '../source.js';
 import { ask } from './ask.js';
 

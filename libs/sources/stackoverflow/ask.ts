@@ -1,6 +1,6 @@
-import { nextMidnightIn } from '../daily-reset.js';
-import { parseJson } from '../json-answer.js';
-import { numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import { nextMidnightIn } from '../shared/daily-reset.js';
+import { parseJson } from '../shared/json-answer.js';
+import { numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 
 /** The setting that holds the key of an application. */

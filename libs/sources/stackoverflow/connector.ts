@@ -1,5 +1,5 @@
 import type { Criteria } from '#contracts';
-import { merged, readPages, type Page } from '../paging.js';
+import { merged, readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { answerFilter } from './answer-filter.js';
 import { QUOTA, addressOf, ask, nextReset, type Question } from './ask.js';

@@ -1,6 +1,6 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseAnswers, parseQuestions } from './index.js';
-import { answer, question } from './invented.js';
+import { answer, question } from './testing/fixtures.js';
 
 describe('things of Stack Exchange', () => {
   const asked = (more: Record<string, unknown> = {}) =>

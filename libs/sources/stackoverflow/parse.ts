@@ -1,6 +1,6 @@
-import { unescaped } from '../escaped-text.js';
-import { htmlToText } from '../html-text.js';
-import { buildItem } from '../item.js';
+import { unescaped } from '../shared/escaped-text.js';
+import { htmlToText } from '../shared/html-text.js';
+import { buildItem } from '../shared/item.js';
 import {
   countOf,
   isoOfSeconds,
@@ -12,7 +12,7 @@ import {
   unknownShape,
   type JsonRecord,
   type Reading,
-} from '../shape.js';
+} from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 
 /** One page of questions or answers. */

@@ -1,8 +1,19 @@
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
-import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
+import {
+  describeRecorded,
+  recordedAnswer,
+  type Outcome,
+  type Recorded,
+} from '../testing/recorded-answers.js';
 import type { Fetched } from '../source.js';
 import { createStackoverflowConnector } from './index.js';
-import { serveFilter, wrapped } from './invented.js';
+import { serveFilter, wrapped } from './testing/fixtures.js';
 
 const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });
 

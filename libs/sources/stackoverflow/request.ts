@@ -1,7 +1,7 @@
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
-import { faultsOfSort, faultsOfTexts, filterTexts } from '../filters.js';
-import { alternativesOf } from '../terms.js';
+import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
+import { alternativesOf } from '../shared/terms.js';
 import type { Question } from './ask.js';
 
 /** Things of one page: the API's own limit. */

@@ -1,8 +1,14 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createStackoverflowConnector } from './index.js';
-import { answer, question, questionId, serveFilter, serveQuestions, wrapped } from './invented.js';
+import { answer, question, questionId, serveFilter, serveQuestions, wrapped } from './testing/fixtures.js';
 
 const create = () => createStackoverflowConnector({ key: '' });
 const connector = create();

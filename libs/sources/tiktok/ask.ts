@@ -1,7 +1,7 @@
-import { nextMidnightIn } from '../daily-reset.js';
-import { recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import { nextMidnightIn } from '../shared/daily-reset.js';
+import { recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type DailyQuota, type UpstreamErrorKind, type UpstreamResponse } from '../source.js';
-import { statusError } from '../status-error.js';
+import { statusError } from '../shared/status-error.js';
 import { parseBigNumbers } from './big-numbers.js';
 import type { VideoQuery } from './query.js';
 import { SETTINGS, withToken, type SignedInContext, type TiktokSettings } from './sign-in.js';

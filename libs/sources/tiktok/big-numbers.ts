@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json';
-import { parseJson } from '../json-answer.js';
+import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError } from '../source.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Criteria } from '#contracts';
-import { readPages, type Page } from '../paging.js';
+import { readPages, type Page } from '../shared/paging.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { QUOTAS, RefusedByTiktok, askVideos, type VideoPage } from './ask.js';
 import { parseVideos } from './parse.js';

@@ -1,7 +1,7 @@
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
-import { countryOf, faultsOfSort, faultsOfTexts, filterTexts } from '../filters.js';
-import { alternativesOf } from '../terms.js';
+import { countryOf, faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
+import { alternativesOf } from '../shared/terms.js';
 
 /** What a video has to be: `field_name` is EQ one value, or IN several. */
 export interface Condition {

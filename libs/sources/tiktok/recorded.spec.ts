@@ -1,7 +1,12 @@
-import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
-import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
+import { criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import {
+  describeRecorded,
+  recordedAnswer,
+  type Outcome,
+  type Recorded,
+} from '../testing/recorded-answers.js';
 import { createTiktokConnector } from './index.js';
-import { serveSignIn } from './invented.js';
+import { serveSignIn } from './testing/fixtures.js';
 
 const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });
 

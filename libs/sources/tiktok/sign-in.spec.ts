@@ -1,7 +1,13 @@
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createTiktokConnector } from './index.js';
-import { answerJson, problem, serveSignIn } from './invented.js';
+import { answerJson, problem, serveSignIn } from './testing/fixtures.js';
 
 const connector = createTiktokConnector({ clientId: 'key', clientSecret: 's3cret&' });
 const criteria = criteriaOf({ query: 'lamp' });

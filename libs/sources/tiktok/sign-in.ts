@@ -1,5 +1,5 @@
-import { numberOf, recordOf, textOf, unknownShape } from '../shape.js';
-import { askWithToken } from '../session-token.js';
+import { numberOf, recordOf, textOf, unknownShape } from '../shared/shape.js';
+import { askWithToken } from '../shared/session-token.js';
 import { UpstreamError, type UpstreamHttp } from '../source.js';
 
 /** The credentials of a project that TikTok has approved for research. */

@@ -1,8 +1,8 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createTiktokConnector } from './index.js';
-import { answerJson, askedOf, serveSignIn, serveVideos, videoId, videoJson } from './invented.js';
+import { answerJson, askedOf, serveSignIn, serveVideos, videoId, videoJson } from './testing/fixtures.js';
 
 const settings = { clientId: 'key', clientSecret: 's3cret' };
 const connector = createTiktokConnector(settings);

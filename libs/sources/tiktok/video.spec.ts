@@ -1,6 +1,6 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseBigNumbers, parseVideos } from './index.js';
-import { answerJson, videoId, videoJson } from './invented.js';
+import { answerJson, videoId, videoJson } from './testing/fixtures.js';
 
 function read(videos: readonly string[]) {
   const answer = parseBigNumbers(answerJson(videos), 200) as { data: Record<string, unknown> };

@@ -1,4 +1,4 @@
-import { recordOf, textOf } from '../shape.js';
+import { recordOf, textOf } from '../shared/shape.js';
 import type { FetchContext } from '../source.js';
 
 const DAY_MS = 86_400_000;

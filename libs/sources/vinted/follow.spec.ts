@@ -9,7 +9,7 @@ import {
   observed,
   reportedOf,
   type Follow,
-} from './invented-site.js';
+} from './testing/site.js';
 import { reportSince } from './report.js';
 
 describe('the first scan', () => {

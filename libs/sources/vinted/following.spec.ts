@@ -1,8 +1,8 @@
 import { OutboundError } from '#http-out';
-import { fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
-import { catalogItem, listingId, serveVisit } from './invented.js';
-import { news, search, vinted } from './invented-search.js';
+import { catalogItem, listingId, serveVisit } from './testing/fixtures.js';
+import { news, search, vinted } from './testing/search.js';
 
 describe('following listings of Vinted', () => {
   it('begins with what is there, and goes on with what is new', async () => {

@@ -1,6 +1,6 @@
 import { readHistory, writeHistory } from './history.js';
-import { catalogItem, catalogPage, lamps, reading } from './invented.js';
-import { FR, START, TEN_MINUTES, followed, ids, stored } from './invented-site.js';
+import { catalogItem, catalogPage, lamps, reading } from './testing/fixtures.js';
+import { FR, START, TEN_MINUTES, followed, ids, stored } from './testing/site.js';
 
 describe('what is seen', () => {
   it('is noted once in each UTC day', async () => {

@@ -1,4 +1,4 @@
-import { isoOfSeconds, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { isoOfSeconds, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { itemIdOf, type Listing } from './parse.js';
 import type { Market } from './markets.js';
 import type { KnownList } from './places.js';

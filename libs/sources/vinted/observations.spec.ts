@@ -1,7 +1,7 @@
 import type { Fetched } from '../source.js';
-import { START, followed, observed as observedOf } from './invented-site.js';
-import { catalogItem, listingId } from './invented.js';
-import { observed, search } from './invented-search.js';
+import { START, followed, observed as observedOf } from './testing/site.js';
+import { catalogItem, listingId } from './testing/fixtures.js';
+import { observed, search } from './testing/search.js';
 
 /** What a read has observed, in short: what, of which listing, at which minute, for how much. */
 const rows = (fetched: Fetched) =>

@@ -1,5 +1,5 @@
-import { catalogItem, listingId } from './invented.js';
-import { news, search, vinted } from './invented-search.js';
+import { catalogItem, listingId } from './testing/fixtures.js';
+import { news, search, vinted } from './testing/search.js';
 
 describe('an answer without a single listing', () => {
   const empty = 'vinted answered an empty list where 4 listings were; counted as no answer';

@@ -1,5 +1,5 @@
 import { marketOf, parseCatalog } from './index.js';
-import { catalogItem } from './invented.js';
+import { catalogItem } from './testing/fixtures.js';
 import { decimalOf, isSamePrice, priceOf, sellersPriceOf } from './price.js';
 
 const fr = marketOf('fr')!;

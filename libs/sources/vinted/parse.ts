@@ -9,7 +9,7 @@ import {
   unknownShape,
   type JsonRecord,
   type Reading,
-} from '../shape.js';
+} from '../shared/shape.js';
 import type { Market } from './markets.js';
 import { priceOf, sellersPriceOf, type Money } from './price.js';
 import { PAGE_SIZE } from './request.js';

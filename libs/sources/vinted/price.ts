@@ -1,4 +1,4 @@
-import { numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
 /** What is asked for a listing. */
 export interface Money {

@@ -1,8 +1,8 @@
-import { fakeContext, fakeUpstream, criteriaOf } from '../fake-upstream.js';
-import { describeRecorded, type Recorded } from '../recorded-answers.js';
-import { recordOf } from '../shape.js';
+import { fakeContext, fakeUpstream, criteriaOf } from '../testing/fake-upstream.js';
+import { describeRecorded, type Recorded } from '../testing/recorded-answers.js';
+import { recordOf } from '../shared/shape.js';
 import { createVintedConnector } from './index.js';
-import { serveVisit } from './invented.js';
+import { serveVisit } from './testing/fixtures.js';
 
 const single = 'one entry of a page, read as a page of its own';
 const details = 'what one listing is like, from a part of the interface that is closed by now';

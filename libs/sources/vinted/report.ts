@@ -1,4 +1,4 @@
-import { buildItem } from '../item.js';
+import { buildItem } from '../shared/item.js';
 import type { SourceItem } from '../source.js';
 import type { Followed, Happening, History } from './history.js';
 import type { Market } from './markets.js';

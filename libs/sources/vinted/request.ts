@@ -1,7 +1,7 @@
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
-import { faultsOfSort, filterOf } from '../filters.js';
-import { alternativesOf } from '../terms.js';
+import { faultsOfSort, filterOf } from '../shared/filters.js';
+import { alternativesOf } from '../shared/terms.js';
 import { faultsOfMarket, type Market } from './markets.js';
 
 /** Listings of one page: Vinted's own limit. */

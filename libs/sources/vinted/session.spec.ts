@@ -1,5 +1,5 @@
-import { fakeContext, fakeUpstream } from '../fake-upstream.js';
-import { catalogItem, catalogPage, connector, lamps, reading } from './invented.js';
+import { fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import { catalogItem, catalogPage, connector, lamps, reading } from './testing/fixtures.js';
 
 describe('a visit to Vinted', () => {
   const denied = { status: 401, body: { code: 100, message_code: 'invalid_authentication_token' } };

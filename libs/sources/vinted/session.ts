@@ -1,8 +1,8 @@
-import { numberOf, recordOf, textOf } from '../shape.js';
+import { numberOf, recordOf, textOf } from '../shared/shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 import type { Market } from './markets.js';
 import { listingUrl } from './request.js';
-import { askWithToken, sessionToken, type SessionToken } from '../session-token.js';
+import { askWithToken, sessionToken, type SessionToken } from '../shared/session-token.js';
 
 /** What asking needs of a read's context. */
 export type SessionContext = Pick<FetchContext, 'http' | 'session' | 'shared'>;

@@ -1,5 +1,5 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import { SPEC_NOW, criteriaOf } from '../testing/fake-upstream.js';
 import { createVintedConnector } from './index.js';
 import {
   catalogItem,
@@ -10,7 +10,7 @@ import {
   reading,
   serveCatalog,
   serveVisit,
-} from './invented.js';
+} from './testing/fixtures.js';
 
 describeConnector('vinted', {
   create: createVintedConnector,

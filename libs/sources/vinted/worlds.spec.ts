@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { follow, type Followup } from './follow.js';
 import type { History } from './history.js';
-import { START, Site, observed, reportedOf, stored } from './invented-site.js';
+import { START, Site, observed, reportedOf, stored } from './testing/site.js';
 import type { Money } from './price.js';
 import { reportSince } from './report.js';
 import type { Scan } from './scan.js';

@@ -1,4 +1,4 @@
-import { unknownShape, type JsonRecord } from '../shape.js';
+import { unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type LookupAnswer, type LookupContext } from '../source.js';
 import { ask, type XSettings } from './ask.js';
 import { failuresOf, type Failure } from './partial-errors.js';

@@ -1,8 +1,8 @@
-import { parseJson } from '../json-answer.js';
-import { readRateHeaders } from '../rate-headers.js';
-import { listOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import { parseJson } from '../shared/json-answer.js';
+import { readRateHeaders } from '../shared/rate-headers.js';
+import { listOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type UpstreamHttp, type UpstreamResponse } from '../source.js';
-import { statusError } from '../status-error.js';
+import { statusError } from '../shared/status-error.js';
 
 /** The setting that X wants: the bearer token of an application. */
 export const TOKEN_SETTING = 'SOURCE_X_TOKEN';

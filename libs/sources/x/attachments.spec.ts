@@ -1,4 +1,4 @@
-import { bodyOf, one } from './tweet-under-test.js';
+import { bodyOf, one } from './testing/tweet.js';
 
 describe('tweets of X with something attached', () => {
   it('show a link by the card that its page gives', () => {

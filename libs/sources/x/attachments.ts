@@ -1,4 +1,4 @@
-import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { Includes } from './includes.js';
 
 /** A picture, a video or an animation of a tweet. Null: X does not say. */

@@ -1,7 +1,7 @@
 import type { Criteria } from '#contracts';
 import { matchModeOf } from '#criteria';
-import { merged, readPages, type Page } from '../paging.js';
-import { recordOf, textOf } from '../shape.js';
+import { merged, readPages, type Page } from '../shared/paging.js';
+import { recordOf, textOf } from '../shared/shape.js';
 import type { FetchContext, Fetched, SourceConnector } from '../source.js';
 import { TOKEN_SETTING, ask, type XSettings } from './ask.js';
 import { createLookups } from './lookups.js';

@@ -1,5 +1,5 @@
-import { unescapedOffsets } from '../escaped-text.js';
-import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { unescapedOffsets } from '../shared/escaped-text.js';
+import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { Includes } from './includes.js';
 import { linksOf } from './links.js';
 

@@ -1,4 +1,4 @@
-import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
 /** What an answer carries beside its tweets, by id. A tweet that is gone or not to be seen is missing. */
 export interface Includes {

@@ -1,5 +1,5 @@
-import { unescaped } from '../escaped-text.js';
-import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { unescaped } from '../shared/escaped-text.js';
+import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
 /** A link of a text. */
 export interface Link {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { SPEC_NOW, fakeUpstream, type FakeAnswer, type FakeRequest } from '../fake-upstream.js';
+import { SPEC_NOW, fakeUpstream, type FakeAnswer, type FakeRequest } from '../testing/fake-upstream.js';
 import { createXConnector } from './index.js';
-import { answerOf, tweetId, tweetRecord, userRecord } from './invented.js';
+import { answerOf, tweetId, tweetRecord, userRecord } from './testing/fixtures.js';
 
 const connector = createXConnector({ token: 't0ken' });
 

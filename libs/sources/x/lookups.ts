@@ -1,5 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { listOf, numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import { listOf, numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import type { Lookup, LookupAnswer, LookupContext } from '../source.js';
 import { accountIdOf, askAbout, profileOf } from './accounts.js';
 import { RefusedRequest, ask, type XSettings } from './ask.js';

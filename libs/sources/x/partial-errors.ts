@@ -1,4 +1,4 @@
-import { listOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { problemType } from './ask.js';
 
 /** Why X does not show a thing that was asked for. */

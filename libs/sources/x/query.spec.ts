@@ -1,4 +1,4 @@
-import { criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createXConnector } from './index.js';
 

@@ -1,7 +1,7 @@
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
-import { faultsOfSort, faultsOfTexts, filterOf, filterTexts, sortOf } from '../filters.js';
-import { alternativesOf, quoted, quotedIfNeeded } from '../terms.js';
+import { faultsOfSort, faultsOfTexts, filterOf, filterTexts, sortOf } from '../shared/filters.js';
+import { alternativesOf, quoted, quotedIfNeeded } from '../shared/terms.js';
 
 /** Characters of one query; enterprise contracts take more, and are not needed. */
 const MAX_QUERY_LENGTH = 512;

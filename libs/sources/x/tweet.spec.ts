@@ -1,7 +1,7 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseSearchAnswer } from './index.js';
-import { answerOf, tweetId, tweetRecord } from './invented.js';
-import { bodyOf, one } from './tweet-under-test.js';
+import { answerOf, tweetId, tweetRecord } from './testing/fixtures.js';
+import { bodyOf, one } from './testing/tweet.js';
 
 const URL_1 = `https://x.com/Ada_Lamps/status/${tweetId(1)}`;
 const AUTHOR = {

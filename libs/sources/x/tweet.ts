@@ -1,5 +1,5 @@
-import { unescaped, unescapedOffsets } from '../escaped-text.js';
-import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { unescaped, unescapedOffsets } from '../shared/escaped-text.js';
+import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { mediaOf, pollOf, type Media, type Poll } from './attachments.js';
 import { entitiesOf, type Entities } from './entities.js';
 import type { Includes } from './includes.js';

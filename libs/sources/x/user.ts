@@ -1,5 +1,5 @@
-import { unescaped } from '../escaped-text.js';
-import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shape.js';
+import { unescaped } from '../shared/escaped-text.js';
+import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { expandedText, linksOf } from './links.js';
 
 /** An account as a tweet names its author. */

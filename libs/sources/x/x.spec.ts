@@ -1,8 +1,14 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createXConnector } from './index.js';
-import { ADA, answerOf, serveTweets, tweetId, tweetIdAt, tweetRecord } from './invented.js';
+import { ADA, answerOf, serveTweets, tweetId, tweetIdAt, tweetRecord } from './testing/fixtures.js';
 
 const connector = createXConnector({ token: 't0ken' });
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
-import { nextMidnightIn } from '../daily-reset.js';
-import { parseJson } from '../json-answer.js';
-import { listOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import { nextMidnightIn } from '../shared/daily-reset.js';
+import { parseJson } from '../shared/json-answer.js';
+import { listOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import {
   UpstreamError,
   type DailyQuota,
@@ -8,7 +8,7 @@ import {
   type UpstreamHttp,
   type UpstreamResponse,
 } from '../source.js';
-import { statusError } from '../status-error.js';
+import { statusError } from '../shared/status-error.js';
 
 /** The setting that YouTube wants: an API key. */
 export const KEY_SETTING = 'SOURCE_YOUTUBE_TOKEN';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
 import { createYoutubeConnector } from './index.js';
-import { problem, thread, videoId } from './invented.js';
+import { problem, thread, videoId } from './testing/fixtures.js';
 
 const connector = createYoutubeConnector({ key: 's3cret-key' });
 

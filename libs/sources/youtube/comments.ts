@@ -1,5 +1,13 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { isoOfText, listOf, numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shape.js';
+import {
+  isoOfText,
+  listOf,
+  numberOf,
+  recordOf,
+  textOf,
+  unknownShape,
+  type JsonRecord,
+} from '../shared/shape.js';
 import type { LookupAnswer, LookupContext } from '../source.js';
 import { RefusedByYoutube, ask, type YoutubeSettings } from './ask.js';
 import { nextPageOf } from './parse.js';

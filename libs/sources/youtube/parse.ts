@@ -1,5 +1,5 @@
-import { unescaped } from '../escaped-text.js';
-import { buildItem } from '../item.js';
+import { unescaped } from '../shared/escaped-text.js';
+import { buildItem } from '../shared/item.js';
 import {
   isoOfText,
   listOf,
@@ -10,7 +10,7 @@ import {
   unknownShape,
   type JsonRecord,
   type Reading,
-} from '../shape.js';
+} from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 
 /** One page of a search. */

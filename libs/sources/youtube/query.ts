@@ -1,7 +1,7 @@
 import type { Criteria, MatchMode } from '#contracts';
 import type { Fault } from '#kernel';
-import { countryOf, faultsOfSort, filterOf, sortOf } from '../filters.js';
-import { alternativesOf, quotedIfNeeded } from '../terms.js';
+import { countryOf, faultsOfSort, filterOf, sortOf } from '../shared/filters.js';
+import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
 // YouTube names no limit; addresses of more than some 8,000 characters are refused everywhere.
 const MAX_QUERY_LENGTH = 4_000;

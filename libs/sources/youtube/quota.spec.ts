@@ -1,6 +1,12 @@
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../fake-upstream.js';
+import {
+  SPEC_NOW,
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+} from '../testing/fake-upstream.js';
 import { createYoutubeConnector } from './index.js';
-import { problem, searchResult } from './invented.js';
+import { problem, searchResult } from './testing/fixtures.js';
 
 const connector = createYoutubeConnector({ key: 's3cret-key' });
 

@@ -1,7 +1,12 @@
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
-import { describeRecorded, recordedAnswer, type Outcome, type Recorded } from '../recorded-answers.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
+import {
+  describeRecorded,
+  recordedAnswer,
+  type Outcome,
+  type Recorded,
+} from '../testing/recorded-answers.js';
 import { createYoutubeConnector, parseSearchAnswer, parseVideos } from './index.js';
-import { serveNoDetails } from './invented.js';
+import { serveNoDetails } from './testing/fixtures.js';
 
 const connector = createYoutubeConnector({ key: 's3cret-key' });
 const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });

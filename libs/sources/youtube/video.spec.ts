@@ -1,6 +1,6 @@
-import { SPEC_NOW } from '../fake-upstream.js';
+import { SPEC_NOW } from '../testing/fake-upstream.js';
 import { parseSearchAnswer, parseVideos } from './index.js';
-import { CHANNEL_ID, searchResult, videoId, videoResource } from './invented.js';
+import { CHANNEL_ID, searchResult, videoId, videoResource } from './testing/fixtures.js';
 
 type More = Record<string, unknown>;
 

@@ -1,8 +1,15 @@
-import { describeConnector } from '../connector-contract.js';
-import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../fake-upstream.js';
+import { describeConnector } from '../testing/connector-contract.js';
+import { SPEC_NOW, criteriaOf, fakeContext, fakeUpstream } from '../testing/fake-upstream.js';
 import type { FetchContext } from '../source.js';
 import { createYoutubeConnector } from './index.js';
-import { CHANNEL_ID, searchResult, serveNoDetails, serveVideos, videoId, videoResource } from './invented.js';
+import {
+  CHANNEL_ID,
+  searchResult,
+  serveNoDetails,
+  serveVideos,
+  videoId,
+  videoResource,
+} from './testing/fixtures.js';
 
 const connector = createYoutubeConnector({ key: 's3cret-key' });
 const EMPTY = { kind: 'youtube#searchListResponse', items: [] };

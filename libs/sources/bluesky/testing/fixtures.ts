@@ -1,0 +1,67 @@
+import type { InventedPost } from '../../testing/connector-contract.js';
+import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
+
+// For specs only: post views in the shape of today's answers, and a server that pages by an offset as Bluesky does.
+
+const DID = 'did:plc:ada000000000000000000000';
+
+/** A post view. `record` lays more on the record. */
+export function postView(
+  n: number,
+  at: Date,
+  { record = {}, ...more }: { record?: Record<string, unknown>; [key: string]: unknown } = {},
+): Record<string, unknown> {
+  return {
+    uri: postUri(n),
+    cid: `bafyrei${n}`,
+    author: { did: DID, handle: 'Ada.lamps.example', displayName: 'Ada B.', labels: [] },
+    record: {
+      $type: 'app.bsky.feed.post',
+      createdAt: at.toISOString(),
+      langs: ['en-GB'],
+      text: `Lamp number ${n}`,
+      ...record,
+    },
+    replyCount: 1,
+    repostCount: 2,
+    likeCount: 3,
+    quoteCount: 4,
+    indexedAt: at.toISOString(),
+    labels: [],
+    ...more,
+  };
+}
+
+/** The address of invented post n. */
+export function postUri(n: number): string {
+  return `at://${DID}/app.bsky.feed.post/3l${n}`;
+}
+
+/** The answer to a search among these posts. */
+export function servePosts(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
+  const { searchParams } = request.at;
+  const since = searchParams.get('since') ?? '';
+  const found = posts.filter(({ at }) => at.toISOString() >= since);
+  const start = Number(searchParams.get('cursor') ?? 0);
+  const end = start + Number(searchParams.get('limit') ?? 25);
+  const page = found.slice(start, end).map(({ n, at }) => postView(n, at));
+  return {
+    body: { posts: page, hitsTotal: found.length, ...(end < found.length && { cursor: String(end) }) },
+  };
+}
+
+/** The answer to a sign-in; undefined for every other request. */
+export function serveSignIn(request: FakeRequest): FakeAnswer | undefined {
+  switch (request.at.pathname) {
+    case '/xrpc/com.atproto.server.createSession':
+      return {
+        body: { did: DID, handle: 'us.lamps.example', accessJwt: 'access-1', refreshJwt: 'refresh-1' },
+      };
+    case '/xrpc/com.atproto.server.refreshSession':
+      return {
+        body: { did: DID, handle: 'us.lamps.example', accessJwt: 'access-2', refreshJwt: 'refresh-2' },
+      };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../../testing/fake-upstream.js';
+import type { FetchContext } from '../../source.js';
+import { createLemmyConnector } from '../index.js';
+import { serveSite } from './fixtures.js';
+
+// For specs only: the connector without settings, and one search of it.
+
+export const create = () => createLemmyConnector({ instance: '', token: '' });
+export const connector = create();
+export const NOTHING = { posts: [], comments: [], items: [] };
+
+interface Asking {
+  version?: string;
+  host?: string;
+  more?: Partial<FetchContext>;
+  answer?: (path: string, host: string) => FakeAnswer;
+}
+
+export async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {}, of = connector) {
+  const { version = '0.19.20', more = {}, answer = () => ({ body: NOTHING }) } = asking;
+  const upstream = fakeUpstream(
+    'lemmy',
+    (request) => serveSite(version, request) ?? answer(request.at.pathname, request.at.host),
+    { settings: of.requiredSettings.flat() },
+  );
+  const fetched = await of.search(criteriaOf(init), fakeContext(upstream.http, more));
+  const asked = upstream.requests
+    .filter(({ at }) => at.pathname !== '/api/v3/site')
+    .map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`));
+  return { fetched, asked, requests: upstream.requests };
+}

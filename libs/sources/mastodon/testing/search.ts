@@ -1,0 +1,25 @@
+import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../../testing/fake-upstream.js';
+import type { FetchContext } from '../../source.js';
+import { createMastodonConnector } from '../index.js';
+
+// For specs only: the connector with and without a token, and one search of it.
+
+export const withToken = () => createMastodonConnector({ instance: '', token: 'token-1' });
+export const withoutToken = () => createMastodonConnector({ instance: '', token: '' });
+export const NOTHING = { accounts: [], statuses: [], hashtags: [] };
+
+type Criteria = Parameters<typeof criteriaOf>[0];
+
+export async function read(
+  connector: ReturnType<typeof withToken>,
+  init: Criteria,
+  answer: (path: string, host: string) => FakeAnswer,
+  more: Partial<FetchContext> = {},
+) {
+  const upstream = fakeUpstream('mastodon', ({ at }) => answer(at.pathname, at.host));
+  const fetched = await connector.search(criteriaOf(init), fakeContext(upstream.http, more));
+  const asked = upstream.requests.map(({ at }) => decodeURIComponent(`${at.pathname}${at.search}`));
+  return { fetched, asked, requests: upstream.requests };
+}
+
+export const quiet = (path: string): FakeAnswer => ({ body: path === '/api/v2/search' ? NOTHING : [] });

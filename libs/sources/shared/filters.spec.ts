@@ -1,0 +1,67 @@
+import { criteriaOf } from '../testing/fake-upstream.js';
+import { countryOf, faultsOfSort, faultsOfTexts, filterTexts, sortOf } from './filters.js';
+
+const LANG = { key: 'lang', wanted: 'a language', valid: (text: string) => /^[a-z]{2}$/.test(text), most: 2 };
+
+describe('filters of a search', () => {
+  it.each([
+    ['en', ['en']],
+    [
+      [' en ', 'de', 'en', ''],
+      ['en', 'de'],
+    ],
+    [7, []],
+    [null, []],
+  ])('that hold texts, %j, are the list %j', (lang, texts) => {
+    expect(filterTexts(criteriaOf({ filters: { lang } }), 'lang')).toEqual(texts);
+  });
+
+  it.each([
+    ['en', undefined],
+    [['en', 'de'], undefined],
+    [null, undefined],
+    [7, 'must be a language'],
+    [['en', 7], 'must be a language'],
+    ['', 'must be a language'],
+    [[], 'must be a language'],
+    ['english', 'must be a language; "english" is not'],
+    [['en', 'de', 'fr'], 'at most 2'],
+  ])('of texts, %j, have the fault %j', (lang, message) => {
+    const faults = message === undefined ? [] : [{ path: 'filters.lang', message }];
+    expect(faultsOfTexts(criteriaOf({ filters: { lang } }), LANG)).toEqual(faults);
+  });
+
+  it('are none where the search has none', () => {
+    expect(faultsOfTexts(criteriaOf({}), LANG)).toEqual([]);
+  });
+});
+
+describe('the sort of a search', () => {
+  it('that the source does not have is a fault that names the ones it has', () => {
+    expect(faultsOfSort('x', criteriaOf({ sort: 'price' }), ['recency', 'relevancy'])).toEqual([
+      { path: 'sort', message: 'x sorts by recency, relevancy, not by "price"' },
+    ]);
+    expect(faultsOfSort('tiktok', criteriaOf({ sort: 'price' }), [])).toEqual([
+      { path: 'sort', message: 'tiktok has no sorts: the newest come first' },
+    ]);
+    expect(faultsOfSort('x', criteriaOf({ sort: 'recency' }), ['recency'])).toEqual([]);
+  });
+
+  it('that is blank is none', () => {
+    expect(sortOf(criteriaOf({ sort: ' ' }))).toBeUndefined();
+    expect(faultsOfSort('x', criteriaOf({}), ['recency'])).toEqual([]);
+  });
+});
+
+describe('the market of a search', () => {
+  it.each([
+    ['de', 'DE'],
+    ['GB', 'GB'],
+    ['uk', 'GB'],
+    ['global', undefined],
+    ['', undefined],
+    ['en-US', undefined],
+  ])('%j is the country %j', (market, country) => {
+    expect(countryOf(criteriaOf({ market }))).toBe(country);
+  });
+});

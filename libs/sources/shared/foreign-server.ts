@@ -1,0 +1,83 @@
+import type { SourceId } from '#contracts';
+import { readRateHeaders } from './rate-headers.js';
+import { sessionCache } from './session-cache.js';
+import { UpstreamError, type FetchContext, type UpstreamHttp, type UpstreamRequest } from '../source.js';
+
+const SERVERS_KEPT = 5_000;
+/** Several times what a page of posts takes: reading it must not hold up the process. */
+const MOST_BYTES = 2 * 1024 * 1024;
+/** Where a server asks for patience, and does not say how much. */
+const PATIENCE_MS = 30_000;
+
+/** How long a fault asks to wait; 0 where it does not. */
+export function waitOf({ kind, retryAfterMs }: UpstreamError): number {
+  return retryAfterMs ?? (kind === 'rate_limited' ? PATIENCE_MS : 0);
+}
+
+/**
+ * A server that only searches name. Its patience is its own: nobody waits for it, and it is not asked before that has
+ * passed, by whichever search of the lane.
+ */
+export class ForeignServer {
+  constructor(
+    private readonly source: SourceId,
+    private readonly host: string,
+    private readonly context: FetchContext,
+  ) {}
+
+  /** The context in which it is read: the lane takes no notice of what it says of its patience. */
+  get reading(): FetchContext {
+    return { ...this.context, http: this.door };
+  }
+
+  /** Keeps the patience that a fault asks for, from now on. */
+  noteFault(fault: UpstreamError): void {
+    this.leaveAlone(waitOf(fault));
+  }
+
+  private get door(): UpstreamHttp {
+    const { http } = this.context;
+    const marked = (request: UpstreamRequest): UpstreamRequest => ({
+      maxBytes: MOST_BYTES,
+      ...request,
+      foreign: true,
+    });
+    return {
+      request: async (request) => {
+        this.refuseWaiting();
+        const response = await http.request(marked(request));
+        this.noteHeaders(response.headers);
+        return response;
+      },
+      json: async (request) => {
+        this.refuseWaiting();
+        const answer = await http.json(marked(request));
+        this.noteHeaders(answer.response.headers);
+        return answer;
+      },
+      holdOff: ({ waitMs }) => this.leaveAlone(waitMs),
+    };
+  }
+
+  private refuseWaiting(): void {
+    const waitMs = (this.patience.get(this.host) ?? 0) - performance.now();
+    if (waitMs <= 0) return;
+    const reason = `it asked for patience, and is asked again in ${Math.ceil(waitMs / 1000)} s`;
+    throw new UpstreamError('rate_limited', reason, 0, waitMs);
+  }
+
+  private noteHeaders(headers: Record<string, string>): void {
+    this.leaveAlone(readRateHeaders(headers, this.context.now).retryAfterMs ?? 0);
+  }
+
+  private leaveAlone(waitMs: number): void {
+    if (waitMs <= 0) return;
+    const until = performance.now() + waitMs;
+    this.patience.set(this.host, Math.max(until, this.patience.get(this.host) ?? 0));
+  }
+
+  /** Until when each server is left alone, on the clock of this process. */
+  private get patience() {
+    return sessionCache<number>(this.context, `${this.source}.patience`, SERVERS_KEPT);
+  }
+}

@@ -1,0 +1,122 @@
+import type { Criteria, SourceId } from '#contracts';
+import type { Fault } from '#kernel';
+import { faultsOfTexts, filterTexts } from './filters.js';
+import { ForeignServer, waitOf } from './foreign-server.js';
+import { merged } from './paging.js';
+import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from '../source.js';
+
+// For sources that are a network of many servers (Mastodon, Lemmy).
+
+const MAX_INSTANCES = 5;
+// A name with a dot that does not end in a number: no address, no machine of this network.
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
+
+/** The host of `lamps.example` or `https://lamps.example/`, in lower case; undefined for anything else. */
+export function hostOf(text: string): string | undefined {
+  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(address)) return undefined;
+  const { hostname, host, username, pathname, search, hash } = new URL(address);
+  const bare = host === hostname && username === '' && pathname === '/' && search === '' && hash === '';
+  return bare && HOST_NAME.test(hostname) ? hostname : undefined;
+}
+
+/** The host that a setting names, or `otherwise` where it is empty. Throws an `Error` that names the setting. */
+export function hostOfSetting(setting: string, value: string, otherwise: string): string {
+  if (value.trim() === '') return otherwise;
+  const host = hostOf(value.trim());
+  if (host === undefined)
+    throw new Error(`${setting} must be the name of a server, for example ${otherwise}`);
+  return host;
+}
+
+/** The servers that a search names (`filters.instances`), each once; empty where it leaves that to the setting. */
+export function instancesOf(criteria: Criteria): string[] {
+  return [...new Set(filterTexts(criteria, 'instances').flatMap((text) => hostOf(text) ?? []))];
+}
+
+/** The servers that a search names beside the one of the settings. */
+export function namedInstances(criteria: Criteria, own: string): NamedServer[] {
+  return instancesOf(criteria)
+    .filter((host) => host !== own)
+    .map((host) => ({ path: 'filters.instances', url: `https://${host}/` }));
+}
+
+/** Faults of `filters.instances`. */
+export function instanceFaults(criteria: Criteria, example: string): Fault[] {
+  return faultsOfTexts(criteria, {
+    key: 'instances',
+    wanted: `a list of 1 to ${MAX_INSTANCES} servers, for example "${example}"`,
+    valid: (text) => hostOf(text) !== undefined,
+    most: MAX_INSTANCES,
+  });
+}
+
+/** Servers that are read as one. */
+export interface Instances {
+  source: SourceId;
+  hosts: readonly string[];
+  /** The host that the settings name. */
+  own: string;
+  context: FetchContext;
+}
+
+/**
+ * Reads several servers as one. One that fails is a warning; when all do, that is the fault. Where the one of the
+ * settings asks for patience, the lane waits, whatever the others answer. One that only the search names is no reason
+ * for others to wait: its fault is marked so, and it alone is left alone for as long as it asks.
+ */
+export async function readInstances(
+  { source, hosts, own, context }: Instances,
+  read: (host: string, context: FetchContext) => Promise<Fetched>,
+): Promise<Fetched> {
+  const outcomes = await Promise.all(
+    hosts.map((host) =>
+      host === own
+        ? outcomeOf(read(host, context))
+        : outcomeOfForeign(source, host, context, (reading) => read(host, reading)),
+    ),
+  );
+  const faults = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [outcome] : []));
+  const reads = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
+  const [fault] = faults;
+  if (fault && outcomes.length === 1) throw fault;
+  // A fault of its own makes the lane wait; as a warning, or as one of several, it would not.
+  const ownFault = faults.find(({ reach }) => reach === 'upstream');
+  const waitMs = ownFault ? waitOf(ownFault) : 0;
+  if (ownFault && waitMs > 0) context.http.holdOff({ waitMs, reason: ownFault.message });
+  if (fault && reads.length === 0) throw allFailed(source, fault, faults);
+  return merged([...reads, { items: [], gap: false, warnings: faults.map(({ message }) => message) }]);
+}
+
+function outcomeOf(reading: Promise<Fetched>): Promise<Fetched | UpstreamError> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  });
+}
+
+async function outcomeOfForeign(
+  source: SourceId,
+  host: string,
+  context: FetchContext,
+  read: (context: FetchContext) => Promise<Fetched>,
+): Promise<Fetched | UpstreamError> {
+  const server = new ForeignServer(source, host, context);
+  const outcome = await outcomeOf(read(server.reading));
+  if (!(outcome instanceof UpstreamError)) return outcome;
+  server.noteFault(outcome);
+  const { kind, message, statusCode, retryAfterMs } = outcome;
+  return new UpstreamError(kind, `${source} on ${host}: ${message}`, statusCode, retryAfterMs, 'search');
+}
+
+function allFailed(source: SourceId, first: UpstreamError, faults: readonly UpstreamError[]): UpstreamError {
+  const reasons = faults.map(({ message }) => message).join('; ');
+  const waits = faults.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
+  return new UpstreamError(
+    first.kind,
+    `none of the ${faults.length} servers of ${source} could be read: ${reasons}`,
+    first.statusCode,
+    waits.length === 0 ? undefined : Math.max(...waits),
+    'search',
+  );
+}

@@ -1,0 +1,64 @@
+import type { Fetched, SourceItem } from '../source.js';
+
+/** One page of an upstream's answer. */
+export interface Page {
+  /** Newest first. */
+  items: SourceItem[];
+  warnings: string[];
+  /** Reads the next page; absent on the last one. */
+  next?: (() => Promise<Page>) | undefined;
+}
+
+/** How far to page. */
+export interface PagingBounds {
+  /** True when the search has seen the item before. */
+  known(itemId: string): boolean;
+  /** Absent at a first poll: one page is enough. */
+  since: Date | undefined;
+  /** Stop at a page that reaches back to this instant (ISO 8601); absent where the upstream was told itself. */
+  until?: string | undefined;
+  /** At most this many pages. */
+  pageCap: number;
+}
+
+/**
+ * Reads page after page until one holds a known item, reaches `until`, or is the last. A cap reached before that
+ * is a gap.
+ */
+export async function readPages(first: Page, bounds: PagingBounds): Promise<Fetched> {
+  const items: SourceItem[] = [];
+  const warnings: string[] = [];
+  let page = first;
+  for (let pages = 1; ; pages += 1) {
+    items.push(...page.items);
+    warnings.push(...page.warnings);
+    const { next } = page;
+    const done = !next || !bounds.since || reachesBack(page.items, bounds);
+    if (done || pages >= bounds.pageCap) return merged([{ items, gap: !done, warnings }]);
+    page = await next();
+  }
+}
+
+/** Several reads as one: every item once, newest first, items without a date last. */
+export function merged(reads: readonly Fetched[]): Fetched {
+  const items = new Map<string, SourceItem>();
+  for (const read of reads) {
+    for (const item of read.items) if (!items.has(item.itemId)) items.set(item.itemId, item);
+  }
+  return {
+    items: [...items.values()].sort(newestFirst),
+    gap: reads.some((read) => read.gap),
+    warnings: [...new Set(reads.flatMap((read) => read.warnings))],
+  };
+}
+
+function reachesBack(items: readonly SourceItem[], { known, until }: PagingBounds): boolean {
+  return items.some(
+    ({ itemId, publishedAt }) =>
+      known(itemId) || (until !== undefined && publishedAt !== undefined && publishedAt <= until),
+  );
+}
+
+function newestFirst(a: SourceItem, b: SourceItem): number {
+  return (b.publishedAt ?? '').localeCompare(a.publishedAt ?? '');
+}

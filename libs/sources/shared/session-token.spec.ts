@@ -1,0 +1,51 @@
+import { askWithToken, sessionToken } from './session-token.js';
+import { UpstreamError } from '../source.js';
+
+/** Tokens numbered in the order in which they were made; the first `failing` cannot be had. */
+function numbered(failing = 0) {
+  const made: number[] = [];
+  const make = () => {
+    made.push(made.length + 1);
+    return made.length <= failing ? Promise.reject(new Error('no')) : Promise.resolve(made.length);
+  };
+  return { made, token: { session: new Map<string, unknown>(), key: 'spec', make } };
+}
+
+const refusal = () => Promise.reject(new UpstreamError('unauthorized', 'it has ended', 401));
+
+describe('a token of the session', () => {
+  it('is made once for reads that start together, and for later ones', async () => {
+    const { made, token } = numbered();
+    expect(await Promise.all([sessionToken(token), sessionToken(token)])).toEqual([1, 1]);
+    expect([await sessionToken(token), made.length]).toEqual([1, 1]);
+  });
+
+  it('is made anew, once, when it ends soon', async () => {
+    const { made, token } = numbered();
+    const ending = { ...token, isGood: (value: number) => value > 1 };
+    await sessionToken(token);
+    expect(await Promise.all([sessionToken(ending), sessionToken(ending)])).toEqual([2, 2]);
+    expect(made.length).toBe(2);
+  });
+
+  it('that could not be made is not kept', async () => {
+    const { token } = numbered(1);
+    await expect(sessionToken(token)).rejects.toThrow('no');
+    expect(await sessionToken(token)).toBe(2);
+  });
+
+  it('is renewed once when it is refused, by one of those that were refused with it', async () => {
+    const { made, token } = numbered();
+    const ask = (value: number) => (value === 1 ? refusal() : Promise.resolve(value));
+    expect(await Promise.all([askWithToken(token, ask), askWithToken(token, ask)])).toEqual([2, 2]);
+    expect(made.length).toBe(2);
+    await expect(askWithToken(token, refusal)).rejects.toThrow('it has ended');
+    expect(made.length).toBe(3);
+  });
+
+  it('stays when something else goes wrong', async () => {
+    const { made, token } = numbered();
+    await expect(askWithToken(token, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
+    expect([await sessionToken(token), made.length]).toEqual([1, 1]);
+  });
+});

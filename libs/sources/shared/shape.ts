@@ -1,0 +1,129 @@
+import type { SourceId } from '#contracts';
+import { UpstreamError, type SourceItem } from '../source.js';
+
+/** A JSON object of unknown content. */
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/** The value as an object, or undefined (lists and null are none). */
+export function recordOf(value: unknown): JsonRecord | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonRecord)
+    : undefined;
+}
+
+/** The value as a list, or undefined. */
+export function listOf(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
+}
+
+/** The value as text that stores and wire formats take, or undefined where it is not text or blank. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = cleanText(value);
+  return text.trim() === '' ? undefined : text;
+}
+
+/** The value as a finite number, or undefined. */
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** A count that fits the wire's int32, or undefined. */
+export function countOf(value: unknown): number | undefined {
+  const number = numberOf(value);
+  if (number === undefined) return undefined;
+  return Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.trunc(number)));
+}
+
+/** Epoch seconds as ISO 8601, or undefined where it is no real time. */
+export function isoOfSeconds(value: unknown): string | undefined {
+  const seconds = numberOf(value);
+  return seconds === undefined || seconds <= 0 ? undefined : isoOfMs(seconds * 1000);
+}
+
+/** An ISO 8601 text with any offset as ISO 8601 UTC, or undefined. */
+export function isoOfText(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? isoOfMs(Date.parse(value)) : undefined;
+}
+
+function isoOfMs(ms: number): string | undefined {
+  // Years of five digits leave the ISO form that everything downstream sorts by.
+  return ms > -62_135_596_800_000 && ms < 253_402_300_800_000 ? new Date(ms).toISOString() : undefined;
+}
+
+/**
+ * Text without what stores refuse: NUL and the other control characters (Postgres takes no NUL), and halves of
+ * surrogate pairs, which have no UTF-8.
+ */
+export function cleanText(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]|\p{Surrogate}/gu, '');
+}
+
+/** The fault of an answer that parsed and yet is not what this source answers. */
+export function unknownShape(source: SourceId, expected: string): UpstreamError {
+  return new UpstreamError(
+    'unknown_shape',
+    `${source} answered in an unknown shape: expected ${expected}`,
+    200,
+  );
+}
+
+/** What became of one entry of an answer. `malformed`, `leftOut`: why, in words that follow a count. */
+export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
+
+/** No upstream sends so many on one page; a hostile one that does is read so far. */
+export const MOST_ENTRIES = 10_000;
+
+/**
+ * Reads every entry, the first 10,000; each item once. An entry that cannot be read, for whatever reason, is counted in
+ * `warnings`. Throws `UpstreamError` `unknown_shape` when there are entries and none of them can be read.
+ */
+export function readEntries<Entry>(
+  source: SourceId,
+  entries: readonly Entry[],
+  read: (entry: Entry) => Reading,
+): { items: SourceItem[]; warnings: string[] };
+export function readEntries<Entry, Read extends { itemId: string }>(
+  source: SourceId,
+  entries: readonly Entry[],
+  read: (entry: Entry) => Reading<Read>,
+): { items: Read[]; warnings: string[] };
+export function readEntries<Entry, Read extends { itemId: string }>(
+  source: SourceId,
+  entries: readonly Entry[],
+  read: (entry: Entry) => Reading<Read>,
+): { items: Read[]; warnings: string[] } {
+  const items = new Map<string, Read>();
+  const notes = new Map<string, number>();
+  let malformed = 0;
+  const beyond = entries.length - MOST_ENTRIES;
+  if (beyond > 0) notes.set(`left out: one answer is read up to ${MOST_ENTRIES} items`, beyond);
+  for (const entry of entries.slice(0, MOST_ENTRIES)) {
+    const reading = attempt(read, entry);
+    if ('item' in reading) {
+      if (!items.has(reading.item.itemId)) items.set(reading.item.itemId, reading.item);
+      continue;
+    }
+    if ('malformed' in reading) malformed += 1;
+    const note =
+      'malformed' in reading ? `could not be read: ${reading.malformed}` : `left out: ${reading.leftOut}`;
+    notes.set(note, (notes.get(note) ?? 0) + 1);
+  }
+  const warnings = [...notes].map(
+    ([note, count]) => `${source}: ${count} of ${entries.length} items ${note}`,
+  );
+  if (malformed > 0 && malformed === Math.min(entries.length, MOST_ENTRIES)) {
+    throw unknownShape(source, `items that can be read; ${warnings.join('; ')}`);
+  }
+  return { items: [...items.values()], warnings };
+}
+
+// What a parser did not foresee in one entry is no fault of the others.
+function attempt<Entry, Read>(read: (entry: Entry) => Reading<Read>, entry: Entry): Reading<Read> {
+  try {
+    return read(entry);
+  } catch {
+    return { malformed: 'its shape is unknown' };
+  }
+}

@@ -1,0 +1,125 @@
+import { OutboundError, type OutboundHttp, type OutboundResponse } from '#http-out';
+import { systemClock, type Clock } from '#kernel';
+import type { SourceId } from '#contracts';
+import { parseJson } from './json-answer.js';
+import { UpstreamError, type UpstreamHttp, type UpstreamRequest, type UpstreamResponse } from '../source.js';
+import { statusError } from './status-error.js';
+
+/** What the owner of a source's lane wants to know of each request. */
+export interface UpstreamBudget {
+  /** Settles when the request may be sent; may reject, then it is not sent. */
+  before(request: UpstreamRequest): Promise<void>;
+  /** Called once for each request that was sent. Status 0 and no headers: there was no answer. */
+  after(answer: { status: number; headers: Record<string, string> }, request: UpstreamRequest): void;
+  /** The upstream asked for patience: see `UpstreamHttp.holdOff`. */
+  holdOff?(wait: { waitMs: number; reason: string; quota?: string }): void;
+}
+
+/** What a source's door is made of. */
+export interface UpstreamHttpOptions {
+  source: SourceId;
+  http: OutboundHttp;
+  /** `SOURCE_<ID>_URL`: its scheme, host and port replace those of every request. */
+  baseUrl?: string | undefined;
+  /** Named when the upstream refuses our credentials. */
+  settings?: readonly string[];
+  budget?: (source: SourceId) => UpstreamBudget;
+  clock?: Clock;
+  /** Over one request with its redirects. Default 20 s. */
+  deadlineMs?: number;
+  /** Decoded bytes of one answer. Default 16 MiB. */
+  maxBytes?: number;
+}
+
+const DEADLINE_MS = 20_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** A source's own door to its upstream: see `UpstreamHttp` for what it throws. */
+export function createUpstreamHttp(options: UpstreamHttpOptions): UpstreamHttp {
+  return new SourceUpstreamHttp(options);
+}
+
+class SourceUpstreamHttp implements UpstreamHttp {
+  private readonly reroute: ((url: string) => string) | undefined;
+  private readonly budget: UpstreamBudget | undefined;
+  private readonly clock: Clock;
+
+  constructor(private readonly options: UpstreamHttpOptions) {
+    this.reroute = options.baseUrl === undefined ? undefined : rerouteTo(options.baseUrl);
+    this.budget = options.budget?.(options.source);
+    this.clock = options.clock ?? systemClock;
+  }
+
+  async request(request: UpstreamRequest): Promise<UpstreamResponse> {
+    const { source, settings = [] } = this.options;
+    const answer = await this.send(request);
+    const { status, headers, bytes } = answer;
+    if ((status < 200 || status > 299) && !request.accept?.includes(status)) {
+      throw statusError(source, settings, status, headers, this.clock.now());
+    }
+    return {
+      ...answer,
+      // Most connectors read JSON; feeds, which know better encodings, never look at it.
+      get text() {
+        return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+      },
+    };
+  }
+
+  async json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }> {
+    const response = await this.request({
+      ...request,
+      headers: { accept: 'application/json', ...request.headers },
+    });
+    return { body: parseJson(this.options.source, response.text, response.status), response };
+  }
+
+  holdOff(wait: { waitMs: number; reason: string; quota?: string }): void {
+    this.budget?.holdOff?.(wait);
+  }
+
+  private async send(request: UpstreamRequest): Promise<OutboundResponse> {
+    await this.budget?.before(request);
+    let outcome: { status: number; headers: Record<string, string> } = { status: 0, headers: {} };
+    try {
+      const answer = await this.options.http.request({
+        method: request.method ?? 'GET',
+        url: request.url,
+        headers: { 'accept-encoding': 'gzip, deflate, br', ...request.headers },
+        ...(request.body !== undefined && { body: request.body }),
+        deadlineMs: request.deadlineMs ?? this.options.deadlineMs ?? DEADLINE_MS,
+        maxBytes: request.maxBytes ?? this.options.maxBytes ?? MAX_BYTES,
+        redirects: request.redirects ?? 'none',
+        ...(this.reroute && { reroute: this.reroute, trusted: true }),
+      });
+      outcome = answer;
+      return answer;
+    } catch (error) {
+      throw error instanceof OutboundError ? outboundFault(this.options.source, error) : error;
+    } finally {
+      this.budget?.after({ status: outcome.status, headers: outcome.headers }, request);
+    }
+  }
+}
+
+function outboundFault(source: SourceId, error: OutboundError): UpstreamError {
+  const reason = `${source} could not be read: ${error.message}`;
+  switch (error.kind) {
+    case 'blocked':
+    case 'timeout':
+    case 'network':
+    case 'too_large':
+      return new UpstreamError(error.kind, reason);
+    case 'redirect':
+    case 'invalid_url':
+      return new UpstreamError('unexpected_status', reason);
+  }
+}
+
+function rerouteTo(baseUrl: string): (url: string) => string {
+  const { origin } = new URL(baseUrl);
+  return (url) => {
+    const { pathname, search } = new URL(url);
+    return `${origin}${pathname}${search}`;
+  };
+}

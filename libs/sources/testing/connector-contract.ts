@@ -1,0 +1,223 @@
+import type { Criteria, MatchMode } from '#contracts';
+import { OutboundError } from '#http-out';
+import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer, type FakeRequest } from './fake-upstream.js';
+import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from '../source.js';
+
+// For specs only: what every source promises, tried on each of them.
+
+/** An invented post: number 1 is the newest. */
+export interface InventedPost {
+  n: number;
+  at: Date;
+}
+
+/** How the contract talks to one source. */
+export interface ContractCase {
+  create(): SourceConnector;
+  criteria: Criteria;
+  /** Default `word`. */
+  match?: MatchMode;
+  /** The source's answer to one request, were these all its posts (newest first), paged as it pages. */
+  serve(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer;
+  /** Answers a sign-in request; undefined for every other. */
+  signIn?(request: FakeRequest): FakeAnswer | undefined;
+  /** Answers what is asked about the items of a page, beside the pages; undefined for every other request. */
+  detail?(request: FakeRequest): FakeAnswer | undefined;
+  /** Posts on one page; absent for a source that has no pages. */
+  pageSize?: number;
+  itemIdOf(n: number): string;
+  /** True: the source dates nothing, so that items have no `publishedAt` and stand in the order it gives. */
+  undated?: true;
+  /** True: the source answers every question, so that there is no empty answer. */
+  neverEmpty?: true;
+  /** JSON that parses and is not what the source answers. */
+  changedShapes: readonly (object | string)[];
+  /** The whole upstream fails in this way, whichever request is made. Default: what an UpstreamError tells. */
+  kinds?: Partial<Record<string, string>>;
+}
+
+const STEP_MS = 60_000;
+const LAST_WEEK = new Date(SPEC_NOW.getTime() - 7 * 86_400_000);
+
+/** Runs the contract. */
+export function describeConnector(name: string, source: ContractCase): void {
+  const read = async (answer: (request: FakeRequest) => FakeAnswer, more: Partial<FetchContext> = {}) => {
+    const connector = source.create();
+    const aside = (request: FakeRequest) => source.signIn?.(request) ?? source.detail?.(request);
+    const upstream = fakeUpstream(connector.id, (request) => aside(request) ?? answer(request));
+    const context = fakeContext(upstream.http, {
+      since: LAST_WEEK,
+      match: source.match ?? 'word',
+      ...more,
+    });
+    const fetched = await connector.search(source.criteria, context);
+    const asked = upstream.requests.filter((request) => !aside(request));
+    return { fetched, asked };
+  };
+  const faultOf = (answer: FakeAnswer) => faultOfRead(read(() => answer));
+
+  describe(`${name} keeps the contract of every source`, () => {
+    describeFaults(source, faultOf);
+    describeItems(source, read);
+    if (source.pageSize !== undefined) describePaging(source, source.pageSize, read);
+  });
+}
+
+type Read = (
+  answer: (request: FakeRequest) => FakeAnswer,
+  more?: Partial<FetchContext>,
+) => Promise<{ fetched: Fetched; asked: FakeRequest[] }>;
+
+function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => Promise<UpstreamError>): void {
+  it.each([
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [410, 'gone'],
+    [429, 'rate_limited'],
+    [418, 'unexpected_status'],
+    [500, 'server_error'],
+    [503, 'server_error'],
+  ])('an answer of %i is the fault "%s", told with the source and the status', async (status, kind) => {
+    const fault = await faultOf({ status, body: { error: status } });
+    expect([fault.kind, fault.statusCode]).toEqual([kind, status]);
+    expect(fault.message).toContain(`${source.create().id} answered ${status}`);
+  });
+
+  it('an answer of 429 says how long to wait, in seconds or as a date', async () => {
+    const inSeconds = await faultOf({ status: 429, headers: { 'retry-after': '7' } });
+    expect(inSeconds.retryAfterMs).toBe(7_000);
+    const date = new Date(SPEC_NOW.getTime() + 90_000).toUTCString();
+    expect((await faultOf({ status: 429, headers: { 'retry-after': date } })).retryAfterMs).toBe(90_000);
+  });
+
+  it('a page of HTML is a fault', async () => {
+    const fault = await faultOf({ body: '\n<!doctype html><html><head><title>Wait</title></head></html>' });
+    expect(fault.kind).toBe('not_parsable');
+    expect(fault.message).toMatch(/answered HTML where .+ was expected/);
+  });
+
+  it('an empty body is a fault', async () => {
+    expect((await faultOf({ body: '' })).kind).toBe('not_parsable');
+  });
+
+  it('an answer that breaks off is a fault', async () => {
+    const whole = bodyText(source.serve(postsOf(3), requestOf()));
+    expect((await faultOf({ body: whole.slice(0, whole.length / 4) })).kind).toBe('truncated');
+  });
+
+  it.each(source.changedShapes.map((shape) => [shape]))(
+    'an answer of unknown shape is a fault: %j',
+    async (body) => {
+      expect((await faultOf({ body })).kind).toBe('unknown_shape');
+    },
+  );
+
+  it.each(['timeout', 'network', 'blocked', 'too_large'] as const)(
+    'a %s of the network is told',
+    async (kind) => {
+      const fault = await faultOf(new OutboundError(kind, 'example.org did what it did'));
+      expect(fault.kind).toBe(kind);
+      expect(fault.message).toContain('example.org did what it did');
+    },
+  );
+}
+
+function describeItems(source: ContractCase, read: Read): void {
+  (source.neverEmpty ? it.skip : it)('an empty answer is no fault and no item', async () => {
+    const { fetched } = await read((request) => source.serve([], request));
+    expect(fetched).toEqual({ items: [], gap: false, warnings: [] });
+  });
+
+  it('items carry what every item carries, newest first, each once', async () => {
+    const { fetched } = await read((request) => source.serve(postsOf(3), request));
+    expect(fetched.items.map((item) => item.itemId)).toEqual([1, 2, 3].map(source.itemIdOf));
+    expect(fetched.items.map((item) => item.publishedAt)).toEqual(
+      postsOf(3).map(({ at }) => (source.undated ? undefined : at.toISOString())),
+    );
+    for (const item of fetched.items) {
+      expect(item.source).toBe(source.create().id);
+      expect(item.eventType).toMatch(/^[a-z_]+\.created$/);
+      expect(item.kind).not.toBe('');
+      expect(item.url).toMatch(/^https?:\/\//);
+      expect(`${item.title}${item.text}`).not.toMatch(/^\s*$/);
+      expect(item.author ?? '').not.toMatch(/^(@|u\/)/);
+      const body = JSON.parse(item.bodyJson) as Record<string, unknown>;
+      expect(Object.keys(body)).toEqual(
+        expect.arrayContaining(['id', 'source', 'url', 'author', 'publishedAt']),
+      );
+      expect(body['source']).toBe(item.source);
+      expect(body['publishedAt']).toBe(item.publishedAt ?? null);
+    }
+  });
+
+  it('the same answer gives the same items', async () => {
+    const first = await read((request) => source.serve(postsOf(3), request));
+    const second = await read((request) => source.serve(postsOf(3), request));
+    expect(second.fetched).toEqual(first.fetched);
+  });
+}
+
+function describePaging(source: ContractCase, pageSize: number, read: Read): void {
+  const posts = postsOf(pageSize * 4);
+  const serve = (request: FakeRequest) => source.serve(posts, request);
+
+  it('a first poll reads one page, and that is no gap', async () => {
+    const { fetched, asked } = await read(serve, { since: undefined });
+    expect([fetched.items.length, fetched.gap, asked.length]).toEqual([pageSize, false, 1]);
+  });
+
+  it('a later poll pages until it finds an item that is known', async () => {
+    const knownId = source.itemIdOf(pageSize + 5);
+    const { fetched, asked } = await read(serve, { known: (itemId) => itemId === knownId });
+    expect([fetched.gap, asked.length]).toEqual([false, 2]);
+    expect(fetched.items.map((item) => item.itemId)).toContain(knownId);
+  });
+
+  it('a later poll pages until `since`', async () => {
+    const since = posts[pageSize + Math.floor(pageSize / 2)]?.at;
+    const { fetched, asked } = await read(serve, { since });
+    expect([fetched.gap, asked.length]).toEqual([false, 2]);
+    const wanted = posts.filter(({ at }) => since && at > since).map(({ n }) => source.itemIdOf(n));
+    expect(fetched.items.map((item) => item.itemId)).toEqual(expect.arrayContaining(wanted));
+  });
+
+  it('the page cap ends a read before both, and the gap is told', async () => {
+    const { fetched, asked } = await read(serve, { pageCap: 3 });
+    expect([fetched.gap, asked.length]).toEqual([true, 3]);
+    expect(new Set(fetched.items.map((item) => item.itemId)).size).toBe(fetched.items.length);
+  });
+
+  it('everything there is, read to its end, is no gap', async () => {
+    const { fetched } = await read(serve, { pageCap: 9 });
+    expect([fetched.items.length, fetched.gap]).toEqual([posts.length, false]);
+  });
+}
+
+function postsOf(count: number): InventedPost[] {
+  return Array.from({ length: count }, (_, index) => ({
+    n: index + 1,
+    at: new Date(SPEC_NOW.getTime() - (index + 1) * STEP_MS),
+  }));
+}
+
+async function faultOfRead(reading: Promise<unknown>): Promise<UpstreamError> {
+  const fault: unknown = await reading.then(
+    (result) => new Error(`it was a success: ${JSON.stringify(result)}`),
+    (error: unknown) => error,
+  );
+  if (!(fault instanceof UpstreamError)) throw fault;
+  return fault;
+}
+
+function bodyText(answer: FakeAnswer): string {
+  if (answer instanceof OutboundError) return '';
+  if (answer.body instanceof Uint8Array) return Buffer.from(answer.body).toString();
+  return typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+}
+
+// A request without paging marks: the first page.
+function requestOf(): FakeRequest {
+  const url = 'https://example.org/?limit=100&hitsPerPage=100';
+  return { method: 'GET', url, at: new URL(url), deadlineMs: 1, maxBytes: 1, redirects: 'none' };
+}

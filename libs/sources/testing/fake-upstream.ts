@@ -1,0 +1,87 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { CriteriaSchema, type Criteria, type SourceId } from '#contracts';
+import { OutboundError, type OutboundHttp, type OutboundRequest } from '#http-out';
+import type { FetchContext, UpstreamHttp } from '../source.js';
+import { createUpstreamHttp, type UpstreamHttpOptions } from '../shared/upstream-http.js';
+
+// For specs only: an upstream that answers from a function, beneath the real door of a source.
+
+/** What the fake upstream answers: status 200 and JSON unless told otherwise, or a fault of the network. */
+export type FakeAnswer =
+  | {
+      status?: number;
+      headers?: Record<string, string>;
+      setCookies?: readonly string[];
+      body?: string | Uint8Array | object;
+      url?: string;
+      movedTo?: string;
+    }
+  | OutboundError;
+
+/** One request as the fake upstream saw it. */
+export interface FakeRequest extends OutboundRequest {
+  at: URL;
+}
+
+/** The instant at which every spec happens. */
+export const SPEC_NOW = new Date('2026-03-04T12:00:00.000Z');
+
+/** A source's door onto an invented upstream, what was asked of it, and the patience it asked for. */
+export function fakeUpstream(
+  source: SourceId,
+  answer: (request: FakeRequest) => FakeAnswer,
+  options: Partial<UpstreamHttpOptions> = {},
+): { http: UpstreamHttp; requests: FakeRequest[]; heldOff: Parameters<UpstreamHttp['holdOff']>[0][] } {
+  const requests: FakeRequest[] = [];
+  const heldOff: Parameters<UpstreamHttp['holdOff']>[0][] = [];
+  const budget = () => ({
+    before: () => Promise.resolve(),
+    after: () => undefined,
+    holdOff: (wait: (typeof heldOff)[0]) => void heldOff.push(wait),
+  });
+  const outbound: OutboundHttp = {
+    request: (request) => {
+      const seen = { ...request, at: new URL(request.url) };
+      requests.push(seen);
+      const given = answer(seen);
+      if (given instanceof OutboundError) return Promise.reject(given);
+      return Promise.resolve({
+        status: given.status ?? 200,
+        headers: given.headers ?? {},
+        ...(given.setCookies && { setCookies: given.setCookies }),
+        bytes: bytesOf(given.body ?? ''),
+        url: given.url ?? request.url,
+        ...(given.movedTo !== undefined && { movedTo: given.movedTo }),
+      });
+    },
+    close: () => Promise.resolve(),
+  };
+  const clock = { now: () => SPEC_NOW };
+  const http = createUpstreamHttp({ source, http: outbound, clock, budget, ...options });
+  return { http, requests, heldOff };
+}
+
+/** The context of one read; `shared` shares nothing unless told otherwise. */
+export function fakeContext(http: UpstreamHttp, more: Partial<FetchContext> = {}): FetchContext {
+  return {
+    http,
+    match: 'word',
+    now: SPEC_NOW,
+    pageCap: 5,
+    known: () => false,
+    state: {},
+    shared: (_, read) => read(),
+    session: new Map(),
+    ...more,
+  };
+}
+
+/** Criteria as a search has them. */
+export function criteriaOf(init: MessageInitShape<typeof CriteriaSchema>): Criteria {
+  return create(CriteriaSchema, init);
+}
+
+function bytesOf(body: string | Uint8Array | object): Uint8Array {
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}

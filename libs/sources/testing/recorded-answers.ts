@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import type { SourceId } from '#contracts';
+import { checkout } from '#testing';
+import { UpstreamError, type Fetched } from '../source.js';
+
+// For specs only: answers that upstreams once gave, kept beside the checkout and never copied into it.
+const RECORDED = new URL('../shared/upstream/', checkout);
+const NOT_AN_ANSWER = new Set(['SOURCE.md', 'http-meta.json']);
+
+/** One recorded answer. */
+export interface Recorded {
+  file: string;
+  bytes: Buffer;
+  /** From http-meta.json, or from the wrapper object of an answer that was not JSON. */
+  status: number;
+  headers: Record<string, string>;
+  requestUrl: string | undefined;
+}
+
+/** What reading one recorded answer must give. */
+export type Outcome = (
+  | ((Nothing | All | Many) & { warnings?: string[]; gap?: true })
+  | { error: string; reason?: string; retryAfterMs?: number }
+) & {
+  /** Why the service never asks for such an answer; it is read all the same. */
+  notPolled?: string;
+};
+
+interface Nothing {
+  items: 0;
+}
+
+/** Of few items all ids, in their order. */
+interface All {
+  items: number;
+  ids: readonly string[];
+}
+
+/** Of many the first and the last, and a digest of them all: see `digestOf`. */
+interface Many {
+  items: number;
+  first: string;
+  last: string;
+  digest: string;
+}
+
+/** What a connector found, or its parser alone. */
+export type Reading = Pick<Fetched, 'items' | 'warnings'> & Partial<Fetched>;
+
+/**
+ * Reads every recorded answer of a source and compares the outcome exactly; a file that the table does not name
+ * fails. `read` may return or throw what a connector would.
+ * @param shownId how the table spells an id, where it is better not shown whole; digests are of the ids themselves
+ */
+export function describeRecorded(
+  source: SourceId,
+  table: Readonly<Record<string, Outcome>>,
+  read: (recorded: Recorded) => Promise<Reading>,
+  shownId: (itemId: string) => string = (itemId) => itemId,
+): void {
+  const folder = new URL(`${source}/`, RECORDED);
+  if (!existsSync(folder)) {
+    describe.skip(`recorded answers of ${source} (skipped: no shared/upstream/${source} beside the checkout)`, () => {
+      it('are read', () => undefined);
+    });
+    return;
+  }
+  describe(`recorded answers of ${source}`, () => {
+    it('are all named here', () => {
+      const files = readdirSync(folder).filter((file) => !NOT_AN_ANSWER.has(file));
+      expect(Object.keys(table).sort()).toEqual(files.sort());
+    });
+    it.each(Object.entries(table))('%s', async (file, expected) => {
+      expect(await outcomeOf(read(recordedOf(folder, file)), expected, shownId)).toEqual(expected);
+    });
+  });
+}
+
+/** One recorded answer, for a spec that looks closer; undefined where there are none. */
+export function recordedAnswer(source: SourceId, file: string): Recorded | undefined {
+  const folder = new URL(`${source}/`, RECORDED);
+  return existsSync(new URL(file, folder)) ? recordedOf(folder, file) : undefined;
+}
+
+/** The first twelve hex digits of the SHA-256 of the ids, in their order, each on a line. */
+function digestOf(itemIds: readonly string[]): string {
+  return createHash('sha256').update(itemIds.join('\n')).digest('hex').slice(0, 12);
+}
+
+async function outcomeOf(
+  reading: Promise<Reading>,
+  expected: Outcome,
+  shownId: (itemId: string) => string,
+): Promise<Outcome> {
+  const notPolled = expected.notPolled === undefined ? {} : { notPolled: expected.notPolled };
+  try {
+    const { items, warnings, gap } = await reading;
+    const itemIds = items.map(({ itemId }) => itemId);
+    return {
+      ...notPolled,
+      ...foundOf(itemIds, 'ids' in expected, shownId),
+      ...(gap && { gap }),
+      ...(('warnings' in expected || warnings.length > 0) && { warnings }),
+    };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return {
+      ...notPolled,
+      error: error.kind,
+      ...('reason' in expected && { reason: error.message }),
+      ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+    };
+  }
+}
+
+function foundOf(itemIds: readonly string[], each: boolean, shownId: (itemId: string) => string) {
+  const [first, last] = [itemIds[0], itemIds.at(-1)];
+  if (first === undefined || last === undefined) return { items: 0 } satisfies Nothing;
+  const items = itemIds.length;
+  if (each) return { items, ids: itemIds.map(shownId) };
+  return { items, first: shownId(first), last: shownId(last), digest: digestOf(itemIds) };
+}
+
+function recordedOf(folder: URL, file: string): Recorded {
+  const bytes = readFileSync(new URL(file, folder));
+  const wrapped = wrapperOf(bytes);
+  const metaFile = new URL('http-meta.json', folder);
+  const metas = existsSync(metaFile) ? (JSON.parse(readFileSync(metaFile, 'utf8')) as Meta[]) : [];
+  const meta = metas.find((one) => one.file === file);
+  const headers = Object.entries(wrapped?.headers ?? meta?.headers ?? {});
+  return {
+    file,
+    bytes: wrapped ? Buffer.from(wrapped.bodyText) : bytes,
+    status: wrapped?.status ?? meta?.status ?? 200,
+    headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+    requestUrl: meta?.request.url ?? undefined,
+  };
+}
+
+interface Meta {
+  file: string;
+  status: number;
+  headers: Record<string, string>;
+  request: { url: string | null };
+}
+
+interface Wrapper {
+  status: number;
+  headers: Record<string, string>;
+  bodyText: string;
+}
+
+// Bodies that are not JSON are kept in an object of three keys. One of them is also a field of GitHub's.
+function wrapperOf(bytes: Buffer): Wrapper | undefined {
+  const text = bytes.toString('utf8');
+  if (!text.trimStart().startsWith('{') || !text.includes('"bodyText"')) return undefined;
+  const wrapper = JSON.parse(text) as Partial<Wrapper>;
+  return typeof wrapper.bodyText === 'string' ? (wrapper as Wrapper) : undefined;
+}

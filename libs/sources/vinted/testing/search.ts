@@ -1,0 +1,67 @@
+import {
+  criteriaOf,
+  fakeContext,
+  fakeUpstream,
+  type FakeAnswer,
+  type FakeRequest,
+} from '../../testing/fake-upstream.js';
+import type { FetchContext, Fetched } from '../../source.js';
+import { createVintedConnector } from '../index.js';
+import { catalogItem, catalogPage, listingId, serveVisit } from './fixtures.js';
+
+// For specs only: one search on an invented site, read as polling reads it.
+
+const connector = createVintedConnector();
+const criteria = criteriaOf({ market: 'fr', query: 'lamp' });
+/** So many minutes after the first read. */
+export const at = (minutes: number) => new Date(Date.parse('2026-03-04T12:00:00Z') + minutes * 60_000);
+
+/** A site whose list can change, and one search that is read from time to time. */
+export function search(...first: number[]) {
+  const site = {
+    entries: first.map((n) => catalogItem(n)),
+    /** The answer of a listing's own page. */
+    page: { status: 200 } as FakeAnswer,
+    /** Of some listings, by id. */
+    pages: {} as Record<string, FakeAnswer>,
+    state: {} as Record<string, unknown>,
+  };
+  const asked = (id = '') => site.pages[id] ?? site.page;
+  const upstream = fakeUpstream('vinted', (request: FakeRequest) => {
+    const visit = serveVisit(request);
+    if (visit) return visit;
+    if (request.at.pathname.startsWith('/items/')) return asked(request.at.pathname.split('/')[2]);
+    return { body: catalogPage(site.entries, request) };
+  });
+  const session = new Map<string, unknown>();
+  /** A read as polling makes it: what is remembered is JSON, and kept where the read serves. */
+  const read = async (
+    minutes: number,
+    since?: number,
+    more: Partial<FetchContext> = {},
+  ): Promise<Fetched> => {
+    const state = structuredClone(site.state);
+    const context = fakeContext(upstream.http, {
+      now: at(minutes),
+      since: since === undefined ? undefined : at(since - 5),
+      state,
+      session,
+      pageCap: 10,
+      ...more,
+    });
+    const fetched = await connector.search(criteria, context);
+    site.state = JSON.parse(JSON.stringify(state)) as Record<string, unknown>;
+    return fetched;
+  };
+  const paths = () => upstream.requests.splice(0).map(({ at: url }) => url.pathname);
+  return { site, read, paths, heldOff: upstream.heldOff };
+}
+
+/** What a read tells, in short. */
+export const news = ({ items }: Fetched) => items.map(({ eventType, itemId }) => `${eventType} ${itemId}`);
+/** Our id of listing n. */
+export const vinted = (n: number) => `vinted:fr:${listingId(n)}`;
+
+/** What a read has observed. */
+export const observed = ({ observations = [] }: Fetched) =>
+  observations.flatMap(({ kind }) => (kind?.case === 'listing' ? [kind.value] : []));

@@ -1,0 +1,18 @@
+import { SPEC_NOW } from '../../testing/fake-upstream.js';
+import { parseSearchAnswer } from '../index.js';
+import { ADA, answerOf, tweetRecord } from './fixtures.js';
+
+// For specs only: what is made of one tweet.
+
+const GRACE = { id: '71002', username: 'GraceH', name: 'Grace', verified: false, verified_type: 'none' };
+
+export function one(more: Record<string, unknown> = {}, includes: Record<string, unknown> = {}) {
+  const answer = answerOf([tweetRecord(1, SPEC_NOW, more)], {
+    includes: { users: [ADA, GRACE], ...includes },
+  });
+  return parseSearchAnswer(answer).items[0];
+}
+
+export function bodyOf(...more: Parameters<typeof one>) {
+  return JSON.parse(one(...more)?.bodyJson ?? '{}') as Record<string, unknown>;
+}
