@@ -11,7 +11,7 @@ import { NOTHING_LEARNED } from '../apps/polling/lanes/lane-memory.js';
 import { Lane } from '../apps/polling/lanes/lane.js';
 import { SIMULATED_SOURCES, simulatedSources, type FaultKind } from '../apps/simulator/index.js';
 import { searchOf } from '../apps/simulator/searches.js';
-import { SimulatorClient } from '../apps/simulator/simulator-client.js';
+import { SimulatorClient } from '../apps/simulator/testing/simulator-client.js';
 
 // What can go wrong with an upstream, on each source: the real connector on a real lane, against the simulator.
 

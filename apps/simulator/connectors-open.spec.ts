@@ -4,7 +4,7 @@ import { CriteriaSchema, type MatchMode, type SourceId } from '#contracts';
 import { createOutboundHttp } from '#http-out';
 import { createSources, createUpstreamHttp, type Fetched } from '#sources';
 import { simulatedSources } from './environment.js';
-import { SimulatorClient } from './simulator-client.js';
+import { SimulatorClient } from './testing/simulator-client.js';
 import { VOICES } from './sources/index.js';
 import type { PostInput } from './world/world.js';
 import type { SimPost } from './world/post.js';

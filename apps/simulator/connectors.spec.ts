@@ -5,7 +5,7 @@ import { createOutboundHttp } from '#http-out';
 import { createSources, createUpstreamHttp, UpstreamError } from '#sources';
 import type { FetchContext, SourceItem } from '#sources';
 import { simulatedSources } from './environment.js';
-import { SimulatorClient } from './simulator-client.js';
+import { SimulatorClient } from './testing/simulator-client.js';
 import { searchOf } from './searches.js';
 import { SIMULATED_SOURCES, VOICES } from './sources/index.js';
 import type { SourceId } from '#contracts';

@@ -4,7 +4,7 @@ import { FAULT_KINDS } from './faults.js';
 import type { FaultKind, Faults } from './faults.js';
 import type { Receiver } from './receiver/receiver.js';
 import type { RequestLog } from './request-log.js';
-import { postView } from './sources/bluesky-posts.js';
+import { postView } from './sources/bluesky/posts.js';
 import { SIMULATED_SOURCES, VOICES } from './sources/index.js';
 import type { SourceId } from '#contracts';
 import { POST_KINDS } from './world/post.js';

@@ -1,4 +1,4 @@
-import { SimulatorClient } from './simulator-client.js';
+import { SimulatorClient } from './testing/simulator-client.js';
 
 let client: SimulatorClient;
 const SEARCH = '/api/v1/search_by_date';

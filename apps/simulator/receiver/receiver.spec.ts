@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { SimulatorClient } from '../simulator-client.js';
+import { SimulatorClient } from '../testing/simulator-client.js';
 
 const SECRET = 'whsec_c2VjcmV0IG9mIHRoZSBzcGVj';
 const BODY = JSON.stringify({

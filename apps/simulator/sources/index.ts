@@ -1,19 +1,19 @@
 import type { SourceId } from '#contracts';
-import { aiAnswersVoice } from './ai-answers.js';
-import { blueskyVoice } from './bluesky.js';
-import { githubVoice } from './github.js';
-import { hackernewsVoice } from './hackernews.js';
-import { lemmyVoice } from './lemmy.js';
-import { mastodonVoice } from './mastodon.js';
-import { producthuntVoice } from './producthunt.js';
-import { redditVoice } from './reddit.js';
-import { rssVoice } from './rss.js';
-import { stackoverflowVoice } from './stackoverflow.js';
-import { tiktokVoice } from './tiktok.js';
-import { vintedVoice } from './vinted.js';
+import { aiAnswersVoice } from './ai_answers/routes.js';
+import { blueskyVoice } from './bluesky/routes.js';
+import { githubVoice } from './github/routes.js';
+import { hackernewsVoice } from './hackernews/routes.js';
+import { lemmyVoice } from './lemmy/routes.js';
+import { mastodonVoice } from './mastodon/routes.js';
+import { producthuntVoice } from './producthunt/routes.js';
+import { redditVoice } from './reddit/routes.js';
+import { rssVoice } from './rss/routes.js';
+import { stackoverflowVoice } from './stackoverflow/routes.js';
+import { tiktokVoice } from './tiktok/routes.js';
+import { vintedVoice } from './vinted/routes.js';
 import type { SourceVoice } from './voice.js';
-import { xVoice } from './x.js';
-import { youtubeVoice } from './youtube.js';
+import { xVoice } from './x/routes.js';
+import { youtubeVoice } from './youtube/routes.js';
 
 /** The sources that the simulator speaks. */
 export const VOICES: Readonly<Record<SourceId, SourceVoice>> = {

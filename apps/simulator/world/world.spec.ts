@@ -1,4 +1,4 @@
-import { HandClock } from '../simulator-client.js';
+import { HandClock } from '../testing/simulator-client.js';
 import { SIMULATED_SOURCES } from '../sources/index.js';
 import { World } from './world.js';
 

@@ -1,0 +1,25 @@
+import { answer } from '../../context.js';
+import { anthropicVoice } from './anthropic.js';
+import { geminiVoice } from './gemini.js';
+import { openaiVoice } from './openai.js';
+import { perplexityVoice } from './perplexity.js';
+import type { SourceVoice } from '../voice.js';
+
+const ENGINES = [openaiVoice, anthropicVoice, perplexityVoice, geminiVoice];
+const SERVED = { config: { source: 'ai_answers' as const } };
+
+/**
+ * Four engines with web search. Each answers any prompt with the text of the newest post whose community is its name,
+ * and cites the post's link and the addresses in its text, each in its own format.
+ */
+export const aiAnswersVoice: SourceVoice = {
+  routes(app, context) {
+    for (const engine of ENGINES) app.post(engine.path, SERVED, engine.open(context));
+  },
+  refuse(reply, status, message) {
+    const engine = ENGINES.find(({ path }) => path === reply.request.routeOptions.url);
+    return engine?.refuse(reply, status, message) ?? answer(reply, status, { error: { message } });
+  },
+  // Of a post only its asker knows which change of the answer it is.
+  itemIdOf: () => undefined,
+};

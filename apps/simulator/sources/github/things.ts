@@ -1,0 +1,237 @@
+import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/random.js';
+import { wordsOf, wordsOfPost } from '../../world/search-text.js';
+import type { SimPost } from '../../world/post.js';
+
+const API = 'https://api.github.com';
+const SITE = 'https://github.com';
+const BASE62 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const LANGUAGES = ['TypeScript', 'Python', 'Go', 'Rust'] as const;
+const LABELS = [
+  { name: 'bug', color: 'd73a4a', description: "Something isn't working" },
+  { name: 'question', color: 'd876e3', description: 'Further information is requested' },
+  { name: 'enhancement', color: 'a2eeef', description: 'New feature or request' },
+] as const;
+const ID_PREFIXES: Partial<Record<SimPost['kind'], string>> = {
+  issue: 'I_kwDO',
+  pull_request: 'PR_kwDO',
+  discussion: 'D_kwDO',
+  repository: 'R_kgDO',
+};
+
+/** What a search can ask of a thing. Everything but `repository`, `login` and `language` is in lower case. */
+export interface Facts {
+  /** Words by field: `title` and `body`; of a repository `name`, `description` and `topics`. */
+  texts: Readonly<Record<string, readonly string[]>>;
+  is: ReadonlySet<string>;
+  repository: string;
+  login: string;
+  language: string;
+  labels: readonly string[];
+  topics: readonly string[];
+  /** Epoch milliseconds of a whole second. */
+  createdAt: number;
+}
+
+/** What a search can ask of the post. */
+export function factsOf(post: SimPost): Facts {
+  const words = wordsOfPost(post);
+  const isRepository = post.kind === 'repository';
+  const topics = isRepository ? topicsOf(post) : [];
+  const kinds = post.kind === 'pull_request' ? ['pr', 'pull-request'] : [post.kind];
+  return {
+    texts: isRepository
+      ? { name: words.title, description: words.text, topics: topics.flatMap(wordsOf) }
+      : { title: words.title, body: words.text },
+    is: new Set([...kinds, isClosed(post) ? 'closed' : 'open', 'public']),
+    repository: repositoryNameOf(post),
+    login: loginOf(post),
+    language: languageOf(post),
+    labels: labelsOf(post).map(({ name }) => name),
+    topics,
+    createdAt: Math.floor(post.publishedAt / 1000) * 1000,
+  };
+}
+
+/** The id of a thing over transfers and renames. */
+export function nodeIdOf(post: SimPost): string {
+  return `${ID_PREFIXES[post.kind] ?? 'I_kwDO'}${charactersFrom(`${post.kind} ${post.id}`, BASE62, 12)}`;
+}
+
+/** `owner/name`: the community of a thing; a repository is one itself, its author's. */
+export function repositoryNameOf(post: SimPost): string {
+  if (post.kind === 'repository')
+    return `${loginOf(post)}/${wordsOf(post.title).join('-').slice(0, 80) || 'untitled'}`;
+  return post.community.includes('/') ? post.community : `${post.community || 'acme'}/rocket`;
+}
+
+/** Logins have hyphens where other handles have something else. */
+export function loginOf({ author }: SimPost): string {
+  return author.replace(/[^A-Za-z0-9[\]]+/g, '-');
+}
+
+/** Numbers count issues, pull requests and discussions of a repository together. */
+export function numberOf(post: SimPost): number {
+  return post.number % 1_000_000;
+}
+
+/** The page of a thing. */
+export function addressOf(post: SimPost): string {
+  const repository = `${SITE}/${repositoryNameOf(post)}`;
+  switch (post.kind) {
+    case 'repository':
+      return repository;
+    case 'pull_request':
+      return `${repository}/pull/${numberOf(post)}`;
+    case 'discussion':
+      return `${repository}/discussions/${numberOf(post)}`;
+    default:
+      return `${repository}/issues/${numberOf(post)}`;
+  }
+}
+
+/** Labels of an issue or a discussion: one, or none. */
+export function labelsOf(post: SimPost): (typeof LABELS)[number][] {
+  const luck = wholeBelow(seededRandom('label', post.id), LABELS.length + 1);
+  return LABELS.slice(luck, luck + 1);
+}
+
+/** True for one in five. */
+export function isClosed({ kind, score }: SimPost): boolean {
+  return kind !== 'repository' && score % 5 === 0;
+}
+
+/** An issue or a pull request of a search. */
+export function issueOf(post: SimPost): object {
+  const repository = `${API}/repos/${repositoryNameOf(post)}`;
+  const url = `${repository}/issues/${numberOf(post)}`;
+  const isPull = post.kind === 'pull_request';
+  const at = wholeSeconds(post);
+  const closedAt = isClosed(post) ? at : null;
+  const likes = post.score % 4;
+  return {
+    url,
+    repository_url: repository,
+    labels_url: `${url}/labels{/name}`,
+    comments_url: `${url}/comments`,
+    events_url: `${url}/events`,
+    html_url: addressOf(post),
+    id: post.number,
+    node_id: nodeIdOf(post),
+    number: numberOf(post),
+    title: post.title,
+    user: userOf(loginOf(post)),
+    labels: labelsOf(post).map((label) => labelView(label, repository)),
+    state: closedAt ? 'closed' : 'open',
+    locked: false,
+    assignee: null,
+    assignees: [],
+    milestone: null,
+    comments: post.score % 6,
+    created_at: at,
+    updated_at: at,
+    closed_at: closedAt,
+    author_association: 'NONE',
+    type: null,
+    active_lock_reason: null,
+    ...(isPull ? pullOf(post, repository, closedAt) : ISSUE_ONLY),
+    body: bodyOf(post),
+    reactions: {
+      url: `${url}/reactions`,
+      total_count: likes,
+      ...{ '+1': likes, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 },
+    },
+    timeline_url: `${url}/timeline`,
+    performed_via_github_app: null,
+    state_reason: closedAt && !isPull ? 'completed' : null,
+    score: 1,
+  };
+}
+
+const ISSUE_ONLY = {
+  sub_issues_summary: { total: 0, completed: 0, percent_completed: 0 },
+  issue_dependencies_summary: { blocked_by: 0, total_blocked_by: 0, blocking: 0, total_blocking: 0 },
+};
+
+function pullOf(post: SimPost, repository: string, closedAt: string | null): object {
+  const html = addressOf(post);
+  return {
+    draft: false,
+    pull_request: {
+      url: `${repository}/pulls/${numberOf(post)}`,
+      html_url: html,
+      diff_url: `${html}.diff`,
+      patch_url: `${html}.patch`,
+      merged_at: post.score % 2 === 0 ? closedAt : null,
+    },
+  };
+}
+
+/** The forms of GitHub end lines as forms do. */
+function bodyOf({ text }: SimPost): string | null {
+  return text === '' ? null : text.replaceAll('\n', '\r\n');
+}
+
+function labelView(label: (typeof LABELS)[number], repository: string): object {
+  const id = 1_000_000_000 + wholeBelow(seededRandom('label', repository, label.name), 1_000_000_000);
+  return {
+    id,
+    node_id: `LA_kwDO${charactersFrom(String(id), BASE62, 12)}`,
+    url: `${repository}/labels/${label.name}`,
+    name: label.name,
+    color: label.color,
+    default: true,
+    description: label.description,
+  };
+}
+
+/** An account as things name it. */
+export interface GithubAccount {
+  login: string;
+  html_url: string;
+  avatar_url: string;
+  type: string;
+  [more: string]: unknown;
+}
+
+/** An account; a login that ends in `[bot]` is that of an app. */
+export function userOf(login: string): GithubAccount {
+  const id = 1_000_000 + wholeBelow(seededRandom('account', login), 100_000_000);
+  const isBot = login.endsWith('[bot]');
+  const url = `${API}/users/${encodeURIComponent(login)}`;
+  return {
+    login,
+    id,
+    node_id: `${isBot ? 'BOT_kgDO' : 'U_kgDO'}${charactersFrom(login, BASE62, 4)}`,
+    avatar_url: `https://avatars.githubusercontent.com/u/${id}?v=4`,
+    gravatar_id: '',
+    url,
+    html_url: isBot ? `${SITE}/apps/${login.slice(0, -'[bot]'.length)}` : `${SITE}/${login}`,
+    followers_url: `${url}/followers`,
+    following_url: `${url}/following{/other_user}`,
+    gists_url: `${url}/gists{/gist_id}`,
+    starred_url: `${url}/starred{/owner}{/repo}`,
+    subscriptions_url: `${url}/subscriptions`,
+    organizations_url: `${url}/orgs`,
+    repos_url: `${url}/repos`,
+    events_url: `${url}/events{/privacy}`,
+    received_events_url: `${url}/received_events`,
+    type: isBot ? 'Bot' : 'User',
+    user_view_type: 'public',
+    site_admin: false,
+  };
+}
+
+/** In which language a repository is mostly written. */
+export function languageOf(post: SimPost): string {
+  return post.kind === 'repository' ? pick(seededRandom('language', post.id), LANGUAGES) : '';
+}
+
+/** The hashtags of its description. */
+export function topicsOf({ text }: SimPost): string[] {
+  return [...text.matchAll(/(?<=^|\s)#([\w-]+)/g)].map(([, topic = '']) => topic.toLowerCase());
+}
+
+/** The second in which a thing was made. */
+export function wholeSeconds({ publishedAt }: SimPost): string {
+  return new Date(publishedAt).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,83 @@
+import { hasPhrase, readQuery, typosBetween, wordsOf } from '../../world/search-text.js';
+import type { Clause } from '../../world/search-text.js';
+import type { SimPost } from '../../world/post.js';
+
+/** How a hit came about: what `_highlightResult` and the ranking by typos need. */
+export interface Hit {
+  post: SimPost;
+  matchedWords: string[];
+}
+
+/** Reads `tags`: a comma is AND, parentheses are OR. */
+export function tagFilter(tags: string | undefined): (own: readonly string[]) => boolean {
+  const groups = (tags ?? '').match(/\([^)]*\)|[^,()]+/g) ?? [];
+  const wanted = groups.map((group) => group.replace(/[()]/g, '').split(',').filter(Boolean));
+  return (own) => wanted.every((any) => any.length === 0 || any.some((tag) => own.includes(tag)));
+}
+
+/** Reads `numericFilters` (`created_at_i>1700000000,points>=5`); undefined when one cannot be read. */
+export function numericFilter(
+  filters: readonly string[],
+): ((value: (attribute: string) => number | undefined) => boolean) | undefined {
+  const conditions: ((value: (attribute: string) => number | undefined) => boolean)[] = [];
+  for (const filter of filters.join(',').split(',').filter(Boolean)) {
+    const parts = /^\s*(created_at_i|points|num_comments)\s*(<=|>=|!=|<|>|=)\s*(-?\d+(?:\.\d+)?)\s*$/.exec(
+      filter,
+    );
+    if (!parts) return undefined;
+    const [, attribute = '', operator = '', limit = ''] = parts;
+    conditions.push((value) => compares(value(attribute), operator, Number(limit)));
+  }
+  return (value) => conditions.every((condition) => condition(value));
+}
+
+/** A compiled `query` over the words of each attribute: all words (an optional one aside), the last as a prefix, with Algolia's typo tolerance. */
+export function textMatcher(
+  query: string,
+  options: { typos: boolean; prefixLast: boolean; optional: readonly string[] },
+): (attributes: readonly (readonly string[])[]) => string[] | undefined {
+  const clauses = readQuery(query);
+  const last = clauses.findLast((clause) => !clause.excluded);
+  const optional = new Set(options.optional.flatMap(wordsOf));
+  return (texts) => {
+    const matched = new Set<string>();
+    let anyOptional = optional.size === 0;
+    for (const clause of clauses) {
+      const found = texts.some((text) =>
+        matches(clause, text, options.typos, options.prefixLast && clause === last),
+      );
+      if (clause.excluded) {
+        if (found) return undefined;
+      } else if (found) {
+        clause.words.forEach((word) => matched.add(word));
+        anyOptional = true;
+      } else if (!clause.words.every((word) => optional.has(word))) {
+        return undefined;
+      }
+    }
+    return anyOptional ? [...matched] : undefined;
+  };
+}
+
+function matches(clause: Clause, text: readonly string[], typos: boolean, prefix: boolean): boolean {
+  if (clause.phrase || clause.excluded) return hasPhrase(text, clause.words);
+  const [word = ''] = clause.words;
+  // Algolia's defaults: one typo from 4 characters, two from 8, none in the first letter.
+  const allowed = !typos || word.length < 4 ? 0 : word.length < 8 ? 1 : 2;
+  return text.some((other) => {
+    if (other[0] !== word[0]) return false;
+    if (other === word || (prefix && other.startsWith(word))) return true;
+    if (allowed === 0) return false;
+    if (typosBetween(word, other) <= allowed) return true;
+    return prefix && other.length > word.length && typosBetween(word, other.slice(0, word.length)) <= allowed;
+  });
+}
+
+function compares(value: number | undefined, operator: string, limit: number): boolean {
+  if (value === undefined) return false;
+  if (operator === '<') return value < limit;
+  if (operator === '<=') return value <= limit;
+  if (operator === '>') return value > limit;
+  if (operator === '>=') return value >= limit;
+  return operator === '!=' ? value !== limit : value === limit;
+}

@@ -1,0 +1,190 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { answer, queryOf, RequestWindow } from '../../context.js';
+import type { SimContext } from '../../context.js';
+import { COMMUNITIES } from '../../world/phrases.js';
+import type { SimPost } from '../../world/post.js';
+import {
+  apIdOf,
+  commentView,
+  communityNameOf,
+  communityView,
+  personView,
+  postView,
+  siteView,
+} from './views.js';
+import type { SourceVoice } from '../voice.js';
+
+/** The last line of versions that speak v3 as their own. */
+const VERSION = '0.19.20';
+const PAGE_SIZE = 10;
+const MOST_ON_A_PAGE = 50;
+const LISTS_A_MINUTE = 180;
+const SERVED = { config: { source: 'lemmy' as const } };
+
+/**
+ * A Lemmy 0.19 that is open to everybody: `/api/v3/site`, `search`, `post/list` and `comment/list`. Tokens are not
+ * looked at, as there: a wrong one is no reason to refuse. Whatever instance a search names, it is this one.
+ */
+export const lemmyVoice: SourceVoice = {
+  routes,
+  itemIdOf: apIdOf,
+  refuse(reply, status, message) {
+    switch (status) {
+      case 401:
+        return answer(reply, 401, { error: 'incorrect_login' });
+      case 404:
+        return answer(reply, 404, { error: 'couldnt_find_post' });
+      case 429:
+        // 1.0 says it so, and the servers in front of an instance; 0.19 itself answers 400.
+        return answer(reply, 429, { error: 'rate_limit_error' });
+      case 500:
+        return answer(reply, 500, { error: 'unknown', message });
+      default: {
+        const page = `<html>\r\n<head><title>${status} ${message}</title></head>\r\n<body>\r\n<center><h1>${status} ${message}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`;
+        return reply.code(status).type('text/html').send(page);
+      }
+    }
+  },
+};
+
+interface Asked {
+  one(key: string): string | undefined;
+  reply: FastifyReply;
+  posts: readonly SimPost[];
+}
+
+function routes(app: FastifyInstance, context: SimContext): void {
+  const { clock, world, limits } = context;
+  const searches = new RequestWindow(clock, limits.lemmy, 600);
+  const lists = new RequestWindow(clock, LISTS_A_MINUTE, 60);
+  const counted =
+    (window: RequestWindow, respond: (asked: Asked) => FastifyReply) =>
+    (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+      // No header says what is left, nor for how long to wait.
+      if (!window.take()) return answer(reply, 400, { error: 'rate_limit_error' });
+      return respond({ one: queryOf(request).one, reply, posts: world.posts('lemmy') });
+    };
+  app.get(
+    '/api/v3/site',
+    SERVED,
+    counted(lists, ({ reply }) => answer(reply, 200, siteView(VERSION))),
+  );
+  app.get('/api/v3/search', SERVED, counted(searches, search));
+  app.get('/api/v3/post/list', SERVED, counted(lists, postList));
+  app.get('/api/v3/comment/list', SERVED, counted(lists, commentList));
+  // Nothing is there yet in this version.
+  app.get('/api/v4/*', SERVED, (_, reply) => reply.code(404).send());
+}
+
+/** Posts and comments have pages of their own, of the same number. */
+function search(asked: Asked): FastifyReply {
+  const { one, reply, posts } = asked;
+  const q = one('q');
+  if (q === undefined) return unknown(reply, 'Query deserialize error: missing field `q`');
+  const slice = sliceOf(asked);
+  if (typeof slice === 'string') return unknown(reply, slice);
+  const type = one('type_') ?? 'All';
+  const wants = (what: string) => type === 'All' || type === what;
+  const holds = containsTest(q);
+  const found = inOrder(posts.filter(placeTest(asked)), one('sort'));
+  const titleOnly = one('post_title_only') === 'true';
+  const isFound = ({ title, text }: SimPost) => holds(title) || (!titleOnly && holds(text));
+  const page = (all: readonly SimPost[]) => all.slice(slice.from, slice.to);
+  const authors = [...new Map(posts.map((post) => [post.author, post])).values()];
+  return answer(reply, 200, {
+    type_: type,
+    posts: wants('Posts')
+      ? page(found.filter((post) => post.kind !== 'comment' && isFound(post))).map(postView)
+      : [],
+    comments: wants('Comments')
+      ? page(found.filter((post) => post.kind === 'comment' && holds(post.text))).map(commentView)
+      : [],
+    communities: wants('Communities')
+      ? communityNames(posts)
+          .filter(holds)
+          .slice(slice.from, slice.to)
+          .map((name) => communityView(name, posts))
+      : [],
+    users: wants('Users')
+      ? page(authors.filter(({ author }) => holds(author))).map((post) => personView(post, posts))
+      : [],
+  });
+}
+
+/** By `page`, or by the cursor that the page before gave. */
+function postList(asked: Asked): FastifyReply {
+  const { one, reply, posts } = asked;
+  const slice = sliceOf(asked);
+  if (typeof slice === 'string') return answer(reply, 400, { error: 'couldnt_get_posts' });
+  const isHere = placeTest(asked);
+  const found = inOrder(
+    posts.filter((post) => post.kind !== 'comment' && isHere(post)),
+    one('sort'),
+  );
+  const cursor = one('page_cursor');
+  let { from } = slice;
+  if (cursor !== undefined) {
+    const id = /^P([0-9a-f]+)$/.exec(cursor)?.[1];
+    const before =
+      id === undefined ? -1 : found.findIndex((post) => Number(post.id) === Number.parseInt(id, 16));
+    if (before < 0) return answer(reply, 400, { error: 'couldnt_parse_pagination_token' });
+    from = before + 1;
+  }
+  const shown = found.slice(from, from + slice.to - slice.from);
+  const last = shown.at(-1);
+  return answer(reply, 200, {
+    posts: shown.map(postView),
+    ...(last && { next_page: `P${Number(last.id).toString(16)}` }),
+  });
+}
+
+function commentList(asked: Asked): FastifyReply {
+  const { one, reply, posts } = asked;
+  const slice = sliceOf(asked);
+  if (typeof slice === 'string') return answer(reply, 400, { error: 'couldnt_get_comments' });
+  const [isHere, postId] = [placeTest(asked), one('post_id')];
+  const found = inOrder(
+    posts.filter(
+      (post) => post.kind === 'comment' && isHere(post) && (postId === undefined || post.root?.id === postId),
+    ),
+    one('sort'),
+  );
+  return answer(reply, 200, { comments: found.slice(slice.from, slice.to).map(commentView) });
+}
+
+/** What is asked for of a list, or why it is not given. */
+function sliceOf({ one }: Asked): { from: number; to: number } | string {
+  const [page, limit] = [Number(one('page') ?? 1), Number(one('limit') ?? PAGE_SIZE)];
+  if (!Number.isInteger(page) || page < 1) return 'Page is < 1';
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ON_A_PAGE)
+    return `Fetch limit is > ${MOST_ON_A_PAGE}`;
+  return { from: (page - 1) * limit, to: page * limit };
+}
+
+/** A community that nobody knows is passed over, as if none had been named. */
+function placeTest({ one, posts }: Asked): (post: SimPost) => boolean {
+  const name = communityNameOf(one('community_name') ?? '');
+  if (!communityNames(posts).includes(name)) return () => true;
+  return ({ community }) => community === name;
+}
+
+function communityNames(posts: readonly SimPost[]): string[] {
+  return [...new Set([...COMMUNITIES, ...posts.map(({ community }) => community)])];
+}
+
+function inOrder(posts: readonly SimPost[], sort = 'New'): SimPost[] {
+  if (sort === 'Old') return [...posts];
+  const newestFirst = [...posts].reverse();
+  return sort.startsWith('Top') ? newestFirst.sort((a, b) => b.score - a.score) : newestFirst;
+}
+
+/** The words as parts of the text, in their order, with anything between them. */
+function containsTest(q: string): (text: string) => boolean {
+  const parts = q.split(' ').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const pattern = new RegExp(parts.join('.*'), 'isu');
+  return (text) => pattern.test(text);
+}
+
+function unknown(reply: FastifyReply, message: string): FastifyReply {
+  return answer(reply, 400, { error: 'unknown', message });
+}

@@ -1,0 +1,198 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { answer, queryOf, RequestWindow } from '../../context.js';
+import type { SimContext } from '../../context.js';
+import type { SimPost } from '../../world/post.js';
+import { statusTest } from './query.js';
+import { accountOf, HOME, statusOf, tagsOf, uriOf } from './statuses.js';
+import type { SourceVoice } from '../voice.js';
+
+const PAGE_SIZE = 20;
+const MOST_ON_A_PAGE = 40;
+/** Tags of one mode that a request can name, the one in its path among them. */
+const MOST_TAGS = 4;
+const SERVED = { config: { source: 'mastodon' as const } };
+const TEXTS: Record<number, string> = {
+  401: 'The access token is invalid',
+  403: 'This action is not allowed',
+  404: 'Not Found',
+  429: 'Too many requests',
+  503: 'There was a temporary problem serving your request, please try again',
+};
+
+/**
+ * An instance as large ones are set up: full-text search and the public timeline for those who are signed in, hashtags
+ * for everybody. Whatever instance a search names, it is this one.
+ */
+export const mastodonVoice: SourceVoice = {
+  routes,
+  itemIdOf: uriOf,
+  refuse: (reply, status, message) =>
+    // What fails outside of Mastodon's own code is told with its status.
+    answer(reply, status, TEXTS[status] ? { error: TEXTS[status] } : { status, error: message }),
+};
+
+interface Asked {
+  one(key: string): string | undefined;
+  all(key: string): string[];
+  request: FastifyRequest;
+  reply: FastifyReply;
+  signedIn: boolean;
+}
+
+function routes(app: FastifyInstance, context: SimContext): void {
+  const { world } = context;
+  const window = new RequestWindow(context.clock, context.limits.mastodon, 300);
+  const counted =
+    (respond: (asked: Asked) => FastifyReply) => (request: FastifyRequest, reply: FastifyReply) => {
+      const within = window.take();
+      void reply
+        .header('X-RateLimit-Limit', window.limit)
+        .header('X-RateLimit-Remaining', window.remaining)
+        // Microseconds.
+        .header('X-RateLimit-Reset', new Date(window.resetsAt).toISOString().replace('Z', '000Z'));
+      if (!within) return answer(reply, 429, { error: TEXTS[429] });
+      const token = /^bearer (.*)$/i.exec(request.headers.authorization ?? '')?.[1];
+      if (token === '' || token === 'wrong') {
+        const challenge =
+          'Bearer realm="Doorkeeper", error="invalid_token", error_description="The access token is invalid"';
+        return answer(reply.header('WWW-Authenticate', challenge), 401, { error: TEXTS[401] });
+      }
+      return respond({ ...queryOf(request), request, reply, signedIn: token !== undefined });
+    };
+
+  app.get(
+    '/api/v2/search',
+    SERVED,
+    counted((asked) => search(world.posts('mastodon'), asked)),
+  );
+  app.get(
+    '/api/v1/timelines/tag/:tag',
+    SERVED,
+    counted((asked) => {
+      const { tag } = asked.request.params as { tag: string };
+      const path = `${context.baseUrl()}/api/v1/timelines/tag/${encodeURIComponent(tag)}`;
+      return timeline(tagged(world.posts('mastodon'), tag, asked), path, asked);
+    }),
+  );
+  app.get(
+    '/api/v1/timelines/public',
+    SERVED,
+    counted((asked) => {
+      const error = 'This method requires an authenticated user';
+      if (!asked.signedIn) return answer(asked.reply, 422, { error });
+      return timeline(world.posts('mastodon'), `${context.baseUrl()}/api/v1/timelines/public`, asked);
+    }),
+  );
+  app.get(
+    '/api/v1/statuses/:id',
+    SERVED,
+    counted(({ request, reply, signedIn }) => {
+      const post = world.find('mastodon', (request.params as { id: string }).id);
+      return post ? answer(reply, 200, statusOf(post, signedIn)) : answer(reply, 404, { error: TEXTS[404] });
+    }),
+  );
+}
+
+/** Accounts and hashtags are not looked for here. */
+function search(posts: readonly SimPost[], { one, reply, signedIn }: Asked): FastifyReply {
+  const q = one('q') ?? '';
+  if (q === '') return answer(reply, 400, { error: 'param is missing or the value is empty or invalid: q' });
+  if (!signedIn && one('offset') !== undefined) {
+    const error = 'Search queries pagination is not supported without authentication';
+    return answer(reply, 401, { error });
+  }
+  if (!signedIn && isTrue(one('resolve'))) {
+    const error = 'Search queries that resolve remote resources are not supported without authentication';
+    return answer(reply, 401, { error });
+  }
+  const [limit, offset] = [limitOf(one('limit')), Number(one('offset') ?? 0)];
+  if (!(offset >= 0)) {
+    return answer(reply, 400, { error: 'Pagination values for `offset` and `limit` must be positive' });
+  }
+  const wanted = ['statuses', undefined].includes(one('type')) && signedIn;
+  const found = wanted
+    ? newest(posts, { after: one('min_id') ?? '0', before: one('max_id') }, statusTest(q))
+    : [];
+  const statuses = found.slice(offset, offset + limit).map((post) => statusOf(post, signedIn));
+  return answer(reply, 200, { accounts: [], statuses, hashtags: [], collections: [] });
+}
+
+/** A first tag that nobody ever used blanks the answer for the others as well. */
+function tagged(posts: readonly SimPost[], first: string, { all }: Asked): SimPost[] {
+  const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MOST_TAGS);
+  const any = few([first, ...all('any[]')]);
+  const [each, none] = [few(all('all[]')), few(all('none[]'))];
+  const withTags = posts.map((post) => ({ post, tags: tagsOf(post).map((tag) => tag.toLowerCase()) }));
+  if (!withTags.some(({ tags }) => tags.includes(first.toLowerCase()))) return [];
+  return withTags
+    .filter(
+      ({ tags }) =>
+        any.some((tag) => tags.includes(tag)) &&
+        each.every((tag) => tags.includes(tag)) &&
+        !none.some((tag) => tags.includes(tag)),
+    )
+    .map(({ post }) => post);
+}
+
+/** One page by `max_id`, `since_id`, `min_id` and `limit`; the header names those before and after it. */
+function timeline(posts: readonly SimPost[], path: string, { one, reply, signedIn }: Asked): FastifyReply {
+  const limit = limitOf(one('limit'));
+  const minId = one('min_id');
+  const found = newest(posts, { after: minId ?? one('since_id') ?? '0', before: one('max_id') }, (post) => {
+    const isLocal = accountOf(post).host === HOME;
+    if (isTrue(one('only_media'))) return false;
+    return !(isTrue(one('local')) && !isLocal) && !(isTrue(one('remote')) && isLocal);
+  });
+  // With a lower end the page is what comes right after it, and not the newest.
+  const shown = minId === undefined ? found.slice(0, limit) : found.slice(-limit || found.length);
+  const [newestShown, oldestShown] = [shown[0], shown.at(-1)];
+  if (newestShown && oldestShown) {
+    const kept = ['limit', 'local', 'only_media', 'remote'].flatMap((key) => {
+      const value = one(key);
+      return value === undefined ? [] : [[key, value] as const];
+    });
+    const link = (rel: string, key: string, id: string) => {
+      const query = new URLSearchParams([...kept, [key, id]] as [string, string][]);
+      query.sort();
+      return `<${path}?${query}>; rel="${rel}"`;
+    };
+    void reply.header(
+      'Link',
+      `${link('next', 'max_id', oldestShown.id)}, ${link('prev', 'min_id', newestShown.id)}`,
+    );
+  }
+  return answer(
+    reply,
+    200,
+    shown.map((post) => statusOf(post, signedIn)),
+  );
+}
+
+/** Those between two ids, newest first. */
+function newest(
+  posts: readonly SimPost[],
+  { after, before }: { after: string; before: string | undefined },
+  isWanted: (post: SimPost) => boolean,
+): SimPost[] {
+  const [low, high] = [numberIn(after) ?? 0n, numberIn(before)];
+  // Ids begin with the time of arrival, by which posts are in order.
+  return posts
+    .filter((post) => {
+      if (!isWanted(post)) return false;
+      const id = BigInt(post.id);
+      return id > low && (high === undefined || id < high);
+    })
+    .reverse();
+}
+
+function numberIn(text: string | undefined): bigint | undefined {
+  return text !== undefined && /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+}
+
+function limitOf(text: string | undefined): number {
+  return text === undefined ? PAGE_SIZE : Math.min(MOST_ON_A_PAGE, Math.abs(Number.parseInt(text, 10) || 0));
+}
+
+function isTrue(text: string | undefined): boolean {
+  return text !== undefined && !['', '0', 'f', 'false', 'off'].includes(text.toLowerCase());
+}

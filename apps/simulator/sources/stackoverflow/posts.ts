@@ -1,0 +1,159 @@
+import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/random.js';
+import { hasPhrase, readQuery, wordsOf, wordsOfPost } from '../../world/search-text.js';
+import type { SimPost } from '../../world/post.js';
+import { escapeAttribute } from '../shared/markup.js';
+
+const TAGS = ['node.js', 'typescript', 'rest', 'networking', 'authentication', 'docker', 'sqlite'] as const;
+const HEX = '0123456789abcdef';
+const LICENSE = 'CC BY-SA 4.0';
+// Sites with a name of their own; all others are below stackexchange.com.
+const DOMAINS: Readonly<Record<string, string>> = {
+  stackoverflow: 'stackoverflow.com',
+  serverfault: 'serverfault.com',
+  superuser: 'superuser.com',
+  askubuntu: 'askubuntu.com',
+};
+
+/** The site of a post, by the name that the API has for it: its community. */
+export function siteOf(post: SimPost): string {
+  return post.community || 'stackoverflow';
+}
+
+/** True for a site of which nobody has published anything yet as well. */
+export function isKnownSite(site: string, posts: readonly SimPost[]): boolean {
+  return Object.hasOwn(DOMAINS, site) || posts.some((post) => siteOf(post) === site);
+}
+
+/** A question with every field that the simulator knows; a filter takes what it shows. */
+export function questionOf(post: SimPost): object {
+  const answers = answersOf(post);
+  const accepted = answers.find(isAccepted);
+  return {
+    tags: tagsOf(post),
+    owner: ownerOf(post),
+    is_answered: accepted !== undefined || answers.some(({ score }) => score > 20),
+    view_count: 5 + post.score * 3,
+    ...(accepted && { accepted_answer_id: Number(accepted.id) }),
+    answer_count: answers.length,
+    score: scoreOf(post),
+    last_activity_date: secondsOf(answers.at(-1) ?? post),
+    creation_date: secondsOf(post),
+    question_id: Number(post.id),
+    content_license: LICENSE,
+    link: linkOf(post),
+    title: entities(post.title),
+    body: bodyOf(post),
+    body_markdown: entities(post.text),
+    share_link: `https://${domainOf(post)}/q/${post.id}`,
+  };
+}
+
+/** An answer with every field that the simulator knows. */
+export function answerOf(post: SimPost): object {
+  const root = post.root ?? post;
+  return {
+    tags: tagsOf(root),
+    owner: ownerOf(post),
+    is_accepted: isAccepted(post),
+    score: scoreOf(post),
+    last_activity_date: secondsOf(post),
+    creation_date: secondsOf(post),
+    answer_id: Number(post.id),
+    question_id: Number(root.id),
+    content_license: LICENSE,
+    link: `${linkOf(root)}/${post.id}#${post.id}`,
+    share_link: `https://${domainOf(post)}/a/${post.id}`,
+    title: entities(root.title),
+    body: bodyOf(post),
+    body_markdown: entities(post.text),
+  };
+}
+
+/** The hashtags of its text are the tags of a question; there is always one more. */
+export function tagsOf(post: SimPost): string[] {
+  const own = [...post.text.matchAll(/(?<=^|\s)#([\p{L}\p{N}.+-]+)/gu)].map(([, tag = '']) =>
+    tag.toLowerCase(),
+  );
+  return [...new Set([...own, pick(seededRandom('tag', post.id), TAGS)])];
+}
+
+/** What `q` of the search finds: all of its words and phrases, in title, body or tags; `[tag]` is a tag. */
+export function questionTest(q: string): (post: SimPost) => boolean {
+  const tags = [...q.matchAll(/\[([^\]]+)\]/g)].map(([, tag = '']) => tag.toLowerCase());
+  const clauses = readQuery(q.replace(/\[[^\]]+\]/g, ' '));
+  return (post) => {
+    if (!tags.every((tag) => tagsOf(post).includes(tag))) return false;
+    const { title, text } = wordsOfPost(post);
+    const places = [title, text, tagsOf(post).flatMap(wordsOf)];
+    return clauses.every(
+      ({ words, excluded }) => places.some((place) => hasPhrase(place, words)) !== excluded,
+    );
+  };
+}
+
+/** Everything below a question, oldest first. */
+export function answersOf(post: SimPost): SimPost[] {
+  return post.replies.flatMap((reply) => [reply, ...answersOf(reply)]);
+}
+
+function isAccepted(answer: SimPost): boolean {
+  return (answer.root?.replies[0] ?? answer) === answer && answer.score > 30;
+}
+
+function ownerOf(post: SimPost): object {
+  const { author } = post;
+  const random = seededRandom('owner', author);
+  const id = 1_000_000 + wholeBelow(random, 20_000_000);
+  const slug = author.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const picture = `https://www.gravatar.com/avatar/${charactersFrom(`avatar ${author}`, HEX, 32)}?s=256&d=identicon&r=PG`;
+  return {
+    account_id: id + 3_000_000,
+    reputation: 1 + wholeBelow(random, 5_000),
+    user_id: id,
+    user_type: 'registered',
+    profile_image: picture,
+    display_name: entities(author),
+    link: `https://${domainOf(post)}/users/${id}/${slug}`,
+  };
+}
+
+function scoreOf({ score }: SimPost): number {
+  // Many things are voted down there.
+  return score - 8;
+}
+
+function secondsOf({ publishedAt }: SimPost): number {
+  return Math.floor(publishedAt / 1000);
+}
+
+function domainOf(post: SimPost): string {
+  const site = siteOf(post);
+  return DOMAINS[site] ?? `${site}.stackexchange.com`;
+}
+
+function linkOf(post: SimPost): string {
+  const slug = wordsOf(post.title).join('-').slice(0, 80);
+  return `https://${domainOf(post)}/questions/${post.id}/${slug}`;
+}
+
+function bodyOf({ text, link }: SimPost): string {
+  const whole = link === '' || text.includes(link) ? text : `${text}\n\n${link}`;
+  const linked = (paragraph: string) =>
+    paragraph
+      .split(/(https?:\/\/[^\s)]+)/)
+      .map((part, i) =>
+        i % 2 === 0
+          ? entities(part)
+          : `<a href="${entities(part)}" rel="nofollow noreferrer">${entities(part)}</a>`,
+      )
+      .join('');
+  return whole
+    .split(/\n{2,}/)
+    .map((paragraph) => `<p>${linked(paragraph)}</p>\n`)
+    .join('\n');
+}
+
+/** As titles, names and markdown are written; bodies are HTML. */
+function entities(text: string): string {
+  return escapeAttribute(text).replaceAll("'", '&#39;');
+}

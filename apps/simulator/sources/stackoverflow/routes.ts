@@ -1,0 +1,254 @@
+import { gzipSync } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { answer, queryOf } from '../../context.js';
+import type { SimContext } from '../../context.js';
+import type { SimPost } from '../../world/post.js';
+import { fieldsOf, filtered, filterName } from './filters.js';
+import { answerOf, answersOf, isKnownSite, questionOf, questionTest, siteOf, tagsOf } from './posts.js';
+import type { SourceVoice } from '../voice.js';
+
+const MOST_ON_A_PAGE = 100;
+const LAST_PAGE_WITHOUT_KEY = 25;
+const SERVED = { config: { source: 'stackoverflow' as const }, onSend: compress };
+
+/**
+ * The Stack Exchange API 2.3, read without signing in: `/search/advanced`, `/questions`, `/questions/{ids}`,
+ * `/answers` and `/filters/create`. A post's community is its site; without one it is Stack Overflow.
+ */
+export const stackoverflowVoice: SourceVoice = {
+  routes,
+  itemIdOf: (post) => `${siteOf(post)}:${post.kind}:${post.id}`,
+  refuse(reply, status, message) {
+    switch (status) {
+      case 401:
+        return refusal(reply, 401, 'access_token_required', 'This method requires an access token');
+      case 403:
+        return refusal(reply, 403, 'access_denied', 'page above 25 requires access token or app key');
+      case 404:
+        return refusal(reply, 400, 'bad_parameter', 'No site found for name `nowhere`');
+      case 429: {
+        const seconds = Number(reply.getHeader('retry-after') ?? 60);
+        return throttled(reply, seconds);
+      }
+      case 500:
+        return refusal(reply, 500, 'internal_error', 'an error has occurred');
+      case 503:
+        return refusal(reply, 503, 'temporarily_unavailable', 'temporarily unavailable');
+      default: {
+        const page = `<html><head><title>${status} ${message}</title></head><body><h1>${status} ${message}</h1></body></html>`;
+        return reply.code(status).type('text/html').send(page);
+      }
+    }
+  },
+};
+
+function routes(app: FastifyInstance, context: SimContext): void {
+  const quotas = { keyed: new DailyQuota(context), keyless: new DailyQuota(context, 0.03) };
+  const counted =
+    (respond: (asked: Asked) => FastifyReply) => (request: FastifyRequest, reply: FastifyReply) => {
+      const { one } = queryOf(request);
+      const key = one('key');
+      if (key === '' || key === 'wrong')
+        return refusal(reply, 400, 'bad_parameter', "`key` doesn't match a known application");
+      const quota = key === undefined ? quotas.keyless : quotas.keyed;
+      if (!quota.take()) return throttled(reply, quota.secondsLeft);
+      return respond({ one, request, reply, quota, posts: context.world.posts('stackoverflow') });
+    };
+  const ofKind = (kind: 'question' | 'answer') => (asked: Asked) =>
+    answerListing(
+      asked,
+      kind,
+      (post) => post.kind === kind && hasTags(post, tagsIn(asked.one('tagged')), 'all'),
+    );
+
+  app.get(
+    '/2.3/search/advanced',
+    SERVED,
+    counted((asked) => answerListing(asked, 'question', searchTest(asked))),
+  );
+  app.get('/2.3/questions', SERVED, counted(ofKind('question')));
+  app.get('/2.3/answers', SERVED, counted(ofKind('answer')));
+  app.get<{ Params: { ids: string } }>(
+    '/2.3/questions/:ids',
+    SERVED,
+    counted((asked) => {
+      const ids = (asked.request.params as { ids: string }).ids.split(';');
+      if (ids.length > 100 || !ids.every((id) => /^\d+$/.test(id)))
+        return refusal(asked.reply, 400, 'bad_parameter', 'ids');
+      return answerListing(asked, 'question', (post) => post.kind === 'question' && ids.includes(post.id));
+    }),
+  );
+  app.get('/2.3/filters/create', SERVED, counted(makeFilter));
+  app.get('/2.3/*', SERVED, (_, reply) => refusal(reply, 404, 'no_method', 'no method found with this name'));
+}
+
+interface Asked {
+  one(key: string): string | undefined;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  quota: DailyQuota;
+  posts: readonly SimPost[];
+}
+
+/** Requests of a day in UTC: as many as the limit says with a key, a small part of it without. */
+class DailyQuota {
+  private day = '';
+  private used = 0;
+  readonly max: number;
+
+  constructor(
+    private readonly context: SimContext,
+    share = 1,
+  ) {
+    this.max = Math.ceil(context.limits.stackoverflow * share);
+  }
+
+  /** Counts one request; false when none is left. */
+  take(): boolean {
+    const today = this.context.clock.now().toISOString().slice(0, 10);
+    if (today !== this.day) {
+      this.day = today;
+      this.used = 0;
+    }
+    this.used += 1;
+    return this.used <= this.max;
+  }
+
+  get remaining(): number {
+    return Math.max(0, this.max - this.used);
+  }
+
+  get secondsLeft(): number {
+    const now = this.context.clock.now();
+    const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
+    return Math.ceil((midnight - now.getTime()) / 1000);
+  }
+}
+
+/** One page of questions or answers by `site`, `filter`, `fromdate`, `todate`, `sort`, `order`, `page`, `pagesize`. */
+function answerListing(
+  asked: Asked,
+  kind: 'question' | 'answer',
+  isWanted: (post: SimPost) => boolean,
+): FastifyReply {
+  const { one, reply, posts } = asked;
+  const wrong = (message: string) => refusal(reply, 400, 'bad_parameter', message);
+  const site = one('site')
+    ?.toLowerCase()
+    .replace(/\.(stackexchange\.com|com|net)$/, '');
+  if (!site) return wrong('site is required');
+  if (!isKnownSite(site, posts)) return wrong(`No site found for name \`${site}\``);
+  const fields = fieldsOf(one('filter') ?? 'default');
+  if (!fields) return wrong('Invalid filter specified');
+  const [page, size] = [Number(one('page') ?? 1), Number(one('pagesize') ?? 30)];
+  if (!Number.isInteger(page) || page < 1) return wrong('page');
+  if (!Number.isInteger(size) || size < 0 || size > MOST_ON_A_PAGE) return wrong('pagesize');
+  if (page > LAST_PAGE_WITHOUT_KEY && one('key') === undefined)
+    return refusal(reply, 403, 'access_denied', 'page above 25 requires access token or app key');
+  const [from, to] = [secondsIn(one('fromdate')), secondsIn(one('todate'))];
+  if (Number.isNaN(from)) return wrong('fromdate');
+  if (Number.isNaN(to)) return wrong('todate');
+  const order = orderOf(one('sort') ?? 'activity');
+  if (!order) return wrong('sort');
+
+  const found = posts.filter((post) => {
+    const at = Math.floor(post.publishedAt / 1000);
+    return siteOf(post) === site && at >= (from ?? 0) && at <= (to ?? Infinity) && isWanted(post);
+  });
+  found.sort(order);
+  if (one('order') !== 'asc') found.reverse();
+  const shown = found.slice((page - 1) * size, page * size);
+  const things = shown.map((post) =>
+    filtered(kind, kind === 'question' ? questionOf(post) : answerOf(post), fields),
+  );
+  const wrapper = {
+    ...wrapped(things, asked, page * size < found.length),
+    total: found.length,
+    page,
+    page_size: size,
+  };
+  return answer(reply, 200, filtered('', wrapper, fields));
+}
+
+function wrapped(items: readonly object[], { quota }: Asked, hasMore = false): object {
+  return { items, has_more: hasMore, quota_max: quota.max, quota_remaining: quota.remaining };
+}
+
+/** A filter is made of another, with fields more and less. */
+function makeFilter(asked: Asked): FastifyReply {
+  const list = (key: string) => (asked.one(key) ?? '').split(';').filter(Boolean);
+  const wish = { base: asked.one('base') || 'default', include: list('include'), exclude: list('exclude') };
+  const made = filterName(wish);
+  if ('wrong' in made) return refusal(asked.reply, 400, 'bad_parameter', made.wrong);
+  const filter = {
+    filter: made.name,
+    filter_type: asked.one('unsafe') === 'true' ? 'unsafe' : 'safe',
+    included_fields: [...(fieldsOf(made.name) ?? [])].sort(),
+  };
+  return answer(asked.reply, 200, wrapped([filter], asked));
+}
+
+/** Here one of the tags is enough; in the list of questions all are wanted. */
+function searchTest({ one }: Asked): (post: SimPost) => boolean {
+  const matches = questionTest(one('q') ?? '');
+  const [inTitle, inBody] = [one('title'), one('body')].map((text) => text && questionTest(text));
+  const [tagged, notTagged] = [tagsIn(one('tagged')), tagsIn(one('nottagged'))];
+  const answers = Number(one('answers') ?? 0);
+  return (post) =>
+    post.kind === 'question' &&
+    matches(post) &&
+    (!inTitle || inTitle({ ...post, text: '' })) &&
+    (!inBody || inBody({ ...post, title: '' })) &&
+    hasTags(post, tagged, 'any') &&
+    !(notTagged.length > 0 && hasTags(post, notTagged, 'any')) &&
+    answersOf(post).length >= answers;
+}
+
+function tagsIn(text: string | undefined): string[] {
+  return (text ?? '').toLowerCase().split(';').filter(Boolean);
+}
+
+function hasTags(post: SimPost, wanted: readonly string[], how: 'all' | 'any'): boolean {
+  const own = tagsOf(post);
+  if (how === 'all') return wanted.every((tag) => own.includes(tag));
+  return wanted.length === 0 || wanted.some((tag) => own.includes(tag));
+}
+
+type Order = (a: SimPost, b: SimPost) => number;
+
+/** Ascending. */
+function orderOf(sort: string): Order | undefined {
+  const byTime: Order = (a, b) => a.publishedAt - b.publishedAt || a.number - b.number;
+  const byScore: Order = (a, b) => a.score - b.score || byTime(a, b);
+  const activityOf = (post: SimPost) => (answersOf(post).at(-1) ?? post).publishedAt;
+  const orders: Record<string, Order> = {
+    creation: byTime,
+    votes: byScore,
+    relevance: byScore,
+    activity: (a, b) => activityOf(a) - activityOf(b) || byTime(a, b),
+  };
+  return orders[sort];
+}
+
+function secondsIn(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  return /^\d+$/.test(text) ? Number(text) : NaN;
+}
+
+/** Every refusal has the status 400; which one it is stands in the body. */
+function refusal(reply: FastifyReply, errorId: number, name: string, message: string): FastifyReply {
+  return answer(reply, 400, { error_id: errorId, error_message: message, error_name: name });
+}
+
+function throttled(reply: FastifyReply, seconds: number): FastifyReply {
+  const message = `too many requests from this IP, more requests available in ${seconds} seconds`;
+  return refusal(reply, 502, 'throttle_violation', message);
+}
+
+/** Its answers are always compressed; here for those who can read that. */
+async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+  const isAsked = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  if (!isAsked || typeof payload !== 'string' || payload === '' || reply.raw.headersSent) return payload;
+  void reply.header('Content-Encoding', 'gzip').removeHeader('Content-Length');
+  return gzipSync(payload);
+}

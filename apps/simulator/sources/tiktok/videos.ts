@@ -1,0 +1,52 @@
+import { LosslessNumber } from 'lossless-json';
+import { charactersFrom, seededRandom, wholeBelow } from '../../world/random.js';
+import type { SimPost } from '../../world/post.js';
+
+const REGIONS: Record<string, string> = { de: 'DE', ja: 'JP', ar: 'EG', fr: 'FR', es: 'ES' };
+
+/** Everything that the Research API says of a video, by the names that `fields` may have; ids are bare numbers. */
+const FIELDS: Record<string, (post: SimPost) => unknown> = {
+  id: ({ id }) => new LosslessNumber(id),
+  video_description: ({ text }) => text,
+  create_time: ({ publishedAt }) => Math.floor(publishedAt / 1000),
+  region_code: regionOf,
+  share_count: ({ score }) => score % 7,
+  view_count: ({ score }) => score * 91,
+  like_count: ({ score }) => score,
+  comment_count: ({ score }) => score % 11,
+  music_id: (post) => new LosslessNumber(musicIdOf(post)),
+  hashtag_names: hashtagsOf,
+  username: ({ author }) => author,
+  // Absent where nothing was put on top, and where nobody speaks.
+  effect_ids: ({ number }) => (number % 5 === 0 ? [String(number % 90_000)] : undefined),
+  voice_to_text: ({ number, text }) => (number % 2 === 0 ? text.replace(/[#@]\S+/g, '').trim() : undefined),
+  video_duration: durationOf,
+};
+
+export const FIELD_NAMES = Object.keys(FIELDS);
+
+/** A video with the fields that were asked for. */
+export function videoOf(post: SimPost, fields: readonly string[]): Record<string, unknown> {
+  const told = fields.map((name) => [name, FIELDS[name]?.(post)] as const);
+  return Object.fromEntries(told.filter(([, value]) => value !== undefined));
+}
+
+/** Without #. */
+export function hashtagsOf({ text }: SimPost): string[] {
+  return [...text.matchAll(/#([\p{L}\p{N}_]+)/gu)].map(([, tag = '']) => tag);
+}
+
+/** Where the account was registered: follows from the language. */
+export function regionOf({ lang }: SimPost): string {
+  return REGIONS[lang] ?? 'US';
+}
+
+/** Seconds. */
+export function durationOf({ id }: SimPost): number {
+  return 5 + wholeBelow(seededRandom('tiktok duration', id), 175);
+}
+
+/** The sound of a video. */
+export function musicIdOf({ id }: SimPost): string {
+  return `7${charactersFrom(`tiktok music ${id}`, '0123456789', 18)}`;
+}

@@ -1,0 +1,86 @@
+import { wordsOf, wordsOfPost } from '../../world/search-text.js';
+import type { SimPost } from '../../world/post.js';
+import { factsOf } from './listings.js';
+import type { Facts, Shown } from './listings.js';
+import { centsOf } from './prices.js';
+
+/** Listings that any search gives, over its pages. */
+const MOST_LISTINGS = 960;
+/** Who pays stands in each of so many places, from the fourth on. */
+const PAID_EVERY = 24;
+const FIRST_PAID = 3;
+
+const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
+  brand_ids: ({ brand }) => brand.id,
+  size_ids: ({ size }) => size.id,
+  status_ids: ({ condition }) => condition.id,
+  catalog_ids: ({ catalogId }) => catalogId,
+  color_ids: ({ colorId }) => colorId,
+};
+
+/** A search of the catalogue, each key with all of its values. */
+export type CatalogQuery = (key: string) => readonly string[];
+
+/** Every listing that a search gives, in its order, those in between that somebody pays for. */
+export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, shown: Shown): SimPost[] {
+  const [words, ids] = [wordsOf(query('search_text')[0] ?? ''), idTests(query)];
+  const [from = 0, to = Infinity] = [query('price_from')[0], query('price_to')[0]].map(boundOf);
+  const until = boundOf(query('time')[0]) ?? Infinity;
+  const placed: SimPost[] = [];
+  const paid: SimPost[] = [];
+  for (let i = posts.length - 1; i >= 0; i--) {
+    const post = posts[i]!;
+    // What is put up meanwhile does not move the later pages.
+    if (Math.floor(post.publishedAt / 1000) > until) continue;
+    const price = centsOf(post, shown) / 100;
+    if (price < from || price > to || !holdsAll(post, words)) continue;
+    if (ids.length > 0 && !meetsAll(factsOf(post), ids)) continue;
+    (post.promoted ? paid : placed).push(post);
+  }
+  return withPaid(inOrder(placed, query('order')[0], shown), paid).slice(0, MOST_LISTINGS);
+}
+
+/** Each word stands in the title, in the seller's text or in the brand. */
+function holdsAll(post: SimPost, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const { title, text } = wordsOfPost(post);
+  const brand = wordsOf(factsOf(post).brand.title);
+  return words.every((word) => title.includes(word) || text.includes(word) || brand.includes(word));
+}
+
+function idTests(query: CatalogQuery): ((facts: Facts) => boolean)[] {
+  return Object.entries(IDS).flatMap(([key, idOf]) => {
+    const asked = [...query(key), ...query(`${key}[]`)].flatMap((ids) => ids.split(',')).filter(Boolean);
+    const wanted = new Set(asked.map(Number));
+    return wanted.size === 0 ? [] : [(facts: Facts) => wanted.has(idOf(facts))];
+  });
+}
+
+function meetsAll(facts: Facts, tests: readonly ((facts: Facts) => boolean)[]): boolean {
+  return tests.every((test) => test(facts));
+}
+
+/** @param placed the newest first */
+function inOrder(placed: SimPost[], order: string | undefined, shown: Shown): SimPost[] {
+  switch (order) {
+    case 'newest_first':
+      return placed;
+    case 'price_low_to_high':
+      return placed.sort((a, b) => centsOf(a, shown) - centsOf(b, shown));
+    case 'price_high_to_low':
+      return placed.sort((a, b) => centsOf(b, shown) - centsOf(a, shown));
+    default:
+      return placed.sort((a, b) => b.score - a.score);
+  }
+}
+
+function withPaid(placed: readonly SimPost[], paid: readonly SimPost[]): SimPost[] {
+  const listings = [...placed];
+  paid.forEach((post, n) => listings.splice(Math.min(FIRST_PAID + n * PAID_EVERY, listings.length), 0, post));
+  return listings;
+}
+
+function boundOf(text: string | undefined): number | undefined {
+  const bound = Number(text || NaN);
+  return Number.isNaN(bound) ? undefined : bound;
+}

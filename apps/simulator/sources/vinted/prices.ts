@@ -1,0 +1,89 @@
+import { seededRandom } from '../../world/random.js';
+import type { SimPost } from '../../world/post.js';
+
+/** Units of each for one euro, about. */
+const PER_EURO: Readonly<Record<string, number>> = {
+  EUR: 1,
+  PLN: 4.27,
+  GBP: 0.86,
+  USD: 1.09,
+  CZK: 24.6,
+  DKK: 7.46,
+  SEK: 11.1,
+  HUF: 391,
+  RON: 5.06,
+};
+/** What is taken for changing money. */
+const MARKUP = 0.012;
+/** How far a rate moves from day to day. */
+const DRIFT = 0.01;
+
+/** A price with all that is told beside it. */
+export interface Price {
+  asked: Amount;
+  fee: Amount;
+  total: Amount;
+  /** Null where the seller asks in what the site shows. */
+  conversion: object | null;
+  /** For those who hear the page. */
+  asWords: string;
+}
+
+/** Money as the site writes it. */
+export interface Amount {
+  amount: string;
+  currency_code: string;
+}
+
+/**
+ * The price in the currency of the site. Where the seller asks in another one, what is shown moves with the rate of the
+ * day.
+ */
+export function priceOf(post: SimPost, { currency, now }: { currency: string; now: Date }): Price {
+  const rate = rateBetween(post.currency, currency, now);
+  const cents = centsOf(post, { currency, now });
+  const fee = Math.round(cents * 0.05) + 70;
+  const money = (of: number): Amount => ({
+    amount: decimalOf(of),
+    currency_code: rate ? currency : post.currency,
+  });
+  const words = (of: number) =>
+    `${(of / 100).toFixed(2).replace('.', ',')} ${currency === 'EUR' ? '€' : currency}`;
+  return {
+    asked: money(cents),
+    fee: money(fee),
+    total: money(cents + fee),
+    conversion:
+      rate === undefined || post.currency === currency
+        ? null
+        : {
+            seller_price: decimalOf(post.priceCents),
+            seller_currency: post.currency,
+            buyer_currency: currency,
+            fx_rounded_rate: String(Number(rate.toFixed(2))),
+            fx_base_amount: '1.0',
+            fx_markup_rate: String(MARKUP),
+          },
+    asWords: `${words(cents)}, ${words(cents + fee)} Protection acheteurs incluse`,
+  };
+}
+
+/** What the site shows, in its cents. */
+export function centsOf(post: SimPost, { currency, now }: { currency: string; now: Date }): number {
+  return Math.round(post.priceCents * (rateBetween(post.currency, currency, now) ?? 1));
+}
+
+/** Undefined where one of them is not known here. */
+function rateBetween(from: string, to: string, now: Date): number | undefined {
+  if (from === to) return 1;
+  const [sold, bought] = [PER_EURO[from], PER_EURO[to]];
+  if (sold === undefined || bought === undefined) return undefined;
+  const day = now.toISOString().slice(0, 10);
+  const drift = 1 + DRIFT * (seededRandom('vinted rate', from, to, day)() - 0.5);
+  return (bought / sold) * drift * (1 + MARKUP);
+}
+
+/** `20.0`, `86.28`: a decimal with at least one place. */
+function decimalOf(cents: number): string {
+  return cents % 100 === 0 ? `${cents / 100}.0` : String(cents / 100);
+}

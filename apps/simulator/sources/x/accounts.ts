@@ -1,0 +1,112 @@
+import { personFrom } from '../../world/phrases.js';
+import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/random.js';
+import type { World } from '../../world/world.js';
+import { linkEntity } from './links.js';
+
+const DIGITS = '0123456789';
+const STATES = ['protected', 'suspended', 'missing'] as const;
+const PLACES = ['Berlin', 'Lisbon', 'Osaka', 'Leeds', ''];
+const TOPICS = ['kettles', 'small software', 'rockets &amp; sleds', 'gardens', 'trains'];
+
+/** `open`, or what its handle says of it. */
+export type AccountState = 'open' | (typeof STATES)[number];
+
+/**
+ * What X says of an account. Its handle decides, so that tests can choose: one that holds `suspended`, `protected` or
+ * `missing` is that, every other is open to all.
+ */
+export function stateOf(handle: string): AccountState {
+  return STATES.find((state) => handle.toLowerCase().includes(state)) ?? 'open';
+}
+
+/** The number of an account. Case of its handle does not count. */
+export function accountIdOf(handle: string): string {
+  return `1${charactersFrom(`x account ${handle.toLowerCase()}`, DIGITS, 18)}`;
+}
+
+/** The accounts by their numbers. Every handle has one; X knows those that it has shown to somebody. */
+export class Accounts {
+  private readonly handles = new Map<string, string>();
+
+  constructor(private readonly world: World) {}
+
+  /** Its number can be asked for from then on. */
+  show(handle: string): void {
+    const id = accountIdOf(handle);
+    if (!this.handles.has(id)) this.handles.set(id, handle);
+  }
+
+  /** The handle as its owner spells it. */
+  spelled(name: string): string {
+    const author = this.world.posts('x').find((post) => post.author.toLowerCase() === name.toLowerCase());
+    return author?.author ?? this.handles.get(accountIdOf(name)) ?? name;
+  }
+
+  /** Undefined for a number that nobody was ever shown. */
+  handleOf(id: string): string | undefined {
+    if (!this.handles.has(id)) for (const { author } of this.world.posts('x')) this.show(author);
+    return this.handles.get(id);
+  }
+}
+
+/** Everything that X can say of an account; what of it is told depends on `user.fields`. */
+export function profileOf(handle: string): Record<string, unknown> {
+  const random = seededRandom('x profile', handle.toLowerCase());
+  const id = accountIdOf(handle);
+  const isVerified = isVerifiedHandle(handle);
+  const location = pick(random, PLACES);
+  const about = `Writes about ${pick(random, TOPICS)}: `;
+  const site = `https://${handle.toLowerCase().replaceAll('_', '-')}.example`;
+  const [link, aboutLink] = [linkEntity(site), linkEntity(`${site}/about`)];
+  return {
+    id,
+    name: nameOf(handle),
+    username: handle,
+    created_at: new Date(Date.UTC(2009 + wholeBelow(random, 14), wholeBelow(random, 12), 3)).toISOString(),
+    description: about + aboutLink.url,
+    entities: {
+      url: { urls: [{ start: 0, end: link.url.length, ...link }] },
+      description: {
+        urls: [{ start: about.length, end: about.length + aboutLink.url.length, ...aboutLink }],
+      },
+    },
+    ...(location && { location }),
+    profile_image_url: `https://pbs.twimg.com/profile_images/${id}/${charactersFrom(handle, DIGITS, 8)}_normal.jpg`,
+    protected: stateOf(handle) === 'protected',
+    public_metrics: {
+      followers_count: countOf(handle, 'followers'),
+      following_count: countOf(handle, 'following'),
+      tweet_count: 50 + wholeBelow(random, 5_000),
+      listed_count: wholeBelow(random, 30),
+      like_count: wholeBelow(random, 9_000),
+    },
+    url: link.url,
+    verified: isVerified,
+    verified_type: isVerified ? 'blue' : 'none',
+  };
+}
+
+/** About one account in three has the blue check. */
+export function isVerifiedHandle(handle: string): boolean {
+  return seededRandom('x verified', handle.toLowerCase())() < 0.3;
+}
+
+/** Who follows an account, or whom it follows, the newest first. Nobody where its handle holds `lonely`. */
+export function followsOf(handle: string, which: 'followers' | 'following'): string[] {
+  return Array.from({ length: countOf(handle, which) }, (_, n) => {
+    const person = personFrom(seededRandom('x', which, handle.toLowerCase(), n));
+    // The number at its end tells each from all others; a handle has 15 characters at most.
+    return person.handle.replace(/[_\d]+/g, '').slice(0, 12) + n;
+  });
+}
+
+function countOf(handle: string, which: 'followers' | 'following'): number {
+  if (/lonely/i.test(handle)) return 0;
+  const random = seededRandom('x count', which, handle.toLowerCase());
+  return which === 'followers' ? 110 + wholeBelow(random, 150) : 20 + wholeBelow(random, 120);
+}
+
+function nameOf(handle: string): string {
+  const words = handle.split(/[_\d]+/).filter((word) => word !== '');
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || handle;
+}

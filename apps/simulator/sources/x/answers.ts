@@ -1,0 +1,158 @@
+import type { FastifyRequest } from 'fastify';
+import { queryOf } from '../../context.js';
+import type { World } from '../../world/world.js';
+import type { SimPost } from '../../world/post.js';
+import { accountIdOf, profileOf, stateOf, type Accounts, type AccountState } from './accounts.js';
+import { addresseeOf } from './text.js';
+import { PROBLEMS } from './refusals.js';
+import { mediaOf, referencesOf, tweetOf } from './tweets.js';
+
+/** Why one of the things asked for, or one that they refer to, is not shown. */
+export interface Problem {
+  value: string;
+  resource_id: string;
+  parameter: string;
+  resource_type: 'tweet' | 'user';
+  detail: string;
+  title: string;
+  type: string;
+  section?: 'data' | 'includes';
+}
+
+/** What X says of a thing that it does not show. Undefined for one that is open. */
+export function problemOf(
+  state: AccountState,
+  resource_type: Problem['resource_type'],
+  parameter: string,
+  value: string,
+  section: 'data' | 'includes' = 'data',
+): Problem | undefined {
+  const about = { value, resource_id: value, parameter, resource_type };
+  const missing = `${PROBLEMS}resource-not-found`;
+  switch (state) {
+    case 'open':
+      return undefined;
+    case 'missing':
+      return {
+        ...about,
+        detail: `Could not find ${resource_type} with ${parameter}: [${value}].`,
+        title: 'Not Found Error',
+        type: missing,
+      };
+    case 'suspended':
+      return { ...about, detail: `User has been suspended: [${value}].`, title: 'Forbidden', type: missing };
+    case 'protected': {
+      const what = resource_type === 'tweet' ? 'Tweet' : 'user';
+      return {
+        ...about,
+        section,
+        detail: `Sorry, you are not authorized to see the ${what} with ${parameter}: [${value}].`,
+        title: 'Authorization Error',
+        type: `${PROBLEMS}not-authorized-for-resource`,
+      };
+    }
+  }
+}
+
+/** Puts tweets and accounts into answers: with the fields that were asked for, and what they refer to. */
+export class Answers {
+  constructor(
+    private readonly world: World,
+    private readonly accounts: Accounts,
+  ) {}
+
+  /** `data`, `includes` and `errors` for these tweets; `errors` may hold others already. */
+  tweets(posts: readonly SimPost[], request: FastifyRequest, errors: readonly Problem[] = []): object {
+    const asked = askedOf(request);
+    for (const { author } of posts) this.accounts.show(author);
+    const problems = new Map(errors.map((problem) => [problem.value, problem]));
+    const includes = this.includesOf(posts, asked, problems);
+    return {
+      ...(posts.length > 0 && { data: posts.map((post) => chosen(tweetOf(post), asked.tweet)) }),
+      ...(Object.keys(includes).length > 0 && { includes }),
+      ...(problems.size > 0 && { errors: [...problems.values()] }),
+    };
+  }
+
+  /** An account. */
+  user(handle: string, request: FastifyRequest): object {
+    this.accounts.show(handle);
+    return chosen(profileOf(handle), askedOf(request).user);
+  }
+
+  private includesOf(posts: readonly SimPost[], asked: Asked, problems: Map<string, Problem>) {
+    const expands = (what: string) => asked.expansions.includes(what);
+    const referenced = expands('referenced_tweets.id') || expands('referenced_tweets.id.author_id');
+    const tweets = referenced ? this.referredTo(posts, problems) : [];
+    const handles = [
+      ...(expands('author_id') ? posts.map(({ author }) => author) : []),
+      ...(expands('referenced_tweets.id.author_id') ? tweets.map(({ author }) => author) : []),
+      ...(expands('in_reply_to_user_id')
+        ? [...posts, ...tweets].flatMap((post) => addresseeOf(post) ?? [])
+        : []),
+    ];
+    const shown = [...new Set(handles)].filter((handle) => {
+      const state = stateOf(handle);
+      const id = accountIdOf(handle);
+      const problem = problemOf(state === 'protected' ? 'open' : state, 'user', 'in_reply_to_user_id', id);
+      if (problem) problems.set(id, problem);
+      return !problem;
+    });
+    const media = expands('attachments.media_keys')
+      ? posts.map(mediaOf).filter((each) => each !== undefined)
+      : [];
+    for (const handle of shown) this.accounts.show(handle);
+    return {
+      ...(shown.length > 0 && { users: shown.map((handle) => chosen(profileOf(handle), asked.user)) }),
+      ...(tweets.length > 0 && { tweets: tweets.map((post) => chosen(tweetOf(post), asked.tweet)) }),
+      ...(media.length > 0 && { media: media.map((each) => chosen(each, asked.media)) }),
+    };
+  }
+
+  /** The tweets that others refer to, each once; of one that cannot be shown there is a problem. */
+  private referredTo(posts: readonly SimPost[], problems: Map<string, Problem>): SimPost[] {
+    const ids = new Set(posts.flatMap((post) => referencesOf(post).map(({ id }) => id)));
+    return [...ids].flatMap((id) => {
+      const post = this.world.find('x', id);
+      const state = post ? stateOf(post.author) : 'missing';
+      const told = state === 'suspended' ? 'missing' : state;
+      const problem = problemOf(told, 'tweet', 'referenced_tweets.id', id, 'includes');
+      if (problem) problems.set(id, problem);
+      return post && !problem ? [post] : [];
+    });
+  }
+}
+
+/** What of things is to be told. */
+interface Asked {
+  tweet: ReadonlySet<string>;
+  user: ReadonlySet<string>;
+  media: ReadonlySet<string>;
+  expansions: readonly string[];
+}
+
+// An expansion brings the field that it follows.
+const FIELD_OF: Record<string, string> = {
+  author_id: 'author_id',
+  in_reply_to_user_id: 'in_reply_to_user_id',
+  'attachments.media_keys': 'attachments',
+  'referenced_tweets.id': 'referenced_tweets',
+  'referenced_tweets.id.author_id': 'referenced_tweets',
+};
+
+function askedOf(request: FastifyRequest): Asked {
+  const { all } = queryOf(request);
+  const list = (key: string) => all(key).flatMap((text) => text.split(','));
+  const expansions = list('expansions');
+  const followed = expansions.flatMap((name) => FIELD_OF[name] ?? []);
+  return {
+    tweet: new Set(['id', 'text', 'edit_history_tweet_ids', ...followed, ...list('tweet.fields')]),
+    user: new Set(['id', 'name', 'username', ...list('user.fields')]),
+    media: new Set(['media_key', 'type', ...list('media.fields')]),
+    expansions,
+  };
+}
+
+function chosen(whole: Record<string, unknown>, fields: ReadonlySet<string>): object {
+  return Object.fromEntries(Object.entries(whole).filter(([key]) => fields.has(key)));
+}

@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify';
+import { queryOf } from '../../context.js';
+import type { ParameterFault } from './parameters.js';
+
+/** One page of a list, and what its `meta` says. */
+export interface ListPage<T> {
+  shown: T[];
+  meta: { result_count: number; next_token?: string; previous_token?: string };
+}
+
+/** How a list is paged: by tokens that name the entry after (or, backwards, before) which the page begins. */
+export interface Paging<T> {
+  /** What tokens of this list begin with. */
+  prefix: string;
+  /** Digits. */
+  idOf(entry: T): string;
+  /** Entries of a page that says nothing of them. */
+  size: number;
+  /** Tells `previous_token`, too. */
+  isTwoWay: boolean;
+}
+
+/** Reads one page; the parameter at fault where the token is none of this list's. */
+export function readPage<T>(
+  list: readonly T[],
+  request: FastifyRequest,
+  { prefix, idOf, size, isTwoWay }: Paging<T>,
+): ListPage<T> | { fault: ParameterFault } {
+  const { one } = queryOf(request);
+  const limit = Number(one('max_results') ?? size);
+  const name = one('next_token') === undefined ? 'pagination_token' : 'next_token';
+  const token = one(name);
+  let from = 0;
+  if (token !== undefined) {
+    const [direction, id] = readToken(token, prefix);
+    const at = list.findIndex((entry) => idOf(entry) === id);
+    const isBack = direction === 'b';
+    if (at < 0 || (isBack && !isTwoWay)) {
+      const message = `The \`${name}\` query parameter value [${token}] is not valid`;
+      return { fault: { parameters: { [name]: [token] }, message } };
+    }
+    from = isBack ? Math.max(0, at - limit) : at + 1;
+  }
+  const shown = list.slice(from, from + limit);
+  const [first, last] = [shown[0], shown.at(-1)];
+  const tokenOf = (direction: 'a' | 'b', entry: T) =>
+    `${prefix}${direction}${BigInt(idOf(entry)).toString(36)}`;
+  return {
+    shown,
+    meta: {
+      result_count: shown.length,
+      ...(last && from + limit < list.length && { next_token: tokenOf('a', last) }),
+      ...(first && isTwoWay && from > 0 && { previous_token: tokenOf('b', first) }),
+    },
+  };
+}
+
+function readToken(token: string, prefix: string): [string, string] | [undefined, undefined] {
+  const [, direction = '', digits = ''] = /^([ab])([0-9a-z]{1,14})$/.exec(token.slice(prefix.length)) ?? [];
+  if (!token.startsWith(prefix) || digits === '') return [undefined, undefined];
+  const id = [...digits].reduce((sum, digit) => sum * 36n + BigInt(parseInt(digit, 36)), 0n);
+  return [direction, String(id)];
+}
