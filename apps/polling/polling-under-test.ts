@@ -19,7 +19,7 @@ import type { SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
 import { fundAccount, isolateStores } from '#testing';
 import type { PricedCheck } from './record/build-checks.js';
-import { checkPriceOf } from './record/check-price.js';
+import { checkPriceOf } from './read/check-price.js';
 import { CheckRecorder } from './record/check-recorder.js';
 import type { DueSearch, DueWatch } from './due/due-work.js';
 import { LaneWorker } from './lanes/lane-worker.js';
@@ -184,6 +184,8 @@ export class Upstream {
   hasSearch = true;
   /** Searches name servers, of which those of queries that begin with `slow` answer when it settles. */
   slowServers: Promise<void> | undefined;
+  /** The most units of a check, asked at each pricing. Where it is set, every answer states nine units. */
+  unitsPerCheck: (() => number) | undefined;
   /** Items of the one page that a first poll reads. */
   pageSize = Infinity;
 
@@ -226,6 +228,7 @@ export class Upstream {
         namedServers: () => [{ path: 'filters.feed_urls', url: 'https://named.example.org/' }],
       }),
       requestsPerSearch: () => 1,
+      ...(this.unitsPerCheck && { unitsPerCheck: this.unitsPerCheck }),
       ...(this.hasFeed && {
         feed: {
           pagesFor: () => this.feedPages,
@@ -243,7 +246,8 @@ export class Upstream {
             known(itemId) || (since && Date.parse(publishedAt ?? '') < since.getTime()),
         );
         const items = end < 0 ? this.items : this.items.slice(0, end);
-        return { items: items.slice(0, since ? undefined : this.pageSize), gap: false, warnings: [] };
+        const page = items.slice(0, since ? undefined : this.pageSize);
+        return { items: page, gap: false, warnings: [], ...(this.unitsPerCheck && { units: 9 }) };
       },
     };
   }

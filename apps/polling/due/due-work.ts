@@ -202,29 +202,6 @@ export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promis
   );
 }
 
-/** Tells which of these watches are to be checked; the others are paused by now, or gone. */
-export async function runningOf(
-  database: Database,
-  watchIds: readonly string[],
-): Promise<(watchId: string) => boolean> {
-  const rows: { watch_id: string }[] = await database.query(
-    'SELECT watch_id FROM watch_schedule WHERE watch_id = ANY($1) AND is_active',
-    [watchIds],
-  );
-  const running = new Set(rows.map((row) => row.watch_id));
-  return (watchId) => running.has(watchId);
-}
-
-/** Searches with the watches that are still to be checked; those without any are left out. */
-export async function stillRunning(database: Database, searches: readonly DueSearch[]): Promise<DueSearch[]> {
-  const watchIds = searches.flatMap(({ watches }) => watches.map(({ watchId }) => watchId));
-  const isRunning = await runningOf(database, watchIds);
-  return searches.flatMap((search) => {
-    const watches = search.watches.filter(({ watchId }) => isRunning(watchId));
-    return watches.length > 0 ? [{ ...search, watches }] : [];
-  });
-}
-
 /** Age of the search that has been due the longest, in seconds, for each source; 0 where none is. */
 export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
   return database.query(

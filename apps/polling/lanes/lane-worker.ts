@@ -6,7 +6,8 @@ import type { Database } from '#postgres';
 import { arriveWith, SpanKind, type Logger } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
 import { Claims } from '../due/claims.js';
-import { postpone, releaseLane, settleIdle, stillRunning, type DueSearch } from '../due/due-work.js';
+import { postpone, releaseLane, settleIdle, type DueSearch } from '../due/due-work.js';
+import { runningSearches } from '../due/running-watches.js';
 import { planReads, type PlannedRead } from '../read/read-upstream.js';
 import { prolongReads, releaseRead, reserveReads, type ReservedRead } from '../read/reservation.js';
 import { namesServers, SlowReads } from '../read/slow-reads.js';
@@ -245,14 +246,15 @@ export class LaneWorker {
 
   private async readAndRecord(reserved: ReservedRead): Promise<void> {
     const { lane, clock, database, log } = this;
-    const { read, searches, unpaid } = reserved;
+    const { read, searches, prices, unpaid } = reserved;
     this.underWay.add(reserved);
     try {
       failpoint('polling-after-reservation-before-read');
-      // It may have waited for a minute and more.
-      const wanted = await stillRunning(database, searches);
+      const wanted = await runningSearches(database, searches);
       const answered = wanted.length > 0 ? await read.run(wanted) : [];
-      const outcomes = await Promise.all(answered.map((one) => outcomeOf(one, lane, database, clock, log)));
+      const outcomes = await Promise.all(
+        answered.map((one) => outcomeOf(one, prices, { lane, database, clock, log })),
+      );
       const charged = outcomes.flatMap((outcome) => outcome.charged);
       await releaseRead(database, reserved, charged);
       const checks = [...outcomes.flatMap((outcome) => outcome.checks), ...unpaid];

@@ -2,8 +2,8 @@ import { prolong, release, reserve, type Hold, type OwnHold } from '#credits';
 import type { Database } from '#postgres';
 import type { PricedParts } from '#quotes';
 import { unpaidCheck } from '../record/build-checks.js';
-import { checkHoldOf } from '../record/check-hold.js';
-import { checkPriceOf } from '../record/check-price.js';
+import { checkHoldOf } from './check-hold.js';
+import { checkPriceOf, type CheckPrice } from './check-price.js';
 import type { WatchChecks } from '../record/check-recorder.js';
 import { prolongSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from '../due/due-work.js';
 import type { PlannedRead } from './read-upstream.js';
@@ -16,6 +16,8 @@ export interface ReservedRead {
   read: PlannedRead;
   /** Its searches with the watches whose checks can be paid; those without any are left out. */
   searches: DueSearch[];
+  /** What the check of each watch costs, by watch id: priced once, reserved and charged by the same price. */
+  prices: ReadonlyMap<string, CheckPrice>;
   /** The failed checks of the watches whose accounts cannot pay them. */
   unpaid: WatchChecks[];
 }
@@ -38,7 +40,11 @@ export async function reserveReads(
   now: Date,
 ): Promise<ReservedReads> {
   const searches = reads.flatMap((read) => read.searches);
-  const holds = searches.flatMap((search) => search.watches.map((watch) => holdOf(connector, search, watch)));
+  const priced = searches.flatMap((search) =>
+    search.watches.map((watch) => ({ search, watch, price: checkPriceOf(connector, search, watch) })),
+  );
+  const prices = new Map(priced.map(({ watch, price }) => [watch.watchId, price]));
+  const holds = priced.map(holdOf);
   const { shortages, unopened } = await reserve(database, holds);
   const shortageOf = (search: DueSearch, watch: DueWatch) => shortages.get(checkHoldOf(search, watch).holdId);
   const isOpen = (search: DueSearch, watch: DueWatch) => !unopened.has(checkHoldOf(search, watch).holdId);
@@ -48,6 +54,7 @@ export async function reserveReads(
       const watches = search.watches.filter((watch) => isOpen(search, watch) && !shortageOf(search, watch));
       return watches.length > 0 ? [{ ...search, watches }] : [];
     }),
+    prices,
     unpaid: read.searches.flatMap((search) =>
       search.watches.flatMap((watch) => {
         const shortage = shortageOf(search, watch);
@@ -92,12 +99,12 @@ function holdsOf(searches: readonly DueSearch[]): { watch: DueWatch; hold: OwnHo
   );
 }
 
-function holdOf(connector: PricedParts, search: DueSearch, watch: DueWatch): Hold {
-  const { rateCredits, mostUnits } = checkPriceOf(connector, search, watch);
+function holdOf(check: { search: DueSearch; watch: DueWatch; price: CheckPrice }): Hold {
+  const { search, watch, price } = check;
   return {
     ...checkHoldOf(search, watch),
     accountId: watch.accountId,
-    credits: rateCredits * mostUnits,
+    credits: price.rateCredits * price.mostUnits,
     lifetimeSeconds: HOLD_SECONDS,
   };
 }

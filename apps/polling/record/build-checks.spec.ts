@@ -12,7 +12,7 @@ import { checkIdOf } from '#kernel';
 import { UpstreamError, type Fetched } from '#sources';
 import { completedCheck, failedCheck, unpaidCheck, type PricedCheck } from './build-checks.js';
 import type { MatchedAnswer } from './new-items.js';
-import { checkPriceOf } from './check-price.js';
+import { checkPriceOf } from '../read/check-price.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 const NOW = Date.parse('2026-03-04T12:00:00.000Z');

@@ -12,7 +12,7 @@ import {
 import type { Shortage } from '#credits';
 import { checkIdOf, isoOf } from '#kernel';
 import { cutObservation, cutText, type UpstreamError } from '#sources';
-import { unitsOf, type CheckPrice } from './check-price.js';
+import { unitsOf, type CheckPrice } from '../read/check-price.js';
 import type { DueWatch, DueSearch } from '../due/due-work.js';
 import { sortItems, type KeptItem, type MatchedAnswer } from './new-items.js';
 import type { Answer } from '../read/read-upstream.js';

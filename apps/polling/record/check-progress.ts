@@ -2,7 +2,7 @@ import type { Check } from '#contracts';
 import { holdAdopted, holdUntilCharged, release } from '#credits';
 import type { Tx } from '#postgres';
 import type { UpstreamError } from '#sources';
-import { checkHoldOf } from './check-hold.js';
+import { checkHoldOf } from '../read/check-hold.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 /** What one check changes in the tables of its watch. */

@@ -6,7 +6,7 @@ import { subjectOf } from '#messaging';
 import { until } from '#testing';
 import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
 import { completedCheck, failedCheck } from './build-checks.js';
-import { checkHoldOf } from './check-hold.js';
+import { checkHoldOf } from '../read/check-hold.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';
 import { claimDue, releaseSearches, settleIdle, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { UpstreamError } from '#sources';

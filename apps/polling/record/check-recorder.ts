@@ -9,10 +9,11 @@ import type { Database, Tx } from '#postgres';
 import type { UpstreamError } from '#sources';
 import { metrics } from '#telemetry';
 import { nextDue, originOf } from '../domain/schedule.js';
-import { checkHoldOf } from './check-hold.js';
+import { checkHoldOf } from '../read/check-hold.js';
 import { checkMessages } from './check-messages.js';
 import { applyProgress, type Progress } from './check-progress.js';
-import { lockSearches, runningOf, settle, type DueSearch, type DueWatch } from '../due/due-work.js';
+import { lockSearches, settle, type DueSearch, type DueWatch } from '../due/due-work.js';
+import { runningWatches } from '../due/running-watches.js';
 
 /** What one transaction moves on. */
 const WATCHES_AT_ONCE = 1_000;
@@ -66,14 +67,15 @@ export class CheckRecorder {
     // else may take it up.
     for (let from = 0; from < checks.length; from += WATCHES_AT_ONCE) {
       const some = checks.slice(from, from + WATCHES_AT_ONCE);
-      // The check of a watch that went meanwhile would be kept, and charged, although its keyword is paused, or was purged. So
-      // this is asked last: what is appended in the moment after it is there for the purge's second pass.
-      const isRunning = await runningOf(
+      // Asked as late as possible: a check that is appended in the moment after it is removed by the purge's second pass.
+      const running = await runningWatches(
         this.database,
         some.map(({ watch }) => watch.watchId),
       );
       const progress = await new PQueue({ concurrency: APPENDS_AT_ONCE }).addAll(
-        some.filter(({ watch }) => isRunning(watch.watchId)).map((one) => () => this.append(one, commonGrid)),
+        some
+          .filter(({ watch }) => running.has(watch.watchId))
+          .map((one) => () => this.append(one, commonGrid)),
       );
       for (const { search, fault } of progress) if (fault) unstorable.push({ search, error: fault });
       failpoint('polling-after-append-before-projection');
@@ -81,7 +83,7 @@ export class CheckRecorder {
       const searches = (isLast ? checks : some).map(({ search }) => search);
       await this.database.transaction(async (tx) => {
         await this.apply(tx, progress, searches);
-        const gone = some.filter(({ watch }) => !isRunning(watch.watchId));
+        const gone = some.filter(({ watch }) => !running.has(watch.watchId));
         const failed = progress.filter(({ fault }) => fault);
         await release(
           tx,

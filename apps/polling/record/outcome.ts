@@ -9,7 +9,7 @@ import { waitAfter } from '../domain/backoff.js';
 import type { Lane } from '../lanes/lane.js';
 import { completedCheck, failedCheck } from './build-checks.js';
 import type { MatchedAnswer } from './new-items.js';
-import { checkPriceOf, unitsOf } from './check-price.js';
+import { unitsOf, type CheckPrice } from '../read/check-price.js';
 import { failedMemory, type SearchMemory, type WatchChecks } from './check-recorder.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 import type { Answer, AnsweredSearches } from '../read/read-upstream.js';
@@ -26,13 +26,22 @@ export interface Outcome {
   memories: SearchMemory[];
 }
 
-/** Turns what the upstream answered into the checks of the watches; a search that was not asked has none. */
+/** The lane that was read, and what its outcome is made with. */
+interface Work {
+  lane: Lane;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Turns what the upstream answered into the checks of the watches; a search that was not asked has none.
+ * @param prices the price of each watch's check, by watch id, as it was reserved
+ */
 export async function outcomeOf(
   { searches, answers, remembers }: AnsweredSearches,
-  lane: Lane,
-  database: Database,
-  clock: Clock,
-  log: Logger,
+  prices: ReadonlyMap<string, CheckPrice>,
+  { lane, database, clock, log }: Work,
 ): Promise<Outcome> {
   const finishedAt = clock.now();
   const checks: WatchChecks[] = [];
@@ -45,7 +54,8 @@ export async function outcomeOf(
     if (answer?.kind === 'read') {
       const found = matched.get(search.searchKey) ?? [];
       for (const watch of search.watches) {
-        const price = checkPriceOf(lane.connector, search, watch);
+        const price = prices.get(watch.watchId);
+        if (!price) throw new Error(`nothing was reserved for watch ${watch.watchId}`);
         const check = { search, watch, price, matchMode: usedModeOf(search, lane.connector) };
         if (unitsOf(price, answer.fetched) > 0) charged.push(watch);
         checks.push({
