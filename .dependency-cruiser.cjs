@@ -31,6 +31,13 @@ module.exports = {
       to: { path: '^libs/sources/(?!shared/|testing/)[^/]+/', pathNot: '^libs/sources/$1/' },
     },
     {
+      name: 'only-tests-import-testing',
+      comment: 'Nothing in a testing/ folder is built, but libs/testing, which the benches use.',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '[.]spec[.]ts$|/testing/' },
+      to: { path: '/testing/', pathNot: '^node_modules/' },
+    },
+    {
       name: 'a-lib-is-entered-by-its-index',
       severity: 'error',
       from: { path: '^(apps|test|bench)/' },

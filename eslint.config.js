@@ -50,7 +50,7 @@ export default tseslint.config(
   ...['apps/earshot', 'apps/simulator', ...Object.keys(TABLES), 'libs'].map((folder) => ({
     files: [`${folder}/**/*.ts`],
     ignores: [
-      ...['**/*.spec.ts', '**/*-under-test.ts', 'libs/testing/**', 'libs/postgres/migrations/**'],
+      ...['**/*.spec.ts', '**/testing/**', 'libs/postgres/migrations/**'],
       ...(folder === 'libs' ? Object.keys(TABLES).map((owner) => `${owner}/**`) : []),
     ],
     rules: noWritesOf(Object.entries(TABLES).flatMap(([owner, tables]) => (owner === folder ? [] : tables))),

@@ -5,7 +5,7 @@ import { COMMANDS } from '#messaging';
 import { AccountEntity } from '#postgres';
 import { SecretBox } from '#secrets';
 import { CommandClient } from '#transport';
-import { startBilling, type BillingUnderTest } from './billing-under-test.js';
+import { startBilling, type BillingUnderTest } from './testing/billing-under-test.js';
 
 let billing: BillingUnderTest;
 const box = new SecretBox('5e'.repeat(32));

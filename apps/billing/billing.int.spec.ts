@@ -5,7 +5,7 @@ import { isoOf, newId } from '#kernel';
 import { COMMANDS, subjectOf } from '#messaging';
 import { until } from '#testing';
 import { CommandClient } from '#transport';
-import { startBilling, type BillingUnderTest } from './billing-under-test.js';
+import { startBilling, type BillingUnderTest } from './testing/billing-under-test.js';
 
 let billing: BillingUnderTest;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import {
   startReceiver,
   type DeliveryUnderTest,
   type Receiver,
-} from './delivery-under-test.js';
+} from './testing/delivery-under-test.js';
 
 const WAITING = 40;
 

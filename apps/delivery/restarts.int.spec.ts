@@ -11,7 +11,7 @@ import {
   startReceiver,
   type DeliveryUnderTest,
   type Receiver,
-} from './delivery-under-test.js';
+} from './testing/delivery-under-test.js';
 
 let delivery: DeliveryUnderTest;
 let receiver: Receiver;

@@ -1,7 +1,7 @@
 import { newId } from '#kernel';
 import { createLogger } from '#telemetry';
 import { fundAccount, until } from '#testing';
-import { startKeywords, type KeywordsUnderTest } from './keywords-under-test.js';
+import { startKeywords, type KeywordsUnderTest } from './testing/keywords-under-test.js';
 import { PausesLoop } from './pauses.loop.js';
 
 let keywords: KeywordsUnderTest;

@@ -7,7 +7,7 @@ import { until } from '#testing';
 import { NatsStrategy } from '#transport';
 import type { PollingConfig } from './config.js';
 import { LaneWork } from './lanes/lane-work.js';
-import { openPollingStores, Upstream, type PollingStores } from './polling-under-test.js';
+import { openPollingStores, Upstream, type PollingStores } from './testing/polling-under-test.js';
 import { PollingLoop } from './polling.loop.js';
 
 let stores: PollingStores;

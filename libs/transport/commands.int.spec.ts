@@ -20,7 +20,7 @@ import { isolateStores, type IsolatedStores } from '#testing';
 import { CommandClient } from './command-client.js';
 import { NatsStrategy } from './nats-strategy.js';
 import { CommandPattern } from './patterns.js';
-import { startReplica } from './strategy-under-test.js';
+import { startReplica } from './testing/strategy-under-test.js';
 
 const log = createLogger('spec', 'silent');
 const { retireKeyword, estimateKeyword } = COMMANDS;

@@ -5,7 +5,7 @@ import { connectBus, done, park, retry, type Bus, type ConsumerOptions, type Out
 import { createLogger, currentTrace } from '#telemetry';
 import { isolateStores, until, type IsolatedStores } from '#testing';
 import { AppliedUpTo, ConsumerPattern } from './patterns.js';
-import { startReplica } from './strategy-under-test.js';
+import { startReplica } from './testing/strategy-under-test.js';
 
 let stores: IsolatedStores;
 let bus: Bus;

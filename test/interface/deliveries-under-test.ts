@@ -8,7 +8,7 @@ import { openDatabase, type Database } from '#postgres';
 import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import { until, type Json } from '#testing';
-import { startReceiver, type Receiver } from '../../apps/delivery/delivery-under-test.js';
+import { startReceiver, type Receiver } from '../../apps/delivery/testing/delivery-under-test.js';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 import { startQuietServices } from './quiet-services.js';
 

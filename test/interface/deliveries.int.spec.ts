@@ -4,7 +4,7 @@ import { AttemptSchema, PushedEventSchema } from '#contracts';
 import { isoOf, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
-import { gotten } from '../../apps/delivery/delivery-under-test.js';
+import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
 import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
 
 let on: DeliveriesUnderTest;

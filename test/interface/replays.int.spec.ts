@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { selectRows } from '#clickhouse';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
-import { gotten } from '../../apps/delivery/delivery-under-test.js';
+import { gotten } from '../../apps/delivery/testing/delivery-under-test.js';
 import { startQuietServices } from './quiet-services.js';
 import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
 

@@ -5,7 +5,7 @@ import { isoOf, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
-import { startBilling, type BillingUnderTest } from '../billing-under-test.js';
+import { startBilling, type BillingUnderTest } from '../testing/billing-under-test.js';
 import { HoldsLoop } from './holds.loop.js';
 
 let billing: BillingUnderTest;

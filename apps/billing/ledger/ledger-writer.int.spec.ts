@@ -6,7 +6,13 @@ import { done, retry, runDurable } from '#messaging';
 import { createLogger } from '#telemetry';
 import { until } from '#testing';
 import { CREDITS, CreditsHandler } from '../handlers/credits.handler.js';
-import { chargeOf, grantOf, OPENED_AT, openLedgerStores, type LedgerStores } from './ledger-under-test.js';
+import {
+  chargeOf,
+  grantOf,
+  OPENED_AT,
+  openLedgerStores,
+  type LedgerStores,
+} from './testing/ledger-under-test.js';
 
 let stores: LedgerStores;
 beforeAll(async () => {

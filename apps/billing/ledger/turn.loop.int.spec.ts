@@ -1,6 +1,6 @@
 import { createLogger } from '#telemetry';
 import type { OpenLedger } from '../domain/ledger-state.js';
-import { openLedgerStores, OPENED_AT, type LedgerStores } from './ledger-under-test.js';
+import { openLedgerStores, OPENED_AT, type LedgerStores } from './testing/ledger-under-test.js';
 import { LedgerWriter, type AccountCommand } from './ledger-writer.js';
 import { TurnLoop } from './turn.loop.js';
 

@@ -3,7 +3,7 @@ import { ChangePlanSchema, GrantCreditsSchema, LookupSchema } from '#contracts';
 import { isoOf, newId } from '#kernel';
 import { COMMANDS, subjectOf } from '#messaging';
 import { CommandClient } from '#transport';
-import { startBilling, type BillingUnderTest } from '../../billing/billing-under-test.js';
+import { startBilling, type BillingUnderTest } from '../../billing/testing/billing-under-test.js';
 import { audit } from './audit.js';
 import { readAccount } from './read-account.js';
 

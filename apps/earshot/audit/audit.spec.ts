@@ -13,7 +13,7 @@ import {
   quote,
   tampered,
   watchId,
-} from './audit-under-test.js';
+} from './testing/audit-under-test.js';
 import { auditText } from './print-audit.js';
 
 describe('an audit of an account on which everything is as it should be', () => {

@@ -1,5 +1,5 @@
 import { audit } from './audit.js';
-import { cause, factOf, faultsOf, ledgerOf, OPENED, type Step } from './audit-under-test.js';
+import { cause, factOf, faultsOf, ledgerOf, OPENED, type Step } from './testing/audit-under-test.js';
 
 describe('what an audit finds in a ledger that agrees with itself', () => {
   const DAY_MS = 86_400_000;

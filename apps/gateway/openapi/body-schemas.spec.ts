@@ -4,7 +4,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, MaxLength } from 'class-validator';
 import fc from 'fast-check';
 import { Refusal, type Fault } from '#kernel';
-import { fullKeyword, leastKeyword, type Json } from '../api/keywords/keyword-body-under-test.js';
+import { fullKeyword, leastKeyword, type Json } from '../api/keywords/testing/keyword-body-under-test.js';
 import { readBody } from '../http/body.js';
 import { ListOf, Nullable, Optional } from '../http/validators.js';
 import { schemaOf, type Dto } from './body-schemas.js';

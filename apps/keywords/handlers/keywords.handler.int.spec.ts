@@ -1,4 +1,4 @@
-import { startKeywords, type KeywordsUnderTest } from '../keywords-under-test.js';
+import { startKeywords, type KeywordsUnderTest } from '../testing/keywords-under-test.js';
 
 let keywords: KeywordsUnderTest;
 beforeAll(async () => {

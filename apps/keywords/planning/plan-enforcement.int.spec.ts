@@ -1,5 +1,5 @@
 import { newId } from '#kernel';
-import { startKeywords, type KeywordsUnderTest } from '../keywords-under-test.js';
+import { startKeywords, type KeywordsUnderTest } from '../testing/keywords-under-test.js';
 import { KeywordDecisions } from '../handlers/keyword-decisions.js';
 import { PlanEnforcement } from './plan-enforcement.js';
 

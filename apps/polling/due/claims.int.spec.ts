@@ -1,5 +1,5 @@
 import { fakeOnly, until } from '#testing';
-import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, Upstream, workerOn, type PollingStores } from '../testing/polling-under-test.js';
 import { unschedule } from '../projections/schedule.projection.js';
 import { failedCheck } from '../record/build-checks.js';
 import { CheckRecorder } from '../record/check-recorder.js';

@@ -1,5 +1,5 @@
 import { until } from '#testing';
-import { openPollingStores, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, type PollingStores } from '../testing/polling-under-test.js';
 import { LaneLeases, memoryOf, type LaneRow } from './lane-leases.js';
 
 let stores: PollingStores;

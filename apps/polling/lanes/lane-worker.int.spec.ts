@@ -4,7 +4,13 @@ import { newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { buildItem } from '#sources';
 import { until } from '#testing';
-import { openPollingStores, priced, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import {
+  openPollingStores,
+  priced,
+  Upstream,
+  workerOn,
+  type PollingStores,
+} from '../testing/polling-under-test.js';
 import { completedCheck } from '../record/build-checks.js';
 import { claimDue } from '../due/due-work.js';
 import type { LaneWorker } from './lane-worker.js';

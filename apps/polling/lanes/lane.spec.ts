@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { ItemSchema } from '#contracts';
 import { UpstreamError, type UpstreamErrorKind } from '#sources';
 import { metricsText } from '#telemetry';
-import { Upstream } from '../polling-under-test.js';
+import { Upstream } from '../testing/polling-under-test.js';
 import { Lane, type LaneParts } from './lane.js';
 import { NOTHING_LEARNED, type LaneMemory } from './lane-memory.js';
 

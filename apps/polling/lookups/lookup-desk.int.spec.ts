@@ -9,7 +9,7 @@ import { fundAccount, until } from '#testing';
 import { CommandClient, NatsStrategy } from '#transport';
 import { NOTHING_LEARNED } from '../lanes/lane-memory.js';
 import { Lane } from '../lanes/lane.js';
-import { openPollingStores, Upstream, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, Upstream, type PollingStores } from '../testing/polling-under-test.js';
 import { LookupDesk } from './lookup-desk.js';
 
 let stores: PollingStores;

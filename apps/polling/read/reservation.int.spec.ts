@@ -2,7 +2,7 @@ import type { Check } from '#contracts';
 import { reserve } from '#credits';
 import { checkIdOf, isoOf, newId } from '#kernel';
 import { fundAccount, until } from '#testing';
-import { openPollingStores, Upstream, workerOn, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, Upstream, workerOn, type PollingStores } from '../testing/polling-under-test.js';
 import type { Lane } from '../lanes/lane.js';
 import { claimDue, type DueSearch } from '../due/due-work.js';
 import type { LaneWorker } from '../lanes/lane-worker.js';

@@ -4,7 +4,7 @@ import { reserve } from '#credits';
 import { chargeIdOf, checkIdOf, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
 import { until } from '#testing';
-import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, priced, type PollingStores } from '../testing/polling-under-test.js';
 import { completedCheck, failedCheck } from './build-checks.js';
 import { checkHoldOf } from '../read/check-hold.js';
 import { CheckRecorder, type WatchChecks } from './check-recorder.js';

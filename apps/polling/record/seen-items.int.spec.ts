@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { ItemSchema } from '#contracts';
-import { openPollingStores, priced, type PollingStores } from '../polling-under-test.js';
+import { openPollingStores, priced, type PollingStores } from '../testing/polling-under-test.js';
 import { completedCheck } from './build-checks.js';
 import { CheckRecorder } from './check-recorder.js';
 import { claimDue, type DueSearch } from '../due/due-work.js';

@@ -10,7 +10,7 @@ import {
   leastKeyword,
   withValue,
   type Json,
-} from './keyword-body-under-test.js';
+} from './testing/keyword-body-under-test.js';
 
 /** The keyword object's part that comes from the body, as it is read back out of the table. */
 function read(body: Json): JsonObject {

@@ -6,7 +6,7 @@ import {
   many,
   withValue,
   type Json,
-} from './keyword-body-under-test.js';
+} from './testing/keyword-body-under-test.js';
 
 const uuid = '0190a0b0-0000-7000-8000-000000000000';
 const clause = 'rules[0].when.all[0]';

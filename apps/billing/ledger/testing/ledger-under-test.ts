@@ -8,9 +8,9 @@ import { connectBus, subjectOf, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { isolateStores } from '#testing';
-import type { ChargeCause } from '../domain/ledger.js';
-import type { OpenLedger } from '../domain/ledger-state.js';
-import { LedgerWriter, type AccountCommand } from './ledger-writer.js';
+import type { ChargeCause } from '../../domain/ledger.js';
+import type { OpenLedger } from '../../domain/ledger-state.js';
+import { LedgerWriter, type AccountCommand } from '../ledger-writer.js';
 
 // For specs only: ledgers in real stores, and a clock that a spec moves.
 

@@ -8,8 +8,8 @@ import { startService, type RunningService } from '#platform';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { isolateStores, openAccount, programEnv, until } from '#testing';
-import { billingService } from './billing.module.js';
-import { readBillingConfig } from './config.js';
+import { billingService } from '../billing.module.js';
+import { readBillingConfig } from '../config.js';
 
 // For specs only: the billing service in this process, and a clock that a spec moves.
 

@@ -14,12 +14,12 @@ import { connectBus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 import { fundAccount, isolateStores } from '#testing';
-import { KeywordDecisions } from './handlers/keyword-decisions.js';
-import { KeywordsHandler } from './handlers/keywords.handler.js';
-import { PausesHandler } from './handlers/pauses.handler.js';
-import { WatchesHandler } from './handlers/watches.handler.js';
-import { Admission } from './planning/admission.js';
-import { KeywordWarnings } from './planning/keyword-warnings.js';
+import { KeywordDecisions } from '../handlers/keyword-decisions.js';
+import { KeywordsHandler } from '../handlers/keywords.handler.js';
+import { PausesHandler } from '../handlers/pauses.handler.js';
+import { WatchesHandler } from '../handlers/watches.handler.js';
+import { Admission } from '../planning/admission.js';
+import { KeywordWarnings } from '../planning/keyword-warnings.js';
 
 // For specs only: the commands of keywords, on stores of their own. No loop and no consumer runs but those of the spec.
 

@@ -2,10 +2,10 @@ import { create } from '@bufbuild/protobuf';
 import { CreditDecisionSchema, type CreditDecision, type CreditMovement } from '#contracts';
 import { derivedId } from '#kernel';
 import type { QuotedPeriod } from '#quotes';
-import { decide, type ChargeCause, type LedgerCommand } from '../../billing/domain/ledger.js';
-import { creditsOf, evolve, noLedger, type LedgerState } from '../../billing/domain/ledger-state.js';
-import { audit } from './audit.js';
-import type { AuditInput, Fact } from './audit-input.js';
+import { decide, type ChargeCause, type LedgerCommand } from '../../../billing/domain/ledger.js';
+import { creditsOf, evolve, noLedger, type LedgerState } from '../../../billing/domain/ledger-state.js';
+import { audit } from '../audit.js';
+import type { AuditInput, Fact } from '../audit-input.js';
 
 // For specs only: what is read of accounts, made up.
 

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import type { Bus } from '#messaging';
 import { createLogger } from '#telemetry';
-import { NatsStrategy } from './nats-strategy.js';
+import { NatsStrategy } from '../nats-strategy.js';
 
 // For specs only: one replica of a service that consists of the given controllers.
 

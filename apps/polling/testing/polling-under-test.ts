@@ -18,14 +18,14 @@ import { openDatabase, type Database, type Tx } from '#postgres';
 import type { SourceConnector } from '#sources';
 import { createLogger } from '#telemetry';
 import { fundAccount, isolateStores } from '#testing';
-import type { PricedCheck } from './record/build-checks.js';
-import { checkPriceOf } from './read/check-price.js';
-import { CheckRecorder } from './record/check-recorder.js';
-import type { DueSearch, DueWatch } from './due/due-work.js';
-import { LaneWorker } from './lanes/lane-worker.js';
-import { Lane } from './lanes/lane.js';
-import { NOTHING_LEARNED, type LaneMemory } from './lanes/lane-memory.js';
-import { scheduleProjection } from './projections/schedule.projection.js';
+import type { PricedCheck } from '../record/build-checks.js';
+import { checkPriceOf } from '../read/check-price.js';
+import { CheckRecorder } from '../record/check-recorder.js';
+import type { DueSearch, DueWatch } from '../due/due-work.js';
+import { LaneWorker } from '../lanes/lane-worker.js';
+import { Lane } from '../lanes/lane.js';
+import { NOTHING_LEARNED, type LaneMemory } from '../lanes/lane-memory.js';
+import { scheduleProjection } from '../projections/schedule.projection.js';
 
 // For specs only: due work in real stores, and an upstream that a spec fills.
 

@@ -1,7 +1,7 @@
 import { createSources } from '#sources';
-import { readBody, type Spelling } from '../../http/body.js';
-import { KeywordBodyDto } from './keyword-body.dto.js';
-import { keywordQuestions } from './keyword-faults.js';
+import { readBody, type Spelling } from '../../../http/body.js';
+import { KeywordBodyDto } from '../keyword-body.dto.js';
+import { keywordQuestions } from '../keyword-faults.js';
 import { Refusal, type Fault } from '#kernel';
 
 // For specs only: a body that the create takes, and what the create says of others.

@@ -11,8 +11,8 @@ import { openDatabase, type Database } from '#postgres';
 import { newSigningSecret, SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import { isolateStores, programEnv, until } from '#testing';
-import { readDeliveryConfig } from './config.js';
-import { deliveryService } from './delivery.module.js';
+import { readDeliveryConfig } from '../config.js';
+import { deliveryService } from '../delivery.module.js';
 
 // For specs only: the service on stores of a spec's own, and a receiver of its webhooks.
 
