@@ -100,7 +100,7 @@ describe('kill -9 during a burst loses nothing', () => {
     90_000,
   );
 
-  it('keywords, after the append, before the tables: the keyword is there all the same', async () => {
+  it('keywords, after the append and before the tables: the keyword exists nevertheless', async () => {
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: 'The Ghost Ship sails' });
     await programs.get('keywords')?.stop();
     const doomed = beginProgram(

@@ -37,7 +37,7 @@ async function account(plan: string): Promise<string> {
   return (JSON.parse(out) as { accountId: string }).accountId;
 }
 
-it('credits are granted, shown and audited, each with what it says on standard output alone', async () => {
+it('credits grant, show and audit print only their result on standard output', async () => {
   const accountId = await account('free');
   const granted = await cli(
     'credits',
@@ -87,12 +87,12 @@ it.each([
   ['credits', 'audit'],
   ['credits', 'grant', '--amount', '1'],
   ['accounts', 'change-plan', '--plan', 'pro'],
-])('of an account that is not there nothing is said but that: %s %s', async (...words) => {
+])('an unknown account prints one error and nothing else: %s %s', async (...words) => {
   const none = '0190a0b0-0000-7000-8000-0000000000a1';
   expect(await cli(...words, '--account', none)).toEqual({ code: 1, out: '', errors: 'account not found\n' });
 });
 
-it('an amount that is none is refused before anything is asked', async () => {
+it('an invalid amount is refused before any request', async () => {
   const none = '0190a0b0-0000-7000-8000-0000000000a1';
   const { code, errors } = await cli('credits', 'grant', '--account', none, '--amount', '-5');
   expect([code, errors.split('\n')[0]]).toEqual([1, expect.stringContaining('It must be a whole number.')]);

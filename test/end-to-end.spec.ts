@@ -37,7 +37,7 @@ describe.each([
     await stage.close();
   });
 
-  it('goes from a post in the world to a signed webhook, a read and a replay', async () => {
+  it('turns a post into a signed webhook, a read and a replay', async () => {
     const { simulator } = stage;
     const { api, signingSecret } = await welcome(stage, programs[0]?.url ?? '');
     simulator.world.publish('rss', {
@@ -157,7 +157,7 @@ describe.each([
     expect(replayable.body.data).toHaveLength(1);
   }, 150_000);
 
-  it('tells a blind source, charges nothing, and asks again when it may', async () => {
+  it('reports a source that answers 429, charges nothing, and asks again when it may', async () => {
     const { simulator } = stage;
     const { api } = await welcome(stage, programs[0]?.url ?? '');
     const keyword = await watchKeyword(api, {

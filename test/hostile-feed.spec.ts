@@ -109,7 +109,7 @@ async function watchFeeds({ api }: Customer): Promise<string> {
   return id;
 }
 
-it('delays the deliveries of other accounts by no more than 2 s, and keeps what its feeds may have', async () => {
+it('delays the deliveries of other accounts by at most 2 s, and keeps the permitted part of its feeds', async () => {
   const [victim, attacker] = [await welcome(stage, program.url), await welcome(stage, program.url)];
   await watchKeyword(victim.api, {
     name: 'Lantern',

@@ -30,7 +30,7 @@ const told = (hook: string) =>
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
 
 describe('a keyword that is paused, and runs again', () => {
-  it('says so to who wants to hear it, in the envelope of every event [states.pause-events, keywords.pause-told, states.attempt-recorded]', async () => {
+  it('sends the events to subscribers, in the envelope of every event [states.pause-events, keywords.pause-told, states.attempt-recorded]', async () => {
     const events = { webhookEvents: ['keyword.paused', 'keyword.resumed'] };
     const keyword = await watchKeyword(customer.api, keywordBody('vocal', events));
     const silent = await watchKeyword(customer.api, keywordBody('silent'));
@@ -73,7 +73,7 @@ describe('a keyword that is paused, and runs again', () => {
 });
 
 describe('a search that is started over', () => {
-  it('records what is there in silence, and tells what comes after [states.started-over-silently, keywords.baseline, states.check-recorded]', async () => {
+  it('records existing items without events, and reports later ones [states.started-over-silently, keywords.baseline, states.check-recorded]', async () => {
     const { world } = stage.simulator;
     world.publish('hackernews', { kind: 'comment', text: 'The teal walrus of old' });
     const keyword = await watchKeyword(customer.api, keywordBody('ochre'));

@@ -25,7 +25,7 @@ describe('package-lock.json', () => {
     expect(run('--check')).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('is completed from the parents when npm left other platforms out', () => {
+  it('is completed from the parent packages when npm omitted other platforms', () => {
     const whole = JSON.parse(readFileSync(lockFile, 'utf8')) as Lock;
     const { packages } = structuredClone(whole);
     const left = [

@@ -27,7 +27,7 @@ const requestsTo = (source: SourceId) => stage.simulator.requests.report(source)
 
 describe('tweets by their ids', () => {
   it(
-    'are found as far as they are there, and each other one has its reason [errors.tweets-partial, errors.tweets-charged, limits.tweets, credits.lookups]',
+    'are returned when they exist, and each missing one has a reason [errors.tweets-partial, errors.tweets-charged, limits.tweets, credits.lookups]',
     async () => {
       const one = publish('x', { text: 'A kettle & a lamp', author: 'ada_l' });
       const two = publish('x', { text: 'A lamp', author: 'grace_h' });
@@ -70,7 +70,7 @@ describe('tweets by their ids', () => {
   );
 
   it(
-    'cost one credit where none of them is there [errors.tweets-charged, limits.tweets]',
+    'cost one credit when none of them exists [errors.tweets-charged, limits.tweets]',
     async () => {
       const answer = await got('/v1/x/tweets?ids=20');
       expect(answer.body).toEqual({
@@ -91,7 +91,7 @@ describe('tweets by their ids', () => {
     ['one of letters', '?ids=20,lamp', 'ids[1]'],
     ['one of 20 digits', '?ids=12345678901234567890', 'ids[0]'],
     ['an unknown key', '?ids=20&colour=red', 'colour'],
-  ])('are refused for nothing: %s', async (_, query, path) => {
+  ])('are refused free of charge: %s', async (_, query, path) => {
     const before = requestsTo('x');
     const answer = await got(`/v1/x/tweets${query}`);
     expect([answer.status, answer.body.code, answer.facts]).toEqual([400, 'VALIDATION', []]);
@@ -107,7 +107,7 @@ describe('tweets by their ids', () => {
     ['one of letters', { ids: ['20', 'lamp'] }, 'ids[1]'],
     ['101', { ids: many }, 'ids'],
     ['an unknown key', { ids: ['20'], colour: 'red' }, 'colour'],
-  ])('are refused for nothing, posted: %s', async (_, body, path) => {
+  ])('are refused free of charge when posted: %s', async (_, body, path) => {
     const before = requestsTo('x');
     const answer = await asked(() => customer.api.post('/v1/x/tweets/lookup', body));
     expect([answer.status, answer.body.code, answer.facts]).toEqual([400, 'VALIDATION', []]);
@@ -118,7 +118,7 @@ describe('tweets by their ids', () => {
 
 describe('an account of x', () => {
   it(
-    'is found by its handle and by its number',
+    'is found by its handle and by its numeric id',
     async () => {
       const byName = await got('/v1/x/users/ada_l');
       expect(byName.body).toMatchObject({
@@ -145,7 +145,7 @@ describe('an account of x', () => {
   );
 
   it(
-    'that is protected has a profile, and no lists',
+    'returns a profile and no lists when it is protected',
     async () => {
       const profile = await got('/v1/x/users/protected_ann');
       expect([profile.status, profile.body.data.protected]).toEqual([200, true]);
@@ -165,7 +165,7 @@ describe('an account of x', () => {
     ['/v1/x/users/suspended_bob/following', 'following', 'USER_SUSPENDED'],
     ['/v1/x/users/missing_cid/tweets', 'userTweets', 'USER_NOT_FOUND'],
   ])(
-    'that is not there is a 404, and is charged: %s [errors.users, errors.users-charged]',
+    'returns 404 and is charged when it does not exist: %s [errors.users, errors.users-charged]',
     async (path, operation, code) => {
       const answer = await got(path);
       expect([answer.status, answer.body.code]).toEqual([404, code]);
@@ -175,7 +175,7 @@ describe('an account of x', () => {
   );
 
   it(
-    'has tweets, followers and followed, page by page to the end [credits.lookups]',
+    'has tweets, followers and followed accounts, page by page to the end [credits.lookups]',
     async () => {
       const ids = Array.from({ length: 103 }, (_, n) =>
         publish('x', { text: `Lamp ${n}`, author: 'dora' }),
@@ -199,7 +199,7 @@ describe('an account of x', () => {
   );
 
   it(
-    'takes no cursor that was forged, or that belongs to another list',
+    'refuses a forged cursor and a cursor of another list',
     async () => {
       const { nextCursor } = (await got('/v1/x/users/dora/followers')).body;
       const before = requestsTo('x');
@@ -222,7 +222,7 @@ describe('the comments of a video', () => {
   const before = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
   it(
-    'come newest first, page by page [limits.comments]',
+    'are returned newest first, page by page [limits.comments]',
     async () => {
       const id = publish('youtube', { title: 'A lamp', text: '', author: 'ada', publishedAt: before(3) });
       const { pages, questions } = await pagesOf(lookups, `/v1/youtube/videos/${id}/comments`, 'comments', 5);
@@ -245,7 +245,7 @@ describe('the comments of a video', () => {
   );
 
   it(
-    'that are not there are a 404 with the reason, and are charged',
+    'return 404 with the reason, and are charged, when the video does not exist',
     async () => {
       const off = publish('youtube', { title: 'A lamp, comments off', text: '', publishedAt: before(3) });
       for (const [id, reason] of [
@@ -273,9 +273,9 @@ describe('the comments of a video', () => {
   );
 });
 
-describe('what a user of reddit moderates', () => {
+describe('the subreddits that a reddit user moderates', () => {
   it(
-    'is told for three credits, also where it is nothing [limits.moderated]',
+    'cost three credits, also when the list is empty [limits.moderated]',
     async () => {
       const some = await got('/v1/reddit/users/ada_byron/moderated');
       expect(some.body).toEqual({
@@ -306,7 +306,7 @@ describe('what a user of reddit moderates', () => {
   );
 
   it(
-    'of nobody is a 404, and is charged',
+    'return 404 for an unknown user, and are charged',
     async () => {
       const answer = await got('/v1/reddit/users/missing_cid/moderated');
       expect([answer.status, answer.body.code]).toEqual([404, 'USER_NOT_FOUND']);
@@ -327,7 +327,7 @@ describe('a lookup that the upstream does not answer', () => {
     ['reddit', '503', '/v1/reddit/users/ada_byron/moderated', 'UNAVAILABLE'],
   ];
   it.each(faults)(
-    '%s, %s: is a 503 that costs nothing [errors.upstream]',
+    '%s, %s: returns 503 and costs nothing [errors.upstream]',
     async (source, kind, path, code) => {
       stage.simulator.faults.add({ source, kind, times: 1 });
       const answer = await got(path);
@@ -339,7 +339,7 @@ describe('a lookup that the upstream does not answer', () => {
   );
 
   it(
-    'because it lacks a setting is a 400 that names it',
+    'returns 400 with the name of the setting that is missing',
     async () => {
       const gateway = await startProgram('gateway', { ...stage.env, SOURCE_YOUTUBE_TOKEN: '' });
       const api = new ApiClient(gateway.url, customer.api.apiKey);
@@ -354,10 +354,10 @@ describe('a lookup that the upstream does not answer', () => {
   );
 });
 
-describe('a user of reddit who is suspended', () => {
+describe('a suspended reddit user', () => {
   // With its 403 reddit tells when its window begins anew, which is no reason to wait: what the user is has to be asked.
   it(
-    'is a 404 that says so, and is charged',
+    'returns 404 with that reason, and is charged',
     async () => {
       const answer = await got('/v1/reddit/users/suspended_bob/moderated');
       expect([answer.status, answer.body.code]).toEqual([404, 'USER_SUSPENDED']);

@@ -52,7 +52,7 @@ describe('the master key of an installation', () => {
   const secrets: string[] = [];
   let accountId = '';
 
-  it('is rotated: the next start seals every stored secret, the previous one too, under the new key', async () => {
+  it('is rotated: the next start encrypts every stored secret under the new key, previous ones included', async () => {
     let earshot = await startProgram('earshot', env);
     const opened = await command('accounts', 'create', '--email', 'ada@example.org');
     accountId = opened.accountId ?? '';
@@ -79,7 +79,7 @@ describe('the master key of an installation', () => {
     await earshot.stop();
   }, 120_000);
 
-  it('is never made anew beside existing data, and its loss says what to do', async () => {
+  it('is never created again beside existing data, and the error for a lost key says what to do', async () => {
     renameSync(keyFile, `${keyFile}.away`);
     const said = await refusedStart();
     expect(said).toContain(`${keyFile} is missing, and the stores hold secrets that were sealed with it`);

@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 describe('services with the permissions of deploy/nats/users.conf', () => {
-  it('do all of their work', async () => {
+  it('can do all of their work', async () => {
     const { simulator } = stage;
     const { api } = customer;
     const keyword = await watchKeyword(api, {
@@ -107,7 +107,7 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
     ['analysis', 'accounts.x'],
     ['delivery', 'events.x.y'],
     ['keywords', 'commands.billing.create-key'],
-  ] as const)('%s may not publish %s', async (user, subject) => {
+  ] as const)('%s cannot publish %s', async (user, subject) => {
     const nc = await connect({ servers: `127.0.0.1:${port}`, user, pass: passwordOf(user) });
     const refused = (async () => {
       for await (const status of nc.status()) if (status.type === 'error') return status.error.message;
@@ -125,7 +125,7 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
     ['gateway', '_INBOX.>'],
     ['analysis', '_INBOX.billing.>'],
     ['polling', 'accounts.>'],
-  ] as const)('%s may not read %s', async (user, subject) => {
+  ] as const)('%s cannot read %s', async (user, subject) => {
     const nc = await connect({ servers: `127.0.0.1:${port}`, user, pass: passwordOf(user) });
     const refused = new Promise((resolve) =>
       nc.subscribe(subject, { callback: (error) => resolve(error?.message) }),

@@ -15,7 +15,7 @@ afterAll(async () => {
   await on?.stop();
 });
 
-it('a delivery service that is killed in the middle of a replay, after requests and before their record, leaves the rest to the next: each event at least once, the same bytes, in order [replays.resumes, replays.order]', async () => {
+it('after a kill in the middle of a replay the next delivery service sends each event at least once, with the same bytes, in order [replays.resumes, replays.order]', async () => {
   const env = programEnv(on.service.stores);
   const keyword = await on.keyword(null);
   const events = await on.events(keyword, EVENTS);

@@ -49,23 +49,23 @@ describe('the six services in two replicas each', () => {
     expect(two.mentions).toEqual(one.mentions);
   });
 
-  it('deliver the same events, each mention of them once by its id', () => {
+  it('deliver the same events, each mention once by its id', () => {
     expect(one.deliveries.length).toBeGreaterThan(50);
     expect(two.deliveries).toEqual(one.deliveries);
   });
 
-  it('charge the same, to the credit', () => {
+  it('charge exactly the same credits', () => {
     // Eight searches on hackernews, three of them started over; two on x started over; 12 tweets of first scans.
     expect(one.charged).toEqual({ check: 21, first_scan: 12, 'x.tweets': 9, 'reddit.moderated': 12 });
     expect(two.charged).toEqual(one.charged);
   });
 
-  it('price the same, and leave the same keywords behind', () => {
+  it('have the same prices, and the same keywords at the end', () => {
     expect(two.estimates).toEqual(one.estimates);
     expect(two.keywords).toEqual(one.keywords);
   });
 
-  it('refuse the same', () => {
+  it('refuse the same requests', () => {
     expect(two.refusals).toEqual(one.refusals);
   });
 });

@@ -72,7 +72,7 @@ async function state() {
 describe('a restore', () => {
   let before: Awaited<ReturnType<typeof state>>;
 
-  it('starts from an installation that doctor finds well', async () => {
+  it('starts from an installation that doctor finds healthy', async () => {
     earshot = await startProgram('earshot', env);
     const [opened] = (await cli('accounts', 'create', '--email', 'ada@example.org', '--plan', 'growth'))
       .lines;
@@ -104,7 +104,7 @@ describe('a restore', () => {
     cpSync(join(dataDir, 'nats'), join(backup, 'nats'), { recursive: true });
   }, 120_000);
 
-  it('builds Postgres from the streams when it was lost', async () => {
+  it('rebuilds a lost Postgres from the streams', async () => {
     rmSync(join(dataDir, 'postgres'), { recursive: true });
     earshot = await startProgram('earshot', env);
     expect(await state()).toEqual(before);
@@ -126,7 +126,7 @@ describe('a restore', () => {
     expect(infos.find(({ stream }) => stream === 'ACCOUNTS')).toMatchObject({ messages: 1, lastSequence: 1 });
   }, 120_000);
 
-  it('finds where the index of events and the stream disagree, and mends the index', async () => {
+  it('finds differences between the index of events and the stream, and repairs the index', async () => {
     const indexFinding = async () =>
       (await cli('doctor')).lines.find(({ check }) => check === 'the index of events agrees with the stream');
     await until('the index is written', async () => (await indexFinding())?.ok === true);
@@ -165,7 +165,7 @@ describe('a restore', () => {
     expect(said).toContain("Put NATS' directory (DATA_DIR/nats) back from a backup");
   }, 60_000);
 
-  it('refuses an older NATS beside a newer Postgres, and goes on from it with an empty Postgres', async () => {
+  it('refuses an older NATS beside a newer Postgres, and continues from that NATS with an empty Postgres', async () => {
     rmSync(join(dataDir, 'nats'), { recursive: true });
     cpSync(join(backup, 'nats'), join(dataDir, 'nats'), { recursive: true });
     expect(await refusedStart()).toContain('NATS has lost messages that Postgres has seen: ');

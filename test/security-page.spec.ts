@@ -15,7 +15,7 @@ const named = rows.flatMap((row) =>
   })),
 );
 
-it('names no spec and no test that does not exist', () => {
+it('names only existing specs and tests', () => {
   const gone = named.filter(({ file, title }) => {
     if (!existsSync(root + file)) return true;
     return title !== undefined && !readFileSync(root + file, 'utf8').includes(title);

@@ -113,27 +113,30 @@ const TROUBLES: Trouble[] = [
 ];
 
 describe.each(SIMULATED_SOURCES)('%s', (source) => {
-  it.each(TROUBLES)('fails its check for nothing and says why: $kind', async ({ kind, failure }) => {
-    client.simulator.faults.add({
-      source,
-      kind,
-      times: 0,
-      retryAfterSeconds: kind === '429' ? 300 : undefined,
-    });
-    const lane = laneOf(source);
-    const answer = await readOn(lane);
-    lane.stop();
-    if (answer?.kind !== 'failed') throw new Error(`it did not fail: ${JSON.stringify(answer)}`);
-    const search = dueOn(source);
-    const check = failedCheck(search, search.watches[0], answer.error, undefined, client.clock.now());
-    expect(check.failure?.kind).toMatch(failure);
-    expect(check.failure?.reason).toMatch(new RegExp(`${source}|feed`));
-    expect(check.failure?.reason.length).toBeGreaterThan(20);
-    expect(check.failure?.reason).not.toMatch(/sim-(?!ulat)|<html|\{"/);
-    expect([check.costCredits, check.items.length, check.units]).toEqual([0, 0, 0]);
-  });
+  it.each(TROUBLES)(
+    'fails its check free of charge and reports the reason: $kind',
+    async ({ kind, failure }) => {
+      client.simulator.faults.add({
+        source,
+        kind,
+        times: 0,
+        retryAfterSeconds: kind === '429' ? 300 : undefined,
+      });
+      const lane = laneOf(source);
+      const answer = await readOn(lane);
+      lane.stop();
+      if (answer?.kind !== 'failed') throw new Error(`it did not fail: ${JSON.stringify(answer)}`);
+      const search = dueOn(source);
+      const check = failedCheck(search, search.watches[0], answer.error, undefined, client.clock.now());
+      expect(check.failure?.kind).toMatch(failure);
+      expect(check.failure?.reason).toMatch(new RegExp(`${source}|feed`));
+      expect(check.failure?.reason.length).toBeGreaterThan(20);
+      expect(check.failure?.reason).not.toMatch(/sim-(?!ulat)|<html|\{"/);
+      expect([check.costCredits, check.items.length, check.units]).toEqual([0, 0, 0]);
+    },
+  );
 
-  it('is asked nothing before Retry-After has passed, and then goes on', async () => {
+  it('gets no request before Retry-After has passed, and continues afterwards', async () => {
     const lane = laneOf(source);
     client.simulator.faults.add({ source, kind: '429', times: 1, retryAfterSeconds: 300 });
     const first = await readOn(lane);

@@ -118,7 +118,7 @@ describe('from a post to a mention and a verified webhook', () => {
   );
 });
 
-describe('what is followed over time', () => {
+describe('observations over time', () => {
   it('a listing: its price, and its end', async () => {
     const keyword = await watchOn('vinted', 'Brass Lantern');
     const { simulator } = stage;
@@ -158,7 +158,7 @@ describe('what is followed over time', () => {
     expect(prices).toContain(15.5);
   }, 120_000);
 
-  it('an answer: who is named and who is cited, read again for a brand that is named later', async () => {
+  it('an answer: which brands and pages it names, read again for a brand that is added later', async () => {
     const keyword = await watchOn('ai_answers', 'Best kettles');
     const { body } = await until('an answer is kept', async () => {
       const answer = await customer.api.get(`/v1/keywords/${keyword.id}/answers?brand=Zephyr%20Kettle`);

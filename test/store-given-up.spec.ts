@@ -8,7 +8,7 @@ const dataDir = join(directory, 'data');
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-it('an installation whose store keeps ending exits with code 1 and one sentence that names the store and why', async () => {
+it('an installation whose store keeps exiting ends with code 1 and one sentence that names the store and the reason', async () => {
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, DATA_DIR: dataDir, HOST: '127.0.0.1', LOG_LEVEL: 'silent' };
   const earshot = await startProgram('earshot', env);

@@ -1,6 +1,6 @@
 import { beginProgram, isolateStores, programEnv, startProgram, type IsolatedStores } from '#testing';
 
-describe('a service that runs alone on a port that is taken', () => {
+describe('a single service on a port that is in use', () => {
   let stores: IsolatedStores;
 
   beforeAll(async () => {
@@ -9,7 +9,7 @@ describe('a service that runs alone on a port that is taken', () => {
 
   afterAll(() => stores.drop());
 
-  it('ends, names the setting, and logs no error of its own making', async () => {
+  it('exits, names the setting, and logs no error of its own', async () => {
     const first = await startProgram('billing', programEnv(stores));
     const second = beginProgram('delivery', programEnv(stores), Number(new URL(first.url).port));
     await second.ended;

@@ -20,7 +20,7 @@ function account(accountId: string) {
 }
 
 describe('rotating a signing secret', () => {
-  it('stores the new secret and keeps the one before for 24 hours', async () => {
+  it('stores the new secret and keeps the previous one for 24 hours', async () => {
     const accountId = await billing.open();
     const before = await account(accountId);
     const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId });
@@ -34,7 +34,7 @@ describe('rotating a signing secret', () => {
     expect(Math.round(validForMs / 3_600_000)).toBe(24);
   });
 
-  it('of an unknown account is a 404', async () => {
+  it('returns 404 for an unknown account', async () => {
     const command = create(RotateSigningSecretSchema, { commandId: newId(), accountId: newId() });
     await expect(
       new CommandClient(billing.bus).request(COMMANDS.rotateSigningSecret, command),
@@ -45,7 +45,7 @@ describe('rotating a signing secret', () => {
 });
 
 describe('changing the signature version', () => {
-  it('stores legacy and v1, and refuses others with the name of the field', async () => {
+  it('stores legacy and v1, and refuses other values with an error that names the field', async () => {
     const accountId = await billing.open();
     const change = (signatureVersion: string) =>
       new CommandClient(billing.bus).request(

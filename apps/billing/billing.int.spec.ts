@@ -18,8 +18,8 @@ afterEach(() => {
 
 const DAY_MS = 86_400_000;
 
-describe('facts', () => {
-  it('of an account that is not open yet wait for it, and are charged then', async () => {
+describe('charging facts', () => {
+  it('waits until the account is open, then charges its facts', async () => {
     const accountId = newId();
     await billing.check(accountId, { costCredits: 7 });
     await until('the check was looked at and put back', async () => {
@@ -41,7 +41,7 @@ describe('facts', () => {
     await billing.balanceWhere('the check is charged', accountId, ({ remaining }) => remaining === 2993);
   });
 
-  it('that come again are charged no second time', async () => {
+  it('charges a fact once when it is delivered twice', async () => {
     const accountId = await billing.open();
     const { checkId, watchId } = await billing.check(accountId);
     await billing.check(accountId, { checkId, watchId });
@@ -56,7 +56,7 @@ describe('facts', () => {
 });
 
 describe('changes of plan', () => {
-  it('that a crash kept from the ledger are made up for in their order', async () => {
+  it('are applied late and in their order when a crash kept them from the ledger', async () => {
     const accountId = await billing.open('free');
     const change = async (plan: string) => {
       const commandId = newId();
@@ -78,8 +78,8 @@ describe('changes of plan', () => {
   });
 });
 
-describe('time', () => {
-  it('brings the allowance back at the end of the period, and takes an expired pack out', async () => {
+describe('the loop of the ledgers', () => {
+  it('renews the allowance at the end of the period, and removes an expired pack', async () => {
     const accountId = await billing.open();
     const expiresAt = isoOf(Date.now() + 2 * DAY_MS);
     await new CommandClient(billing.bus).request(
@@ -107,7 +107,7 @@ describe('time', () => {
     expect(after.periodStart).toEqual(before.periodEnd);
   });
 
-  it('gives back what a dead holder reserved', async () => {
+  it('releases the reservation of a process that died', async () => {
     const accountId = await billing.open();
     const holdId = newId();
     await reserve(billing.database, [{ holdId, accountId, credits: 9, lifetimeSeconds: 1 }]);

@@ -68,7 +68,7 @@ function post(
   });
 }
 
-describe('the ordinary client', () => {
+describe('the standard ClickHouse client', () => {
   it('pings', async () => {
     expect(await client.ping()).toEqual({ success: true });
     expect(await client.ping({ select: true })).toEqual({ success: true });
@@ -98,7 +98,7 @@ describe('the ordinary client', () => {
     ]);
   });
 
-  it('passes parameters through unchanged, whatever is in them', async () => {
+  it('passes parameters through unchanged, whatever they contain', async () => {
     const nasty = [
       `it's "x" \`y\` \\ \\n`,
       'tab\tline\nreturn\r',
@@ -118,7 +118,7 @@ describe('the ordinary client', () => {
     ).toEqual([{ n: null, d: '2017-07-14 02:40:00.007' }]);
   });
 
-  it('stores text with every kind of character as it was sent', async () => {
+  it('stores text with every kind of character unchanged', async () => {
     await client.command({ query: 'CREATE TABLE texts (n UInt8, s String) ENGINE = MergeTree ORDER BY n' });
     const values = [`a\n\nDROP TABLE texts;\n`, `'";\\`, 'zero\0byte', '🦆'].map((s, n) => ({ n, s }));
     await client.insert({ table: 'texts', values, format: 'JSONEachRow' });
@@ -135,7 +135,7 @@ describe('the ordinary client', () => {
     ]);
   });
 
-  it('takes parameters as a form when they are long', async () => {
+  it('sends long parameters as a form', async () => {
     const ids = Array.from({ length: 40_000 }, (_, i) => `id-${i}`);
     const result = await client.query({
       query: 'SELECT length({ids:Array(String)}) AS n',
@@ -146,7 +146,7 @@ describe('the ordinary client', () => {
     expect(await result.json()).toEqual([{ n: 40_000 }]);
   });
 
-  it('compresses both ways', async () => {
+  it('compresses requests and responses', async () => {
     const packed = createClient({
       url,
       username: credentials.user,
@@ -164,11 +164,11 @@ describe('the ordinary client', () => {
     await packed.close();
   });
 
-  it('echoes the id of a query', async () => {
+  it('returns the id of a query', async () => {
     expect((await client.query({ query: 'SELECT 1', query_id: 'my-own' })).query_id).toBe('my-own');
   });
 
-  it('answers many questions at once, each with its own parameters', async () => {
+  it('runs many queries at once, each with its own parameters', async () => {
     const asked = Array.from({ length: 200 }, (_, i) => i);
     const answers = await Promise.all(asked.map((i) => rows<{ i: number }>('SELECT {i:UInt32} AS i', { i })));
     expect(answers.map(([row]) => row?.i)).toEqual(asked);
@@ -183,8 +183,8 @@ it('the engine behind the bridge has the rights of the services and no others', 
   );
 });
 
-describe('between requests', () => {
-  it('no setting stays: a token of one insert does not swallow the next', async () => {
+describe('separate requests', () => {
+  it('keep no setting: the token of one insert does not suppress the next insert', async () => {
     await client.command({
       query:
         'CREATE TABLE once (n UInt8) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100',
@@ -203,12 +203,12 @@ describe('between requests', () => {
     expect(await rows('SELECT n FROM once ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
-  it('no parameter stays', async () => {
+  it('keep no parameter', async () => {
     await rows('SELECT {secret:String} AS v', { secret: 'x' });
     await expect(rows('SELECT {secret:String} AS v')).rejects.toMatchObject({ code: '456' });
   });
 
-  it('nothing of a failed result stays', async () => {
+  it('keep nothing of a failed result', async () => {
     const failing =
       'SELECT number, throwIf(number = 60000) FROM numbers(100000) SETTINGS max_threads = 1, max_block_size = 1000';
     for (let i = 0; i < 20; i++) {
@@ -219,7 +219,7 @@ describe('between requests', () => {
 });
 
 describe('errors', () => {
-  it('have the code and type of ClickHouse', async () => {
+  it('have the error code and type of ClickHouse', async () => {
     const failure = await rows('SELECT * FROM nowhere').catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ClickHouseError);
     expect(failure).toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
@@ -233,21 +233,21 @@ describe('errors', () => {
     await expect(client.query({ query: 'SELECT 1', session_id: 's' })).rejects.toMatchObject({ code: '48' });
   });
 
-  it('carry the header, the status and the text that other clients read', async () => {
+  it('have the header, the status and the text that other clients read', async () => {
     const answer = await post('/', 'SELECT * FROM nowhere');
     expect(answer.status).toBe(404);
     expect(answer.headers['x-clickhouse-exception-code']).toBe('60');
     expect(answer.body).toMatch(/^Code: 60\. DB::Exception: .* \(UNKNOWN_TABLE\) \(version .*\)\n$/);
   });
 
-  it('a second statement in one body is refused and not run', async () => {
+  it('reject a second statement in one body without running it', async () => {
     await expect(client.command({ query: 'SELECT 1; DROP TABLE texts' })).rejects.toMatchObject({
       code: '62',
     });
     expect(await rows('EXISTS TABLE texts')).toEqual([{ result: 1 }]);
   });
 
-  it('behind rows that were sent already reach the reader of the stream', async () => {
+  it('reach the reader of a stream after the first rows were sent', async () => {
     const result = await client.query({
       query: 'SELECT number, throwIf(number = 5000000) FROM numbers(10000000) SETTINGS max_threads = 1',
       format: 'JSONEachRow',
@@ -260,7 +260,7 @@ describe('errors', () => {
     expect(read).toBeGreaterThan(1_000_000);
   });
 
-  it('a statement that takes too long ends by itself', async () => {
+  it('end a statement that takes too long', async () => {
     await expect(
       client.query({
         query: 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1',
@@ -269,7 +269,7 @@ describe('errors', () => {
     ).rejects.toMatchObject({ code: '159' });
   });
 
-  it('a reader by GET cannot write', async () => {
+  it('reject a write by GET', async () => {
     const query = encodeURIComponent('INSERT INTO once VALUES (9)');
     const status = await new Promise((resolve) =>
       request(`${url}/?query=${query}`, { auth: `${credentials.user}:${credentials.password}` }, (response) =>
@@ -281,7 +281,7 @@ describe('errors', () => {
 });
 
 describe('a large result', () => {
-  it('streams, in any format', async () => {
+  it('is streamed in any format', async () => {
     const result = await client.query({
       query: 'SELECT number, toString(number) AS s FROM numbers(3000000)',
       format: 'JSONEachRow',
@@ -293,7 +293,7 @@ describe('a large result', () => {
     expect((await json.json()).rows).toBe(3_000_000);
   });
 
-  it('stops when its reader goes away, and the others go on', async () => {
+  it('stops when its reader disconnects, and other results continue', async () => {
     const result = await client.query({
       query: 'SELECT number FROM numbers(100000000000)',
       format: 'JSONEachRow',
@@ -304,8 +304,8 @@ describe('a large result', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  it('takes its statements with it, so that they block nobody', async () => {
+describe('a client that disconnects', () => {
+  it('ends its statements, so that they block no other client', async () => {
     const abort = new AbortController();
     const ask = () =>
       client
@@ -333,7 +333,7 @@ describe('a client that goes away', () => {
   }
 });
 
-describe('who is answered', () => {
+describe('authentication', () => {
   const right = `${credentials.user}:${credentials.password}`;
   const ask = (path: string, options: { auth?: string; headers?: Record<string, string> }) =>
     new Promise<{ status: number; code: unknown; connection: unknown }>((resolve, reject) => {
@@ -377,7 +377,7 @@ describe('who is answered', () => {
     });
   });
 
-  it('the headers of ClickHouse are as good as HTTP Basic', async () => {
+  it('accepts the headers of ClickHouse like HTTP Basic', async () => {
     const headers = { 'x-clickhouse-user': credentials.user, 'x-clickhouse-key': credentials.password };
     const status = await new Promise((resolve) =>
       request(`${url}/ping`, { headers }, (response) => resolve(response.resume().statusCode)).end(),

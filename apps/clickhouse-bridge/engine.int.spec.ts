@@ -42,7 +42,7 @@ async function run(sql: string): Promise<string> {
 const web = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
 describe('the engine', () => {
-  it('does what the services need', async () => {
+  it('supports every statement of the services', async () => {
     await run('CREATE DATABASE IF NOT EXISTS d');
     await run('CREATE TABLE d.t (n UInt8) ENGINE = ReplacingMergeTree ORDER BY n');
     await run('INSERT INTO d.t SELECT number FROM numbers(3)');
@@ -90,7 +90,7 @@ describe('the engine', () => {
     expect(requests).toBe(0);
   });
 
-  it('runs no expression among the values of an insert', async () => {
+  it('evaluates no expression in the values of an insert', async () => {
     await run('CREATE TABLE v (x String) ENGINE = Memory');
     await expect(run(`INSERT INTO v VALUES (file('${secret}'))`)).rejects.toThrow();
     expect(await run('SELECT count() FROM v')).toBe('0\n');

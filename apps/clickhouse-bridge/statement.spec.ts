@@ -35,8 +35,8 @@ function refusal(sql: string): ClickhouseException {
   throw new Error(`not refused: ${sql}`);
 }
 
-describe('what a statement is', () => {
-  it('tells a select by its first word, behind comments and brackets', () => {
+describe('classifying a statement', () => {
+  it('recognizes a select by its first word after comments and brackets', () => {
     expect(parseStatement('-- x\n/* y */ SELECT 1 FORMAT JSONEachRow')).toEqual({
       kind: 'select',
       sql: '-- x\n/* y */ SELECT 1 FORMAT JSONEachRow',
@@ -47,17 +47,17 @@ describe('what a statement is', () => {
     expect(parseStatement('show tables').kind).toBe('command');
   });
 
-  it('takes a column called format for no format', () => {
+  it('does not mistake a column called format for a FORMAT clause', () => {
     expect(parseStatement("select format('{}', a) as format from t")).toMatchObject({ format: undefined });
     expect(parseStatement('select (select 1 as format) as x')).toMatchObject({ format: undefined });
     expect(parseStatement('select 1 format CSV settings max_threads = 1;')).toMatchObject({ format: 'CSV' });
   });
 
-  it('drops the semicolon at the end', () => {
+  it('removes the semicolon at the end', () => {
     expect(parseStatement('select 1 ; -- done\n;')).toMatchObject({ kind: 'select', sql: 'select 1 ' });
   });
 
-  it('refuses a second statement wherever quotes and comments hide it', () => {
+  it('refuses a second statement that is hidden by quotes or comments', () => {
     expect(refusal('select 1; drop table t').code).toBe(62);
     expect(refusal("select 'a\\'; select'; drop table t").code).toBe(62);
     expect(refusal("select 'a''b'; drop table t").code).toBe(62);
@@ -65,19 +65,19 @@ describe('what a statement is', () => {
     expect(refusal('').code).toBe(62);
   });
 
-  it('sees semicolons inside quotes and comments as text', () => {
+  it('treats semicolons inside quotes and comments as text', () => {
     for (const sql of ["select ';x'", 'select `;x`', 'select ";x"', 'select 1 -- ;x\n', "select '\\';x'"])
       expect(parseStatement(sql)).toMatchObject({ kind: 'select', sql });
   });
 
-  it('refuses the files of the machine', () => {
+  it('refuses access to files of the machine', () => {
     expect(refusal("insert into t from infile '/etc/passwd' format CSV").code).toBe(344);
     expect(refusal("select 1 into outfile '/tmp/x'").code).toBe(344);
   });
 });
 
 describe('an insert', () => {
-  it('is cut where the source of its rows is named', () => {
+  it('is split where the source of its rows is named', () => {
     expect(parseStatement('INSERT INTO a.t (x, y) SETTINGS async_insert=1 FORMAT JSONEachRow')).toEqual({
       kind: 'insert',
       head: 'INSERT INTO a.t (x, y)',
@@ -86,7 +86,7 @@ describe('an insert', () => {
     });
   });
 
-  it('keeps rows that stand in the statement as they are, quotes and semicolons included', () => {
+  it('keeps rows inside the statement unchanged, with quotes and semicolons', () => {
     expect(parseStatement('insert into t format JSONEachRow\n{"a":"it\'s; b"}\n\n{"a":1}')).toMatchObject({
       inlineData: '{"a":"it\'s; b"}\n\n{"a":1}',
     });
@@ -97,13 +97,13 @@ describe('an insert', () => {
     });
   });
 
-  it('from a select is a command', () => {
+  it('from a select is treated as a command', () => {
     expect(parseStatement('insert into t select * from u').kind).toBe('command');
   });
 });
 
 describe('an error of the engine', () => {
-  it('keeps code, type and message', () => {
+  it('has the code, type and message', () => {
     const exception = fromEngineError(
       new Error('Code: 60. DB::Exception: Table default.t does not exist. (UNKNOWN_TABLE)'),
     );
@@ -118,7 +118,7 @@ describe('an error of the engine', () => {
     );
   });
 
-  it('says nothing of the file that the rows went through', () => {
+  it('does not name the temporary file of the rows', () => {
     const said =
       'Code: 27. DB::Exception: Code: 27. DB::Exception: Cannot parse input: (at row 3)\n: (in file/uri /tmp/in.dat): While executing File: data for INSERT was parsed from file. (CANNOT_PARSE_INPUT_ASSERTION_FAILED) (version 26.7.2.1). (CANNOT_PARSE_INPUT_ASSERTION_FAILED)';
     expect(fromEngineError(new Error(said))).toMatchObject({
@@ -172,7 +172,7 @@ describe('what the embedded ClickHouse refuses', () => {
     ['kill query where 1', 62],
   ])('%s', (sql, code) => expect(refusal(sql).code).toBe(code));
 
-  it('leaves alone what looks like it and is data, a comment or a column', () => {
+  it('does not include data, comments or columns that look similar', () => {
     for (const sql of [
       "select 'file(''/etc/passwd'')' /* file() */ -- url()",
       'select profile, url, format(a), engine from t order by remote',

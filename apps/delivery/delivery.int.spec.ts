@@ -51,7 +51,7 @@ const endpointOf = async (url: string) => {
 };
 
 describe('a delivery', () => {
-  it('is the stored bytes, once, signed at this moment, and leaves a record [limits.signature]', async () => {
+  it('sends the stored bytes once, signed at that moment, and records the attempt [limits.signature]', async () => {
     const watchId = await delivery.watch(`${receiver.url}/well`);
     const { eventId, bytes } = await delivery.event(watchId);
     const [request] = await gotten(receiver, '/well', 1);
@@ -74,7 +74,7 @@ describe('a delivery', () => {
     expect(receiver.received.filter(({ path }) => path === '/well').length).toBe(1);
   });
 
-  it('is not made of an event that is not to be pushed, nor for a watch without a webhook', async () => {
+  it('is not made for an event that must not be pushed, nor for a watch without a webhook', async () => {
     const watchId = await delivery.watch(`${receiver.url}/quiet`);
     await delivery.event(watchId, false);
     await delivery.event(newId());
@@ -83,7 +83,7 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
-  it('is not made for a watch that was deleted since', async () => {
+  it('is not made for a watch that was deleted meanwhile', async () => {
     const watchId = await delivery.watch(`${receiver.url}/deleted`);
     await delivery.database.query('UPDATE watches SET retired_at = now() WHERE watch_id = $1', [watchId]);
     await delivery.event(watchId);
@@ -92,7 +92,7 @@ describe('a delivery', () => {
     expect(receiver.received.some(({ path }) => path === '/deleted')).toBe(false);
   });
 
-  it('that fails waits 30 s, then 120 s, and is the same bytes with a fresh signature each time [limits.retries, limits.signature, states.attempt-retried]', async () => {
+  it('is retried after 30 s, then after 120 s, with the same bytes and a new signature each time [limits.retries, limits.signature, states.attempt-retried]', async () => {
     receiver.answers.set('/shaky', { status: 500 });
     const { eventId, bytes } = await delivery.event(await delivery.watch(`${receiver.url}/shaky`));
     const first = await waiting(eventId, 1);
@@ -187,7 +187,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('that waits is not attempted once its endpoint is disabled', async () => {
+  it('is not retried once its endpoint is disabled', async () => {
     const url = `${receiver.url}/disabled`;
     receiver.answers.set('/disabled', { status: 500 });
     const { eventId } = await delivery.event(await delivery.watch(url));
@@ -201,7 +201,7 @@ describe('a delivery', () => {
     expect(receiver.received.filter(({ path }) => path === '/disabled').length).toBe(1);
   });
 
-  it('that fails after 5 days of nothing but failures disables its endpoint', async () => {
+  it('disables its endpoint after 5 days with only failures', async () => {
     const url = `${receiver.url}/dead`;
     receiver.answers.set('/dead', { status: 503 });
     const { eventId } = await delivery.event(await delivery.watch(url));
@@ -224,7 +224,7 @@ describe('a delivery', () => {
     });
   });
 
-  it('that goes well ends the time of failures', async () => {
+  it('resets the time of failures when it succeeds', async () => {
     const url = `${receiver.url}/heals`;
     receiver.answers.set('/heals', { status: 503 });
     const { eventId } = await delivery.event(await delivery.watch(url));
@@ -235,7 +235,7 @@ describe('a delivery', () => {
     await until('it is well again', async () => (await endpointOf(url))?.failing_since === null);
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow a redirect', async () => {
     receiver.answers.set('/moved', { status: 302, headers: { location: `${receiver.url}/elsewhere` } });
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/moved`));
     const [record] = await attempts(eventId, 1);
@@ -244,7 +244,7 @@ describe('a delivery', () => {
     expect(receiver.received.some(({ path }) => path === '/elsewhere')).toBe(false);
   });
 
-  it('carries a signature of each secret for as long as the previous one is valid [events.two-signatures]', async () => {
+  it('has one signature for each secret while the previous secret is valid [events.two-signatures]', async () => {
     const previous = newSigningSecret();
     const sealed = new SecretBox('5e'.repeat(32)).seal(previous);
     const validUntil = (interval: string) =>
@@ -275,7 +275,7 @@ describe('a delivery', () => {
     expect(after.standard).toBe(1);
   });
 
-  it('in the legacy form is signed with the plain hex HMAC of its body [events.legacy-signature]', async () => {
+  it('has the plain hex HMAC of its body as its signature in the legacy form [events.legacy-signature]', async () => {
     const version = (name: string) =>
       delivery.database.query('UPDATE accounts SET signature_version = $2 WHERE account_id = $1', [
         delivery.accountId,
@@ -289,7 +289,7 @@ describe('a delivery', () => {
     expect(request?.headers['x-signature']).toBe(expected);
   });
 
-  it('of one event to two targets has attempts and retries of its own at each', async () => {
+  it('has its own attempts and retries at each of two targets of one event', async () => {
     receiver.answers.set('/one-target', { status: 500 });
     receiver.answers.set('/other-target', { status: 503 });
     const watchId = await delivery.watch(`${receiver.url}/one-target`);
@@ -339,7 +339,7 @@ describe('a delivery', () => {
     expect(receiver.received.filter(({ path }) => path === '/one-target').length).toBe(1);
   });
 
-  it('to a hanging endpoint holds up no other', async () => {
+  it('does not delay other deliveries when its endpoint hangs', async () => {
     receiver.answers.set('/hangs', { status: 0 });
     const hanging = await delivery.watch(`${receiver.url}/hangs`);
     await Promise.all(Array.from({ length: 60 }, () => delivery.event(hanging)));

@@ -25,8 +25,8 @@ afterAll(async () => {
   await delivery?.drop();
 });
 
-describe('deliveries outlive their process', () => {
-  it('a retry is made by the next one', async () => {
+describe('deliveries after a restart of the service', () => {
+  it('the next process makes a waiting retry', async () => {
     receiver.answers.set('/late', { status: 500 });
     const watchId = await delivery.watch(`${receiver.url}/late`);
     const first = await delivery.start();
@@ -46,14 +46,14 @@ describe('deliveries outlive their process', () => {
     expect(receiver.received.filter(({ path }) => path === '/late').length).toBe(2);
   });
 
-  it('an event that was appended while none ran is delivered by the next', async () => {
+  it('the next process delivers an event that was appended while no process ran', async () => {
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/meanwhile`));
     const service = await delivery.start();
     expect((await gotten(receiver, '/meanwhile', 1))[0]?.headers['webhook-id']).toBe(eventId);
     await service.stop();
   });
 
-  it('an event whose first attempt was cut off by a stop without grace is delivered by the next', async () => {
+  it('the next process delivers an event whose first attempt a shutdown interrupted', async () => {
     receiver.answers.set('/cut', { status: 0 });
     const { eventId } = await delivery.event(await delivery.watch(`${receiver.url}/cut`));
     const first = await delivery.start();
@@ -67,7 +67,7 @@ describe('deliveries outlive their process', () => {
     await second.stop();
   });
 
-  it('two that run at once deliver each event once', async () => {
+  it('two concurrent processes deliver each event once', async () => {
     const watchId = await delivery.watch(`${receiver.url}/shared`);
     const services = [await delivery.start(), await delivery.start()];
     const events = await Promise.all(Array.from({ length: 50 }, () => delivery.event(watchId)));
@@ -79,7 +79,7 @@ describe('deliveries outlive their process', () => {
     expect(ids.sort()).toEqual(events.map(({ eventId }) => eventId).sort());
   });
 
-  it('an address inside the network is not called, and its record says no more than that of a name that does not exist', async () => {
+  it('a private address gets no request, and its record says no more than the record of an unknown name', async () => {
     const service = await delivery.start({ EGRESS_ALLOW: '' });
     const { port } = new URL(receiver.url);
     const reasonOf = async (name: string) => {
@@ -102,7 +102,7 @@ describe('deliveries outlive their process', () => {
   });
 });
 
-describe('what waits', () => {
+describe('waiting deliveries', () => {
   const targets = () => new Targets(delivery.database, new SecretBox('5e'.repeat(32)));
 
   async function wait(endpoint: string, count: number): Promise<void> {
@@ -126,7 +126,7 @@ describe('what waits', () => {
     );
   }
 
-  it('is claimed fairly: as much of each endpoint, the longest due first, and once', async () => {
+  it('are claimed fairly: as many from each endpoint, the longest due first, each once', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://busy.example.org/', 50);
     await wait('http://calm.example.org/', 2);
@@ -144,7 +144,7 @@ describe('what waits', () => {
     expect(count('http://other.example.org/')).toBeGreaterThanOrEqual(4);
   });
 
-  it('is not claimed before it is due, nor again while it is under way, and at once when it was given back', async () => {
+  it('are not claimed before they are due or while another process has them, and at once after they were given back', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://one.example.org/', 1);
     await delivery.database.query(`UPDATE pending_deliveries SET due_at = now() + interval '1 minute'`);
@@ -164,14 +164,14 @@ describe('what waits', () => {
   const claim = async () =>
     resolveClaims(delivery.database, targets(), await claimPending(delivery.database, 4));
 
-  it('is signed with the secret of its account', async () => {
+  it('are signed with the secret of their account', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://signed.example.org/', 1);
     const { ready } = await claim();
     expect(ready.map(({ signing }) => signing)).toEqual([{ secrets: [delivery.secret], legacy: false }]);
   });
 
-  it('begins anew at the address that the watch has now, and is given up where it has none any more', async () => {
+  it('start again at the new address of their watch, and are dropped when the watch has no address any more', async () => {
     await delivery.database.query('DELETE FROM pending_deliveries');
     await wait('http://old.example.org/', 1);
     await delivery.database.query(

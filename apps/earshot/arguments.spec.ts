@@ -1,7 +1,7 @@
 import { Refusal } from '#kernel';
 import { failureText } from './arguments.js';
 
-it('a refusal is printed as its faulty options, each on a line of its own', () => {
+it('a refusal prints each faulty option on its own line', () => {
   const details = [
     { path: 'plan', message: 'must be one of free, solo' },
     { path: 'signature_version', message: 'must be one of v1, legacy' },
@@ -13,7 +13,7 @@ it('a refusal is printed as its faulty options, each on a line of its own', () =
   );
 });
 
-it('any other failure is printed by its message', () => {
+it('any other failure prints its message', () => {
   expect(failureText(Refusal.notFound('account'))).toBe('account not found');
   expect(failureText(new Error('no'))).toBe('no');
 });

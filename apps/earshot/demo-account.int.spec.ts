@@ -51,7 +51,7 @@ async function keywordStates(): Promise<Record<string, string[]>> {
   return { active: ids('active'), retired: ids('retired') };
 }
 
-it('a second start goes on with the first; on another port it moves its keywords there', async () => {
+it('a second start uses the account of the first, and on another port it changes the webhooks of the keywords', async () => {
   const first = await demoAccount(bus, directory, 'http://127.0.0.1:8090');
   expect(await demoAccount(bus, directory, 'http://127.0.0.1:8090')).toEqual(first);
   expect(await keywordStates()).toEqual({ active: [...first.keywordIds].sort(), retired: [] });
@@ -63,7 +63,7 @@ it('a second start goes on with the first; on another port it moves its keywords
   });
 });
 
-it('the signing secret of a later start is the present one, although it was rotated meanwhile', async () => {
+it('a later start prints the present signing secret after a rotation', async () => {
   const { accountId, signingSecret } = await demoAccount(bus, directory, 'http://127.0.0.1:8091');
   await until(
     'the first secret is read',

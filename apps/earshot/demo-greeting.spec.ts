@@ -8,7 +8,7 @@ const account = {
   keywordIds: [],
 };
 
-it('the demo prints its key, its signing secret and the commands that work on it', () => {
+it('the demo prints its key, its signing secret and commands that use them', () => {
   const text = demoGreeting('http://127.0.0.1:8080', account, '/srv/ear shot/demo');
   expect(text).toContain('Signing secret  whsec_a/b+c=\n');
   expect(text).toContain("curl -s -H 'x-api-key: ek_1' 'http://127.0.0.1:8080/v1/mentions?limit=5'");
@@ -18,7 +18,7 @@ it('the demo prints its key, its signing secret and the commands that work on it
   expect(text).toContain("DATA_DIR='/srv/ear shot/demo' npm run -s cli -- doctor\n");
 });
 
-it('a data directory with a quote in its name stays one word of the shell', () => {
+it('a data directory with a quote in its name stays one word in the shell', () => {
   expect(demoGreeting('http://127.0.0.1:8080', account, "/srv/ann's")).toContain(
     "DATA_DIR='/srv/ann'\\''s' npm",
   );

@@ -12,7 +12,7 @@ async function takenPort(): Promise<{ port: number; free(): Promise<unknown> }> 
   return { port, free: () => new Promise((resolve) => other.close(resolve)) };
 }
 
-it('a default port that is taken is replaced by a free one, and a line says so', async () => {
+it('a default port that is in use is replaced by a free one, and a line says so', async () => {
   const { port, free } = await takenPort();
   expect(await choosePort(port, '127.0.0.1', false, say)).not.toBe(port);
   expect(said).toEqual([expect.stringContaining(`Port ${port} is taken; using `)]);
@@ -20,7 +20,7 @@ it('a default port that is taken is replaced by a free one, and a line says so',
   expect(await choosePort(port, '127.0.0.1', false, say)).toBe(port);
 });
 
-it('a PORT that was set and is taken is an error that names it', async () => {
+it('a configured PORT that is in use is an error that names PORT', async () => {
   const { port, free } = await takenPort();
   const asked = choosePort(port, '127.0.0.1', true, say);
   await expect(asked).rejects.toThrow(SettingsError);
@@ -29,7 +29,7 @@ it('a PORT that was set and is taken is an error that names it', async () => {
   expect(await choosePort(port, '127.0.0.1', true, say)).toBe(port);
 });
 
-it('an address that is not ours is a wrong HOST, not a taken port', async () => {
+it('an address of another machine is reported as a wrong HOST, not as a port in use', async () => {
   const asked = choosePort(0, '203.0.113.7', false, say);
   await expect(asked).rejects.toThrow(SettingsError);
   await expect(asked).rejects.toThrow('HOST: 203.0.113.7 is no address of this machine');

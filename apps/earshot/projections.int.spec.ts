@@ -79,7 +79,7 @@ const locksHeld = async () =>
 
 describe('projections rebuild', () => {
   it.each(['rebuild-batch:1', 'rebuild-batch:2', 'rebuild-before-switch:1', 'rebuild-before-commit:1'])(
-    'that is killed at %s leaves the old tables, and the next one builds the new',
+    'leaves the old tables when it is killed at %s, and the next run builds the new ones',
     async (failpoint) => {
       const before = [await table('accounts'), await table('api_keys')];
       const killed = await cli(['rebuild', 'accounts-v1'], { EARSHOT_FAILPOINT: failpoint });
@@ -101,7 +101,7 @@ describe('projections rebuild', () => {
     TWO_PROCESSES_MS,
   );
 
-  it('says what to do about tables that hold more than a stream says', async () => {
+  it('says what to do when tables hold more than the stream', async () => {
     const { code, output } = await cli(['rebuild', 'endpoints-v1']);
     expect(code).not.toBe(0);
     expect(output).toContain(
@@ -110,7 +110,7 @@ describe('projections rebuild', () => {
   });
 
   it(
-    'leaves every row of keywords and of polling as it is, with what no stream says',
+    'keeps every row of keywords and polling, with the columns that no stream has',
     async () => {
       const [accountId, watchId, commandId] = [newId(), newId(), newId()];
       const watch = { watchId, source: 'hackernews', criteriaHash: 'hash', intervalSeconds: 600 };

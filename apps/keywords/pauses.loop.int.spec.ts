@@ -28,7 +28,7 @@ const restsFor = (id: string, ...reasons: string[]) =>
     return pauses.join() === reasons.join();
   });
 
-describe('a schedule that turned, and that nobody has looked at yet', () => {
+describe('a schedule whose change was not processed yet', () => {
   /** A keyword whose schedule has just begun or ended. */
   async function turned(accountId: string, which: 'startsAt' | 'endsAt'): Promise<string> {
     const at = Date.now() + 300;
@@ -39,7 +39,7 @@ describe('a schedule that turned, and that nobody has looked at yet', () => {
     return id;
   }
 
-  it('ends although its user pauses and resumes the keyword in between', async () => {
+  it('ends when the user pauses and resumes the keyword in between', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'endsAt');
     await keywords.pause(accountId, id);
@@ -49,7 +49,7 @@ describe('a schedule that turned, and that nobody has looked at yet', () => {
     await until('nothing is to come', async () => (await keywords.keywordRow(id)).turnsAt === null);
   });
 
-  it('ends although the keyword goes broke in between', async () => {
+  it('ends when the credits run out in between', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'endsAt');
     await keywords.goBroke(accountId, id, 1_000_000);
@@ -57,7 +57,7 @@ describe('a schedule that turned, and that nobody has looked at yet', () => {
     await restsFor(id, 'schedule', 'insufficient_credits');
   });
 
-  it('begins although its user pauses the keyword in between', async () => {
+  it('begins when the user pauses the keyword in between', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'startsAt');
     await keywords.pause(accountId, id);
@@ -65,7 +65,7 @@ describe('a schedule that turned, and that nobody has looked at yet', () => {
     await restsFor(id, 'user');
   });
 
-  it('has begun for a user who resumes the keyword', async () => {
+  it('counts as begun when the user resumes the keyword', async () => {
     const accountId = await keywords.open('solo');
     const id = await turned(accountId, 'startsAt');
     await keywords.resume(accountId, id);
@@ -75,7 +75,7 @@ describe('a schedule that turned, and that nobody has looked at yet', () => {
     expect(await pausesOf(id)).toEqual([]);
   });
 
-  it('is looked at once more when it turned in the moment of the decision', async () => {
+  it('is processed again when it changed at the moment of the decision', async () => {
     const accountId = await keywords.open('solo');
     const endsAt = new Date(Date.now() - 1000).toISOString();
     const id = await keywords.keyword(accountId, { schedule: { endsAt, timezone: 'UTC' } });
@@ -88,7 +88,7 @@ describe('a schedule that turned, and that nobody has looked at yet', () => {
 });
 
 describe('credits that arrive', () => {
-  it('go to what is there, not to a watch that was deleted while it was paused for them', async () => {
+  it('resume existing keywords, not a watch that was deleted while it was paused for credits', async () => {
     const accountId = await keywords.open('solo');
     const watchId = await keywords.loneWatch(accountId, 'old');
     const id = await keywords.keyword(accountId);

@@ -46,8 +46,8 @@ function kindsOf(schema: DescMessage): string[] {
   return (schema.oneofs[0]?.fields ?? []).map((field) => field.localName);
 }
 
-describe('messages stored by every version so far', () => {
-  it.each(fixtures)('%s still says what it said', (_, { message, base64, says }) => {
+describe('messages that earlier versions stored', () => {
+  it.each(fixtures)('%s is still read with the same content', (_, { message, base64, says }) => {
     const schema = SCHEMAS.get(message);
     if (!schema)
       throw new Error(

@@ -30,7 +30,7 @@ describe('the price book', () => {
     expect(PRICE_BOOK_VERSION).toMatch(/^\d{4}-\d\d-\d\d$/);
   });
 
-  it('has five plans and no other', () => {
+  it('has exactly five plans', () => {
     expect(PLANS.map((plan) => [plan, isPlan(plan)])).toEqual(PLANS.map((plan) => [plan, true]));
     expect(isPlan('gold')).toBe(false);
     expect(() => limitsOf('gold')).toThrow('the price book has no plan gold');
@@ -69,7 +69,7 @@ describe('the price book', () => {
     for (const source of sources) expect(SOLD.map((plan) => floorSeconds(plan, source))).toEqual(floors);
   });
 
-  it('has a plan for those who host it themselves [credits.unlimited]', () => {
+  it('has a plan for self-hosted installations [credits.unlimited]', () => {
     expect(limitsOf('unlimited')).toMatchObject({
       monthlyCredits: 1_000_000_000,
       requestsPerMinute: 12_000,
@@ -81,7 +81,7 @@ describe('the price book', () => {
       expect(floorSeconds('unlimited', source)).toBe(source === 'ai_answers' ? 3_600 : 30);
   });
 
-  it('lets an installation’s own floor stand for every one', () => {
+  it('uses the installation’s own floor for every source and plan', () => {
     for (const source of SOURCE_IDS) expect(floorSeconds('free', source, 2)).toBe(2);
   });
 
@@ -101,7 +101,7 @@ describe('the price book', () => {
     }
   });
 
-  it('prices the items of a first scan on x alone [credits.x-first-scan]', () => {
+  it('charges the items of a first scan on x only [credits.x-first-scan]', () => {
     for (const source of SOURCE_IDS)
       expect(creditsPerFirstScanItem(source)).toBe(source === 'x' ? 1 : undefined);
   });

@@ -59,7 +59,7 @@ async function charge(account: string, holdId: string, credits: number): Promise
 }
 
 describe('reserving credits', () => {
-  it('holds what the balance covers, and says of the rest what was missing', async () => {
+  it('reserves what the balance covers, and reports the shortage of the rest', async () => {
     const [first, second, third] = [hold(6), hold(5), hold(4)];
     const { shortages } = await reserve(database, [first, second, third]);
     expect([...shortages]).toEqual([[second.holdId, { needed: 5, available: 4 }]]);
@@ -69,7 +69,7 @@ describe('reserving credits', () => {
     ]);
   });
 
-  it('twice for the same fact holds once, with the amount and the lifetime of the last', async () => {
+  it('reserves once for the same fact, with the amount and the lifetime of the last call', async () => {
     const one = hold(6, { lifetimeSeconds: 1 });
     await reserve(database, [one]);
     expect((await reserve(database, [{ ...one, credits: 10, lifetimeSeconds: 600 }])).shortages.size).toBe(0);
@@ -81,7 +81,7 @@ describe('reserving credits', () => {
     expect(rows[0]?.seconds).toBeGreaterThan(500);
   });
 
-  it('for nothing asks nobody, and of an account without a ledger nothing is known', async () => {
+  it('reserves zero credits without a query, and reports an account without a ledger as unopened', async () => {
     const stranger = newId();
     expect((await reserve(database, [hold(0, { accountId: stranger })])).shortages.size).toBe(0);
     const wanted = hold(1, { accountId: stranger });
@@ -92,7 +92,7 @@ describe('reserving credits', () => {
     });
   });
 
-  it('leaves what was released, and what a dead holder had, to others', async () => {
+  it('makes released credits, and those of a process that died, available again', async () => {
     const given = hold(10);
     await reserve(database, [given]);
     await release(database, [given]);
@@ -107,7 +107,7 @@ describe('reserving credits', () => {
     expect(rows).toEqual([]);
   });
 
-  it('that somebody else has taken over is given back by nobody but them', async () => {
+  it('lets only the latest holder release a reservation', async () => {
     const before = hold(4);
     const now = { ...before, holder: newId() };
     await reserve(database, [before]);
@@ -118,7 +118,7 @@ describe('reserving credits', () => {
     expect(await held()).toBe(0);
   });
 
-  it('lasts longer while its own work does, and neither for another nor once it has run out', async () => {
+  it('extends a reservation for its own holder only, and not after it has expired', async () => {
     const [own, taken, dead] = [hold(1), hold(2), hold(4)];
     await reserve(database, [own, taken, dead]);
     await reserve(database, [{ ...taken, holder: newId() }]);
@@ -131,7 +131,7 @@ describe('reserving credits', () => {
     expect(rows).toEqual([{ hold_id: own.holdId }]);
   });
 
-  it('after the fact was charged is given back, before it is kept', async () => {
+  it('releases the reservation of a fact that was charged meanwhile', async () => {
     const [early, late] = [hold(3), hold(4)];
     await reserve(database, [early, late]);
     await database.query(
@@ -143,7 +143,7 @@ describe('reserving credits', () => {
     expect(await held()).toBe(3);
   });
 
-  it('for work that is done ends with its charge, and with nothing else [credits.never-negative]', async () => {
+  it('keeps the reservation of finished work until its charge, and ends it only then [credits.never-negative]', async () => {
     const [done, open] = [hold(4), hold(3)];
     await reserve(database, [done, open]);
     await holdUntilCharged(database, [done.holdId]);
@@ -161,7 +161,7 @@ describe('reserving credits', () => {
     expect(await held()).toBe(0);
   });
 
-  it('for work that turns out to be done is made again where it has run out, unless it was charged', async () => {
+  it('reserves again for stored work whose reservation has expired, unless it was charged', async () => {
     const [known, lost, paid] = [hold(1), hold(2), hold(4)];
     await reserve(database, [known, paid]);
     await database.query(
@@ -174,7 +174,7 @@ describe('reserving credits', () => {
     expect(await held()).toBe(3);
   });
 
-  it('for work whose charge never comes is given back when it is certain that none will come', async () => {
+  it('releases the reservation of finished work once it is certain that no charge will follow', async () => {
     const [old, young, running] = [hold(1), hold(2), hold(4)];
     await reserve(database, [old, young, running]);
     await holdUntilCharged(database, [old.holdId, young.holdId]);
@@ -185,14 +185,14 @@ describe('reserving credits', () => {
     expect(await held()).toBe(6);
   });
 
-  it('of one account takes nothing from another', async () => {
+  it('takes nothing from another account', async () => {
     const other = newId();
     await fundAccount(database, other, 3);
     const { shortages } = await reserve(database, [hold(10), hold(3, { accountId: other })]);
     expect([shortages.size, await held(), await held(other)]).toEqual([0, 10, 3]);
   });
 
-  it('never holds more than the balance, whoever else reserves, charges or gives back at once', async () => {
+  it('never reserves more than the balance, with concurrent reservations, charges and releases', async () => {
     const step = fc.record({
       account: fc.nat(1),
       credits: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),

@@ -35,7 +35,7 @@ describe('the identity of a search', () => {
     expect(hash(BASE)).toBe('3b8f3986bbaf8b2f712f2f59692c16eb2a538b8aba1a2d41c2c2aa685deadd6e');
   });
 
-  it('does not depend on the order, the case and the space around terms, nor on repetitions [keywords.hash]', () => {
+  it('does not depend on the order, case, surrounding space and repetition of terms [keywords.hash]', () => {
     fc.assert(
       fc.property(terms, fc.array(fc.nat()), (given, seed) => {
         const shuffled = given
@@ -56,12 +56,12 @@ describe('the identity of a search', () => {
     );
   });
 
-  it('does not depend on paging, nor on space around the query, nor on naming the default match', () => {
+  it('does not depend on paging, on space around the query, or on an explicit default match', () => {
     expect(hash({ ...BASE, page: 3, perPage: 10, query: '  acme ' })).toBe(hash(BASE));
     expect(hash({ ...BASE, match: undefined })).toBe(hash({ ...BASE, match: 'word' }));
   });
 
-  it('is another for other terms', () => {
+  it('differs for other terms', () => {
     fc.assert(
       fc.property(terms, word, (given, more) => {
         fc.pre(!given.includes(more));
@@ -85,12 +85,12 @@ describe('the identity of a search', () => {
     expect(hash({ ...BASE, ...change })).not.toBe(hash(BASE));
   });
 
-  it('is another on another source', () => {
+  it('differs on another source', () => {
     const criteria = create(CriteriaSchema, BASE);
     expect(criteriaHash('rss', criteria)).not.toBe(criteriaHash('reddit', criteria));
   });
 
-  it('is the same after criteria were stored as JSON and read again', () => {
+  it('is the same after the criteria were stored as JSON and read again', () => {
     fc.assert(
       fc.property(filters, terms, (given, words) => {
         const criteria = create(CriteriaSchema, { ...BASE, filters: given, terms: words });
@@ -107,12 +107,12 @@ describe('the criteria of a search', () => {
       resolveCriteria(create(CriteriaSchema, global), overrides && create(CriteriaSchema, overrides)),
     );
 
-  it('are the global ones where nothing is overridden [keywords.default-search]', () => {
+  it('are the global criteria when nothing is overridden [keywords.default-search]', () => {
     expect(resolve(BASE)).toEqual(BASE);
     expect(resolve(BASE, {})).toEqual(BASE);
   });
 
-  it('have every key of the overrides, and every other key of the global ones [keywords.overrides]', () => {
+  it('have every key of the overrides, and the other keys of the global criteria [keywords.overrides]', () => {
     const keys = ['market', 'query', 'match', 'sort', 'repliesTo'] as const;
     fc.assert(
       fc.property(fc.subarray([...keys]), (chosen) => {
@@ -122,7 +122,7 @@ describe('the criteria of a search', () => {
     );
   });
 
-  it('take an override that is 0 or empty for what it is', () => {
+  it('keep an override that is 0 or empty', () => {
     expect(resolve(BASE, { priceMin: 0, query: '', sort: '' })).toEqual({
       ...BASE,
       priceMin: 0,
@@ -131,7 +131,7 @@ describe('the criteria of a search', () => {
     });
   });
 
-  it('have the terms of the overrides whole, not added to the global ones', () => {
+  it('use the terms of the overrides instead of the global terms', () => {
     expect(resolve(BASE, { terms: ['c', 'd'] })).toEqual({ ...BASE, terms: ['c', 'd'] });
   });
 
@@ -150,7 +150,7 @@ describe('the criteria of a search', () => {
     });
   });
 
-  it('leave what they were made of unchanged', () => {
+  it('do not change the objects they are made from', () => {
     const global = create(CriteriaSchema, BASE);
     const resolved = resolveCriteria(
       global,

@@ -116,8 +116,8 @@ async function messages(): Promise<JsMsg[]> {
   return found;
 }
 
-describe('carrying out a command', () => {
-  it('stores what was decided, shows it at once, and answers the state after it', async () => {
+describe('executing a command', () => {
+  it('stores the decision, makes it visible at once, and returns the new state', async () => {
     expect(await add(3)).toBe(3);
     expect(await row()).toEqual({ total: 3, notes: '3' });
     expect(await add(4)).toBe(7);
@@ -125,7 +125,7 @@ describe('carrying out a command', () => {
     expect(await stored()).toEqual([3, 4]);
   });
 
-  it('changes nothing when the same command comes again', async () => {
+  it('changes nothing when the same command is repeated', async () => {
     const commandId = newId();
     expect(await add(3, commandId)).toBe(3);
     await add(4);
@@ -134,26 +134,26 @@ describe('carrying out a command', () => {
     expect(await stored()).toEqual([3, 4]);
   });
 
-  it('changes nothing when the same command comes twice at once', async () => {
+  it('changes once when the same command arrives twice at the same time', async () => {
     const commandId = newId();
     await Promise.all([add(3, commandId), add(3, commandId), add(3, commandId)]);
     expect([await stored(), await row()]).toEqual([[3], { total: 3, notes: '3' }]);
   });
 
-  it('stores nothing where nothing follows, or where it is refused', async () => {
+  it('stores nothing when the command changes nothing or is refused', async () => {
     expect(await add(0)).toBe(0);
     await expect(add(101)).rejects.toThrow('too much');
     expect([await stored(), await row()]).toEqual([[], undefined]);
   });
 
-  it('lets every one of many at once land, none on another’s state', async () => {
+  it('decides each of many concurrent commands on the state after the previous one', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => add(10)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(10);
     expect((await stored()).length).toBe(10);
     expect((await row())?.total).toBe(100);
   });
 
-  it('decides again when somebody appended beside the lock', async () => {
+  it('decides again when another writer appended without the lock', async () => {
     await add(1);
     let interfered = false;
     const total = await execute(database, store, {
@@ -173,7 +173,7 @@ describe('carrying out a command', () => {
     expect(await row()).toEqual({ total: 16, notes: '1 5 10' });
   });
 
-  it('is refused with 409 when the subject keeps moving', async () => {
+  it('returns 409 when other writers keep changing the subject', async () => {
     const refusal = await execute(database, store, {
       aggregate: tally,
       projection: tallies,
@@ -189,7 +189,7 @@ describe('carrying out a command', () => {
     expect(refusal).toMatchObject({ status: 409, code: 'CONFLICT' });
   });
 
-  it('heals a crash between the append and the table with the next command', async () => {
+  it('repairs the table with the next command after a crash between append and table', async () => {
     await add(1);
     await appendAndDie(2);
     expect(await row()).toEqual({ total: 1, notes: '1' });
@@ -197,7 +197,7 @@ describe('carrying out a command', () => {
     expect(await row()).toEqual({ total: 7, notes: '1 2 4' });
   });
 
-  it('finds a command that was stored before a crash, and does not carry it out again', async () => {
+  it('finds a command that was stored before a crash, and does not execute it again', async () => {
     const commandId = newId();
     await appendAndDie(2, commandId);
     expect(await add(2, commandId)).toBe(2);
@@ -208,7 +208,7 @@ describe('carrying out a command', () => {
 describe('a projection', () => {
   const apply = (batch: readonly JsMsg[]) => applyBatch(database, tallies, batch);
 
-  it('heals a crash between the append and the table by its durable', async () => {
+  it('repairs the table through its durable consumer after a crash between append and table', async () => {
     await add(1);
     await appendAndDie(2);
     const running = await runDurable(bus, { ...consumerOf(tallies), handle: apply }, log);
@@ -217,14 +217,14 @@ describe('a projection', () => {
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
   });
 
-  it('refuses a decision that no message can hold, and appends nothing', async () => {
+  it('refuses a decision that is too large for a message, and appends nothing', async () => {
     await add(1);
     const large = { ...tally, encode: () => new Uint8Array(900 * 1024 + 1) };
     await expect(add(2, newId(), large)).rejects.toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
     expect(await row()).toEqual({ total: 1, notes: '1' });
   });
 
-  it('changes nothing by a batch that is delivered twice', async () => {
+  it('changes nothing when a batch is delivered twice', async () => {
     for (const amount of [1, 2, 3]) await appendAndDie(amount);
     const batch = await messages();
     const outcomes = [await apply(batch), await apply(batch), await apply([...batch, ...batch])];
@@ -232,14 +232,14 @@ describe('a projection', () => {
     expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
   });
 
-  it('takes a batch in order, however it was delivered', async () => {
+  it('applies a batch in order, in whatever order it was delivered', async () => {
     for (const amount of [1, 2, 3]) await appendAndDie(amount);
     const batch = await messages();
     await apply([...batch].reverse());
     expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
   });
 
-  it('lets a message wait that has overtaken its predecessor', async () => {
+  it('delays a message that arrives before its predecessor', async () => {
     for (const amount of [1, 2]) await appendAndDie(amount);
     const [first, second] = (await messages()) as [JsMsg, JsMsg];
     expect((await apply([second])).map(({ kind }) => kind)).toEqual(['retry']);
@@ -249,7 +249,7 @@ describe('a projection', () => {
     expect(await row()).toEqual({ total: 3, notes: '1 2' });
   });
 
-  it('writes a batch whole or not at all', async () => {
+  it('writes a batch completely or not at all', async () => {
     await appendAndDie(1);
     const batch = await messages();
     const broken: Projection = {

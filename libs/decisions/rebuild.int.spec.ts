@@ -147,7 +147,7 @@ const shape = () =>
   );
 
 describe('a projection whose version changes', () => {
-  it('is rebuilt under load: no read is wrong, old replicas go on, and nothing is lost', async () => {
+  it('is rebuilt under load: every read is correct, old replicas continue, and nothing is lost', async () => {
     const [old, fresh] = [tallies(1), tallies(2)];
     const subjects = ids(12);
     await follow(old);
@@ -213,7 +213,7 @@ describe('a projection whose version changes', () => {
     expect(await schemasBeside()).toEqual([]);
   });
 
-  it('is rebuilt by one of two replicas that start at once', async () => {
+  it('is rebuilt once when two replicas start at the same time', async () => {
     const [id = ''] = ids(1);
     for (let n = 1; n <= 5; n += 1) await add(id, n, tallies(1));
     await Promise.all([follow(tallies(2)), follow(tallies(2))]);
@@ -227,7 +227,7 @@ describe('a projection whose version changes', () => {
     await expect(follow(tallies(1))).rejects.toThrow(/at version 2, and this release knows version 1/);
   });
 
-  it('takes the version of the release on tables that were never filled, without a rebuild', async () => {
+  it('gets the version of the release without a rebuild when its tables were never filled', async () => {
     await follow(tallies(3));
     const id = newId();
     await add(id, 1, tallies(3));
@@ -236,14 +236,14 @@ describe('a projection whose version changes', () => {
 });
 
 describe('a rebuild', () => {
-  it('leaves columns, constraints, indexes, grants and names as they were', async () => {
+  it('keeps columns, constraints, indexes, grants and names', async () => {
     await add(newId(), 2, tallies(1));
     const before = await shape();
     await rebuildProjection(database, bus, tallies(1));
     expect(await shape()).toEqual(before);
   });
 
-  it('keeps what the stream does not say, and mends what it does', async () => {
+  it('keeps columns that the stream does not hold, and repairs those that it holds', async () => {
     const [id = ''] = ids(1);
     await add(id, 2, tallies(1));
     await database.query(`UPDATE tallies SET seen = 7, total = 99, notes = 'wrong'`);
@@ -253,7 +253,7 @@ describe('a rebuild', () => {
     expect(await database.query('SELECT * FROM visits')).toEqual([{ id, amount: 2 }]);
   });
 
-  it('applies to every table what no replica has applied yet', async () => {
+  it('applies messages that no replica has applied yet to every table', async () => {
     const [id = ''] = ids(1);
     await add(id, 1, tallies(1));
     const commandId = newId();
@@ -275,7 +275,7 @@ describe('a rebuild', () => {
     expect(await rowOf(id)).toMatchObject({ total: 6, notes: '1 2 3' });
   });
 
-  it('does not bring back what is purged while it builds', async () => {
+  it('does not restore rows that are purged while it builds', async () => {
     const [gone = '', stays = ''] = ids(2);
     for (const id of [gone, stays]) await add(id, 1, tallies(1));
     let purged = false;
@@ -295,7 +295,7 @@ describe('a rebuild', () => {
     expect([await rowOf(gone), (await rowOf(stays))?.total]).toEqual([undefined, 1]);
   });
 
-  it('waits for a long transaction, which reads one table then the other, and does not break it', async () => {
+  it('waits for a long transaction that reads one table after another, and does not break it', async () => {
     const [id = ''] = ids(1);
     await add(id, 1, tallies(1));
     const phases: string[] = [];
@@ -311,7 +311,7 @@ describe('a rebuild', () => {
     expect((await rebuilt.done).phase).toBe('done');
   });
 
-  it('names a message that cannot be applied, and leaves the old tables as they were', async () => {
+  it('names a message that cannot be applied, and keeps the old tables', async () => {
     const [id = ''] = ids(1);
     for (const amount of [1, 13]) await add(id, amount, tallies(1));
     await expect(rebuildProjection(database, bus, tallies(2, 13))).rejects.toThrow(
@@ -323,7 +323,7 @@ describe('a rebuild', () => {
     expect(await rowOf(id)).toMatchObject({ total: 16 });
   });
 
-  it('is refused beside another of the same projection', async () => {
+  it('is refused while another rebuild of the same projection runs', async () => {
     await add(newId(), 1, tallies(1));
     const outcomes = await Promise.allSettled([1, 2].map(() => rebuildProjection(database, bus, tallies(1))));
     const refused = outcomes.filter((one) => one.status === 'rejected');
@@ -334,13 +334,10 @@ describe('a rebuild', () => {
     ['CREATE VIEW v AS SELECT * FROM tallies', 'the view v reads it'],
     ['CREATE TABLE more (id text REFERENCES tallies)', 'the table more refers to it'],
     ['ALTER TABLE tallies ADD COLUMN n serial', 'the column n takes its default from a sequence'],
-  ])(
-    'is refused, with the reason, where the exchange would lose something: %s',
-    async (statement, reason) => {
-      await database.query(statement);
-      await expect(rebuildProjection(database, bus, tallies(1))).rejects.toThrow(
-        `tallies-v1 cannot be rebuilt beside its table tallies: ${reason}`,
-      );
-    },
-  );
+  ])('is refused with the reason when the exchange would lose something: %s', async (statement, reason) => {
+    await database.query(statement);
+    await expect(rebuildProjection(database, bus, tallies(1))).rejects.toThrow(
+      `tallies-v1 cannot be rebuilt beside its table tallies: ${reason}`,
+    );
+  });
 });

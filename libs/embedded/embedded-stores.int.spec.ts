@@ -124,7 +124,7 @@ async function read(stores: EmbeddedStores): Promise<string[]> {
 }
 
 describe('the embedded stores', () => {
-  it('a second start finds the data of the first, and nothing runs in between', async () => {
+  it('a second start finds the data of the first, and no store runs in between', async () => {
     const first = await start();
     expect(first.started).toEqual([...STORES]);
     await write(first, 'kept');
@@ -136,7 +136,7 @@ describe('the embedded stores', () => {
     expect(await read(await start())).toEqual(['kept', 'kept', 'kept']);
   });
 
-  it('tell the command line where they are, as long as they are there', async () => {
+  it('publish their addresses for the command line while they run', async () => {
     const stores = await start();
     const runtime = readRuntime(dataDir);
     expect(runtime).toEqual({
@@ -151,7 +151,7 @@ describe('the embedded stores', () => {
     expect(readRuntime(dataDir)).toBeUndefined();
   });
 
-  it('only those without an address are started', async () => {
+  it('only stores without a configured address are started', async () => {
     const stores = await startEmbedded({ dataDir, natsUrl: 'nats://n', databaseUrl: 'postgres://d', log });
     cleanUp.push(() => stores.stop());
     expect(stores).toMatchObject({
@@ -161,7 +161,7 @@ describe('the embedded stores', () => {
     });
   });
 
-  it('the database role is no superuser, and may make the extensions that are needed', async () => {
+  it('the database role is not a superuser, and can create the needed extensions', async () => {
     const { databaseUrl } = await start();
     const client = new pg.Client(databaseUrl);
     await client.connect();
@@ -174,7 +174,7 @@ describe('the embedded stores', () => {
     await client.end();
   });
 
-  it('work below a directory that is closed to others', async () => {
+  it('work below a directory that other users cannot enter', async () => {
     const closed = join(base, 'closed');
     mkdirSync(closed, { mode: 0o700 });
     dataDir = join(closed, 'data');
@@ -185,7 +185,7 @@ describe('the embedded stores', () => {
     expect(statSync(closed).mode & 0o777).toBe(0o700);
   });
 
-  it('one that ends by itself comes back on its port', async () => {
+  it('a store that exits by itself is restarted on its port', async () => {
     const stores = await start();
     await write(stores, 'kept');
     for (const name of STORES) process.kill(pidOf(name), 'SIGKILL');
@@ -207,7 +207,7 @@ describe('one data directory', () => {
     await start();
   });
 
-  it('starts again after kill -9, although its stores were left behind', async () => {
+  it('can be started again after kill -9 left its stores running', async () => {
     const parent = await startElsewhere();
     const runtime = readRuntime(dataDir);
     if (!runtime) throw new Error('no runtime file');
@@ -223,7 +223,7 @@ describe('one data directory', () => {
     expect(await read(stores)).toEqual(['before the kill', 'before the kill', 'before the kill']);
   });
 
-  it('leaves a process alone that merely has the number of an earlier store', async () => {
+  it('is started without ending an unrelated process that has the pid of an earlier store', async () => {
     const stores = await start();
     await stores.stop();
     const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });
@@ -237,7 +237,7 @@ describe('one data directory', () => {
     expect(isRunning(identity)).toBe(true);
   });
 
-  it('holds no lock and no process when a store cannot be started', async () => {
+  it('keeps no lock and no process when a store cannot be started', async () => {
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, 'clickhouse'), 'a file where the directory should be');
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/clickhouse/);

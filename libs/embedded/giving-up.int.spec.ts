@@ -29,7 +29,7 @@ function leftBehind(): string[] {
     .filter((line) => line.includes(dataDir));
 }
 
-it.each([0, 150, 600, 1500])('a start that is given up after %i ms leaves no process', async (ms) => {
+it.each([0, 150, 600, 1500])('a start that is cancelled after %i ms leaves no process', async (ms) => {
   const stopping = new AbortController();
   const started = startEmbedded({ dataDir, log, signal: stopping.signal }).then(
     (stores) => stores.stop().then(() => 'was faster'),
@@ -43,7 +43,7 @@ it.each([0, 150, 600, 1500])('a start that is given up after %i ms leaves no pro
   await (await startEmbedded({ dataDir, log })).stop();
 });
 
-it('a program that ends without stopping its stores takes them along', async () => {
+it('the stores exit when their program exits without stopping them', async () => {
   const script = `
     const { startEmbedded } = await import(process.env.LIBRARY);
     await startEmbedded({ dataDir: process.env.DIRECTORY, log: { info() {}, warn() {} } });

@@ -120,7 +120,7 @@ describe('one data directory', () => {
     },
   );
 
-  it('is refused to a start beside an earlier release, which holds no lock of the system', async () => {
+  it('cannot be used while an earlier release uses it, which holds no lock of the operating system', async () => {
     mkdirSync(dataDir, { recursive: true });
     const other = spawn('sleep', ['60'], { stdio: 'ignore' });
     cleanUp.push(() => other.kill('SIGKILL'));
@@ -128,7 +128,7 @@ describe('one data directory', () => {
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(`a running process (pid ${other.pid})`);
   });
 
-  it('keeps files that a failed start did not make', async () => {
+  it('keeps files that a failed start did not create', async () => {
     mkdirSync(join(dataDir, 'postgres'), { recursive: true });
     writeFileSync(join(dataDir, 'postgres', 'notes.txt'), 'mine');
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/is no Postgres cluster and is not empty/);

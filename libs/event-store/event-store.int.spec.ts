@@ -25,7 +25,7 @@ const texts = async (of: string, after?: number) =>
   (await store.read('KEYWORDS', of, after)).map(({ data }) => text(data));
 
 describe('the event store', () => {
-  it('reads a subject back, oldest first, and nothing of another', async () => {
+  it('reads a subject, oldest message first, and nothing of another subject', async () => {
     const [one, other] = [subject(), subject()];
     const first = await store.append(one, bytes('a'), 0, newId());
     await store.append(other, bytes('x'), 0, newId());
@@ -35,7 +35,7 @@ describe('the event store', () => {
     expect((await store.read('KEYWORDS', one)).map(({ seq }) => seq)).toEqual([first, second]);
   });
 
-  it('reads what came after a sequence, of this subject or of any', async () => {
+  it('reads messages after a sequence, of one subject or of all', async () => {
     const one = subject();
     const first = await store.append(one, bytes('a'), 0, newId());
     const between = await store.append(subject(), bytes('x'), 0, newId());
@@ -45,12 +45,12 @@ describe('the event store', () => {
     expect(await texts(one, first + 1000)).toEqual([]);
   });
 
-  it('has nothing of a subject that never was', async () => {
+  it('returns nothing for an unknown subject', async () => {
     expect(await store.read('KEYWORDS', subject())).toEqual([]);
     expect(await store.lastSeq('KEYWORDS', subject())).toBe(0);
   });
 
-  it('refuses an append at a stale sequence, whichever way it is stale', async () => {
+  it('refuses an append at a wrong sequence, too low or too high', async () => {
     const one = subject();
     const first = await store.append(one, bytes('a'), 0, newId());
     await expect(store.append(one, bytes('b'), 0, newId())).rejects.toThrow(AppendConflict);
@@ -59,7 +59,7 @@ describe('the event store', () => {
     expect(await texts(one)).toEqual(['a']);
   });
 
-  it('lets one of two through that append at once', async () => {
+  it('accepts exactly one of two concurrent appends', async () => {
     const one = subject();
     const outcomes = await Promise.allSettled(
       ['a', 'b', 'c'].map((value) => store.append(one, bytes(value), 0, newId())),
@@ -68,21 +68,21 @@ describe('the event store', () => {
     expect((await texts(one)).length).toBe(1);
   });
 
-  it('refuses a message id that is stored already, where an append has a condition', async () => {
+  it('refuses a stored message id when the append has a condition', async () => {
     const [one, id] = [subject(), newId()];
     const first = await store.append(one, bytes('a'), 0, id);
     await expect(store.append(one, bytes('b'), first, id)).rejects.toThrow(AppendConflict);
     expect(await texts(one)).toEqual(['a']);
   });
 
-  it('passes over a message id that is stored already, where it has none', async () => {
+  it('ignores a stored message id when the append has no condition', async () => {
     const [one, id] = [subject(), newId()];
     await store.publish(one, bytes('a'), id);
     await store.publish(one, bytes('b'), id);
     expect(await texts(one)).toEqual(['a']);
   });
 
-  it('goes on with a subject that was purged from where the stream is', async () => {
+  it('continues a purged subject at the stream’s present sequence', async () => {
     const one = subject();
     await store.append(one, bytes('a'), 0, newId());
     await bus.jsm.streams.purge('KEYWORDS', { filter: one });
@@ -91,7 +91,7 @@ describe('the event store', () => {
     expect(await texts(one)).toEqual(['b']);
   });
 
-  it('tells each stored message its predecessor, and none where it was appended without a condition', async () => {
+  it('stores the predecessor of each message, and none for an append without a condition', async () => {
     const one = subject();
     const first = await store.append(one, bytes('a'), 0, newId());
     const second = await store.append(one, bytes('b'), first, newId());

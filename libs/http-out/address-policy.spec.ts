@@ -4,7 +4,7 @@ import { privateIpv4, publicIpv4, v4InV6 } from './testing/addresses.js';
 
 const permits = createAddressPolicy([]);
 
-describe('which addresses the door opens to', () => {
+describe('permitted addresses', () => {
   it('refuses every private, loopback, link-local, shared, multicast and reserved IPv4 address', () => {
     fc.assert(fc.property(privateIpv4, (address) => !permits(address)));
   });
@@ -53,7 +53,7 @@ describe('which addresses the door opens to', () => {
     },
   );
 
-  it('permits what EGRESS_ALLOW names, in the mapped form too, and nothing beside it', () => {
+  it('permits what EGRESS_ALLOW names, also in the IPv4-mapped form, and nothing else', () => {
     const allowing = createAddressPolicy(parseEgressAllow('10.1.0.0/16, fd12::/16 ::1'));
     expect(allowing('10.1.200.3')).toBe(true);
     expect(allowing('::ffff:10.1.200.3')).toBe(true);
@@ -84,7 +84,7 @@ describe('reading EGRESS_ALLOW', () => {
     ['10.0.0.0/'],
     ['fd00::/129'],
     ['0x7f.1'],
-  ])('refuses %s and says which entry is at fault', (entry) => {
+  ])('refuses %s and names the faulty entry', (entry) => {
     expect(() => parseEgressAllow(`127.0.0.0/8,${entry}`)).toThrow(
       `EGRESS_ALLOW: "${entry}" is not an address range; expected CIDRs such as 10.0.0.0/8 or fd00::/8`,
     );

@@ -53,7 +53,7 @@ describe('addresses in the URL', () => {
     }
   });
 
-  it('reaches anything when the request is trusted, over connections of its own', async () => {
+  it('reaches any address when the request is trusted, over separate connections', async () => {
     const server = await inside();
     const http = door();
     expect((await http.request(get(server.origin, { trusted: true }))).status).toBe(200);
@@ -81,7 +81,7 @@ describe('addresses from DNS', () => {
     );
   });
 
-  it('connects to the checked answer and to no later one', async () => {
+  it('connects to the checked address and to no later answer', async () => {
     const server = await outside((_, response) => response.end('outside'));
     const answers = [['127.0.0.2'], ['127.0.0.1']];
     let lookups = 0;
@@ -99,13 +99,13 @@ describe('addresses from DNS', () => {
     ['is unknown', () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))],
     ['is refused by the name server', () => Promise.reject(Object.assign(new Error(), { code: 'EREFUSED' }))],
     ['cannot be looked up', () => Promise.reject(Object.assign(new Error(), { code: 'EAI_AGAIN' }))],
-  ])('says the same words of a name that %s', async (_, resolve) => {
+  ])('reports the same error for a name that %s', async (_, resolve) => {
     const fault = await faultOf(door({ resolve }).request(get('http://inside.example/x?token=1')));
     expect(fault.replace(/^\w+: /, '')).toBe(notAllowed('inside.example'));
     expect(fault).toContain('address not allowed');
   });
 
-  it('keeps its deadline when the name server is silent', async () => {
+  it('keeps its deadline when the name server does not answer', async () => {
     const http = door({ resolve: () => new Promise(() => undefined) });
     expect(await faultOf(http.request(get('http://slow.example/', { deadlineMs: 30 })))).toBe(
       'timeout: slow.example did not answer completely within 0.03 s',

@@ -39,7 +39,7 @@ async function faultOf(request: OutboundDispatch, http = openDoor()) {
 }
 
 describe('a request with a callback', () => {
-  it('sends its flat list of headers, the name of the sender and the body, and answers once', async () => {
+  it('sends its flat list of headers, its user agent and its body, and calls back once', async () => {
     let seen: unknown;
     const server = await outside((request, response) => {
       const chunks: Buffer[] = [];
@@ -57,7 +57,7 @@ describe('a request with a callback', () => {
     ]);
   });
 
-  it('does not reach a private address, whether the URL holds the address or a name for it', async () => {
+  it('does not reach a private address, given in the URL or through a name', async () => {
     const server = await inside();
     const { port } = new URL(server.origin);
     for (const host of ['127.0.0.1', '2130706433', 'localhost'])
@@ -79,7 +79,7 @@ describe('a request with a callback', () => {
     expect(outcomes.map(([error]) => error?.kind)).toEqual(['timeout']);
   });
 
-  it('cuts an answer that is too long, or refuses it', async () => {
+  it('truncates or refuses an answer that is too long', async () => {
     const server = await outside((_, response) => response.end('x'.repeat(50_000)));
     const [[, answer] = []] = await outcomesOf(post(server.origin, { overflow: 'cut' }));
     expect(answer?.bytes.length).toBe(1000);

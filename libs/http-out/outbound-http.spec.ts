@@ -2,8 +2,8 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import { until } from '#testing';
 import { door, faultOf, get, outside, text } from './testing/door.js';
 
-describe('time', () => {
-  it('is one deadline over everything: a dripping body does not restart it', async () => {
+describe('the deadline', () => {
+  it('covers the whole request: a slow body does not restart it', async () => {
     const server = await outside((_, response) => {
       const drip = setInterval(() => response.write('.'), 5);
       response.on('close', () => clearInterval(drip));
@@ -13,7 +13,7 @@ describe('time', () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  it('runs while a request waits for a free connection, and a late one is not sent', async () => {
+  it('includes the wait for a free connection, and a late request is not sent', async () => {
     const answer: (() => void)[] = [];
     const server = await outside((_, response) => answer.push(() => response.end()));
     const http = door({ connectionsPerOrigin: 1 });
@@ -28,7 +28,7 @@ describe('time', () => {
     expect(server.requests.length).toBe(2);
   });
 
-  it('runs over redirects', async () => {
+  it('includes redirects', async () => {
     const server = await outside((request, response) => {
       if (request.url === '/') response.writeHead(302, { location: '/never' }).end();
     });
@@ -38,7 +38,7 @@ describe('time', () => {
   });
 });
 
-describe('size', () => {
+describe('the size limit', () => {
   const encodings: [string, (data: Buffer) => Buffer][] = [
     ['gzip', gzipSync],
     ['deflate', deflateSync],
@@ -46,7 +46,7 @@ describe('size', () => {
     ['br', (data) => brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
   ];
 
-  it.each(encodings)('of a %s answer is counted after decoding', async (encoding, compress) => {
+  it.each(encodings)('of a %s answer applies after decoding', async (encoding, compress) => {
     const bomb = compress(Buffer.alloc(50_000_000));
     const server = await outside((request, response) => {
       response.setHeader('content-encoding', encoding);
@@ -61,7 +61,7 @@ describe('size', () => {
     expect(cut.bytes.length).toBe(1_000);
   });
 
-  it('cuts a longer answer where the caller only wants its beginning', async () => {
+  it('truncates a longer answer when the caller only needs its beginning', async () => {
     const server = await outside((_, response) => {
       response.write('0123456789');
       response.write('0123456789');
@@ -70,7 +70,7 @@ describe('size', () => {
     expect([answer.status, text(answer.bytes)]).toEqual([200, '012345678901234']);
   });
 
-  it('refuses a longer answer by default, and takes one of exactly the size', async () => {
+  it('refuses a longer answer by default, and accepts one of exactly the limit', async () => {
     const server = await outside((_, response) => response.end('0123456789'));
     expect((await door().request(get(server.origin, { maxBytes: 10 }))).bytes.length).toBe(10);
     expect(await faultOf(door().request(get(server.origin, { maxBytes: 9 })))).toBe(
@@ -81,7 +81,7 @@ describe('size', () => {
   it.each([
     ['gzip', 'this is not gzip', 'answered with broken compression'],
     ['zstd', '', 'answered in a content encoding that is not supported'],
-  ])('is not known of an answer whose %s encoding cannot be read', async (encoding, body, reason) => {
+  ])('refuses an answer whose %s encoding cannot be decoded', async (encoding, body, reason) => {
     const server = await outside((_, response) => {
       response.setHeader('content-encoding', encoding);
       response.end(body);
@@ -91,7 +91,7 @@ describe('size', () => {
     );
   });
 
-  it('of a compressed answer that breaks off is what came', async () => {
+  it('returns the decoded part of a compressed answer that is cut short', async () => {
     const server = await outside((_, response) => {
       response.setHeader('content-encoding', 'gzip');
       response.end(gzipSync('word '.repeat(10)).subarray(0, -9));
@@ -101,7 +101,7 @@ describe('size', () => {
 });
 
 describe('cookies', () => {
-  it('that an answer sets come one by one, although their dates hold commas', async () => {
+  it('of an answer are returned one by one, although their dates contain commas', async () => {
     const server = await outside((request, response) => {
       const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2; Path=/'];
       response.setHeader('set-cookie', request.url === '/one' ? cookies.slice(1) : cookies);
@@ -115,7 +115,7 @@ describe('cookies', () => {
     expect(await cookiesOf(`${server.origin}/one`)).toEqual(['b=2; Path=/']);
   });
 
-  it('are absent where an answer sets none', async () => {
+  it('are absent when the answer sets none', async () => {
     const server = await outside((_, response) => response.end());
     expect(await door().request(get(server.origin))).not.toHaveProperty('setCookies');
   });
@@ -134,7 +134,7 @@ describe('connections', () => {
     expect(server.connections()).toBe(3);
   });
 
-  it('that are refused or cut short are told in plain words', async () => {
+  it('that are refused or cut short are reported in plain words', async () => {
     const server = await outside((request) => request.socket.destroy());
     expect(await faultOf(door().request(get(server.origin)))).toBe(
       `network: 127.0.0.2:${server.port} closed the connection before the answer was complete`,
@@ -145,7 +145,7 @@ describe('connections', () => {
     );
   });
 
-  it('carry our user agent, unless the request names its own', async () => {
+  it('send our user agent, unless the request sets its own', async () => {
     const server = await outside((request, response) => response.end(request.headers['user-agent']));
     const http = door({ userAgent: 'earshot/1' });
     expect(text((await http.request(get(server.origin))).bytes)).toBe('earshot/1');
@@ -153,7 +153,7 @@ describe('connections', () => {
     expect(text(own.bytes)).toBe('own');
   });
 
-  it('end when the door closes, and nothing is sent after', async () => {
+  it('end at the shutdown of the client, and nothing is sent after it', async () => {
     const server = await outside(() => undefined);
     const http = door();
     const pending = faultOf(http.request(get(server.origin)));

@@ -1,13 +1,13 @@
 import { door, faultOf, get, inside, outside, text } from './testing/door.js';
 
 describe('redirects', () => {
-  it('are answered as they came when not followed', async () => {
+  it('are returned unchanged when they are not followed', async () => {
     const server = await outside((_, response) => response.writeHead(302, { location: '/b' }).end());
     expect((await door().request(get(`${server.origin}/a`))).status).toBe(302);
     expect(server.requests.length).toBe(1);
   });
 
-  it('never lead inside', async () => {
+  it('never lead to a private address', async () => {
     const secret = await inside();
     const server = await outside((_, response) => response.writeHead(302, { location: secret.origin }).end());
     expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toMatch(/^blocked: /);
@@ -27,7 +27,7 @@ describe('redirects', () => {
     expect(await faultOf(door().request(request))).toMatch(/^blocked: /);
   });
 
-  it('tell where a thing has moved for good, as long as every step was for good', async () => {
+  it('report a permanent move only when every step was permanent', async () => {
     const steps: Record<string, [number, string]> = {
       '/a': [301, '/b'],
       '/b': [308, '/c'],
@@ -60,14 +60,14 @@ describe('redirects', () => {
   it.each([
     [{}, 'redirects without saying where'],
     [{ location: 'http://[' }, 'redirects to something that is not an address'],
-  ])('without a usable target are a fault (%j)', async (headers, reason) => {
+  ])('are an error without a usable target (%j)', async (headers, reason) => {
     const server = await outside((_, response) => response.writeHead(301, headers).end());
     expect(await faultOf(door().request(get(server.origin, { redirects: 'follow' })))).toContain(
       `redirect: 127.0.0.2:${server.port} ${reason}`,
     );
   });
 
-  it('leave credentials behind when they lead to another host, and bodies when they become a GET', async () => {
+  it('drop credentials when they lead to another host, and bodies when they become a GET', async () => {
     const second = await outside((request, response) => {
       response.end(
         JSON.stringify([request.method, request.headers.authorization, request.headers['x-kept']]),
@@ -85,7 +85,7 @@ describe('redirects', () => {
     expect(JSON.parse(text(answer.bytes))).toEqual(['GET', null, 'yes']);
   });
 
-  it('are rerouted hop by hop, and told by their own names', async () => {
+  it('are rerouted hop by hop, and reported by their original names', async () => {
     const proxy = await inside((request, response) => {
       if (request.url === '/feed')
         response.writeHead(301, { location: 'https://new.example/feed2?a=1' }).end();

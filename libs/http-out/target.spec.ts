@@ -1,6 +1,6 @@
 import { displayUrl } from './index.js';
 
-describe('an address for the records', () => {
+describe('the recorded form of an address', () => {
   it.each([
     ['https://user:word@example.org:8443/hook/a?token=s3cret#x', 'https://example.org:8443/hook/a'],
     ['http://example.org', 'http://example.org/'],

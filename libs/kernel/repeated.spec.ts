@@ -23,11 +23,11 @@ async function runs(last: number, run: (n: number) => boolean | void, pauseMs: n
 }
 
 describe('repeated work', () => {
-  it('goes on at once while a run says that there is more', async () => {
+  it('repeats at once while a run reports that there is more', async () => {
     expect(await runs(5, () => true, 3_600_000)).toEqual([]);
   });
 
-  it('goes on after a run that failed, and reports it', async () => {
+  it('continues after a failed run, and reports it', async () => {
     const error = new Error('the store is away');
     const failing = (n: number) => {
       if (n === 1) throw error;
@@ -47,7 +47,7 @@ describe('repeated work', () => {
     expect(count).toBe(1);
   });
 
-  it('waits at a stop for the run that is under way, which sees the signal', async () => {
+  it('waits at a stop for the running pass, which receives the abort signal', async () => {
     let release = () => {};
     let seen: AbortSignal | undefined;
     const repeated = new Repeated({

@@ -117,7 +117,7 @@ function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'
 }
 
 describe('folding', () => {
-  it('is what the whole string folds to', () => {
+  it('equals the fold of the whole string', () => {
     fc.assert(
       fc.property(text, (value) => {
         expect(unitsOf(value).folded).toBe(referenceFold(value));
@@ -126,7 +126,7 @@ describe('folding', () => {
     );
   });
 
-  it('is the same for composed and decomposed spellings, and for what is folded already', () => {
+  it('is the same for composed, decomposed and already folded text', () => {
     fc.assert(
       fc.property(text, (value) => {
         const folded = foldTerm(value);
@@ -137,7 +137,7 @@ describe('folding', () => {
     );
   });
 
-  it('gives for every folded unit the original characters it came from, in order', () => {
+  it('maps every folded unit to its original characters, in order', () => {
     fc.assert(
       fc.property(text, (value) => {
         const { folded, starts, ends } = unitsOf(value);
@@ -151,27 +151,30 @@ describe('folding', () => {
   });
 });
 
-describe('every search at once', () => {
-  it.each(['word', 'contains'] as const)('finds in mode %s exactly what the slow reference finds', (mode) => {
-    fc.assert(
-      fc.property(fc.array(term, { minLength: 1, maxLength: 6 }), text, (terms, value) => {
-        // The reference knows nothing of addresses.
-        fc.pre(addressesIn(value).length === 0);
-        const searches = terms.map((each, i): SearchTerms => ({ key: `${i}`, mode, terms: [each] }));
-        const found = new Map(
-          compile(searches)
-            .match({ title: '', text: value })
-            .map(({ key, matches }) => [key, matches.map(({ start, end }) => [start, end])]),
-        );
-        terms.forEach((each, i) => {
-          const needle = foldTerm(each);
-          const places = needle === '' ? [] : expectedPlaces(value, needle, mode);
-          expect(found.get(`${i}`) ?? []).toEqual(places);
-        });
-      }),
-      runs,
-    );
-  });
+describe('matching all searches at once', () => {
+  it.each(['word', 'contains'] as const)(
+    'finds in mode %s exactly what the slow reference implementation finds',
+    (mode) => {
+      fc.assert(
+        fc.property(fc.array(term, { minLength: 1, maxLength: 6 }), text, (terms, value) => {
+          // The reference knows nothing of addresses.
+          fc.pre(addressesIn(value).length === 0);
+          const searches = terms.map((each, i): SearchTerms => ({ key: `${i}`, mode, terms: [each] }));
+          const found = new Map(
+            compile(searches)
+              .match({ title: '', text: value })
+              .map(({ key, matches }) => [key, matches.map(({ start, end }) => [start, end])]),
+          );
+          terms.forEach((each, i) => {
+            const needle = foldTerm(each);
+            const places = needle === '' ? [] : expectedPlaces(value, needle, mode);
+            expect(found.get(`${i}`) ?? []).toEqual(places);
+          });
+        }),
+        runs,
+      );
+    },
+  );
 
   it('reports a bounded number of places, and each term at least once', () => {
     const terms = Array.from({ length: 50 }, (_, n) => 'a'.repeat(n + 1));
@@ -183,7 +186,7 @@ describe('every search at once', () => {
     expect(new Set(found?.matches.map((place) => place.term)).size).toBe(terms.length);
   });
 
-  it('looks for terms in the title of a parent only in mode platform', () => {
+  it('searches the title of a parent only in mode platform', () => {
     const modes = ['word', 'contains', 'platform'] as const;
     const matcher = compile(modes.map((mode) => ({ key: mode, mode, query: 'lamp', terms: ['acme'] })));
     const keysOf = (post: Parameters<typeof matcher.match>[0]) => matcher.match(post).map(({ key }) => key);
@@ -201,7 +204,7 @@ describe('every search at once', () => {
     expect(places.get('platform')).toEqual(['title', 'title', 'text', 'text']);
   });
 
-  it('does not depend on which other searches are compiled with one', () => {
+  it('does not depend on the other searches that are compiled with it', () => {
     fc.assert(
       fc.property(fc.array(term, { minLength: 2, maxLength: 8 }), text, (terms, value) => {
         const searches = terms.map((each, i): SearchTerms => {
@@ -215,7 +218,7 @@ describe('every search at once', () => {
     );
   });
 
-  it('asks for the query and any one of the terms [keywords.query-and-terms]', () => {
+  it('requires the query and any one of the terms [keywords.query-and-terms]', () => {
     const matcher = compile([
       { key: 'query', mode: 'word', query: 'acme', terms: [] },
       { key: 'terms', mode: 'word', terms: ['rocket', 'anvil'] },
@@ -229,7 +232,7 @@ describe('every search at once', () => {
     expect(keysFor('nothing')).toEqual([]);
   });
 
-  it('reports each term as the search spells it, title first, in order of place', () => {
+  it('reports each term in the spelling of the search, title first, then by position', () => {
     const matcher = compile([
       { key: 'a', mode: 'word', query: 'ACME', terms: ['acme', 'Rocket'] },
       { key: 'b', mode: 'word', terms: ['Acme', 'acme rocket'] },
@@ -253,7 +256,7 @@ describe('every search at once', () => {
     ]);
   });
 
-  it('takes every post in mode platform and where nothing is asked for, and still says what it found [keywords.match-platform]', () => {
+  it('accepts every post in mode platform or without a query, and still reports what it found [keywords.match-platform]', () => {
     const matcher = compile([
       { key: 'trusted', mode: 'platform', query: 'acme', terms: [] },
       { key: 'all', mode: 'word', terms: [] },
@@ -268,7 +271,7 @@ describe('every search at once', () => {
     });
   });
 
-  it('takes what users type literally, whatever it would mean to a pattern', () => {
+  it('takes user input literally, whatever it means in a pattern', () => {
     for (const literal of [
       '(a+)+$',
       '.*',
@@ -290,12 +293,12 @@ describe('every search at once', () => {
     }
   });
 
-  it('has nothing to find in an empty post or without searches', () => {
+  it('finds nothing in an empty post or without searches', () => {
     expect(compile([]).match({ title: 'a', text: 'b' })).toEqual([]);
     expect(compile([{ key: 'k', mode: 'word', terms: ['a'] }]).match({ title: '', text: '' })).toEqual([]);
   });
 
-  it('reads 100 KB of text in one go, of the worst kind too, and reports a bounded number of places', () => {
+  it('reads 100 KB of worst-case text in one pass, and reports a bounded number of places', () => {
     const matcher = compile([
       { key: 'word', mode: 'word', terms: ['acme', '_', '-', 'a a', '!'] },
       { key: 'contains', mode: 'contains', terms: ['acme', 'aaaa', 'a-', '\u0301'] },

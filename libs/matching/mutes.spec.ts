@@ -11,7 +11,7 @@ const candidate: Candidate = {
 const muted = (mute: MuteRule, on: Candidate = candidate) => applyMutes([mute], on).hit !== undefined;
 
 describe('mutes', () => {
-  it('look in title and body for whole words, unless told otherwise', () => {
+  it('search title and body for whole words by default', () => {
     expect(effectiveMute('hiring')).toEqual({ value: 'hiring', target: 'text', source: null, match: 'word' });
     expect(muted({ value: 'HIRING' })).toBe(true);
     expect(muted({ value: 'pays well' })).toBe(true);
@@ -23,12 +23,12 @@ describe('mutes', () => {
     expect(muted({ value: 'hiring', target: 'text', match: 'exact' })).toBe(false);
   });
 
-  it('do not look inside addresses', () => {
+  it('do not search inside URLs', () => {
     expect(muted({ value: 'giveaway', match: 'contains' })).toBe(false);
     expect(muted({ value: 'jobs.example' })).toBe(true);
   });
 
-  it('compare authors and communities whole, whatever their case and prefix', () => {
+  it('compare complete authors and communities, ignoring case and prefix', () => {
     expect(effectiveMute({ value: 'x', target: 'author' }).match).toBe('exact');
     for (const value of ['ada_l', '@Ada_L', 'u/ADA_L', '/u/ada_l']) {
       expect(muted({ value, target: 'author' })).toBe(true);
@@ -41,14 +41,14 @@ describe('mutes', () => {
     expect(muted({ value: 'acme', target: 'author', match: 'word' }, bluesky)).toBe(true);
   });
 
-  it('never hit a post without the author or community they look at', () => {
+  it('never match a post without the author or community that they test', () => {
     const anonymous = { source: 'rss', title: '', text: '' };
     expect(muted({ value: 'ada', target: 'author', match: 'contains' }, anonymous)).toBe(false);
     expect(muted({ value: 'ada', target: 'community' }, anonymous)).toBe(false);
     expect(muted({ value: '\u200b', match: 'contains' })).toBe(false);
   });
 
-  it('hold on one source only when they name it, and are all told in order', () => {
+  it('apply to one source only when they name it, and all matches are reported in order', () => {
     const mutes: MuteRule[] = [
       { value: 'acme', source: 'hackernews' },
       { value: 'nothing', target: '', match: '' },
@@ -74,7 +74,7 @@ describe('VIP authors', () => {
     { handle: 'ADA_L', source: null, note: 'everywhere' },
   ];
 
-  it('are known by handle, on their source or on every one', () => {
+  it('are matched by handle, on their source or on every source', () => {
     expect(vipOf(vips, candidate)?.note).toBe('everywhere');
     expect(vipOf(vips, { ...candidate, source: 'hackernews' })?.note).toBe('elsewhere');
     expect(vipOf(vips, { ...candidate, author: 'ada' })).toBeUndefined();
@@ -82,7 +82,7 @@ describe('VIP authors', () => {
     expect(vipOf([], candidate)).toBeUndefined();
   });
 
-  it('keep the server that belongs to the handle', () => {
+  it('keep the server part of the handle', () => {
     expect(foldHandle('@Ada@Social.Example')).toBe('ada@social.example');
     expect(foldHandle('/u/Ada')).toBe('ada');
     expect(foldHandle('r/Rockets')).toBe('rockets');

@@ -77,8 +77,8 @@ async function parked(name: string) {
   return found;
 }
 
-describe('a durable', () => {
-  it('never sees again what is done, and once more what is to be tried again', async () => {
+describe('a durable consumer', () => {
+  it('does not receive a done message again, and receives a message to retry once more', async () => {
     const seen: Seen[] = [];
     const { name, running } = await run((batch) => {
       seen.push(...batch);
@@ -93,7 +93,7 @@ describe('a durable', () => {
     ]);
   });
 
-  it('sets aside what is to be parked, with its reason', async () => {
+  it('parks a message with its reason', async () => {
     const { name, running } = await run((batch) => batch.map(() => park('not\r\na check')));
     await send('bad');
     await settled(name);
@@ -103,7 +103,7 @@ describe('a durable', () => {
     ]);
   });
 
-  it('does not let a poison message hold up the others, and parks it after the eighth time', async () => {
+  it('parks a poison message after the eighth attempt, without delaying the others', async () => {
     const good: string[] = [];
     const { name, running } = await run((batch) => {
       const poison = batch.find(({ text }) => text === 'poison');
@@ -122,7 +122,7 @@ describe('a durable', () => {
     ]);
   });
 
-  it('never parks a message for an outage', async () => {
+  it('never parks a message because of an outage', async () => {
     let failed = false;
     const { name, running } = await run((batch) => {
       if ((batch[0]?.deliveries ?? 0) < 9) return batch.map(() => retry(1));
@@ -149,7 +149,7 @@ describe('a durable', () => {
     ]);
   });
 
-  it('goes on after the park itself has failed', async () => {
+  it('continues after parking itself has failed', async () => {
     const { name, running } = await run((batch) => batch.map(() => park('bad')));
     await bus.jsm.streams.delete('PARKED');
     await send('bad');
@@ -163,7 +163,7 @@ describe('a durable', () => {
     expect((await parked(name)).map(({ text }) => text)).toEqual(['bad']);
   });
 
-  it('tries a message again whose outcome is missing', async () => {
+  it('retries a message whose outcome is missing', async () => {
     let calls = 0;
     const { name, running } = await run((batch) => {
       calls += 1;
@@ -175,7 +175,7 @@ describe('a durable', () => {
     expect(calls).toBe(2);
   });
 
-  it('finishes its batch at a stop, begins no other, and leaves the rest to its heir', async () => {
+  it('finishes its batch at a stop, starts no other, and leaves the rest to its successor', async () => {
     const begun: string[] = [];
     let finish = () => {};
     const gate = new Promise<void>((resolve) => (finish = resolve));
@@ -197,7 +197,7 @@ describe('a durable', () => {
     expect(begun.filter((text) => text === 'a')).toEqual(['a']);
   });
 
-  it('shares its messages with a second of the same name', async () => {
+  it('shares its messages with a second consumer of the same name', async () => {
     const seen: string[] = [];
     const { name, running, again } = await run((batch) => {
       seen.push(...batch.map(({ text }) => text));
@@ -211,7 +211,7 @@ describe('a durable', () => {
     expect(seen.sort()).toEqual(texts.sort());
   });
 
-  it('is made again when it was deleted on the server', async () => {
+  it('is created again when it was deleted on the server', async () => {
     const seen: string[] = [];
     const { name, running } = await run((batch) => {
       seen.push(...batch.map(({ text }) => text));
@@ -223,7 +223,7 @@ describe('a durable', () => {
     await running.stop();
   }, 40_000);
 
-  it('leaves what fails at its stop to its heir, and sets nothing of it aside', async () => {
+  it('leaves messages that fail during its stop to its successor, and parks none of them', async () => {
     let calls = 0;
     let fail = () => {};
     const gate = new Promise<void>((resolve) => (fail = resolve));
@@ -272,7 +272,7 @@ describe('a replica that hangs', () => {
     return { name, begun: () => begun, free, got, running, second };
   }
 
-  it('keeps no more than its batch and the next one from the others', async () => {
+  it('withholds at most its batch and the next one from the others', async () => {
     const { name, free, got, running, second } = await hanging();
     await until('the second has the rest', () => got.size >= texts.length - 20);
     expect((await bus.jsm.consumers.info('CHECKS', name)).num_ack_pending).toBeLessThanOrEqual(20);
@@ -281,7 +281,7 @@ describe('a replica that hangs', () => {
     await Promise.all([running.stop(), second.stop()]);
   });
 
-  it('loses them to the others when its time is over, and takes no more', async () => {
+  it('loses its messages to the others after its time limit, and receives no more', async () => {
     const { name, begun, free, got, running, second } = await hanging({ handleWithinMs: 500 });
     await until('the second has all', () => got.size === texts.length);
     await settled(name);
@@ -292,7 +292,7 @@ describe('a replica that hangs', () => {
     await Promise.all([running.stop(), second.stop()]);
   });
 
-  it('is not one that tries its messages one by one', async () => {
+  it('is distinguished from a replica that retries its messages one by one', async () => {
     const alone: Seen[] = [];
     const { name, running, again } = await run(
       async (batch) => {

@@ -15,7 +15,7 @@ function serverThat(add: (name: string) => Promise<void>): JetStreamManager {
   } as unknown as JetStreamManager;
 }
 
-it('a stream that another service is just making is in nobody’s way', async () => {
+it('a stream that another service is creating at the same moment is no error', async () => {
   const made: string[] = [];
   let isBeingMade = true;
   await ensureStreams(
@@ -31,7 +31,7 @@ it('a stream that another service is just making is in nobody’s way', async ()
   expect(made).toEqual(Object.keys(STREAMS));
 });
 
-it('a stream of somebody else’s with our subjects is told', async () => {
+it('a foreign stream with our subjects is an error', async () => {
   await expect(ensureStreams(serverThat(() => Promise.reject(overlap())))).rejects.toThrow(
     'subjects overlap',
   );

@@ -22,23 +22,23 @@ const failureOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-it('takes a Postgres session that the server ends for an outage', async () => {
+it('treats a Postgres session that the server ends as an outage', async () => {
   const error = await failureOf(database.query('SELECT pg_terminate_backend(pg_backend_pid())'));
   expect(isOutage(error)).toBe(true);
 });
 
-it('takes a Postgres that cannot be reached for an outage', async () => {
+it('treats an unreachable Postgres as an outage', async () => {
   const url = new URL(stores.databaseUrl);
   url.port = String(await freePort());
   expect(isOutage(await failureOf(openDatabase(url.href, 'spec')))).toBe(true);
 });
 
-it('takes a ClickHouse that cannot be reached for an outage', async () => {
+it('treats an unreachable ClickHouse as an outage', async () => {
   const error = await failureOf(openClickHouse(`http://127.0.0.1:${await freePort()}`, 'spec'));
   expect(isOutage(error)).toBe(true);
 });
 
-it('takes what the stores refuse for no outage', async () => {
+it('does not treat a refusal of a store as an outage', async () => {
   expect(isOutage(await failureOf(database.query('SELECT timeout')))).toBe(false);
   const clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
   expect(isOutage(await failureOf(clickhouse.query({ query: 'SELECT timeout' })))).toBe(false);

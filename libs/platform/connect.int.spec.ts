@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => stores.drop());
 
-it('a store that cannot be reached is told in one line, when the other connections are closed again', async () => {
+it('an unreachable store is reported in one line, after the other connections are closed', async () => {
   const closed = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => closed.once('listening', resolve));
   const { port } = closed.address() as AddressInfo;
@@ -55,7 +55,7 @@ async function platform(): Promise<
   return { database, bus, store: new EventStore(bus), close };
 }
 
-it('a start with another MASTER_KEY than the first is refused', async () => {
+it('a start with a different MASTER_KEY than the first is refused', async () => {
   const { close, ...connections } = await platform();
   await checkMasterKey(connections, 'aa'.repeat(32));
   await checkMasterKey(connections, 'aa'.repeat(32));
@@ -66,7 +66,7 @@ it('a start with another MASTER_KEY than the first is refused', async () => {
   await close();
 });
 
-it('where Postgres was lost the streams tell whether the MASTER_KEY is the right one', async () => {
+it('the streams show whether the MASTER_KEY is correct when Postgres was lost', async () => {
   const { close, ...connections } = await platform();
   await connections.database.query('DELETE FROM installation');
   const signingSecretEncrypted = new SecretBox('aa'.repeat(32)).seal('whsec_x');

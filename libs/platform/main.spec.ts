@@ -33,14 +33,14 @@ async function run(startMs: number, stopMs: number, more: Record<string, unknown
   return { child, lines, ended: once(child, 'close') };
 }
 
-it('--help of a single service says how it is started, and needs no settings', () => {
+it('--help of a single service prints how to start it, and needs no settings', () => {
   const service = fileURLToPath(new URL('dist/apps/gateway/main.js', checkout));
   const { status, stdout, stderr } = spawnSync(process.execPath, [service, '--help'], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('npm run -s config');
 });
 
-it('a signal during the start waits for the start and stops what it made; further signals change nothing', async () => {
+it('a signal during the start waits for it and stops what it started, and further signals change nothing', async () => {
   const { child, lines, ended } = await run(400, 300);
   for (let n = 0; n < 3; n += 1) {
     child.kill('SIGINT');
@@ -50,20 +50,20 @@ it('a signal during the start waits for the start and stops what it made; furthe
   expect(lines).toEqual(['starting', 'stopped']);
 });
 
-it('a start that fails after a signal was only given up', async () => {
+it('a start that fails after a signal exits as cancelled, not as failed', async () => {
   const { child, lines, ended } = await run(300, 0, { fails: true });
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
   expect(lines).toEqual(['starting']);
 });
 
-it('a start that fails by itself says why in one line', async () => {
+it('a start that fails prints the reason in one line', async () => {
   const { lines, ended } = await run(0, 0, { fails: true });
   expect(await ended).toEqual([1, null]);
   expect(lines).toEqual(['starting', 'the port is taken']);
 });
 
-it('a stop that hangs is ended, and said', async () => {
+it('a stop that hangs is ended and reported', async () => {
   const { child, lines, ended } = await run(0, 60_000, { grace: 1 });
   child.kill('SIGINT');
   expect(await ended).toEqual([1, null]);

@@ -12,7 +12,7 @@ function loop(name: string, stop: () => Promise<void>): Loop {
   return { name, start: () => undefined, stop };
 }
 
-it('a stop does not wait for ever, and returns what it cut off', async () => {
+it('a stop has a time limit, and returns what it interrupted', async () => {
   let closed = false;
   const loops = [
     loop('quick', async () => undefined),
@@ -28,7 +28,7 @@ it('a stop does not wait for ever, and returns what it cut off', async () => {
   expect(closed).toBe(true);
 });
 
-it('a command that hangs leaves the loops their time', async () => {
+it('a command that hangs does not use up the time of the loops', async () => {
   let deliver: (error: null, message: object) => void = () => undefined;
   const subscription = { isClosed: () => true };
   const subscribe = (_: string, { callback }: { callback: typeof deliver }) => {

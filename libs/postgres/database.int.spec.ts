@@ -17,7 +17,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-it('a statement that takes too long is ended, unless it was said that it may take long', async () => {
+it('a statement that takes too long is cancelled, unless it is marked as long', async () => {
   await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
   await expect(database.transaction((tx) => tx.query(SLOW))).rejects.toMatchObject({ code: '57014' });
   await transactionWithoutLimit(database, (tx) => tx.query(SLOW));
@@ -25,7 +25,7 @@ it('a statement that takes too long is ended, unless it was said that it may tak
   await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
 });
 
-it('a statement may take a minute where nothing else is said, and a host that has gone is noticed within one', async () => {
+it('a statement may take a minute by default, and a lost host is noticed within a minute', async () => {
   const service = await openDatabase(stores.databaseUrl, 'service');
   const settings = await service.query<{ name: string; setting: string }[]>(
     `SELECT name, setting FROM pg_settings
@@ -40,7 +40,7 @@ it('a statement may take a minute where nothing else is said, and a host that ha
   });
 });
 
-it('who starts while another brings the tables up to date waits for it, however long that takes', async () => {
+it('a process that starts while another one migrates the tables waits for it without limit', async () => {
   const other = database.createQueryRunner();
   await other.query('SELECT pg_advisory_lock(7210418)');
   const opening = openDatabase(stores.databaseUrl, 'late', 2, WITHIN_MS);

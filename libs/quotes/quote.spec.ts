@@ -46,12 +46,12 @@ describe('the price of a search', () => {
     });
   });
 
-  it('has 2 credits more an engine where answers are read for brands named beside, and nowhere else [credits.ai-answers, estimate.ai-answers]', () => {
+  it('adds 2 credits per engine when answers are read for other named brands, and nowhere else [credits.ai-answers, estimate.ai-answers]', () => {
     expect(price({ source: 'ai_answers', coBrands: true }).creditsPerCheck).toBe(3 * (5 + 2));
     expect(price({ source: 'x', coBrands: true }).creditsPerCheck).toBe(5);
   });
 
-  it('has a first scan with a backfill only: a check, or on x every tweet that can come back [estimate.x-first-scan, estimate.first-scan]', () => {
+  it('includes a first scan only with a backfill: one check, or on x every tweet that can be returned [estimate.x-first-scan, estimate.first-scan]', () => {
     expect(price({}).firstScanCredits).toBe(0);
     expect(price({ backfill: true }).firstScanCredits).toBe(1);
     expect(price({ source: 'ai_answers', backfill: true }).firstScanCredits).toBe(15);
@@ -59,15 +59,15 @@ describe('the price of a search', () => {
   });
 });
 
-describe('a month', () => {
-  it('has 30 days, and as many checks as begin in it [credits.month]', () => {
+describe('a month of checks', () => {
+  it('has 30 days, and counts every check that begins in it [credits.month]', () => {
     expect(checksPerMonth(1)).toBe(2_592_000);
     expect(checksPerMonth(2_592_000)).toBe(1);
     expect(checksPerMonth(2_592_001)).toBe(1);
     expect(checksPerMonth(7)).toBe(370_286);
   });
 
-  it('covers every check, and no check too many', () => {
+  it('has the fewest checks that cover it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 31_536_000 }), (interval) => {
         const checks = checksPerMonth(interval);
@@ -89,7 +89,7 @@ const search = fc
 const INTERVALS: Partial<Record<SourceId, number>> = { hackernews: 60, x: 1800, reddit: 3601, vinted: 999 };
 
 describe('a quote', () => {
-  it('is the same sum by search, by source and all in all', () => {
+  it('has the same sum by search, by source and in total', () => {
     fc.assert(
       fc.property(fc.array(search, { maxLength: 12 }), (searches) => {
         const quote = quoteOf(searches, partsOf);
@@ -109,7 +109,7 @@ describe('a quote', () => {
     );
   });
 
-  it('of nothing is nothing', () => {
+  it('is zero without searches', () => {
     expect(quoteOf([], partsOf)).toEqual({
       monthlyCredits: 0,
       checksPerMonth: 0,
@@ -120,7 +120,7 @@ describe('a quote', () => {
   });
 });
 
-describe('what was quoted for a day', () => {
+describe('the quote of a day', () => {
   const at = (text: string) => Date.parse(`2026-03-${text}Z`);
   const period = (more: Partial<QuotedPeriod>): QuotedPeriod => ({
     watchId: 'w',
@@ -134,7 +134,7 @@ describe('what was quoted for a day', () => {
     ...more,
   });
 
-  it('is a check at once, and as many as intervals fit into the time that the watch ran', () => {
+  it('is one check at the start, and one for each interval in the time that the watch ran', () => {
     const periods = [period({ from: at('04T18:00'), to: at('05T06:00') })];
     expect(quotedByDay(periods, at('01T00:00'), at('09T00:00'))).toEqual([
       { source: 'x', date: '2026-03-04', checks: 7, credits: 35 },
@@ -142,7 +142,7 @@ describe('what was quoted for a day', () => {
     ]);
   });
 
-  it('has the first scan on the first day, and stops where the time that is looked at ends', () => {
+  it('has the first scan on the first day, and ends with the requested window', () => {
     const periods = [period({ from: at('04T23:00'), firstScanCredits: 100 })];
     expect(quotedByDay(periods, at('04T00:00'), at('05T01:00'))).toEqual([
       { source: 'x', date: '2026-03-04', checks: 2, credits: 105 },
@@ -153,7 +153,7 @@ describe('what was quoted for a day', () => {
     ]);
   });
 
-  it('adds up to the whole time, wherever days are cut', () => {
+  it('has the same sum however the time is divided into days', () => {
     fc.assert(
       fc.property(
         fc.nat(10_000_000),
@@ -171,7 +171,7 @@ describe('what was quoted for a day', () => {
     );
   });
 
-  it('is no check more for each change and pause within an interval, and one for a pause that is longer', () => {
+  it('adds no check for changes and pauses within an interval, and one for a longer pause', () => {
     const daily = { intervalSeconds: 86_400 };
     const periods = [
       period({ ...daily, to: at('04T03:00') }),
@@ -189,7 +189,7 @@ describe('what was quoted for a day', () => {
     ]);
   });
 
-  it('in whole checks is each of them at its price, on the day on which it is begun', () => {
+  it('in whole checks has each check at its price, on the day it starts', () => {
     const slow = { creditsPerCheck: 2, intervalSeconds: 2 * 86_400, to: at('09T00:00') };
     const periods = [
       period({ ...slow, from: at('04T12:00') }),
@@ -205,7 +205,7 @@ describe('what was quoted for a day', () => {
     ]);
   });
 
-  it('in whole checks adds up to the whole time, rounded up once, for each watch', () => {
+  it('in whole checks has the same sum as the whole time, rounded up once per watch', () => {
     const interval = fc.integer({ min: 1, max: 900_000 });
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(10_000_000), interval, (from, length, intervalSeconds) => {

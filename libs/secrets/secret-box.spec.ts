@@ -3,7 +3,7 @@ import { SecretBox } from './secrets.js';
 const [first, second, third] = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)] as const;
 
 describe('a secret box', () => {
-  it('opens what any of its keys sealed, and seals under the first', () => {
+  it('decrypts with any of its keys, and encrypts with the first', () => {
     const old = new SecretBox(first).seal('whsec_x');
     const rotating = new SecretBox(`${second},${first}`);
     expect(rotating.open(old)).toBe('whsec_x');
@@ -11,14 +11,14 @@ describe('a secret box', () => {
     expect(() => new SecretBox(first).open(rotating.seal('y'))).toThrow();
   });
 
-  it('reseals what an earlier key sealed, and nothing else', () => {
+  it('encrypts again what an earlier key encrypted, and nothing else', () => {
     const rotating = new SecretBox(`${second},${first}`);
     const resealed = rotating.reseal(new SecretBox(first).seal('whsec_x'));
     expect(resealed && new SecretBox(second).open(resealed)).toBe('whsec_x');
     expect(rotating.reseal(resealed as Buffer)).toBeUndefined();
   });
 
-  it('opens nothing that a foreign key sealed, and nothing that was changed', () => {
+  it('decrypts nothing that a foreign key encrypted or that was changed', () => {
     const box = new SecretBox(`${second},${first}`);
     expect(() => box.open(new SecretBox(third).seal('x'))).toThrow();
     expect(() => box.reseal(new SecretBox(third).seal('x'))).toThrow();

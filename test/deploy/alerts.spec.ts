@@ -44,13 +44,13 @@ function promtool(...args: string[]) {
   return { status, said: stdout + stderr };
 }
 
-describe('the metrics', () => {
+describe('the documented metrics', () => {
   it('of every alert, dashboard and scaler are in docs/operations.md', () => {
     const used = [...expressions, scalers].flatMap(metricsIn);
     expect(used.filter((name) => !documented.has(name))).toEqual([]);
   });
 
-  it('in docs/operations.md are each on a dashboard, and each of Earshot in an alert', () => {
+  it('in docs/operations.md each appear on a dashboard, and those of Earshot in an alert', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr))));
     expect([...documented].filter((name) => !shown.has(name))).toEqual([]);
     const watched = new Set(rules.flatMap(({ expr }) => metricsIn(expr)));
@@ -61,7 +61,7 @@ describe('the metrics', () => {
 });
 
 describe('the alerts', () => {
-  it('have each a severity, a summary and a section of their own in the runbook', () => {
+  it('each have a severity, a summary and their own section in the runbook', () => {
     const sections = [...read('docs/runbook.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
     expect(sections).toEqual(rules.map(({ alert }) => alert));
     for (const { alert, labels, annotations } of rules) {
@@ -85,7 +85,7 @@ describe('the alerts', () => {
 });
 
 describe('the dashboards', () => {
-  it('have each an id that is their file name, and say in each panel what it shows', () => {
+  it('each have an id equal to their file name, and a description in each panel', () => {
     expect(dashboards.map(({ uid }) => `${uid}.json`)).toEqual(dashboardFiles);
     for (const { title, description } of panels) expect([title, description !== '']).toEqual([title, true]);
   });

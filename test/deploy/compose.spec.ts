@@ -58,7 +58,7 @@ function environmentOf(service: Service): Record<string, string> {
 }
 
 describe('deploy/compose.yaml', () => {
-  it('is valid by the schema of the Compose specification', () => {
+  it('is valid against the schema of the Compose specification', () => {
     // Its ids are of an earlier draft of JSON Schema: nothing refers to them.
     const text = JSON.stringify(composeSchema, (key, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
@@ -72,13 +72,13 @@ describe('deploy/compose.yaml', () => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  it('runs each of the six services and the command line from the one image', () => {
+  it('runs the six services and the command line from one image', () => {
     expect(ours.map(([name]) => name)).toEqual(Object.keys(CONFIG_READERS));
     for (const [name, { image, command }] of ours)
       expect([image, command]).toEqual(['earshot:0.1.0', [`dist/apps/${name}/main.js`]]);
   });
 
-  it('gives each service settings that exist and that its own reader accepts', () => {
+  it('gives each service existing settings that its own reader accepts', () => {
     for (const [name, service] of ours) {
       const env = environmentOf(service);
       expect([name, unknownSettings(Object.keys(env))]).toEqual([name, []]);
@@ -91,17 +91,17 @@ describe('deploy/compose.yaml', () => {
     expect(unknownSettings(Object.keys(cli))).toEqual([]);
   });
 
-  it('gives the master key to gateway, billing, delivery and the command line alone', () => {
+  it('gives the master key only to gateway, billing, delivery and the command line', () => {
     const holders = services.filter(([, { environment }]) => environment && 'MASTER_KEY' in environment);
     expect(holders.map(([name]) => name)).toEqual(['gateway', 'billing', 'delivery', 'cli']);
   });
 
-  it('gives the settings of the sources to gateway, keywords and polling alone', () => {
+  it('gives the settings of the sources only to gateway, keywords and polling', () => {
     const readers = services.filter(([, service]) => service.env_file);
     expect(readers.map(([name]) => name)).toEqual(['gateway', 'keywords', 'polling']);
   });
 
-  it('takes all capabilities and new privileges from every container, limits it and starts it again', () => {
+  it('drops all capabilities and new privileges, sets limits and restarts every container', () => {
     for (const [name, service] of services) {
       expect([name, service.cap_drop, service.security_opt]).toEqual([
         name,
@@ -118,7 +118,7 @@ describe('deploy/compose.yaml', () => {
     expect(writable).toEqual(['clickhouse']);
   });
 
-  it('opens ports on the loopback address alone', () => {
+  it('opens ports only on the loopback address', () => {
     for (const [, { ports = [] }] of services)
       for (const port of ports) expect(port).toMatch(/^127[.]0[.]0[.]1:\d+:\d+$/);
   });
@@ -128,7 +128,7 @@ describe('deploy/compose.yaml', () => {
     expect(unchecked).toEqual(['cli', 'otel-collector']);
   });
 
-  it('lets only gateway, polling, delivery and the observability reach the outside', () => {
+  it('allows only gateway, polling, delivery and the observability to reach the outside', () => {
     const outside = services.filter(
       ([, { networks = [] }]) => Array.isArray(networks) && networks.includes('outside'),
     );
@@ -141,7 +141,7 @@ describe('deploy/compose.yaml', () => {
     ]);
   });
 
-  it('gives nats-server every variable that its configuration names', () => {
+  it('gives nats-server every variable that its configuration uses', () => {
     const conf = read('deploy/nats/nats.conf') + read('deploy/nats/users.conf');
     const named = [...conf.matchAll(/^[^#\n]*$/gm)].flatMap(([line]) => [
       ...line.matchAll(/\$([A-Z][A-Z0-9_]+)/g),
@@ -162,7 +162,7 @@ describe('deploy/compose.yaml', () => {
 });
 
 describe('deploy/make-secrets.sh', () => {
-  it('gives every secret a value of its own, readable by its owner alone', () => {
+  it('gives every secret its own value, readable only by its owner', () => {
     const values = Object.entries(secrets).filter(([name]) => /PASSWORD|KEY|TOKEN/.test(name));
     expect(new Set(values.map(([, value]) => value)).size).toBe(values.length);
     for (const [name, value] of values)
@@ -170,7 +170,7 @@ describe('deploy/make-secrets.sh', () => {
     expect(statSync(join(directory, '.env')).mode & 0o777).toBe(0o600);
   });
 
-  it('changes nothing of what is there when it runs again', () => {
+  it('changes no existing secret when it runs again', () => {
     makeSecrets();
     expect(parseEnv(readFileSync(join(directory, '.env'), 'utf8'))).toEqual(secrets);
   });

@@ -92,7 +92,7 @@ const rendered = hasKubectl
   : [];
 
 describe('the Kubernetes manifests', () => {
-  it('are valid by the schemas of Kubernetes, KEDA and the Prometheus operator', () => {
+  it('are valid against the schemas of Kubernetes, KEDA and the Prometheus operator', () => {
     const manifests = files.flatMap((file) => readYamls<Manifest>(file));
     expect(manifests.length).toBeGreaterThan(30);
     for (const manifest of manifests) validate(manifest);
@@ -108,7 +108,7 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('give each service settings that exist and that its own reader accepts', () => {
+  it('give each service existing settings that its own reader accepts', () => {
     for (const name of SERVICES) {
       const env = environmentOf(name);
       expect([name, unknownSettings(Object.keys(env))]).toEqual([name, []]);
@@ -118,7 +118,7 @@ describe('the Kubernetes manifests', () => {
     expect(unknownSettings(Object.keys(environmentOf('cli')))).toEqual([]);
   });
 
-  it('hold no secret but placeholders', () => {
+  it('contain no secrets except placeholders', () => {
     for (const file of readdirSync(join(ROOT, OVERLAY, 'secrets')))
       for (const [name, value] of Object.entries(parseEnv(read(OVERLAY, 'secrets', file))))
         expect([file, name, value]).toEqual([file, name, expect.stringMatching(/change-me|^false$/)]);

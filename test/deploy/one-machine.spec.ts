@@ -31,12 +31,12 @@ describe('deploy/healthcheck.mjs', () => {
   }
   const port = () => (server.address() as AddressInfo).port;
 
-  it('ends with 0 when the service answers 200, and sends the token of the environment', async () => {
+  it('exits with 0 when the service answers 200, and sends the token of the environment', async () => {
     expect(await check('/healthz', port())).toMatchObject({ code: 0 });
     expect(await check('/readyz', port(), '0123456789abcdef')).toMatchObject({ code: 0 });
   });
 
-  it('ends with 1 and prints the answer when the service is not ready, or refuses the token', async () => {
+  it('exits with 1 and prints the answer when the service is not ready or refuses the token', async () => {
     readiness = 503;
     expect(await check('/readyz', port(), '0123456789abcdef')).toEqual({
       code: 1,
@@ -45,7 +45,7 @@ describe('deploy/healthcheck.mjs', () => {
     expect(await check('/readyz', port())).toMatchObject({ code: 1, output: expect.stringContaining('401') });
   });
 
-  it('ends with 1 and says why when nobody listens', async () => {
+  it('exits with 1 and prints the reason when nothing listens', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const free = (closed.address() as AddressInfo).port;
@@ -62,7 +62,7 @@ describe('deploy/systemd/earshot.service', () => {
   const values = (key: string) =>
     [...unit.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value);
 
-  it('starts a program that the build makes, and again after exit code 1', () => {
+  it('starts a program that the build creates, and restarts it after exit code 1', () => {
     expect(values('ExecStart')).toEqual(['/usr/bin/node /opt/earshot/dist/apps/earshot/main.js']);
     expect(existsSync(join(ROOT, 'apps/earshot/main.ts'))).toBe(true);
     expect(values('Restart')).toEqual(['on-failure']);
@@ -85,7 +85,7 @@ describe('nest-cli.json', () => {
     'nest-cli.json',
   );
 
-  it('has a project for each application, whose entry exists', () => {
+  it('has a project with an existing entry file for each application', () => {
     for (const { sourceRoot, entryFile } of Object.values(nest.projects))
       expect(existsSync(join(ROOT, sourceRoot, `${entryFile}.ts`))).toBe(true);
     expect(Object.keys(nest.projects)).toEqual(
@@ -101,7 +101,7 @@ describe('nest-cli.json', () => {
     );
   });
 
-  it('builds by the settings of the build, without path aliases that Nest would write into the output', () => {
+  it('uses the settings of the build, without path aliases that Nest would write into the output', () => {
     const nestBuild = readYaml<object>('tsconfig.nest.json');
     expect(nestBuild).toEqual({ extends: './tsconfig.build.json', compilerOptions: { paths: {} } });
   });

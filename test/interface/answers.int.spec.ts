@@ -36,8 +36,8 @@ const promptBody = (brands: string[]) =>
     refresh_interval_seconds: 86_400,
   });
 
-describe('the kept answers of a keyword', () => {
-  it('are read for its own brands, and for a brand that is named later', async () => {
+describe('the stored answers of a keyword', () => {
+  it('are analysed for its own brands, and for a brand that is added later', async () => {
     const { accountId, api } = await service.tenant();
     const keyword = await api.post('/v1/keywords', promptBody(['Lumora']));
     expect(keyword.status).toBe(201);
@@ -66,7 +66,7 @@ describe('the kept answers of a keyword', () => {
     expect(ofWatch.body.data).toEqual(body.data);
   });
 
-  it('are paged newest first, each once although written twice, and filtered by engine and time', async () => {
+  it('are paged newest first, each once although stored twice, and filtered by engine and time', async () => {
     const { accountId, api } = await service.tenant();
     const { id, watches } = (await api.post('/v1/keywords', promptBody(['Lumora']))).body;
     const ids = { keyword_id: id, watch_id: watches[0].id };
@@ -87,7 +87,7 @@ describe('the kept answers of a keyword', () => {
     expect(some.body.data.length).toBe(2);
   });
 
-  it('are nobody else’s', async () => {
+  it('return 404 for another account', async () => {
     const [one, other] = [await service.tenant(), await service.tenant()];
     const { id, watches } = (await one.api.post('/v1/keywords', promptBody(['Lumora']))).body;
     expect((await other.api.get(`/v1/keywords/${id}/answers`)).status).toBe(404);

@@ -57,7 +57,7 @@ async function used(tenant: Tenant, credits: number): Promise<Json> {
 }
 
 describe('GET /v1/credits', () => {
-  it('of a new account tells the allowance of its plan and a period of a month [credits.balance]', async () => {
+  it('returns the allowance of the plan and a period of a month for a new account [credits.balance]', async () => {
     const { api } = await service.tenant('solo');
     const { status, body } = await api.get('/v1/credits');
     expect([status, body]).toEqual([
@@ -80,7 +80,7 @@ describe('GET /v1/credits', () => {
     expect([28, 29, 30, 31]).toContain(days);
   });
 
-  it('tells what checks, readings of events and lookups have cost, by source and by operation [credits.balance]', async () => {
+  it('returns the cost of checks, readings of events and lookups, by source and by operation [credits.balance]', async () => {
     const tenant = await service.tenant('free');
     const { accountId } = tenant;
     await checked(accountId);
@@ -119,7 +119,7 @@ describe('GET /v1/credits', () => {
     });
   });
 
-  it('a check that failed and the other parts of a large one cost nothing [credits.failed-check]', async () => {
+  it('charges nothing for a failed check and for the further parts of a large one [credits.failed-check]', async () => {
     const tenant = await service.tenant('free');
     await checked(tenant.accountId, { failure: { kind: 'timeout', reason: 'too late' } });
     await checked(tenant.accountId, { part: 1, parts: 2, costCredits: 0 });
@@ -129,7 +129,7 @@ describe('GET /v1/credits', () => {
     expect(body.data.length).toBe(1);
   });
 
-  it('takes no parameters, and no other method', async () => {
+  it('accepts no parameters and no other method', async () => {
     const { api } = await service.tenant();
     expect((await api.get('/v1/credits?x=1')).status).toBe(400);
     expect((await api.post('/v1/credits', {})).status).toBe(405);
@@ -137,7 +137,7 @@ describe('GET /v1/credits', () => {
 });
 
 describe('grants', () => {
-  it('are there when the command is answered, once however often it comes', async () => {
+  it('are stored when the command returns, once for any number of repetitions', async () => {
     const { accountId, api } = await service.tenant('free');
     const commandId = newId();
     const expiresAt = '2999-01-01T01:00:00+01:00';
@@ -167,19 +167,19 @@ describe('grants', () => {
     await expect(grant(accountId, amount, { expiresAt })).rejects.toMatchObject({ status: 400 });
   });
 
-  it('have a note of 200 characters at the most', async () => {
+  it('have a note of at most 200 characters', async () => {
     const { accountId } = await service.tenant('free');
     await grant(accountId, 1, { note: 'x'.repeat(200) });
     await expect(grant(accountId, 1, { note: 'x'.repeat(201) })).rejects.toMatchObject({ status: 400 });
   });
 
-  it('to nobody are not found', async () => {
+  it('return 404 for an unknown account', async () => {
     await expect(grant(newId(), 1)).rejects.toMatchObject({ status: 404 });
   });
 });
 
 describe('a change of plan', () => {
-  it('gives the new allowance at once, less what the period has used', async () => {
+  it('grants the new allowance at once, minus what the period has used', async () => {
     const tenant = await service.tenant('solo');
     const { accountId, api } = tenant;
     await checked(accountId, { costCredits: 5_000 });
@@ -203,7 +203,7 @@ describe('a change of plan', () => {
 });
 
 describe('GET /v1/credits/ledger', () => {
-  it('tells every movement, newest first, with what it was derived from [credits.ledger]', async () => {
+  it('returns every movement, newest first, with its origin [credits.ledger]', async () => {
     const tenant = await service.tenant('free');
     const { accountId, api } = tenant;
     const keywordId = newId();
@@ -262,7 +262,7 @@ describe('GET /v1/credits/ledger', () => {
     });
   });
 
-  it('pages, and narrows to kinds, sources, keywords and times', async () => {
+  it('pages, and filters by kind, source, keyword and time', async () => {
     const tenant = await service.tenant('free');
     const { accountId, api } = tenant;
     const keywordId = newId();
@@ -281,7 +281,7 @@ describe('GET /v1/credits/ledger', () => {
     expect((await all('&since=2026-01-01')).length).toBe(7);
   });
 
-  it('has cursors that are good for one account and filter only, and refuses what it does not know', async () => {
+  it('has cursors that are valid for one account and filter only, and refuses unknown parameters', async () => {
     const [{ api, accountId }, other] = [await service.tenant('free'), await service.tenant('free')];
     await grant(accountId, 1);
     await grant(other.accountId, 1);

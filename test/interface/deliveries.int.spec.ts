@@ -28,7 +28,7 @@ const deliveries = (query: string, attempts: number): Promise<Json[]> =>
   });
 
 describe('the list of deliveries', () => {
-  it('shows each with its attempts and its state [deliveries.list]', async () => {
+  it('shows each delivery with its attempts and its state [deliveries.list]', async () => {
     const keyword = await on.keyword('/list?token=1');
     on.receiver.answers.set('/list?token=1', { status: 500 });
     const [event] = await on.events(keyword, 1);
@@ -61,7 +61,7 @@ describe('the list of deliveries', () => {
     expect(await counts(`since=${new Date(Date.now() + 60_000).toISOString()}`)).toBe(0);
   });
 
-  it('shows none of a purged keyword, while ClickHouse still holds its attempts', async () => {
+  it('shows no delivery of a purged keyword while ClickHouse still stores its attempts', async () => {
     const keyword = await on.keyword('/purged');
     await on.events(keyword, 1);
     await deliveries(`keyword=${keyword.keywordId}`, 1);
@@ -72,7 +72,7 @@ describe('the list of deliveries', () => {
     expect((await on.ada.api.get(`/v1/deliveries?watch=${keyword.watchId}`)).body.data).toEqual([]);
   });
 
-  it('pages without a row twice or left out', async () => {
+  it('returns no row twice and skips none while paging', async () => {
     const keyword = await on.keyword('/paged');
     const events = await on.events(keyword, 7);
     await deliveries(`keyword=${keyword.keywordId}`, 7);
@@ -80,7 +80,7 @@ describe('the list of deliveries', () => {
     expect(all.map(({ eventId }) => eventId).sort()).toEqual(events.map(({ id }) => id).sort());
   });
 
-  it('shows attempts that were recorded before there were targets', async () => {
+  it('shows attempts that were recorded before targets existed', async () => {
     const keyword = await on.keyword(null);
     const eventId = newId();
     const attempt = create(AttemptSchema, {
@@ -106,7 +106,7 @@ describe('the list of deliveries', () => {
     });
   });
 
-  it('shows every attempt of a message that holds a group', async () => {
+  it('shows every attempt of a message that contains a group', async () => {
     const keyword = await on.keyword(null);
     const attempts = [1, 2, 3].map((number) => ({
       attemptId: newId(),
@@ -144,7 +144,7 @@ describe('the list of deliveries', () => {
     expect(lines.length).toBe(4);
   });
 
-  it('gives the reason of a failure in the words of the attempt, and so does the activity', async () => {
+  it('gives the reason of a failure as the attempt stored it, and so does the activity', async () => {
     // Nothing listens on the port of discard.
     const keyword = await on.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });
     const [event] = await on.events(keyword, 1);
@@ -161,7 +161,7 @@ describe('the list of deliveries', () => {
     expect(tested.body.message).toBe(attempt?.message);
   });
 
-  it('is another account’s secret, and refuses what it does not know', async () => {
+  it('is hidden from other accounts, and refuses unknown parameters', async () => {
     const eve = await on.service.tenant();
     expect((await eve.api.get('/v1/deliveries')).body).toEqual({ data: [] });
     for (const query of ['keyword=x', 'state=lost', 'since=soon', 'endpoint=x', 'nonsense=1'])
@@ -170,7 +170,7 @@ describe('the list of deliveries', () => {
 });
 
 describe('an event that is sent again', () => {
-  it('goes to the present webhook, as a delivery of its own, or to the address named [deliveries.resend]', async () => {
+  it('goes to the present webhook or to the given address, as a separate delivery [deliveries.resend]', async () => {
     const keyword = await on.keyword('/again');
     const [event] = await on.events(keyword, 1);
     await gotten(on.receiver, '/again', 1);
@@ -195,7 +195,7 @@ describe('an event that is sent again', () => {
     ]);
   });
 
-  it('is a 404 where the account has none, and a 400 without an address and for a private one', async () => {
+  it('returns 404 for an unknown event, and 400 without an address or with a private one', async () => {
     const keyword = await on.keyword(null);
     const [event] = await on.events(keyword, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;
@@ -212,7 +212,7 @@ describe('an event that is sent again', () => {
 });
 
 describe('resends', () => {
-  it('are refused with 429 while 200 of the account wait, however many are asked for at once', async () => {
+  it('are refused with 429 while 200 of the account are waiting, however many arrive at once', async () => {
     on.receiver.answers.set('/storm', { status: 500 });
     const keyword = await on.keyword('/storm');
     const [event] = await on.events(keyword, 1);
@@ -236,7 +236,7 @@ describe('an endpoint', () => {
   const endpoint = async (path: string): Promise<Json> =>
     (await on.ada.api.all('/v1/endpoints?limit=2')).find((one) => one.url === url(path));
 
-  it('that is disabled says why, tells each keyword that names it, and is enabled again [endpoints.list, endpoints.enable, events.channel-disabled]', async () => {
+  it('shows why it is disabled and which keywords use it, and can be enabled again [endpoints.list, endpoints.enable, events.channel-disabled]', async () => {
     const subscribed = { webhook_events: ['channel.disabled'] };
     const first = await on.keyword('/dead', subscribed);
     const second = await on.keyword('/dead', { global_criteria: { market: 'global', query: 'other' } });
@@ -316,7 +316,7 @@ describe('an endpoint', () => {
     expect(requests.at(-1)?.headers['webhook-id']).toBe(sent?.id);
   });
 
-  it('of another account is not enabled', async () => {
+  it('cannot be enabled by another account', async () => {
     const eve = await on.service.tenant();
     expect((await eve.api.post('/v1/endpoints/enable', { url: url('/dead') })).status).toBe(404);
     expect((await on.ada.api.post('/v1/endpoints/enable', {})).body.details[0].path).toBe('url');
@@ -327,7 +327,7 @@ describe('an endpoint', () => {
 describe('the test of a webhook', () => {
   const test = (body: unknown) => on.ada.api.post('/v1/webhooks/test', body);
 
-  it('says what was sent and what the receiver answered, whatever that is [webhooks.test]', async () => {
+  it('returns what was sent and what the receiver answered, whatever the answer is [webhooks.test]', async () => {
     const { status, body } = await test({ url: url('/tested'), type: 'tweet.created' });
     const [request] = await gotten(on.receiver, '/tested', 1);
     expect(status).toBe(200);

@@ -57,8 +57,8 @@ const bodyOf = ({ method, path }: { method: Method; path: string }) => {
   return path.includes('watches') ? { is_active: false } : { name: 'Stolen' };
 };
 
-describe('the description', () => {
-  it('is read without a key', async () => {
+describe('the OpenAPI description', () => {
+  it('is readable without a key', async () => {
     const answer = await request(`${service.url}/v1/openapi.json`);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -66,7 +66,7 @@ describe('the description', () => {
     expect(await answer.body.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
   });
 
-  it('has every route that there is, and no other', async () => {
+  it('has exactly the existing routes', async () => {
     const config = readGatewayConfig(programEnv(service.stores, { LOG_LEVEL: 'silent' }));
     const definition = gatewayService(config);
     const routes: string[] = [];
@@ -92,14 +92,14 @@ describe('the description', () => {
     expect(routes.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort());
   });
 
-  it('finds the route that says most where a path fits several', () => {
+  it('finds the most specific route when several match a path', () => {
     expect(routeOf('/v1/keywords/estimate')).toBe('/v1/keywords/estimate');
     expect(routeOf('/v1/keywords/1?x=/')).toBe('/v1/keywords/{id}');
     expect(routeOf('/v1/ai_answers/watches/1/answers')).toBe('/v1/ai_answers/watches/{id}/answers');
     expect(routeOf('/v1/nothing')).toBeUndefined();
   });
 
-  it('refuses an answer with a key that it does not have, of a status that it does not have, or without its headers', async () => {
+  it('rejects an answer with an undescribed key or status, or without its headers', async () => {
     const answer = await ada.api.get('/v1/sources');
     const exchange = { method: 'GET', path: '/v1/sources', answer };
     expect(() => checkDescribed(exchange)).not.toThrow();
@@ -114,7 +114,7 @@ describe('the description', () => {
   });
 });
 
-describe('what is another account’s is as if it were not', () => {
+describe('resources of another account return 404', () => {
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -139,7 +139,7 @@ describe('what is another account’s is as if it were not', () => {
   });
 
   it.each(addressed.filter(({ path }) => path.includes('{source}')))(
-    '$method $path, and so is a source that is none',
+    '$method $path, and so does an unknown source',
     async (operation) => {
       const path = operation.path.replace('{source}', 'nosource').replace('{id}', ids['watch'] ?? '');
       const answer = await ada.api.call(
@@ -151,7 +151,7 @@ describe('what is another account’s is as if it were not', () => {
     },
   );
 
-  it('and nothing became of it', async () => {
+  it('and nothing was changed', async () => {
     const keyword = (await ada.api.get(`/v1/keywords/${ids['keyword']}`)).body;
     expect([keyword.state, keyword.name, keyword.version]).toEqual(['active', 'Acme', 1]);
     expect((await ada.api.get(`/v1/hackernews/watches/${ids['watch']}`)).body.isActive).toBe(true);

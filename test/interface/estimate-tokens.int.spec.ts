@@ -31,7 +31,7 @@ async function createWith(token: string, body: unknown, as = ada, name = 'keywor
 describe('a create that sends its estimate token', () => {
   const body = { ...keywordBody({ name: 'Held' }), muteRules: ['spam', { value: 'ads', target: 'title' }] };
 
-  it('is accepted with the body that was priced, its keys in any order and spelling [credits.token]', async () => {
+  it('is accepted with the priced body, its keys in any order and spelling [credits.token]', async () => {
     const { estimateToken } = (await estimate(body)).body;
     const turned = {
       mute_rules: ['spam', { target: 'title', value: 'ads' }],
@@ -43,7 +43,7 @@ describe('a create that sends its estimate token', () => {
     expect((await createWith(estimateToken, turned)).status).toBe(201);
   });
 
-  it('is accepted under /v1/queries with other read-only keys: they are passed over', async () => {
+  it('is accepted under /v1/queries with other read-only keys, which are ignored', async () => {
     const read = (await ada.api.post('/v1/keywords', body)).body;
     const { estimateToken } = (await ada.api.post('/v1/queries/estimate', read)).body;
     const later = { ...read, version: 9, watches: [{ ...read.watches[0], lastStatus: 'completed' }] };
@@ -64,7 +64,7 @@ describe('a create that sends its estimate token', () => {
     },
   );
 
-  it('is refused with a token that was changed, or is another account’s [credits.token]', async () => {
+  it('is refused with a changed token and with a token of another account [credits.token]', async () => {
     const { estimateToken } = (await estimate(body)).body;
     const forged = `${estimateToken.slice(0, -2)}${estimateToken.endsWith('A') ? 'B' : 'A'}${estimateToken.at(-1)}`;
     expect((await createWith(forged, body)).body.code).toBe('ESTIMATE_MISMATCH');
@@ -74,7 +74,7 @@ describe('a create that sends its estimate token', () => {
     expect((await createWith(estimateToken, body, eve)).body.code).toBe('ESTIMATE_MISMATCH');
   });
 
-  it('is refused when the estimate has expired, or was made by another price book: 409 ESTIMATE_EXPIRED [requests.estimate-expired, credits.token-15-minutes, credits.token]', async () => {
+  it('is refused with 409 ESTIMATE_EXPIRED when the estimate has expired or used another price book [requests.estimate-expired, credits.token-15-minutes, credits.token]', async () => {
     const { estimateToken } = (await estimate(body)).body;
     const signed = new SignedText('5e'.repeat(32), 'estimates');
     const scope = { accountId: ada.accountId };

@@ -43,7 +43,7 @@ const rich = keywordBody({
 });
 
 describe('an estimate', () => {
-  it('carries every figure of the specification, and creates nothing [estimate.valid, estimate.creates-nothing, estimate.totals, estimate.by-source, estimate.by-search, estimate.first-scan, estimate.normalized, estimate.account, estimate.ai-answers, limits.free-estimate]', async () => {
+  it('has every figure of the specification, and creates nothing [estimate.valid, estimate.creates-nothing, estimate.totals, estimate.by-source, estimate.by-search, estimate.first-scan, estimate.normalized, estimate.account, estimate.ai-answers, limits.free-estimate]', async () => {
     const { status, body } = await estimate(rich);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -164,7 +164,7 @@ describe('an estimate', () => {
     expect(until).toBeLessThanOrEqual(Date.now() + 15 * 60_000);
   });
 
-  it('of /v1/queries is in camelCase alone, as its create is', async () => {
+  it('uses only camelCase under /v1/queries, as the create does', async () => {
     const path = '/v1/queries/estimate';
     expect((await estimate(keywordBody(), ada, path)).body).toMatchObject({
       valid: false,
@@ -179,7 +179,7 @@ describe('an estimate', () => {
     expect((await estimate(camel, ada, path)).body.valid).toBe(true);
   });
 
-  it('is exact whatever is asked: the sum of checks a month times the rate of each [estimate.totals, estimate.rate, credits.month]', async () => {
+  it('is exact for every request: the sum of checks a month times the rate of each [estimate.totals, estimate.rate, credits.month]', async () => {
     const rates: Record<string, number> = { hackernews: 1, mastodon: 1, x: 5 };
     const floors: Record<string, number> = { hackernews: 120, mastodon: 120, x: 600 };
     const entry = fc.record({
@@ -218,7 +218,7 @@ describe('an estimate', () => {
   });
 });
 
-describe('an estimate of what cannot be created', () => {
+describe('an estimate of an invalid keyword', () => {
   it.each<[string, Record<string, unknown>]>([
     ['nothing', { name: undefined }],
     ['an unknown key', { colour: 'red' }],

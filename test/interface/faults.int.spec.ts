@@ -47,12 +47,12 @@ async function postBytes(path: string, contentType: string, body: string) {
   return { status: answer.statusCode, headers: answer.headers, body: await answer.body.json() };
 }
 
-describe('what is no request', () => {
+describe('malformed requests', () => {
   it.each([
     ['nonsense', 'NONSENSE\r\n\r\n', 400],
     ['a header too large', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['a bad address', 'GET /v1/keywords/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-  ])('%s is answered in the form of every error', async (_, bytes, status) => {
+  ])('%s gets an answer in the error envelope', async (_, bytes, status) => {
     const answer = await raw(bytes);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -62,15 +62,15 @@ describe('what is no request', () => {
     expect(body).not.toMatch(/FST_|HPE_|Parse Error/);
   });
 
-  it('an id however long is not found', async () => {
+  it('an id of any length returns 404', async () => {
     const answer = await ada.api.get(`/v1/keywords/${'x'.repeat(5000)}`);
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 });
 
-describe('what is no body', () => {
+describe('malformed bodies', () => {
   it.each(['application/x-www-form-urlencoded', 'text/plain', 'text/csv', 'multipart/form-data; boundary=x'])(
-    'one of %s is answered with 415 [requests.json-only]',
+    'a body of type %s returns 415 [requests.json-only]',
     async (contentType) => {
       const answer = await postBytes('/v1/keywords', contentType, 'name=x');
       const message = 'the body must be JSON (content-type: application/json)';
@@ -82,7 +82,7 @@ describe('what is no body', () => {
     },
   );
 
-  it('unparsable JSON is answered with 400 and a fault of the whole body', async () => {
+  it('unparsable JSON returns 400 with a fault of the whole body', async () => {
     const answer = await postBytes('/v1/keywords', 'application/json', '{"a":1,}');
     expect([answer.status, answer.body]).toMatchObject([
       400,
@@ -92,7 +92,7 @@ describe('what is no body', () => {
 });
 
 describe('faults of a body', () => {
-  it('are spelled as the endpoint spells where the sender wrote nothing to go by', async () => {
+  it('use the spelling of the endpoint when the sender’s keys do not show one', async () => {
     expect(details(await ada.api.post('/v1/hackernews/watches', {}))).toEqual([
       400,
       'VALIDATION',
@@ -103,7 +103,7 @@ describe('faults of a body', () => {
     ]);
   });
 
-  it('are told once', async () => {
+  it('are reported once', async () => {
     const criteria = { price_min: 5, price_max: 1, query: 'q' };
     const body = { criteria, market: 'fr', refresh_interval_seconds: 600 };
     expect(details(await ada.api.post('/v1/vinted/watches', body))).toEqual([
@@ -135,7 +135,7 @@ describe('faults of a body', () => {
 });
 
 describe('faults of a query', () => {
-  it('include a window that ends before it begins', async () => {
+  it('include a time range that ends before it begins', async () => {
     const window = 'since=2026-02-02T00:00:00Z&until=2026-02-01T00:00:00Z';
     for (const path of [
       '/v1/mentions',
@@ -157,7 +157,7 @@ describe('faults of a query', () => {
     ]);
   });
 
-  it('include a keyword that no id can be', async () => {
+  it('include an impossible keyword id', async () => {
     expect(details(await ada.api.get(`/v1/mentions?keyword=${newId()}&keyword=nope`))).toEqual([
       400,
       'VALIDATION',
@@ -165,7 +165,7 @@ describe('faults of a query', () => {
     ]);
   });
 
-  it('include a cursor that is none of this list’s, on every list [requests.cursor-bound]', async () => {
+  it('include a cursor of another list, on every list [requests.cursor-bound]', async () => {
     for (const name of ['A', 'B', 'C'])
       await ada.api.post(
         '/v1/keywords',
@@ -206,14 +206,14 @@ describe('faults of a query', () => {
   });
 });
 
-describe('what is not the caller’s fault', () => {
-  it('is a 503 where a service does not run [errors.upstream]', async () => {
+describe('errors that the caller did not cause', () => {
+  it('return 503 while a service does not run [errors.upstream]', async () => {
     const answer = await ada.api.get('/v1/youtube/videos/abc/comments');
     expect([answer.status, answer.body.code]).toEqual([503, 'UNAVAILABLE']);
     expect(answer.headers['x-request-id']).toMatch(UUID);
   });
 
-  it('is a 500 that tells nothing, with the request’s id to ask about [errors.internal, requests.nothing-leaks]', async () => {
+  it('return 500 without details, with the id of the request [errors.internal, requests.nothing-leaks]', async () => {
     const database = await openDatabase(service.stores.databaseUrl, 'spec');
     await database.query('ALTER TABLE keywords RENAME TO keywords_away');
     try {

@@ -78,14 +78,14 @@ const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('answers', () => {
-  it('are in camelCase; only metas of old are not [requests.camel-responses]', async () => {
+  it('are in camelCase, except metas of old items [requests.camel-responses]', async () => {
     // Kinds of movements and operations are keys where they stand for what was paid.
     const named = new Set(['credits_used', 'hackernews', 'check', 'ai_answers']);
     for (const { body } of await answers())
       for (const [key] of entriesOf(body)) if (!named.has(key)) expect(key).toMatch(/^[a-z][a-zA-Z0-9]*$/);
   });
 
-  it('tell times in UTC with milliseconds and Z [requests.timestamps]', async () => {
+  it('give times in UTC with milliseconds and Z [requests.timestamps]', async () => {
     let seen = 0;
     for (const { body } of await answers())
       for (const [key, value] of entriesOf(body)) {
@@ -98,20 +98,20 @@ describe('answers', () => {
     expect(seen).toBeGreaterThan(20);
   });
 
-  it('take times with any offset [requests.offsets]', async () => {
+  it('accept times with any offset [requests.offsets]', async () => {
     const { body } = await ada.api.get('/v1/mentions?since=2026-03-04T05:06:07%2B05:30');
     expect(body.since).toBe('2026-03-03T23:36:07.000Z');
     const [pack] = (await ada.api.get('/v1/credits')).body.packs;
     expect(pack.expiresAt).toBe('2098-12-31T23:00:00.000Z');
   });
 
-  it('name what was made by ids of version 7 [requests.made-ids]', () => {
+  it('identify created objects by ids of version 7 [requests.made-ids]', () => {
     const [search] = keyword.sources[0].searches;
     for (const id of [ada.accountId, keyword.id, search.id, keyword.watches[0].id, watch.id])
       expect(id).toMatch(V7);
   });
 
-  it('name a fact by an id that is derived from it, and so never twice [requests.fact-ids]', async () => {
+  it('identify a fact by a derived id, so that it never appears twice [requests.fact-ids]', async () => {
     const one = await billing.spend(ada.accountId, 1);
     const { accountId } = ada;
     await billing.spend(accountId, 1, { checkId: one, part: 1 });
@@ -145,7 +145,7 @@ describe('every response', () => {
       expect([status, headers['x-request-id']]).toEqual([status, expect.stringMatching(V7)]);
   });
 
-  it('tells what is left of the minute [requests.rate-headers]', async () => {
+  it('reports the requests that are left in the minute [requests.rate-headers]', async () => {
     for (const { status, headers } of await Promise.all(everyKind())) {
       const left = headers['ratelimit-remaining'];
       const reset = headers['ratelimit-reset'];
@@ -164,14 +164,14 @@ describe('every response', () => {
     }
   });
 
-  it('of an error is its message and its code [errors.envelope, errors.not-found]', async () => {
+  it('contains the message and the code of an error [errors.envelope, errors.not-found]', async () => {
     const { status, body } = await ada.api.get(`/v1/keywords/${watch.id}`);
     expect([status, body]).toEqual([404, { error: 'keyword not found', code: 'NOT_FOUND' }]);
   });
 });
 
 describe('a list', () => {
-  it('has 50 elements unless it is asked for 1 to 200 [requests.limit]', async () => {
+  it('has 50 elements by default, and 1 to 200 on request [requests.limit]', async () => {
     const count = async (query: string) => (await ada.api.get(`/v1/mentions?${query}`)).body.data.length;
     expect([await count(''), await count('limit=1'), await count('limit=200')]).toEqual([50, 1, 200]);
     for (const limit of ['0', '201', '1.5', 'many', '-1', ''])
@@ -183,7 +183,7 @@ describe('a list', () => {
 });
 
 describe('the two names of a keyword’s routes', () => {
-  it('answer alike [requests.two-names, keywords.results]', async () => {
+  it('return the same [requests.two-names, keywords.results]', async () => {
     for (const path of ['', '/activity', '/results?limit=3', '/quote']) {
       const [one, other] = await Promise.all(
         ['keywords', 'queries'].map((name) => ada.api.get(`/v1/${name}/${keyword.id}${path}`)),

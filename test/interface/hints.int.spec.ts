@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const detailsOf = async (body: object) => (await ada.api.post('/v1/keywords', body)).body.details;
 
-describe('a body that makes no sense', () => {
+describe('a contradictory body', () => {
   const item = (field: string) => ({ kind: 'item', all: [{ field, op: 'eq', value: 'x' }] });
 
   it.each([
@@ -62,7 +62,7 @@ describe('a body that makes no sense', () => {
     expect(await detailsOf(keywordBody(more))).toEqual([{ path, message }]);
   });
 
-  it('is refused for a clause on a field that the agent step does not have', async () => {
+  it('is refused for a clause on a field that the agent step does not define', async () => {
     const details = await detailsOf(
       keywordBody({
         ai_step: { instruction: 'Read it.', schema: { product: { type: 'string' } } },
@@ -77,7 +77,7 @@ describe('a body that makes no sense', () => {
     ]);
   });
 
-  it('is refused for a PATCH that takes away the agent step that a rule reads', async () => {
+  it('is refused for a PATCH that removes the agent step that a rule uses', async () => {
     const step = { instruction: 'Read it.', schema: { mood: { type: 'string' } } };
     const made = await ada.api.post(
       '/v1/keywords',
@@ -87,7 +87,7 @@ describe('a body that makes no sense', () => {
     expect([status, body.details[0].path]).toEqual([400, 'rules[0].when.all[0].field']);
   });
 
-  it('is refused with MARKET_DISABLED and the list of markets, where the source has one', async () => {
+  it('is refused with MARKET_DISABLED and the list of markets when the source has markets', async () => {
     const { status, body } = await ada.api.post(
       '/v1/keywords',
       keywordBody({
@@ -145,7 +145,7 @@ describe('warnings', () => {
       webhook_events: ['keyword.paused'],
     });
 
-  it('tell in the create and its estimate what has no effect, in the spelling of the body', async () => {
+  it('name ineffective parts in the create and its estimate, in the spelling of the body', async () => {
     const sent = body();
     const wanted = [
       { path: 'spike_alert', message: 'spikes are not watched for yet' },
@@ -175,7 +175,7 @@ describe('warnings', () => {
     expect(made.warnings).toEqual([]);
   });
 
-  it('do not tell of a filter that another source of the keyword reads', async () => {
+  it('do not name a filter that another source of the keyword uses', async () => {
     const { body: made } = await ada.api.post(
       '/v1/keywords',
       keywordBody({
@@ -247,12 +247,12 @@ describe('a hint', () => {
     ]);
   });
 
-  it('is not given where no route is near', async () => {
+  it('is not given when no route is similar', async () => {
     for (const path of ['/v1/nothing-of-the-kind', `/v1/${'k'.repeat(10_000)}`, '/favicon.ico'])
       expect((await ada.api.get(path)).body.error).toBe('no such endpoint');
   });
 
-  it('names our word for another interface’s', async () => {
+  it('suggests our name for a word of another API', async () => {
     const body = { ...keywordBody(), interval: 60 };
     expect(await detailsOf(body)).toEqual([
       { path: 'interval', message: 'is not a known key; did you mean refresh_interval_seconds?' },
@@ -261,7 +261,7 @@ describe('a hint', () => {
     expect(answer.error).toBe('from: is not a known parameter; did you mean since?');
   });
 
-  it('tells how to give several values', async () => {
+  it('explains how to give several values', async () => {
     const { body } = await ada.api.get('/v1/mentions?source=reddit,x');
     expect(body.error).toMatch(/; repeat the key for several: source=reddit&source=x$/);
     const ids = [newId(), newId()];
@@ -272,7 +272,7 @@ describe('a hint', () => {
   });
 });
 
-it('finds an author however the handle is written', async () => {
+it('finds an author in every spelling of the handle', async () => {
   const bob = await service.tenant();
   const row = mentionRow(bob.accountId, { author: 'Ada_L' });
   await insertRows(service.clickhouse, 'mentions', [row, mentionRow(bob.accountId, { author: 'ada_lo' })]);
@@ -293,7 +293,7 @@ describe('compression', () => {
     };
   };
 
-  it('is gzip or br, as the caller accepts, and the bytes are the same', async () => {
+  it('is gzip or br, as the caller accepts, without changing the content', async () => {
     const plain = (await get('/v1/openapi.json', 'identity')).bytes;
     const gzip = await get('/v1/openapi.json', 'gzip');
     const br = await get('/v1/openapi.json', 'gzip, br');
@@ -302,11 +302,11 @@ describe('compression', () => {
     expect(brotliDecompressSync(br.bytes).equals(plain)).toBe(true);
   });
 
-  it('leaves answers under 1 KiB as they are', async () => {
+  it('does not apply to answers under 1 KiB', async () => {
     expect((await get('/v1/keywords/x', 'gzip, br')).encoding).toBeUndefined();
   });
 
-  it('does not change what is kept under an Idempotency-Key', async () => {
+  it('does not change what is stored under an Idempotency-Key', async () => {
     const post = async (encoding: string) => {
       const answer = await request(`${service.url}/v1/keywords/estimate`, {
         method: 'POST',

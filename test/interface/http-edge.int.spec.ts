@@ -52,24 +52,24 @@ async function get(path: string, headers: Record<string, string> = {}, url = ser
 }
 
 describe('a slow request', () => {
-  it('has 10 s for its headers and 30 s for all of it by default', () => {
+  it('may take 10 s for its headers and 30 s in total by default', () => {
     const settings = readSettings(['HTTP_HEADERS_TIMEOUT_MS', 'HTTP_REQUEST_TIMEOUT_MS'], {});
     expect({ ...settings }).toEqual({ HTTP_HEADERS_TIMEOUT_MS: 10_000, HTTP_REQUEST_TIMEOUT_MS: 30_000 });
   });
 
-  it('is answered with 408 and closed when its headers do not arrive in time', async () => {
+  it('gets 408 and is closed when its headers do not arrive in time', async () => {
     const { all } = await send('GET /v1/keywords HTTP/1.1\r\nhost: x\r\n');
     expect(await all).toMatch(/^HTTP\/1\.1 408 [\s\S]*"the request did not arrive in time"/);
   });
 
-  it('is answered with 408 and closed when its body does not arrive in time', async () => {
+  it('gets 408 and is closed when its body does not arrive in time', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${tenant.api.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
     );
     expect(await all).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('without a good key is answered and closed before its body has arrived', async () => {
+  it('without a valid key is answered and closed before its body has arrived', async () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${newApiKey()}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`,
     );
@@ -80,7 +80,7 @@ describe('a slow request', () => {
   });
 });
 
-it('closes connections whose readers stop reading their answers', async () => {
+it('is closed when its client stops reading the answer', async () => {
   // More than the buffers of a connection hold.
   const many = 'GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(100);
   const stalled = await Promise.all(
@@ -93,7 +93,7 @@ it('closes connections whose readers stop reading their answers', async () => {
   for (const socket of stalled) socket.destroy();
 });
 
-it('closes connections beyond MAX_CONNECTIONS and serves again when others end', async () => {
+it('is closed beyond MAX_CONNECTIONS, and others are served when connections end', async () => {
   const held = await Promise.all(Array.from({ length: MOST_CONNECTIONS }, () => send('')));
   const { all } = await send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
   expect(await all).toBe('');
@@ -101,8 +101,8 @@ it('closes connections beyond MAX_CONNECTIONS and serves again when others end',
   await until('it serves again', async () => (await get('/healthz')).status === 200);
 });
 
-describe('headers', () => {
-  it('forbid guessing the type of any answer, and keeping one of /v1', async () => {
+describe('the listener', () => {
+  it('sends headers that forbid content sniffing, and caching of /v1', async () => {
     const key = { 'x-api-key': tenant.api.apiKey };
     for (const [path, headers, store] of [
       ['/v1/keywords', key, 'no-store'],
@@ -122,13 +122,13 @@ describe('headers', () => {
   });
 });
 
-it('listens on 127.0.0.1 alone, and for at most 1,000 connections, unless a setting says otherwise', () => {
+it('listens only on 127.0.0.1 and accepts at most 1,000 connections by default', () => {
   const { HOST, MAX_CONNECTIONS } = readSettings(['HOST', 'MAX_CONNECTIONS'], {});
   expect([HOST, MAX_CONNECTIONS]).toEqual(['127.0.0.1', 1000]);
 });
 
 describe('/readyz and /metrics', () => {
-  it('want the OPERATIONS_TOKEN where it is set', async () => {
+  it('require the OPERATIONS_TOKEN when it is set', async () => {
     for (const path of ['/readyz', '/metrics']) {
       expect((await get(path)).status).toBe(401);
       expect((await get(path, { authorization: 'Bearer another-token-of-length' })).status).toBe(401);
@@ -136,7 +136,7 @@ describe('/readyz and /metrics', () => {
     }
   });
 
-  it('are closed where HOST is not loopback and no token is set, and /healthz is open', async () => {
+  it('are closed when HOST is not loopback and no token is set, while /healthz is open', async () => {
     for (const path of ['/readyz', '/metrics']) {
       const { status, body } = await get(path, {}, open.url);
       expect([status, JSON.parse(body).code]).toEqual([403, 'FORBIDDEN']);
@@ -145,8 +145,8 @@ describe('/readyz and /metrics', () => {
   });
 });
 
-describe('requests without a good key', () => {
-  it('are refused with 429 after sixty in a minute from one address, and others are not', async () => {
+describe('requests without a valid key', () => {
+  it('are refused with 429 after sixty a minute from one address, without affecting other addresses', async () => {
     const from = (address: string, key: string) =>
       get('/v1/keywords', { 'x-forwarded-for': address, 'x-api-key': key });
     const good = tenant.api.apiKey;
@@ -178,7 +178,7 @@ describe('requests without a good key', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
   });
 
-  it('are told where the key belongs when it came as Authorization: Bearer', async () => {
+  it('name the right header when the key came as Authorization: Bearer', async () => {
     const { body } = await get('/v1/keywords', { authorization: `Bearer ${tenant.api.apiKey}` });
     expect(JSON.parse(body).error).toBe(
       'the header x-api-key is missing; send the API key there, and not in authorization',

@@ -60,8 +60,8 @@ const eventRow = (watchId: string, occurredAt: string): EventRow => {
   };
 };
 
-describe('what was found', () => {
-  it('is kept for 90 days, in the stream and in the tables; an older since returns what remains [limits.retention]', async () => {
+describe('the retention of mentions and events', () => {
+  it('is 90 days in the stream and in the tables, and an older since returns what remains [limits.retention]', async () => {
     const { config } = await bus.jsm.streams.info('EVENTS');
     expect(config.max_age).toBe(90 * DAY_MS * 1_000_000);
     const tables = await service.clickhouse.query({
@@ -80,7 +80,7 @@ describe('what was found', () => {
     expect(idsOf(await ada.api.get(path))).toEqual([rows[1]?.event_id]);
   });
 
-  it('stays on the keyword when its search is started over [states.mentions-kept, states.search-started-over]', async () => {
+  it('keeps them on the keyword when its search is started over [states.mentions-kept, states.search-started-over]', async () => {
     const keyword = await made();
     const before = keyword.watches[0].id;
     const old = mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: before });
@@ -104,7 +104,7 @@ describe('what was found', () => {
     expect(new Set(idsOf(results))).toEqual(new Set([old.event_id, found.event_id]));
   });
 
-  it('is readable when the keyword has been retired, its record and events too [states.retired-readable]', async () => {
+  it('keeps them readable after the keyword was retired, with its record and its events [states.retired-readable]', async () => {
     const keyword = await made();
     const [watch] = keyword.watches;
     const row = mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: watch.id });
@@ -121,7 +121,7 @@ describe('what was found', () => {
   });
 });
 
-describe('reading what is one’s own', () => {
+describe('reading own data', () => {
   it('costs nothing [limits.free-reads, limits.free-estimate]', async () => {
     const { api } = await service.tenant();
     const keyword = (await api.post('/v1/keywords', keywordBody())).body;
@@ -143,7 +143,7 @@ describe('reading what is one’s own', () => {
     expect((await api.get('/v1/credits')).body.usedThisPeriod).toBe(0);
   });
 
-  it('reaches as far back as it says [limits.window-mentions, limits.window-results]', async () => {
+  it('reaches back as far as documented [limits.window-mentions, limits.window-results]', async () => {
     const keyword = await made();
     const row = (days: number) =>
       mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: newId(), occurred_at: daysAgo(days) });

@@ -53,7 +53,7 @@ const full = {
 };
 
 describe('a keyword that is read and sent back', () => {
-  it('is unchanged, in version, time and watches: whole, or any key of it alone [requests.read-only-keys]', async () => {
+  it('is unchanged in version, time and watches, as a whole and for each key alone [requests.read-only-keys]', async () => {
     const keyword = await made(full);
     for (const changes of [keyword, ...Object.entries(keyword).map(([key, value]) => ({ [key]: value }))]) {
       const answer = await patch(keyword, changes);
@@ -64,7 +64,7 @@ describe('a keyword that is read and sent back', () => {
 });
 
 describe('a change', () => {
-  it('leaves every key that it does not name [states.absent-unchanged]', async () => {
+  it('keeps every key that it does not name [states.absent-unchanged]', async () => {
     const keyword = await made(full);
     const { body } = await patch(keyword, { name: 'Other' });
     expect(body).toEqual({
@@ -107,7 +107,7 @@ describe('a change', () => {
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', key]);
   });
 
-  it('takes camelCase on both names, and snake_case on /v1/keywords alone [requests.queries-camel, requests.snake-bodies]', async () => {
+  it('accepts camelCase on both paths, and snake_case only on /v1/keywords [requests.queries-camel, requests.snake-bodies]', async () => {
     const keyword = await made();
     expect((await patch(keyword, { webhook_mode: 'rules' }, 'keywords')).body.webhookMode).toBe('rules');
     expect((await patch(keyword, { webhookMode: 'all' }, 'keywords')).body.webhookMode).toBe('all');
@@ -117,7 +117,7 @@ describe('a change', () => {
     ]);
   });
 
-  it('names an unknown key, and every other fault, and changes nothing [requests.unknown-key, requests.all-faults]', async () => {
+  it('reports an unknown key and every other fault, and changes nothing [requests.unknown-key, requests.all-faults]', async () => {
     const keyword = await made();
     const answer = await patch(keyword, { colour: 'red', name: '', spikeAlert: 'wild' });
     expect(answer.status).toBe(400);
@@ -125,14 +125,14 @@ describe('a change', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it('of a keyword that is not there, or another account’s, is a 404', async () => {
+  it('returns 404 for an unknown keyword and for another account’s keyword', async () => {
     const eve = await service.tenant();
     const { id } = await made();
     const answer = await eve.api.patch(`/v1/keywords/${id}`, { name: 'Mine' });
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('of a retired keyword is a 409', async () => {
+  it('returns 409 for a retired keyword', async () => {
     const keyword = await made();
     await ada.api.delete(`/v1/keywords/${keyword.id}`);
     const answer = await patch(keyword, { name: 'Late' });
@@ -180,7 +180,7 @@ describe('a search whose terms, filters or market change', () => {
     },
   );
 
-  it('starts over, each, where the global criteria of all of them change', async () => {
+  it('starts over in every search when the global criteria of all of them change', async () => {
     const keyword = await made(full);
     const { body } = await patch(keyword, { globalCriteria: { market: 'global', query: 'globex' } });
     // `jobs` has a query of its own, but the filters and the match were global.
@@ -191,7 +191,7 @@ describe('a search whose terms, filters or market change', () => {
     ]);
   });
 
-  it('goes on where only label, name, interval or webhook change [states.watch-goes-on, keywords.hash-changed]', async () => {
+  it('continues when only label, name, interval or webhook change [states.watch-goes-on, keywords.hash-changed]', async () => {
     const keyword = await made(full);
     const [all, jobs] = keyword.sources[0].searches;
     const { body } = await patch(keyword, {
@@ -223,7 +223,7 @@ describe('a search whose terms, filters or market change', () => {
     }
   });
 
-  it('goes on although it comes without its id, and keeps the id', async () => {
+  it('continues and keeps its id when the id is missing in the body', async () => {
     const keyword = await made(full);
     const searches = keyword.sources[0].searches.map(({ id: _, ...search }: Json) => search);
     const { body } = await patch(keyword, {
@@ -232,7 +232,7 @@ describe('a search whose terms, filters or market change', () => {
     expect(body).toEqual({ ...keyword, resetSearches: [] });
   });
 
-  it('is paused while its source is switched off, and goes on when it is switched on again', async () => {
+  it('is paused while its source is switched off, and continues when it is switched on again', async () => {
     const keyword = await made(full);
     const [hackernews, mastodon, rss] = keyword.sources;
     const off = await patch(keyword, { sources: [hackernews, { ...mastodon, enabled: false }, rss] });
@@ -243,7 +243,7 @@ describe('a search whose terms, filters or market change', () => {
     expect(on.body.resetSearches).toEqual([]);
   });
 
-  it('ends where it is taken out, and begins where it is new', async () => {
+  it('ends when it is removed, and a new search begins', async () => {
     const keyword = await made(full);
     const [hackernews] = keyword.sources;
     const { body } = await patch(keyword, {
@@ -257,8 +257,8 @@ describe('a search whose terms, filters or market change', () => {
   });
 });
 
-describe('changes at the same time', () => {
-  it('all land, each whole, or are refused with 409', async () => {
+describe('concurrent changes', () => {
+  it('are each applied completely or refused with 409', async () => {
     const keyword = await made(full);
     const changes = [
       { name: 'One' },

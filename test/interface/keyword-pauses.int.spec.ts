@@ -52,14 +52,14 @@ describe('pausing a keyword', () => {
     },
   );
 
-  it('that is paused, and resuming one that runs, changes nothing [keywords.pause]', async () => {
+  it('changes nothing when it is already paused, and neither does resuming one that runs [keywords.pause]', async () => {
     const keyword = await made();
     expect((await turn(keyword, 'resume')).body).toEqual(keyword);
     const paused = (await turn(keyword, 'pause')).body;
     expect(await turn(keyword, 'pause')).toMatchObject({ status: 200, body: paused });
   });
 
-  it('that is not there, another account’s, or retired is refused', async () => {
+  it('is refused for an unknown, foreign or retired keyword', async () => {
     const keyword = await made();
     const eve = await service.tenant();
     for (const verb of ['pause', 'resume']) {
@@ -91,14 +91,14 @@ describe('a schedule', () => {
     });
   });
 
-  it('lets the keyword run when it begins, and pauses it when it ends, by itself', async () => {
+  it('runs the keyword when it begins, and pauses it when it ends, without a request', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(1.5), inSeconds(4)) });
     expect(keyword.pausedReason).toBe('schedule');
     await becomes(keyword, { state: 'active', pausedReason: null });
     await becomes(keyword, { state: 'paused', pausedReason: 'schedule' });
   });
 
-  it('is read in its own time zone [keywords.timezone]', async () => {
+  it('is interpreted in its own time zone [keywords.timezone]', async () => {
     const clock = (zone: string, ms: number) =>
       new Date(ms).toLocaleString('sv-SE', { timeZone: zone }).replace(' ', 'T');
     const soon = { startsAt: clock('Asia/Tokyo', Date.now() - 60_000), endsAt: null, timezone: 'Asia/Tokyo' };
@@ -106,7 +106,7 @@ describe('a schedule', () => {
     expect((await made({ schedule: { ...soon, timezone: 'America/New_York' } })).state).toBe('paused');
   });
 
-  it('that is changed or cleared wakes the keyword at once; resuming alone does not', async () => {
+  it('resumes the keyword at once when it is changed or cleared, while resuming alone does not', async () => {
     const keyword = await made({ schedule: schedule(inSeconds(3600), null) });
     expect(await turn(keyword, 'resume')).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     const { body } = await ada.api.patch(`/v1/keywords/${keyword.id}`, { schedule: null });
@@ -115,7 +115,7 @@ describe('a schedule', () => {
 });
 
 describe('credits that run out', () => {
-  it('pause a keyword when its check cannot be paid, and resume it by themselves when credits arrive [keywords.pause-credits]', async () => {
+  it('pause a keyword when a check cannot be paid, and resume it automatically when credits arrive [keywords.pause-credits]', async () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
     await billing.spend(poor.accountId, 2999);
@@ -148,7 +148,7 @@ describe('credits that run out', () => {
     await until('it runs', async () => (await poor.api.get(path)).body.isActive === true);
   });
 
-  it('do not pause a keyword whose account has credits again by then', async () => {
+  it('do not pause a keyword when its account has credits again by then', async () => {
     const keyword = await made();
     await billing.refuse(ada.accountId, keyword.id, keyword.watches[0].id, 5);
     const poor = await service.tenant('free');
@@ -158,7 +158,7 @@ describe('credits that run out', () => {
     expect(await read(keyword)).toEqual(keyword);
   });
 
-  it('refuse a create whose first checks they do not cover, with 402 and what is missing [errors.credits]', async () => {
+  it('refuse a create with 402 and the missing amount when they do not cover its first checks [errors.credits]', async () => {
     const poor = await service.tenant('free');
     await billing.spend(poor.accountId, 3000);
     await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0);
@@ -177,7 +177,7 @@ describe('credits that run out', () => {
 });
 
 describe('several reasons to pause', () => {
-  it('hold each by itself: the first of them is told, and the keyword runs when all are gone', async () => {
+  it('apply independently: the first one is reported, and the keyword runs when all are gone', async () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
     await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5000);

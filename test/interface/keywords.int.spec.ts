@@ -28,7 +28,7 @@ const searched = {
 };
 
 describe('creating a keyword', () => {
-  it('answers 201 with the object that every read of it answers, under both names [keywords.create, requests.two-names, estimate.token-optional]', async () => {
+  it('returns 201 with the object that every read of it returns, under both paths [keywords.create, requests.two-names, estimate.token-optional]', async () => {
     const made = await ada.api.post('/v1/keywords', keywordBody(searched));
     expect(made.status).toBe(201);
     for (const name of ['keywords', 'queries']) {
@@ -39,7 +39,7 @@ describe('creating a keyword', () => {
     expect(made.body.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('makes a watch of each search of an enabled source, with its own criteria and interval [keywords.watches]', async () => {
+  it('creates a watch for each search of an enabled source, with its own criteria and interval [keywords.watches]', async () => {
     const { body } = await ada.api.post('/v1/keywords', keywordBody(searched));
     const [all, jobs] = body.sources[0].searches;
     expect(jobs.overrides).toEqual({ query: 'acme jobs', filters: { Kept_Key: 1 } });
@@ -68,7 +68,7 @@ describe('creating a keyword', () => {
     }
   });
 
-  it('takes camelCase on both, and snake_case on /v1/keywords alone [requests.queries-camel, requests.snake-bodies]', async () => {
+  it('accepts camelCase on both paths, and snake_case only on /v1/keywords [requests.queries-camel, requests.snake-bodies]', async () => {
     const camel = {
       name: 'Camel',
       refreshIntervalSeconds: 600,
@@ -85,7 +85,7 @@ describe('creating a keyword', () => {
     });
   });
 
-  it('takes a keyword that was read as a body of /v1/queries, read-only keys and all [requests.read-only-keys]', async () => {
+  it('accepts a keyword that was read as a body of /v1/queries, with its read-only keys [requests.read-only-keys]', async () => {
     const read = (await ada.api.post('/v1/keywords', keywordBody(searched))).body;
     const again = await ada.api.post('/v1/queries', read);
     expect(again.status).toBe(201);
@@ -93,7 +93,7 @@ describe('creating a keyword', () => {
     expect(again.body.sources).toEqual(read.sources);
   });
 
-  it('refuses the same search twice in one keyword with 409 [keywords.same-search, requests.duplicate-search, errors.conflict]', async () => {
+  it('returns 409 for the same search twice in one keyword [keywords.same-search, requests.duplicate-search, errors.conflict]', async () => {
     const twice = [
       {
         source: 'hackernews',
@@ -115,7 +115,7 @@ describe('creating a keyword', () => {
   it.each([
     ['x', 'x is not configured; missing: SOURCE_X_TOKEN'],
     ['reddit', 'reddit is not configured; missing: SOURCE_REDDIT_CLIENT_ID, SOURCE_REDDIT_CLIENT_SECRET'],
-  ])('refuses %s, which this installation cannot watch, and says why', async (source, message) => {
+  ])('refuses %s, which this installation cannot watch, and names the reason', async (source, message) => {
     const answer = await ada.api.post('/v1/keywords', keywordBody({ sources: [{ source, enabled: true }] }));
     expect([answer.status, answer.body.details]).toEqual([400, [{ path: 'sources[0].source', message }]]);
     expect(
@@ -123,7 +123,7 @@ describe('creating a keyword', () => {
     ).toBe(201);
   });
 
-  it('that no message can hold is refused with 413, and not an error of ours', async () => {
+  it('returns 413, not 500, for a keyword that is too large for a message', async () => {
     const search = (n: number) => ({
       overrides: { query: `acme ${n}`, filters: { note: 'x'.repeat(15_000) } },
     });
@@ -135,7 +135,7 @@ describe('creating a keyword', () => {
     expect((await ada.api.get('/v1/keywords?q=%00')).status).toBe(400);
   });
 
-  it('is read whichever way the id is spelled', async () => {
+  it('accepts every spelling of the id', async () => {
     const { id, watches } = (await ada.api.post('/v1/keywords', keywordBody())).body;
     expect((await ada.api.get(`/v1/keywords/${id.toUpperCase()}`)).body).toMatchObject({ id, watches });
     expect((await ada.api.delete(`/v1/keywords/${id.toUpperCase()}`)).status).toBe(204);
@@ -144,7 +144,7 @@ describe('creating a keyword', () => {
 });
 
 describe('the list of keywords', () => {
-  it('pages newest first, shows each once, and is narrowed by state, source and name [keywords.list, requests.cursor]', async () => {
+  it('pages newest first, shows each keyword once, and filters by state, source and name [keywords.list, requests.cursor]', async () => {
     const { api } = await service.tenant();
     const ids: string[] = [];
     for (const name of ['One', 'Two', 'Two_and', '100%']) {

@@ -47,7 +47,7 @@ const listed = async (query: string): Promise<string[]> =>
   (await ada.api.get(`/v1/mentions?${query}`)).body.data.map(({ id }: { id: string }) => id);
 
 describe('PATCH /v1/mentions/{id}', () => {
-  it('answers the mention with its labels, and every read shows them at once', async () => {
+  it('returns the mention with its labels, and every read shows them at once', async () => {
     const id = await mention();
     const { status, body } = await patch(id, { labels: ['starred', 'to_reply'] });
     expect([status, body.id, body.labels]).toEqual([200, id, ['starred', 'to_reply']]);
@@ -58,14 +58,14 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('')).toContain(id);
   });
 
-  it('leaves a hidden mention out of lists until it is asked for', async () => {
+  it('omits a hidden mention from lists unless it is requested', async () => {
     const id = await mention();
     await patch(id, { labels: ['hidden'] });
     expect(await listed('')).not.toContain(id);
     expect(await listed('label=hidden')).toContain(id);
   });
 
-  it('corrects readings, filters by the correction, and takes it back with null', async () => {
+  it('corrects readings, filters by the correction, and removes it with null', async () => {
     const id = await mention({ sentiment: 'negative' });
     const { body } = await patch(id, { sentiment: 'positive', intent: 'praise', relevance: 0 });
     expect(body.corrected).toEqual(['sentiment', 'intent', 'relevance']);
@@ -77,7 +77,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('sentiment=negative')).toContain(id);
   });
 
-  it('names every fault, and changes nothing', async () => {
+  it('reports every fault, and changes nothing', async () => {
     const id = await mention();
     const { status, body } = await patch(id, {
       labels: ['loved'],
@@ -95,7 +95,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect((await ada.api.get(`/v1/mentions/${id}`)).body.labels).toEqual([]);
   });
 
-  it('is a 404 for another account’s mention, and for none', async () => {
+  it('returns 404 for another account’s mention, and for an unknown one', async () => {
     const bob = await service.tenant();
     const foreign = await bob.api.patch(`/v1/mentions/${await mention()}`, { labels: [] });
     expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
@@ -103,7 +103,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect((await patch('x', { labels: ['starred'] })).status).toBe(404);
   });
 
-  it('keeps every one of many changes at once to different keys', async () => {
+  it('keeps every one of many concurrent changes to different keys', async () => {
     const id = await mention();
     const changes = [{ labels: ['flagged'] }, { sentiment: 'mixed' }, { intent: 'other' }, { relevance: 7 }];
     const answers = await Promise.all(changes.map((change) => patch(id, change)));
@@ -115,7 +115,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('survives its event coming again, and leaves the stored event as it is', async () => {
+  it('keeps the labels when its event is delivered again, and does not change the stored event', async () => {
     const [eventId, store] = [newId(), new EventStore(bus)];
     const event = create(EventSchema, {
       accountId: ada.accountId,
@@ -148,7 +148,7 @@ describe('PATCH /v1/mentions/{id}', () => {
 });
 
 describe('a purged keyword', () => {
-  it('is in no read of mentions that begins after the 204', async () => {
+  it('is absent from every read of mentions that begins after the 204', async () => {
     for (let round = 0; round < 3; round += 1) {
       const { body: doomed } = await ada.api.post(
         '/v1/keywords',
@@ -175,7 +175,7 @@ describe('a purged keyword', () => {
     }
   }, 90_000);
 
-  it('takes its labels with it', async () => {
+  it('loses its labels', async () => {
     const { body: doomed } = await ada.api.post(
       '/v1/keywords',
       keywordBody({ global_criteria: { market: 'global', query: 'labelled' } }),

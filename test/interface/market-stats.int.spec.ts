@@ -130,7 +130,7 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
 const WINDOW = 'from=2026-09-01&to=2026-10-05';
 
 describe('the statistics of a market', () => {
-  it('of a month agree exactly with a recomputation from the observations, delivered twice and in any order', async () => {
+  it('of a month equal a recomputation from the observations, delivered twice and in any order', async () => {
     const { accountId, api } = await service.tenant();
     const keyword = await api.post('/v1/keywords', keywordBody());
     const rows = month(accountId, keyword.body.id);
@@ -160,7 +160,7 @@ describe('the statistics of a market', () => {
     expect(await stats('catalog_id=2050&market=de')).toEqual([]);
   }, 60_000);
 
-  it('says nothing of quantiles under five listings', async () => {
+  it('omit quantiles for fewer than five listings', async () => {
     const { accountId, api } = await service.tenant();
     await observe(
       service.clickhouse,
@@ -174,7 +174,7 @@ describe('the statistics of a market', () => {
     ]);
   });
 
-  it('are of an account’s own observations only, and of its own keywords', async () => {
+  it('include only the account’s own observations, and only its own keywords', async () => {
     const one = await service.tenant();
     const other = await service.tenant();
     const keyword = await one.api.post('/v1/keywords', keywordBody());
@@ -194,7 +194,7 @@ describe('the statistics of a market', () => {
     [`criteria_hash=${HASHES[0]}&from=2026-09-02&to=2026-09-01`, 'from'],
     [`criteria_hash=${HASHES[0]}&from=2020-09-02`, 'from'],
     [`criteria_hash=${HASHES[0]}&days=3`, 'days'],
-  ])('refuse "%s", naming %s', async (query, path) => {
+  ])('refuse "%s" and name %s', async (query, path) => {
     const { api } = await service.tenant();
     const answer = await api.get(`/v1/vinted/market-stats?${query}`);
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', path]);

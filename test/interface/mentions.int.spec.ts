@@ -28,7 +28,7 @@ const idsOf = (rows: readonly { event_id: string }[]) => rows.map((row) => row.e
 const idsIn = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
 
 describe('paging through mentions', () => {
-  it('shows every row once and skips none, while newer rows arrive and rows are written twice [requests.stable-paging]', async () => {
+  it('returns every row once and skips none, while newer rows arrive and rows are written twice [requests.stable-paging]', async () => {
     const { accountId, api } = await service.tenant();
     // Many rows of one instant: the id decides there.
     const rows = await write(
@@ -53,7 +53,7 @@ describe('paging through mentions', () => {
     expect(newestFirst).toEqual(sorted);
   });
 
-  it('a row that was written many times over hides none behind it', async () => {
+  it('skips no row behind one that was written many times', async () => {
     const { accountId, api } = await service.tenant();
     const [twin, next] = [
       mentionRow(accountId, { occurred_at: ago(1) }),
@@ -69,7 +69,7 @@ describe('paging through mentions', () => {
     expect([idsIn(rest), rest.body.nextCursor]).toEqual([[next.event_id], undefined]);
   });
 
-  it('oldest first shows the rows that arrive meanwhile too, each once', async () => {
+  it('returns rows that arrive meanwhile once each when it goes oldest first', async () => {
     const { accountId, api } = await service.tenant();
     const first = await write(
       Array.from({ length: 5 }, (_, n) => mentionRow(accountId, { occurred_at: ago(30 - n) })),
@@ -81,7 +81,7 @@ describe('paging through mentions', () => {
     expect(rest.body.nextCursor).toBeUndefined();
   });
 
-  it('refuses more words, and more values of a filter, than one search may hold', async () => {
+  it('refuses more words, and more values of a filter, than the limits of a search', async () => {
     const { api } = await service.tenant();
     const faultOf = async (query: string) => {
       const { status, body } = await api.get(`/v1/mentions?${query}`);
@@ -98,13 +98,13 @@ describe('paging through mentions', () => {
     expect((await api.get(`/v1/mentions?q=${'a+'.repeat(50)}`)).status).toBe(200);
   });
 
-  it('a full last page has no cursor [requests.cursor]', async () => {
+  it('returns no cursor on a full last page [requests.cursor]', async () => {
     const { accountId, api } = await service.tenant();
     await write([mentionRow(accountId), mentionRow(accountId)]);
     expect((await api.get('/v1/mentions?limit=2')).body.nextCursor).toBeUndefined();
   });
 
-  it('a cursor is refused with other filters, another order, another list and another account [requests.cursor-bound]', async () => {
+  it('refuses a cursor with other filters, another order, another list and another account [requests.cursor-bound]', async () => {
     const { accountId, api } = await service.tenant();
     const other = await service.tenant();
     await write([mentionRow(accountId), mentionRow(accountId)]);
@@ -124,7 +124,7 @@ describe('paging through mentions', () => {
     expect((await other.api.get(`/v1/mentions?limit=1&lang=en&cursor=${nextCursor}`)).status).toBe(400);
   });
 
-  it('later pages stay in the window of the first, and echo it', async () => {
+  it('keeps later pages in the time range of the first, and returns that range', async () => {
     const { accountId, api } = await service.tenant();
     await write([
       mentionRow(accountId),
@@ -207,14 +207,14 @@ describe('the filters of mentions', () => {
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?${query}`)))).toEqual(expected);
   });
 
-  it('?keyword= finds a keyword’s own, in either case of the id', async () => {
+  it('?keyword= finds the mentions of a keyword, in upper or lower case of the id', async () => {
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?keyword=${keywordId}`)))).toEqual(['starred']);
     expect(names(idsIn(await tenant.api.get(`/v1/mentions?keyword=${keywordId.toUpperCase()}`)))).toEqual([
       'starred',
     ]);
   });
 
-  it('a keyword’s results reach back 30 days [limits.window-results, keywords.results]', async () => {
+  it('limit the results of a keyword to 30 days [limits.window-results, keywords.results]', async () => {
     for (const name of ['keywords', 'queries']) {
       const answer = await tenant.api.get(`/v1/${name}/${keywordId}/results`);
       expect(names(idsIn(answer))).toEqual(['owned', 'starred']);
@@ -224,7 +224,7 @@ describe('the filters of mentions', () => {
 });
 
 describe('one mention', () => {
-  it('tells what it is, and why it is there', async () => {
+  it('contains what it is and why it matched', async () => {
     const { accountId, api } = await service.tenant();
     const row = mentionRow(accountId, {
       keyword_id: newId(),

@@ -41,8 +41,8 @@ const isPaused = (as: Tenant, keyword: Json, reason: string | null) =>
     async () => (await read(as, keyword)).pausedReason === reason,
   );
 
-describe('a keyword that a smaller plan has left over its limits', () => {
-  it('can be read and sent back, and changed in everything that is not over the limit', async () => {
+describe('a keyword that exceeds a smaller plan', () => {
+  it('can be read and sent back, and changed in everything that does not exceed the limit', async () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada, { webhook_url: 'https://example.org/hook' });
     await billing.changePlan(ada.accountId, 'free');
@@ -56,7 +56,7 @@ describe('a keyword that a smaller plan has left over its limits', () => {
     expect([faster.status, faster.body.code]).toEqual([400, 'INTERVAL_TOO_LOW']);
   });
 
-  it('can be made smaller, though it stays over the limit', async () => {
+  it('can be made smaller while it still exceeds the limit', async () => {
     const ada = await service.tenant('solo');
     const searches = (count: number) =>
       Array.from({ length: count }, (_, n) => ({ overrides: { query: `q${n}` } }));
@@ -78,8 +78,8 @@ describe('a keyword that a smaller plan has left over its limits', () => {
   });
 });
 
-describe('a lone watch that a smaller plan has left over its limits', () => {
-  it('runs again when it is slow enough and is told to', async () => {
+describe('a lone watch that exceeds a smaller plan', () => {
+  it('runs again when it is slow enough and its user resumes it', async () => {
     const ada = await service.tenant('solo');
     const body = { criteria: { query: 'acme' }, refresh_interval_seconds: 600 };
     const watch = (await ada.api.post('/v1/hackernews/watches', body)).body;
@@ -92,8 +92,8 @@ describe('a lone watch that a smaller plan has left over its limits', () => {
   });
 });
 
-describe('a smaller plan that billing could not write into its tables, since it died', () => {
-  it('is enforced once they have followed', async () => {
+describe('a smaller plan that billing could not write to its tables because it crashed', () => {
+  it('is enforced after the tables caught up', async () => {
     const ada = await service.tenant('solo');
     const keyword = await made(ada);
     const subject = subjectOf('ACCOUNTS', ada.accountId);
@@ -126,8 +126,8 @@ describe('a smaller plan that billing could not write into its tables, since it 
   });
 });
 
-describe('keywords that are paused for want of credits', () => {
-  it('run again one by one, the oldest first, as far as what arrives reaches', async () => {
+describe('keywords that are paused for lack of credits', () => {
+  it('run again one by one, oldest first, as far as the new credits suffice', async () => {
     const ada = await service.tenant('free');
     const keywords = [
       await made(ada, { name: 'old', refresh_interval_seconds: 3600 }),
@@ -150,8 +150,8 @@ describe('keywords that are paused for want of credits', () => {
   });
 });
 
-describe('a schedule that turned while nobody looked', () => {
-  it('is looked at once, and not again and again', async () => {
+describe('a schedule with an overdue change', () => {
+  it('is processed once and not repeatedly', async () => {
     const ada = await service.tenant();
     const startsAt = new Date(Date.now() + 3_600_000).toISOString();
     const keyword = await made(ada, { schedule: { startsAt, endsAt: null, timezone: 'UTC' } });
@@ -171,7 +171,7 @@ describe('a schedule that turned while nobody looked', () => {
 });
 
 describe('the first start on data of an older version', () => {
-  it('prices its watches, begins their quotes, and pauses what is over the plan', async () => {
+  it('prices its watches, starts their quotes, and pauses what exceeds the plan', async () => {
     const ada = await service.tenant('free');
     const fast = await made(ada, { name: 'fast', refresh_interval_seconds: 3600 });
     const fits = await made(ada, { name: 'fits', refresh_interval_seconds: 3600 });

@@ -41,7 +41,7 @@ const states = async (as: Tenant): Promise<[string, string, string | null][]> =>
 describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) => {
   const limits = limitsOf(plan);
 
-  it(`has room for ${limits.keywords} keywords, and not for one more [requests.plan-limit, credits.plan-keywords]`, async () => {
+  it(`allows ${limits.keywords} keywords, and not one more [requests.plan-limit, credits.plan-keywords]`, async () => {
     const ada = await service.tenant(plan);
     for (let n = 0; n < (limits.keywords ?? 0); n += 1) expect((await create(ada)).status).toBe(201);
     const answer = await create(ada);
@@ -58,7 +58,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
     expect((await create(ada)).status).toBe(201);
   });
 
-  it(`has room for ${limits.searchSlots} searches, and not for one more, by keyword, watch or change [requests.plan-limit, estimate.plan-limits, credits.plan-keywords]`, async () => {
+  it(`allows ${limits.searchSlots} searches, and not one more, by keyword, watch or change [requests.plan-limit, estimate.plan-limits, credits.plan-keywords]`, async () => {
     const ada = await service.tenant(plan);
     const slots = limits.searchSlots ?? 0;
     const keyword = (await create(ada, slots - 1)).body;
@@ -101,7 +101,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
     });
   });
 
-  it('has a floor on each source, which is named to whoever goes below it [requests.interval-too-low, estimate.interval-floors, credits.plan-floors]', async () => {
+  it('has an interval floor on each source, which is named in the refusal of a shorter interval [requests.interval-too-low, estimate.interval-floors, credits.plan-floors]', async () => {
     const ada = await service.tenant(plan);
     const criteria: Partial<Record<SourceId, object>> = {
       rss: { filters: { feed_urls: ['https://example.org/feed'] } },
@@ -135,7 +135,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
 });
 
 describe('the plan unlimited', () => {
-  it('has floors of 30 s, an hour for ai_answers, and limits neither keywords nor slots [credits.unlimited]', async () => {
+  it('has floors of 30 s, one hour for ai_answers, and limits neither keywords nor slots [credits.unlimited]', async () => {
     expect(SOURCE_IDS.map((source) => floorSeconds('unlimited', source))).toEqual(
       SOURCE_IDS.map((source) => (source === 'ai_answers' ? 3600 : 30)),
     );
@@ -149,7 +149,7 @@ describe('the plan unlimited', () => {
 });
 
 describe('a change of plan', () => {
-  it('pauses what is over the limit, the newest first, and brings it back with a larger plan [keywords.pause-plan]', async () => {
+  it('pauses what exceeds the limit, newest first, and resumes it with a larger plan [keywords.pause-plan]', async () => {
     const ada = await service.tenant('solo');
     for (const name of ['1', '2', '3', '4']) await create(ada, 1, { name });
     const [newest] = (await ada.api.get('/v1/keywords?limit=1')).body.data;
@@ -171,7 +171,7 @@ describe('a change of plan', () => {
     expect((await ada.api.post(`/v1/keywords/${newest.id}/resume`, {})).body.state).toBe('active');
   });
 
-  it('pauses what is too fast or has too many terms for the new plan, whatever its age', async () => {
+  it('pauses what is too fast or has too many terms for the new plan, regardless of its age', async () => {
     const ada = await service.tenant('pro');
     await create(ada, 1, { name: 'fast', refresh_interval_seconds: 60 });
     const terms = Array.from({ length: 6 }, (_, n) => `t${n}`);
@@ -204,7 +204,7 @@ describe('a change of plan', () => {
     expect((await ada.api.post(`/v1/keywords/${fast.id}/resume`, {})).body.state).toBe('active');
   });
 
-  it('leaves the used part of the allowance used', async () => {
+  it('keeps the used part of the allowance used', async () => {
     const ada = await service.tenant('solo');
     await billing.spend(ada.accountId, 2000);
     await until('it is charged', async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod === 2000);

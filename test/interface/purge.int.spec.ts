@@ -170,7 +170,7 @@ async function left(keywordId: string, watchId: string): Promise<Record<string, 
 }
 
 describe('deleting a keyword', () => {
-  it('retires it: it stays readable, and its watches stop [states.deleted-retires, keywords.delete, keywords.read]', async () => {
+  it('retires it: the keyword stays readable, and its watches stop [states.deleted-retires, keywords.delete, keywords.read]', async () => {
     const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
     await plant(id, watches[0].id);
     expect((await tenant.api.delete(`/v1/keywords/${id}`)).status).toBe(204);
@@ -182,7 +182,7 @@ describe('deleting a keyword', () => {
   });
 
   it.each([false, true])(
-    'with purge leaves nothing of it in any store, and nothing of others missing (retired before: %s) [states.purged, keywords.purge]',
+    'with purge removes it from every store, and nothing of others (retired before: %s) [states.purged, keywords.purge]',
     async (retired) => {
       const { id, watches } = (await tenant.api.post('/v1/keywords', keywordBody())).body;
       const kept = (await tenant.api.post('/v1/keywords', keywordBody())).body;

@@ -42,7 +42,7 @@ const count = (answers: readonly ApiAnswer[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
 
 describe('the request quota', () => {
-  it('is one for all keys of the account and all gateways [limits.quota]', async () => {
+  it('is shared by all keys of the account and all gateways [limits.quota]', async () => {
     const tenant = await service.tenant('free');
     const keys = [tenant.api.apiKey, await keyOf(tenant), await keyOf(tenant, 'read')];
     await roomInTheMinute();
@@ -54,7 +54,7 @@ describe('the request quota', () => {
     expect([count(answers, 200), count(answers, 429)]).toEqual([60, 90]);
   });
 
-  it('is told in both families of headers, and a refusal says when to come again [requests.rate-headers, errors.quota]', async () => {
+  it('is reported in both families of headers, and a refusal says when to retry [requests.rate-headers, errors.quota]', async () => {
     const tenant = await service.tenant('free');
     await roomInTheMinute();
     const first = await tenant.api.get('/v1/sources');
@@ -84,7 +84,7 @@ describe('the request quota', () => {
     expect(refused.headers['x-request-id']).toBeTruthy();
   });
 
-  it('counts every answer, and stands before the body: a flood costs no reading', async () => {
+  it('counts every answer, and applies before the body is read, so that a flood costs no parsing', async () => {
     const tenant = await service.tenant('free');
     const reader = new ApiClient(service.url, await keyOf(tenant, 'read'));
     await roomInTheMinute();
@@ -101,7 +101,7 @@ describe('the request quota', () => {
     expect((await reader.post('/v1/keywords', keywordBody())).status).toBe(429);
   });
 
-  it('is the account’s own: a flood by one leaves the other’s alone', async () => {
+  it('is separate for each account: a flood by one does not affect another', async () => {
     const [flood, other] = [await service.tenant('free'), await service.tenant('free')];
     await roomInTheMinute();
     const floods = Promise.all(Array.from({ length: 300 }, () => flood.api.get('/v1/sources')));
@@ -111,7 +111,7 @@ describe('the request quota', () => {
   });
 
   it.each(['/v1/nothing', '/v1/', '/v1', '/v1/keywords/x', '/%761/keywords'])(
-    'and the key stand before %s',
+    'and the key are checked before %s',
     async (path) => {
       const answer = await new ApiClient(service.url, 'none').get(path);
       expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
@@ -119,7 +119,7 @@ describe('the request quota', () => {
     },
   );
 
-  it.each(['/healthz', '/readyz', '/metrics'])('and the key are not asked of %s', async (path) => {
+  it.each(['/healthz', '/readyz', '/metrics'])('and the key are not required for %s', async (path) => {
     const answer = await new ApiClient(service.url, 'none').get(path);
     expect(answer.status).toBe(200);
     expect(answer.headers['ratelimit-limit']).toBeUndefined();

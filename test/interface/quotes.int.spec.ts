@@ -35,7 +35,7 @@ async function earlier(keyword: Json, days: number): Promise<void> {
 }
 
 describe('a keyword’s quote', () => {
-  it('stands beside what was charged, per source and UTC day', async () => {
+  it('is returned beside the charges, per source and UTC day', async () => {
     const keyword = await made({
       refresh_interval_seconds: 1800,
       sources: [
@@ -92,7 +92,7 @@ describe('a keyword’s quote', () => {
     ]);
   });
 
-  it('counts only the time that it ran, each part of it at its own interval', async () => {
+  it('counts only the time that the keyword ran, each part at its own interval', async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
     await earlier(keyword, 1);
     // It has run for a day; from now on it is paused, and runs twice as often afterwards.
@@ -116,7 +116,7 @@ describe('a keyword’s quote', () => {
     ]);
   });
 
-  it('counts no check for a pause or a change, and every check at its price', async () => {
+  it('adds no check for a pause or a change, and counts every check at its price', async () => {
     const keyword = await made({
       refresh_interval_seconds: 86_400,
       sources: [{ source: 'x', enabled: true }],
@@ -134,7 +134,7 @@ describe('a keyword’s quote', () => {
     for (const day of days) expect(day.quotedCredits).toBe(5 * day.quotedChecks);
   });
 
-  it('has a window: since, until, and no since later than until', async () => {
+  it('accepts since and until, and refuses a since later than until', async () => {
     const keyword = await made();
     const answer = await quote(keyword, '?since=2026-03-02T00:00Z&until=2026-03-01T00:00Z');
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path: 'since' }] } });
@@ -145,7 +145,7 @@ describe('a keyword’s quote', () => {
     });
   });
 
-  it('is nobody else’s', async () => {
+  it('returns 404 for another account', async () => {
     const eve = await service.tenant();
     expect((await quote(await made(), '', eve)).status).toBe(404);
     expect((await quote({ id: 'nope' })).status).toBe(404);
@@ -153,7 +153,7 @@ describe('a keyword’s quote', () => {
 });
 
 describe('what a keyword costs a month', () => {
-  it('is in the object, and follows its changes [keywords.object]', async () => {
+  it('is in the keyword object, and is updated with its changes [keywords.object]', async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
     expect(keyword.monthlyCredits).toBe(720);
     const faster = await ada.api.patch(`/v1/keywords/${keyword.id}`, { refreshIntervalSeconds: 1800 });

@@ -72,7 +72,7 @@ describe('a replay', () => {
     expect((await on.ada.api.get(`/v1/replays?keyword=${keyword.keywordId}`)).body.data[0]).toEqual(ended);
   });
 
-  it('of a retired keyword works, by window and type, to another address [replays.retired]', async () => {
+  it('works for a retired keyword, by time range and type, to another address [replays.retired]', async () => {
     const keyword = await on.keyword(null);
     await on.events(keyword, 3, { secondsAgo: 5000 });
     const [wanted] = await on.events(keyword, 1, { secondsAgo: 600 });
@@ -107,7 +107,7 @@ describe('a replay', () => {
     expect(Date.now() - started).toBeGreaterThan(1700);
   });
 
-  it('retries what fails, and goes on with the others [replays.retried]', async () => {
+  it('retries failed deliveries, and continues with the others [replays.retried]', async () => {
     const keyword = await on.keyword(null);
     await on.events(keyword, 4);
     on.receiver.answers.set('/shaky', { status: 500 });
@@ -121,7 +121,7 @@ describe('a replay', () => {
     expect(through('/shaky', id).length).toBe(8);
   });
 
-  it('to an address that answers 410 fails, and disables it', async () => {
+  it('fails when the address answers 410, and disables the address', async () => {
     const keyword = await on.keyword(null);
     await on.events(keyword, 5);
     on.receiver.answers.set('/gone', { status: 410 });
@@ -141,7 +141,7 @@ describe('a replay', () => {
     expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('to a receiver that hangs holds up neither live deliveries nor other replays', async () => {
+  it('delays neither live deliveries nor other replays when its receiver hangs', async () => {
     const keyword = await on.keyword(null);
     const beside = await on.keyword('/beside');
     await on.events(keyword, 3);
@@ -156,7 +156,7 @@ describe('a replay', () => {
     expect((await on.ada.api.delete(`/v1/replays/${hanging.id}`)).status).toBe(204);
   });
 
-  it('that is cancelled sends nothing more, and gives up on record what waits [replays.cancel]', async () => {
+  it('sends nothing more after it was cancelled, and records what it dropped [replays.cancel]', async () => {
     const keyword = await on.keyword(null);
     await on.events(keyword, 30);
     on.receiver.answers.set('/cancelled', { status: 503 });
@@ -215,7 +215,7 @@ describe('a replay', () => {
     expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
   });
 
-  it('says which events the index names and the stream does not hold', async () => {
+  it('names the events that the index has and the stream does not', async () => {
     const keyword = await on.keyword(null);
     const events = await on.events(keyword, 5);
     const rows = await until('all are in the index', async () => {
@@ -242,7 +242,7 @@ describe('a replay', () => {
     expect(idsOn('/gap', id)).toEqual(events.filter((_, n) => n !== 2).map((event) => event.id));
   });
 
-  it('runs beside others of its account, five at the most, and more replicas send each event once', async () => {
+  it('runs beside at most four others of its account, and several replicas send each event once', async () => {
     const keyword = await on.keyword(null);
     const events = await on.events(keyword, 20);
     const joined = await startQuietServices(on.service.stores);
@@ -259,7 +259,7 @@ describe('a replay', () => {
     for (const service of joined) await service.stop();
   });
 
-  it('goes on from its last turn after its process died, and sends each event at least once [replays.resumes]', async () => {
+  it('continues from its last turn after its process died, and sends each event at least once [replays.resumes]', async () => {
     const keyword = await on.keyword(null);
     const events = await on.events(keyword, 10);
     const { id } = await replay({
@@ -278,7 +278,7 @@ describe('a replay', () => {
     expect([...new Set(idsOn('/taken-over', id))]).toEqual(events.map((event) => event.id));
   });
 
-  it('is free, is another account’s secret, and pages [replays.free, replays.lists]', async () => {
+  it('is free, is hidden from other accounts, and is listed page by page [replays.free, replays.lists]', async () => {
     const keyword = await on.keyword(null);
     await on.events(keyword, 1);
     const made: string[] = [];

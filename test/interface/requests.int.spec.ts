@@ -57,14 +57,14 @@ async function send(method: 'GET' | 'POST', path: string, headers: Record<string
   };
 }
 
-describe('who may ask', () => {
+describe('authentication and scopes', () => {
   it.each([
     [{}, 'the header x-api-key is missing'],
     [{ 'x-api-key': '' }, 'the API key is not valid'],
     [{ 'x-api-key': 'nonsense' }, 'the API key is not valid'],
     [{ 'x-api-key': `ek_${'0'.repeat(43)}` }, 'the API key is not valid'],
   ])(
-    'a request with the headers %j is answered with 401 [errors.key, requests.unauthorized]',
+    'a request with the headers %j returns 401 [errors.key, requests.unauthorized]',
     async (headers, error) => {
       const answer = await send('GET', '/v1/keywords', headers);
       expect([answer.status, answer.body]).toEqual([401, { error, code: 'UNAUTHORIZED' }]);
@@ -72,7 +72,7 @@ describe('who may ask', () => {
     },
   );
 
-  it('a key of scope read reads, and is answered with 403 when it would write [requests.forbidden]', async () => {
+  it('a key of scope read can read, and gets 403 for a write [requests.forbidden]', async () => {
     const reader = new ApiClient(service.url, (await keyOf(ada, 'read')).apiKey);
     expect((await reader.get('/v1/keywords')).status).toBe(200);
     const refused = await reader.post('/v1/keywords', keywordBody());
@@ -82,7 +82,7 @@ describe('who may ask', () => {
     ]);
   });
 
-  it('a key is good until it expires', async () => {
+  it('a key is valid until it expires', async () => {
     const key = await keyOf(ada, 'read', new Date(Date.now() + 1500).toISOString());
     const client = new ApiClient(service.url, key.apiKey);
     expect((await client.get('/v1/keywords')).status).toBe(200);
@@ -101,7 +101,7 @@ describe('who may ask', () => {
   });
 });
 
-describe('what is another account’s is as if it were not', () => {
+describe('resources of another account return 404', () => {
   it('on every route [errors.not-found, keywords.read]', async () => {
     const keyword = (await ada.api.post('/v1/keywords', keywordBody())).body;
     const watchBody = { criteria: { query: 'lone' }, refresh_interval_seconds: 600 };
@@ -137,7 +137,7 @@ describe('what is another account’s is as if it were not', () => {
     expect((await ada.api.get(`/v1/hackernews/watches/${watch.id}`)).body.isActive).toBe(true);
   });
 
-  it('and an id that is none is not found either', async () => {
+  it('and so does an invalid id', async () => {
     for (const path of [
       'keywords/x',
       'keywords/x/results',
@@ -152,18 +152,18 @@ describe('what is another account’s is as if it were not', () => {
   });
 });
 
-describe('what a request must be', () => {
+describe('the limits of a request', () => {
   const key = () => ({ 'x-api-key': ada.api.apiKey, 'content-type': 'application/json' });
 
   it.each(['{', '{"a":1,}', '', 'null', '"text"', '[]', '{"a":1}{"b":2}'])(
-    'the body %j is answered with 400 [errors.validation]',
+    'the body %j returns 400 [errors.validation]',
     async (body) => {
       const answer = await send('POST', '/v1/keywords', key(), body);
       expect([answer.status, answer.body]).toMatchObject([400, { code: 'VALIDATION' }]);
     },
   );
 
-  it('a body above 1 MiB is answered with 413 [requests.body-limit]', async () => {
+  it('a body above 1 MiB returns 413 [requests.body-limit]', async () => {
     const answer = await send(
       'POST',
       '/v1/keywords',
@@ -176,12 +176,12 @@ describe('what a request must be', () => {
     ]);
   });
 
-  it('a body that is not JSON by its content type is answered with 415 [requests.json-only]', async () => {
+  it('a body with another content type than JSON returns 415 [requests.json-only]', async () => {
     const answer = await send('POST', '/v1/keywords', { ...key(), 'content-type': 'text/csv' }, 'a,b');
     expect([answer.status, answer.body]).toMatchObject([415, { code: 'VALIDATION' }]);
   });
 
-  it('a key __proto__ in the user’s own map is kept, anywhere else it is unknown [requests.user-data]', async () => {
+  it('a key __proto__ is kept in the user’s own map, and is unknown anywhere else [requests.user-data]', async () => {
     const filters = '{"__proto__":{"a_b":1},"constructor":{"prototype":2}}';
     const made = await send(
       'POST',
@@ -216,13 +216,13 @@ describe('what a request must be', () => {
     '/v1/mentions?cursor=abc',
     '/v1/mentions?mode=semantic',
     `/v1/mentions?q=${'x'.repeat(201)}`,
-  ])('GET %s is answered with 400 and the parameter’s name [requests.unknown-key]', async (path) => {
+  ])('GET %s returns 400 with the name of the parameter [requests.unknown-key]', async (path) => {
     const answer = await ada.api.get(path);
     const name = /\?(\w+)=/.exec(path)?.[1];
     expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', name]);
   });
 
-  it('what a route would pass over is refused by its name: parameters where it reads none, a body where it takes none [requests.unknown-key]', async () => {
+  it('parameters and bodies are refused by name on a route that does not read them [requests.unknown-key]', async () => {
     const { id } = (await ada.api.post('/v1/keywords', keywordBody({ name: 'Whole' }))).body;
     for (const [method, path, body, message] of [
       ['GET', `/v1/keywords/${id}?x=1`, undefined, 'x: is not a known parameter'],
@@ -238,7 +238,7 @@ describe('what a request must be', () => {
     expect((await ada.api.post(`/v1/keywords/${id}/pause`, {})).status).toBe(200);
   });
 
-  it('a number beyond those of JavaScript is refused by its name, with an Idempotency-Key as well', async () => {
+  it('a number outside the range of JavaScript is refused by name, also with an Idempotency-Key', async () => {
     const body = JSON.stringify(keywordBody({ global_criteria: { market: 'm', query: 'q', filters: 0 } }));
     for (const more of [{}, { 'idempotency-key': newId() }] as Record<string, string>[]) {
       const sent = body.replace('"filters":0', '"filters":{"deep":[1e400]}');
@@ -250,7 +250,7 @@ describe('what a request must be', () => {
     }
   });
 
-  it('a method that an address does not offer is answered with 405 and those that it does', async () => {
+  it('a method that a path does not offer returns 405 with the offered methods', async () => {
     const { id } = (await ada.api.get('/v1/keywords')).body.data[0];
     for (const [method, path, allow] of [
       ['PUT', `/v1/keywords/${id}`, 'GET, PATCH, DELETE'],
@@ -267,7 +267,7 @@ describe('what a request must be', () => {
   });
 
   it.each(['0001-01-01T00:00:00Z', '1850-01-01T00:00:00Z', '2999-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
-    'an instant as far off as %s is taken',
+    'a time as distant as %s is accepted',
     async (instant) => {
       const id = (await ada.api.get('/v1/keywords')).body.data[0].id;
       for (const path of ['/v1/mentions', `/v1/keywords/${id}/activity`, `/v1/keywords/${id}/results`])
@@ -276,7 +276,7 @@ describe('what a request must be', () => {
     },
   );
 
-  it('an unknown endpoint is answered with 404 in the form of every error [errors.envelope]', async () => {
+  it('an unknown endpoint returns 404 in the error envelope [errors.envelope]', async () => {
     const answer = await ada.api.get('/v1/nothing');
     expect([answer.status, answer.body]).toEqual([404, { error: 'no such endpoint', code: 'NOT_FOUND' }]);
     expect(answer.headers['x-request-id']).toBeTruthy();

@@ -39,7 +39,7 @@ const WINDOW = 'since=2026-03-04T09:30:00Z&until=2026-03-04T12:00:00Z';
 const series = async (query: string) => (await ada.api.get(`/v1/mentions/series?${query}`)).body;
 
 describe('GET /v1/mentions/series', () => {
-  it('counts by the hour, empty buckets included', async () => {
+  it('counts by hour, empty buckets included', async () => {
     const { data, bucket, since, until } = await series(`bucket=hour&${WINDOW}`);
     expect(data).toEqual([
       { at: at('04T09:00:00.000'), group: null, count: 0 },
@@ -49,7 +49,7 @@ describe('GET /v1/mentions/series', () => {
     expect([bucket, since, until]).toEqual(['hour', at('04T09:30:00.000'), at('04T12:00:00.000')]);
   });
 
-  it('counts by the day and group, with the corrected sentiment', async () => {
+  it('counts by day and group, with the corrected sentiment', async () => {
     const window = 'since=2026-03-04T00:00:00Z&until=2026-03-07T00:00:00Z';
     const { data } = await series(`${window}&group=sentiment`);
     const day = (text: string, group: string | null, count: number) => ({
@@ -72,13 +72,13 @@ describe('GET /v1/mentions/series', () => {
     expect(byKeyword.at(-1)).toEqual(day('06', KEYWORD, 2));
   });
 
-  it('is zeros for an account without mentions, and never another account’s counts', async () => {
+  it('returns zeros for an account without mentions, and never another account’s counts', async () => {
     const bob = await service.tenant();
     const { body } = await bob.api.get(`/v1/mentions/series?bucket=hour&${WINDOW}`);
     expect(body.data.map(({ count }: { count: number }) => count)).toEqual([0, 0, 0]);
   });
 
-  it('refuses more buckets than an answer has, and unknown words', async () => {
+  it('refuses more buckets than the limit of an answer, and unknown values', async () => {
     const wide = await ada.api.get('/v1/mentions/series?bucket=hour&since=2020-01-01T00:00:00Z');
     expect([wide.status, wide.body.details[0].path]).toEqual([400, 'since']);
     const wrong = await ada.api.get('/v1/mentions/series?bucket=week&group=colour');
@@ -106,7 +106,7 @@ describe('GET /v1/mentions/export', () => {
     expect(lines).toEqual(body.data);
   });
 
-  it('names the columns of a CSV, quotes what needs it, and disarms formulas', async () => {
+  it('names the columns of a CSV, quotes special values, and neutralizes formulas', async () => {
     const { headers, text } = await exported(`${MARCH}&format=csv`);
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
     const rows = parse(text, { columns: true }) as Record<string, string>[];
@@ -123,7 +123,7 @@ describe('GET /v1/mentions/export', () => {
     expect(rows[3]?.['engagement.likes']).toBe('7');
   });
 
-  it('goes on behind a row, without a second line of names', async () => {
+  it('continues after a given row, without a second header line', async () => {
     const whole = (await exported(`${MARCH}&format=csv`)).text.trimEnd();
     const all = parse(whole, { columns: true }) as { id: string }[];
     const rest = await exported(`${MARCH}&format=csv&after=${all[1]?.id}`);
@@ -165,7 +165,7 @@ describe('GET /v1/mentions/export', () => {
 });
 
 describe('events of a keyword and activity of a watch', () => {
-  it('are read by the keyword’s and the watch’s own addresses', async () => {
+  it('are available under the paths of the keyword and of the watch', async () => {
     const { body: keyword } = await ada.api.post('/v1/keywords', keywordBody());
     const watchId = keyword.watches[0].id;
     const event = (watch_id: string, id: string, second: number) => ({

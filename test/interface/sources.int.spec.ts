@@ -39,7 +39,7 @@ async function sourcesFor(plan?: string): Promise<Map<string, Source>> {
 }
 
 describe('the sources of an installation', () => {
-  it('are all told, with what each needs, costs and allows', async () => {
+  it('are all listed, with their requirements, costs and features', async () => {
     const sources = await sourcesFor('solo');
     expect([...sources.keys()]).toEqual([...SOURCE_IDS]);
     expect(sources.get('hackernews')).toEqual({
@@ -73,7 +73,7 @@ describe('the sources of an installation', () => {
     expect((await sourcesFor('free')).get('ai_answers')?.intervalFloorSeconds).toBe(86_400);
   });
 
-  it('are unhealthy while one of their lanes is, with the reason, and well again afterwards', async () => {
+  it('are unhealthy while one of their lanes is, with the reason, and healthy again afterwards', async () => {
     await database.query(
       `INSERT INTO lanes (lane, source, trouble, last_success_at) VALUES
          ('x:0', 'x', '', '2026-03-04T12:00:00Z'), ('x:1', 'x', 'x answered 503', '2026-03-04T11:00:00Z')
@@ -104,7 +104,7 @@ describe('a search on a source that cannot be watched here', () => {
       'SOURCE_PRODUCTHUNT_TOKEN, or SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET',
     ],
     ['github', 'SOURCE_GITHUB_ENABLED'],
-  ])('on %s is a 400 that names %s', async (source, setting) => {
+  ])('on %s returns 400 and names %s', async (source, setting) => {
     const { api } = await service.tenant();
     const made = await api.post('/v1/keywords', keywordBody({ sources: [{ source, enabled: true }] }));
     expect([made.status, made.body.code, made.body.details[0].path]).toEqual([
@@ -115,7 +115,7 @@ describe('a search on a source that cannot be watched here', () => {
     expect(made.body.error).toContain(setting);
   });
 
-  it('is a 400 that names the setting when it is a lookup', async () => {
+  it('returns 400 and names the setting when it is a lookup', async () => {
     const { api } = await service.tenant();
     const answer = await api.get('/v1/youtube/videos/abc/comments');
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION']);
@@ -123,8 +123,8 @@ describe('a search on a source that cannot be watched here', () => {
   });
 });
 
-describe('what a source cannot serve', () => {
-  it('is a 400 MARKET_DISABLED where the market is not one of its own [errors.market, requests.market-disabled]', async () => {
+describe('a search that a source cannot serve', () => {
+  it('returns 400 MARKET_DISABLED when the source does not have the market [errors.market, requests.market-disabled]', async () => {
     const { api } = await service.tenant();
     const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
     const made = await api.post('/v1/vinted/watches', body);
@@ -144,7 +144,7 @@ describe('what a source cannot serve', () => {
     [{ catalog_ids: ['x'] }, 400],
     [{ color_ids: '1,two' }, 400],
     [{ status_ids: [1.5] }, 400],
-  ])('is refused, naming the filter: %j [errors.vinted-filters]', async (filters, status) => {
+  ])('is refused with the name of the filter: %j [errors.vinted-filters]', async (filters, status) => {
     const { api } = await service.tenant();
     const criteria = { query: 'lamp', filters };
     const made = await api.post('/v1/vinted/watches', {

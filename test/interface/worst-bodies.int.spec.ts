@@ -11,21 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-it.each(Object.entries(WORST_BODIES))(
-  'answers a hostile body with at most 50 faults: %s',
-  async (_, body) => {
-    const { status, body: answer, text } = await tenant.api.post('/v1/keywords', body);
-    // A few of them are large and sound.
-    if (status === 201) return;
-    expect([400, 413]).toContain(status);
-    expect(answer.details.length).toBeLessThanOrEqual(50);
-    expect(text.length).toBeLessThan(64 * 1024);
-    const { message, path } = answer.details[0];
-    expect(answer.error.startsWith(path === '' ? message : `${path}: ${message}`)).toBe(true);
-  },
-);
+it.each(Object.entries(WORST_BODIES))('returns at most 50 faults for a hostile body: %s', async (_, body) => {
+  const { status, body: answer, text } = await tenant.api.post('/v1/keywords', body);
+  // A few of them are large and sound.
+  if (status === 201) return;
+  expect([400, 413]).toContain(status);
+  expect(answer.details.length).toBeLessThanOrEqual(50);
+  expect(text.length).toBeLessThan(64 * 1024);
+  const { message, path } = answer.details[0];
+  expect(answer.error.startsWith(path === '' ? message : `${path}: ${message}`)).toBe(true);
+});
 
-it('names a list that is too long and does not look at its elements', async () => {
+it('names a list that is too long and does not read its elements', async () => {
   const { body } = await tenant.api.post('/v1/keywords', WORST_BODIES['half a million numbers as sources']);
   expect(body).toEqual({
     error: 'sources: holds more than 1000 elements, which is the most of a list',
@@ -34,7 +31,7 @@ it('names a list that is too long and does not look at its elements', async () =
   });
 });
 
-it('counts a list of the interface before it looks at its elements', async () => {
+it('counts a list of the API before it reads its elements', async () => {
   const rules = Array.from({ length: 21 }, () => ({ name: '', when: 5 }));
   const { body } = await tenant.api.post('/v1/keywords', {
     name: 'Acme',
@@ -46,7 +43,7 @@ it('counts a list of the interface before it looks at its elements', async () =>
   expect(body.details).toEqual([{ path: 'rules', message: 'must contain no more than 20 elements' }]);
 });
 
-it('holds the limit of 50 faults inside the refusal of an estimate', async () => {
+it('applies the limit of 50 faults to the refusal of an estimate', async () => {
   const { status, body } = await tenant.api.post(
     '/v1/keywords/estimate',
     WORST_BODIES['a tree as wide as is allowed, of faults'],

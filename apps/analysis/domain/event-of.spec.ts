@@ -12,7 +12,7 @@ const checkOf = (more: MessageInitShape<typeof CheckSchema> = {}) =>
   create(CheckSchema, { watchId: newId(), source: 'producthunt', matchMode: 'word', ...more });
 
 describe('the event of an item', () => {
-  it('fits into a message of 1 MiB for the largest item there can be', () => {
+  it('fits into a message of 1 MiB even for the largest possible item', () => {
     const huge = '"\u0001é'.repeat(200_000);
     const item = buildItem('producthunt', {
       itemId: huge,
@@ -47,7 +47,7 @@ describe('the event of an item', () => {
     expect(toBinary(EventSchema, event).length).toBeLessThan(900 * 1024);
   });
 
-  it('is not pushed where the item was published before the watch began', () => {
+  it('is not pushed for an item that was published before the watch began', () => {
     const eventsOf = (baseline: boolean, backfilled: boolean) =>
       eventOf(checkOf({ baseline }), { ...matched, backfilled }, treatment);
     expect(eventsOf(false, false)).toMatchObject({ push: true, backfilled: false });
@@ -55,7 +55,7 @@ describe('the event of an item', () => {
     expect(eventsOf(true, false)).toMatchObject({ push: false, backfilled: true });
   });
 
-  it('has the match mode that the check used, and the one of the search where the check is too old to say', () => {
+  it('has the match mode that the check used, or the mode of the search when the check is too old to name one', () => {
     expect(eventOf(checkOf(), matched, treatment).matchMode).toBe('word');
     expect(eventOf(checkOf({ matchMode: '' }), matched, treatment).matchMode).toBe('platform');
   });

@@ -19,7 +19,7 @@ const anyChange = fc
   .map(({ labels, ...more }) => change({ ...(labels ? { labels: { labels } } : {}), ...more }));
 
 describe('decisions about a mention', () => {
-  it('keep labels sorted, each once, and corrections beside them', () => {
+  it('keep labels sorted and unique, with the corrections beside them', () => {
     const command = change({ labels: { labels: ['starred', 'flagged', 'starred'] }, sentiment: 'positive' });
     expect(after(UNLABELLED, command)).toEqual({
       labels: ['flagged', 'starred'],
@@ -27,7 +27,7 @@ describe('decisions about a mention', () => {
     });
   });
 
-  it('leave what they do not name, and take a correction back', () => {
+  it('leave fields alone that a command does not name, and remove a correction on request', () => {
     const first = after(
       UNLABELLED,
       change({ labels: { labels: ['hidden'] }, intent: 'praise', relevance: 0 }),
@@ -42,7 +42,7 @@ describe('decisions about a mention', () => {
     });
   });
 
-  it('decide nothing for what is so already', () => {
+  it('decide nothing when the mention already has the requested state', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 5 }), anyChange, (earlier, command) => {
         const state = after(earlier.reduce(after, UNLABELLED), command);
@@ -51,7 +51,7 @@ describe('decisions about a mention', () => {
     );
   });
 
-  it('end in what the last command that named each key says', () => {
+  it('end in the state that the last command for each key asked for', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 8 }), (commands) => {
         const state = commands.reduce(after, UNLABELLED);

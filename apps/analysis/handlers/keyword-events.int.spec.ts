@@ -70,7 +70,7 @@ const toldOf = async (keywordId: string) => {
   return events.map(({ data }) => fromBinary(EventSchema, data).type);
 };
 
-it('a keyword tells that it is paused once the tables hold the decision, not before: who pushes it reads them', async () => {
+it('the event of a pause is published only after the tables hold the pause, because delivery reads them', async () => {
   const keywordId = newId();
   const first = await paused(keywordId);
   await looked(first.seq);
@@ -87,7 +87,7 @@ it('a keyword tells that it is paused once the tables hold the decision, not bef
   expect(await toldOf(keywordId)).toEqual(['keyword.paused', 'keyword.paused']);
 });
 
-it('a keyword that was purged meanwhile is told of to nobody, and not waited for', async () => {
+it('no event is published for a keyword that was purged meanwhile, and nothing waits for it', async () => {
   const keywordId = newId();
   const { subject, seq } = await paused(keywordId);
   await looked(seq);

@@ -54,9 +54,9 @@ describe('an account', () => {
         ]);
   });
 
-  it('is opened once', () => given(opened).when(open).then({ status: 409, paths: [] }));
+  it('cannot be opened twice', () => given(opened).when(open).then({ status: 409, paths: [] }));
 
-  it('is not opened on a plan that is none, nor with an address that is none; both are told', () =>
+  it('is not opened on an unknown plan or with an invalid address, and both faults are reported', () =>
     given()
       .when({ ...open, plan: 'gold', email: 'ada' })
       .then({ status: 400, paths: ['plan', 'email'] }));
@@ -68,7 +68,7 @@ describe('an account', () => {
   );
 });
 
-describe('keys', () => {
+describe('API keys', () => {
   const add = (more: Partial<NewKey> = {}): AccountCommand => ({
     kind: 'create-key',
     key: key({ keyId: 'k2', ...more }),
@@ -80,39 +80,40 @@ describe('keys', () => {
       .when(add())
       .then([keyCreated({ keyId: 'k2' })]));
 
-  it('are added to no account that is not there', () => given().when(add()).then({ status: 404, paths: [] }));
+  it('cannot be added to an account that does not exist', () =>
+    given().when(add()).then({ status: 404, paths: [] }));
 
-  it.each(['', 'admin', 'WRITE'])('have no scope %j', (scope) =>
+  it.each(['', 'admin', 'WRITE'])('cannot have the scope %j', (scope) =>
     given(opened)
       .when(add({ scope }))
       .then({ status: 400, paths: ['scope'] }),
   );
 
-  it('may expire in the future', () =>
+  it('can expire in the future', () =>
     given(opened)
       .when(add({ expiresAt: '2026-03-04T12:00:00.001Z' }))
       .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:00:00.001Z' })]));
 
   it.each([now, '2020-01-01T00:00:00.000Z', '2026-03-04T13:00:00+02:00', 'soon', '9'])(
-    'may not expire at %j',
+    'cannot expire at %j',
     (expiresAt) =>
       given(opened)
         .when(add({ expiresAt }))
         .then({ status: 400, paths: ['expires_at'] }),
   );
 
-  it('with an offset expire at the instant that it means', () =>
+  it('expire at the right instant when the time has an offset', () =>
     given(opened)
       .when(add({ expiresAt: '2026-03-04T10:30:00-02:00' }))
       .then([keyCreated({ keyId: 'k2', expiresAt: '2026-03-04T12:30:00.000Z' })]));
 
-  it('are revoked', () =>
+  it('can be revoked', () =>
     given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k1' }).then([keyRevoked()]));
 
-  it('are revoked once: the second time changes nothing', () =>
+  it('stay unchanged when they are revoked a second time', () =>
     given(opened, keyCreated(), keyRevoked()).when({ kind: 'revoke-key', keyId: 'k1' }).then([]));
 
-  it('that are not there are not found', () =>
+  it('return 404 when they do not exist', () =>
     given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k9' }).then({ status: 404, paths: [] }));
 });
 
@@ -135,17 +136,17 @@ describe('signing secrets', () => {
     reseal: ([byte = 0]) => (byte < 100 ? new Uint8Array([byte + 100]) : undefined),
   };
 
-  it('are rotated; the one before stays valid for 24 hours', () =>
+  it('are rotated, and the previous one stays valid for 24 hours', () =>
     given(opened)
       .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: new Uint8Array([7]), now })
       .then([rotated(7)]));
 
-  it('of an account that does not exist are not found', () =>
+  it('return 404 for an account that does not exist', () =>
     given()
       .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: secret, now })
       .then({ status: 404, paths: [] }));
 
-  it('are sealed again under a new key, the previous one as well', () => {
+  it('are sealed again under a new master key, together with the previous secret', () => {
     given(opened)
       .when(reseal)
       .then([resealed([109], [])]);
@@ -154,12 +155,12 @@ describe('signing secrets', () => {
       .then([resealed([107], [109])]);
   });
 
-  it('that are sealed under the present key are left alone', () =>
+  it('stay unchanged when they are sealed under the present master key', () =>
     given(opened, rotated(7), resealed([107], [109]))
       .when(reseal)
       .then([]));
 
-  it('that were rotated after a new key seal only what is under the old one', () =>
+  it('are sealed again only where they are still under the old master key', () =>
     given(opened, rotated(107))
       .when(reseal)
       .then([resealed([107], [109])]));
@@ -184,7 +185,7 @@ describe('the signature version', () => {
       .then([changed('v1')]);
   });
 
-  it.each(['', 'v2', 'LEGACY'])('is never %j', (version) =>
+  it.each(['', 'v2', 'LEGACY'])('cannot be %j', (version) =>
     given(opened)
       .when(change(version))
       .then({ status: 400, paths: ['signature_version'] }),
@@ -196,7 +197,7 @@ describe('the name and the time zone of an account', () => {
   const changed = (value: AccountSettings) =>
     event({ case: 'accountChanged', value: value as Record<string, string> });
 
-  it('are none and UTC at first, and change together, only where they become others', () => {
+  it('start as none and UTC, change together, and change nothing when they are equal', () => {
     given(opened)
       .when(change({ name: '', timezone: 'UTC' }))
       .then([]);
@@ -208,7 +209,7 @@ describe('the name and the time zone of an account', () => {
       .then([]);
   });
 
-  it.each(['', 'Mars/Olympus', '+01:00', 'UTC+1'])('the zone is never %j', (timezone) =>
+  it.each(['', 'Mars/Olympus', '+01:00', 'UTC+1'])('the time zone cannot be %j', (timezone) =>
     given(opened)
       .when(change({ timezone }))
       .then({ status: 400, paths: ['timezone'] }),

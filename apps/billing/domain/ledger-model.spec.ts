@@ -148,7 +148,7 @@ const step = fc.record({
 const isPossible = (one: LedgerCommand, now: number) =>
   one.kind !== 'grant' || one.expiresAt === '' || Date.parse(one.expiresAt) > now;
 
-it(`in ${RUNS} random lives of charges, grants, renewals, changes of plan, crashes and repetitions it is its model's [credits.charged-once, credits.never-negative, credits.allowance-first, credits.packs-by-expiry]`, () => {
+it(`agrees with its model in ${RUNS} random histories of charges, grants, renewals, changes of plan, crashes and repetitions [credits.charged-once, credits.never-negative, credits.allowance-first, credits.packs-by-expiry]`, () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
       const [model, writer] = [new Model(), new Writer()];

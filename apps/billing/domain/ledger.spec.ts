@@ -67,16 +67,16 @@ describe('a ledger', () => {
     });
   });
 
-  it('opens once', () => {
+  it('does not open twice', () => {
     const { movements } = given([OPENED, open], [OPENED, { ...open, plan: 'pro' }]);
     expect(movements.length).toBe(1);
   });
 
-  it('that is not open has nothing to be charged', () => {
+  it('cannot be charged before it is open', () => {
     expect(() => given([OPENED, charge('c', 1)])).toThrow(Refusal);
   });
 
-  it('spends the allowance first, then the pack that expires first, then the one that never does [credits.allowance-first, credits.packs-by-expiry]', () => {
+  it('spends the allowance first, then the pack that expires first, then the pack that never expires [credits.allowance-first, credits.packs-by-expiry]', () => {
     const { movements, ledger } = given(
       [OPENED, open],
       [OPENED, grant('never', 10)],
@@ -99,12 +99,12 @@ describe('a ledger', () => {
     expect(ledger().packs).toEqual([{ id: 'never', granted: 10, remaining: 5, expiresAt: null }]);
   });
 
-  it('of packs with one end draws on the one with the lower id first', () => {
+  it('uses the pack with the lower id first when two expire at the same time', () => {
     const { ledger } = given([OPENED, open], [OPENED, grant('b', 1)], [OPENED, grant('a', 1)]);
     expect(ledger().packs.map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
-  it('never goes below zero: what there is is taken, and what it should have been is told [credits.never-negative]', () => {
+  it('never goes below zero: it charges what is available and records the full price [credits.never-negative]', () => {
     const { movements } = given([OPENED, open], [OPENED, charge('a', 3001)], [OPENED, charge('b', 1)]);
     expect(told(movements.slice(1))).toEqual([
       ['charge', -3000, 0],
@@ -113,25 +113,25 @@ describe('a ledger', () => {
     expect(movements[2]?.cause).toMatchObject({ value: { costCredits: 1, draws: [] } });
   });
 
-  it('does not move for what is free', () => {
+  it('records no movement for a free operation', () => {
     expect(given([OPENED, open], [OPENED, charge('a', 0)]).movements.length).toBe(1);
   });
 });
 
-describe('time', () => {
+describe('the time of a ledger', () => {
   const month = (now: string) => {
     const { ledger } = given([OPENED, open], [now, { kind: 'turn' }]);
     return [ledger().periodStart, ledger().periodEnd].map((at) => at.slice(0, 10));
   };
 
-  it('begins each period on the day of the opening, or on the last of a shorter month', () => {
+  it('begins each period on the day of the opening, or on the last day of a shorter month', () => {
     expect(month('2026-02-28T11:59:59.999Z')).toEqual(['2026-01-31', '2026-02-28']);
     expect(month('2026-02-28T12:00:00.000Z')).toEqual(['2026-02-28', '2026-03-31']);
     expect(month('2026-03-31T12:00:00.000Z')).toEqual(['2026-03-31', '2026-04-30']);
     expect(month('2028-02-29T12:00:00.000Z')).toEqual(['2028-02-29', '2028-03-31']);
   });
 
-  it('that nobody looked at for months brings one period after another, without a gap', () => {
+  it('renews each missed period in order and without a gap after months without activity', () => {
     const { movements } = given(
       [OPENED, open],
       [OPENED, charge('a', 1000)],
@@ -148,7 +148,7 @@ describe('time', () => {
     expect(periods.at(-1)).toEqual(['2026-06-30T12:00:00.000Z', '2026-07-31T12:00:00.000Z']);
   });
 
-  it('takes expired packs out before anything else is decided', () => {
+  it('removes expired packs before any other decision', () => {
     const { movements } = given(
       [OPENED, open],
       [OPENED, grant('p', 50, '2026-02-10T00:00:00.000Z')],
@@ -161,7 +161,7 @@ describe('time', () => {
     ]);
   });
 
-  it('next changes a ledger when its period ends or its first pack expires', () => {
+  it('sets the next change to the end of the period or the first expiry of a pack', () => {
     const soon = '2026-02-10T00:00:00.000Z';
     expect(turnsAt(given([OPENED, open], [OPENED, grant('p', 1)]).ledger())).toBe('2026-02-28T12:00:00.000Z');
     expect(turnsAt(given([OPENED, open], [OPENED, grant('p', 1, soon)]).ledger())).toBe(soon);
@@ -169,7 +169,7 @@ describe('time', () => {
     expect(turnsAt(given([OPENED, open], [OPENED, late]).ledger())).toBe('2026-02-28T12:00:00.000Z');
   });
 
-  it('has passed for an opening that is made up for later', () => {
+  it('renews the periods that passed when an opening is applied late', () => {
     const { movements } = given(['2026-03-01T00:00:00.000Z', open]);
     expect(told(movements)).toEqual([
       ['renewal', 3000, 3000],
@@ -181,7 +181,7 @@ describe('time', () => {
 describe('a change of plan', () => {
   const to = (plan: string, changeId = plan): LedgerCommand => ({ kind: 'change-plan', plan, changeId });
 
-  it('gives the new allowance less what the period has used, and the whole of it from the next period on', () => {
+  it('grants the new allowance minus what the period has used, and all of it from the next period on', () => {
     const { movements } = given(
       [OPENED, { ...open, plan: 'solo' }],
       [OPENED, charge('a', 5000)],
@@ -196,14 +196,14 @@ describe('a change of plan', () => {
     ]);
   });
 
-  it('leaves packs alone', () => {
+  it('does not change packs', () => {
     const { ledger } = given([OPENED, open], [OPENED, grant('p', 7)], [OPENED, to('pro')]);
     expect(creditsOf(ledger())).toBe(1_000_007);
   });
 });
 
-describe('the same cause', () => {
-  it('has the same id whenever it comes, and another than every other cause', () => {
+describe('the id of a movement', () => {
+  it('is the same for every repetition of one cause, and different for every other cause', () => {
     const ids = [
       open,
       charge('a', 1),
@@ -218,13 +218,13 @@ describe('the same cause', () => {
     expect(movementIdOf({ kind: 'turn' }, accountId)).toBeUndefined();
   });
 
-  it('of a renewal has the id of its period, of whichever decision it is a part', () => {
+  it('of a renewal is the id of its period, in whichever decision it appears', () => {
     const [first] = given([OPENED, open]).movements;
     expect(first?.movementId).toBe(movementIdOf(open, accountId));
   });
 });
 
-it('commands together come to what they come to one after another', () => {
+it('commands in one batch have the same result as the same commands one after another', () => {
   const command = fc.oneof(
     fc.record({ n: fc.nat(20), cost: fc.nat(900) }).map(({ n, cost }) => charge(`c${n}`, cost)),
     fc

@@ -28,7 +28,7 @@ const check = (more: MessageInitShape<typeof CheckSchema> = {}) =>
   );
 
 describe('what a check costs', () => {
-  it('is told with its rate, its units and the price book', () => {
+  it('is stored with its rate, its units and the version of the price book', () => {
     expect(check()).toEqual({
       accountId: 'account',
       causes: [
@@ -49,11 +49,11 @@ describe('what a check costs', () => {
     });
   });
 
-  it('is of another operation in a first scan that is priced by what it returned', () => {
+  it('has its own operation for a first scan that is priced by the returned items', () => {
     expect(check({ firstScan: true }).causes).toMatchObject([{ operation: 'first_scan' }]);
   });
 
-  it('of a large check is carried by one of its parts, whichever', () => {
+  it('can be on any one part of a large check', () => {
     for (const part of [1, 2, 3])
       expect(check({ part, parts: 3 }).causes).toMatchObject([{ costCredits: 21 }]);
   });
@@ -66,7 +66,7 @@ describe('what a check costs', () => {
   ])('is nothing for one %s', (_, more) => expect(check(more).causes).toEqual([]));
 });
 
-it('an event is charged for each thing that was read of it', () => {
+it('an event is charged for each item that was read for it', () => {
   const event = create(EventSchema, {
     eventId: 'event',
     accountId: 'account',
@@ -89,7 +89,7 @@ it('an event is charged for each thing that was read of it', () => {
   );
 });
 
-it('a lookup is charged as a whole, and belongs to no watch; one of the time when nothing was charged is free', () => {
+it('a lookup is charged as a whole and has no watch, and a lookup from before charging began is free', () => {
   const lookup = create(LookupSchema, {
     lookupId: 'lookup',
     accountId: 'account',

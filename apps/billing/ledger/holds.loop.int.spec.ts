@@ -33,7 +33,7 @@ const held = async () => {
   return rows.map((row) => row.hold_id);
 };
 
-it('what is reserved for work that nobody will charge is given back once all that was stored is charged', async () => {
+it('a reservation that no charge will use is released once all stored facts are charged', async () => {
   const accountId = await billing.open();
   // A fact that waits for its account's ledger: billing is behind.
   const late = newId();
@@ -62,7 +62,7 @@ it('what is reserved for work that nobody will charge is given back once all tha
   });
 });
 
-it('of a fact that was purged before it was charged, too', async () => {
+it('a reservation is also released when its fact was purged before the charge', async () => {
   const accountId = await billing.open();
   const { watchId } = await billing.check(accountId);
   await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
@@ -74,7 +74,7 @@ it('of a fact that was purged before it was charged, too', async () => {
   });
 });
 
-it('work that was just done keeps it', async () => {
+it('a reservation stays while its work was only just done', async () => {
   const accountId = await billing.open();
   const holdId = newId();
   await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);

@@ -34,7 +34,7 @@ class DyingStore extends EventStore {
 const died = async (work: Promise<unknown>) => expect(work).rejects.toThrow('killed');
 
 describe('a ledger', () => {
-  it('opens with the allowance of the plan, once', async () => {
+  it('opens once, with the allowance of the plan', async () => {
     const accountId = await stores.open();
     await stores.writer.write([{ accountId, command: { kind: 'open', plan: 'pro', at: OPENED_AT } }]);
     expect(await balanceOf(stores.database, accountId)).toEqual({
@@ -49,7 +49,7 @@ describe('a ledger', () => {
     });
   });
 
-  it('that two replicas open at once is opened once', async () => {
+  it('opens once when two replicas open it at the same time', async () => {
     const accountId = newId();
     const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
     await Promise.all([stores.writer.write([open]), stores.anotherWriter().write([open])]);
@@ -57,7 +57,7 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(accountId)).toBe(3000);
   });
 
-  it('that is not open is charged nothing, and nobody else waits for it', async () => {
+  it('is not charged before it is open, and other accounts do not wait for it', async () => {
     const [accountId, nobody] = [await stores.open(), newId()];
     const ledgers = await stores.writer.write([chargeOf(nobody), chargeOf(accountId)]);
     expect([...ledgers.keys()]).toEqual([accountId]);
@@ -65,14 +65,14 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(accountId)).toBe(2999);
   });
 
-  it('gets one message for all that is charged at once', async () => {
+  it('stores one message for all charges of one batch', async () => {
     const accountId = await stores.open();
     await stores.writer.write(Array.from({ length: 1000 }, () => chargeOf(accountId, { costCredits: 2 })));
     expect((await stores.decisionsOf(accountId)).map(({ movements }) => movements.length)).toEqual([1, 1000]);
     expect(await stores.creditsOf(accountId)).toBe(1000);
   });
 
-  it('is charged once for each cause, within a batch, over batches and by two writers at once [credits.charged-once]', async () => {
+  it('is charged once for each cause: within a batch, over several batches, and by two concurrent writers [credits.charged-once]', async () => {
     const accountId = await stores.open();
     const charges = Array.from({ length: 20 }, () => chargeOf(accountId));
     const another = stores.anotherWriter();
@@ -86,7 +86,7 @@ describe('a ledger', () => {
     expect((await stores.movementsOf(accountId)).length).toBe(21);
   });
 
-  it('goes on where two writers charge different things at the same time', async () => {
+  it('accepts different charges of two concurrent writers', async () => {
     const accountId = await stores.open();
     const writers = [stores.writer, stores.anotherWriter()];
     await Promise.all(Array.from({ length: 40 }, (_, n) => writers[n % 2]?.write([chargeOf(accountId)])));
@@ -95,7 +95,7 @@ describe('a ledger', () => {
     expect(balances).toEqual(Array.from({ length: 41 }, (_, n) => 3000 - n));
   });
 
-  it('never goes below zero: of the last charge what is there is taken, and the one behind it takes nothing [credits.never-negative]', async () => {
+  it('never goes below zero: the last charge takes the available credits, and the next charge takes none [credits.never-negative]', async () => {
     const [poor, rich] = [await stores.open(), await stores.open()];
     await stores.writer.write([
       chargeOf(poor, { costCredits: 2_990 }),
@@ -113,7 +113,7 @@ describe('a ledger', () => {
     expect(await stores.creditsOf(rich)).toBe(2985);
   });
 
-  it('uses up what was reserved for the work that it charges, and nothing else', async () => {
+  it('consumes the reservation of the charged work, and no other', async () => {
     const accountId = await stores.open();
     const [done, underWay] = [newId(), newId()];
     const hold = (holdId: string) => ({ holdId, accountId, credits: 5, lifetimeSeconds: 60 });
@@ -122,7 +122,7 @@ describe('a ledger', () => {
     expect(await balanceOf(stores.database, accountId)).toMatchObject({ remaining: 2997, held: 5 });
   });
 
-  it('keeps its packs over a restart, in the order in which they are drawn on [credits.packs-by-expiry]', async () => {
+  it('keeps its packs over a restart, in the order in which they are spent [credits.packs-by-expiry]', async () => {
     const accountId = await stores.open();
     const [late, soon, never] = [newId(), newId(), newId()];
     await stores.writer.write([
@@ -139,7 +139,7 @@ describe('a ledger', () => {
 });
 
 describe('after a crash between stream and tables', () => {
-  it('the next charge catches up first, and the repeated one is charged no second time', async () => {
+  it('the next charge first brings the tables up to date, and a repeated charge is not applied again', async () => {
     const accountId = await stores.open();
     const [lost, next] = [chargeOf(accountId), chargeOf(accountId)];
     await died(stores.anotherWriter(new DyingStore(stores.bus)).write([lost]));
@@ -150,7 +150,7 @@ describe('after a crash between stream and tables', () => {
     expect((await stores.decisionsOf(accountId)).length).toBe(3);
   });
 
-  it('a repetition alone finds what was appended and adds nothing', async () => {
+  it('a repeated charge finds the stored message and adds nothing', async () => {
     const accountId = await stores.open();
     const lost = chargeOf(accountId);
     await died(stores.anotherWriter(new DyingStore(stores.bus)).write([lost]));
@@ -160,7 +160,7 @@ describe('after a crash between stream and tables', () => {
     ]);
   });
 
-  it('an opening is found by the next one', async () => {
+  it('a repeated opening finds the stored opening', async () => {
     const accountId = newId();
     const open = { accountId, command: { kind: 'open', plan: 'free', at: OPENED_AT } as const };
     await died(stores.anotherWriter(new DyingStore(stores.bus)).write([open]));
@@ -171,7 +171,7 @@ describe('after a crash between stream and tables', () => {
     ]);
   });
 
-  it('the consumer of the stream brings the tables up to it', async () => {
+  it('the consumer of the stream brings the tables up to date', async () => {
     const [accountId, nobody] = [await stores.open(), newId()];
     const dying = stores.anotherWriter(new DyingStore(stores.bus));
     await died(dying.write([{ accountId: nobody, command: { kind: 'open', plan: 'solo', at: OPENED_AT } }]));
@@ -189,7 +189,7 @@ describe('after a crash between stream and tables', () => {
     expect(await stores.creditsOf(accountId)).toBe(2992);
   });
 
-  it('a message that overtook its predecessor waits for it', async () => {
+  it('a message that arrives before its predecessor waits for it', async () => {
     const accountId = await stores.open();
     const dying = stores.anotherWriter(new DyingStore(stores.bus));
     await died(dying.write([chargeOf(accountId)]));
@@ -204,7 +204,7 @@ describe('after a crash between stream and tables', () => {
     expect(await stores.creditsOf(accountId)).toBe(2989);
   });
 
-  it('a stream that has lost what the tables know is told, not papered over', async () => {
+  it('a stream that lost messages which the tables hold is reported as an error', async () => {
     const accountId = await stores.open();
     await stores.bus.jsm.streams.purge('CREDITS', { filter: `credits.${accountId}` });
     await expect(stores.writer.write([chargeOf(accountId)])).rejects.toThrow(/not where the tables say/);

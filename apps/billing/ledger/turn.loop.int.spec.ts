@@ -25,7 +25,7 @@ class FailingWriter extends LedgerWriter {
   }
 }
 
-it('an account whose ledger cannot be turned holds up nobody, and does not come first for ever', async () => {
+it('an account whose ledger cannot be renewed does not delay other accounts, and is not always tried first', async () => {
   stores.clock.at = OPENED_AT;
   const [bad, ...good] = [await stores.open(), await stores.open(), await stores.open()];
   await stores.database.query(
@@ -43,7 +43,7 @@ it('an account whose ledger cannot be turned holds up nobody, and does not come 
   expect(await loop.pass()).toBe(1);
 });
 
-it('when nothing works it does not try everybody by himself', async () => {
+it('when every account fails, the pass stops after three accounts alone', async () => {
   stores.clock.at = OPENED_AT;
   const all: string[] = [];
   for (let n = 0; n < 6; n += 1) all.push(await stores.open());

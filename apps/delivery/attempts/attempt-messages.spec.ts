@@ -28,7 +28,7 @@ const attempted = (watchId: string): Recorded<Addressed> => ({
 const messagesOf = (recorded: readonly Recorded<Addressed>[]) => attemptMessages(recorded, () => 1);
 
 describe('the messages of ATTEMPTS', () => {
-  it('hold the attempts of each watch together, in order, each with its own id', () => {
+  it('group the attempts of each watch in order, each with its own id', () => {
     const [one, other] = [newId(), newId()];
     const recorded = [one, other, one, one].map(attempted);
     const messages = messagesOf(recorded);
@@ -46,7 +46,7 @@ describe('the messages of ATTEMPTS', () => {
     ).toBe(true);
   });
 
-  it('have the same id when they hold the same attempts, and another when one differs', () => {
+  it('have the same id for the same attempts, and another id when one attempt differs', () => {
     const watchId = newId();
     const recorded = Array.from({ length: 3 }, () => attempted(watchId));
     const idOf = (some: readonly Recorded<Addressed>[]) => messagesOf(some)[0]?.msgId;
@@ -55,14 +55,14 @@ describe('the messages of ATTEMPTS', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('of one attempt are that attempt under its own id, as they always were', () => {
+  it('contain a single attempt directly under its own id, as in earlier releases', () => {
     const [message] = messagesOf([attempted(newId())]);
     const [attempt] = attemptsIn(message?.data ?? new Uint8Array());
     expect(message?.msgId).toBe(attempt?.attemptId);
     expect(attempt?.attempts).toEqual([]);
   });
 
-  it('hold 50 attempts at most, and none is lost between two of them', () => {
+  it('hold at most 50 attempts, and no attempt is lost between two messages', () => {
     const watchId = newId();
     const recorded = Array.from({ length: 120 }, () => attempted(watchId));
     const groups = messagesOf(recorded).map(({ data }) => attemptsIn(data));

@@ -27,7 +27,7 @@ const cutOff = (pending: boolean): AttemptResult => ({
   message: 'closed',
 });
 
-it('attempts that the stop cut off are not on record, and refused where nothing but the stream knows of them', async () => {
+it('attempts that a shutdown interrupted are not recorded, and are rejected when only the stream knows them', async () => {
   // Without stores: whatever is written fails.
   const recorder = new AttemptRecorder({} as Database, {} as EventStore);
   recorder.close();

@@ -37,7 +37,7 @@ const answer = (delivery: Delivery | undefined) => {
 };
 
 describe('the attempts of a batch', () => {
-  it('are settled when each has its result', async () => {
+  it('are complete when each has its result', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const batch = new BatchAttempts(deliveries, queues);
     for (const delivery of deliveries) answer(delivery);
@@ -45,13 +45,13 @@ describe('the attempts of a batch', () => {
     expect(batch.close()).toEqual({ results: deliveries.map(resultOf), refused: [], underWay: [] });
   });
 
-  it('are settled at once when there are none', async () => {
+  it('are complete at once when there are none', async () => {
     const batch = new BatchAttempts([], queues);
     await batch.settled;
     expect(batch.close().results).toEqual([]);
   });
 
-  it('that settle after the batch was closed settle their own promises, and are in no list', async () => {
+  it('settle their own promises and appear in no list when they finish after the batch was closed', async () => {
     const deliveries = ['a', 'b', 'c'].map(deliveryTo);
     const [first, second, third] = deliveries;
     const batch = new BatchAttempts(deliveries, queues);
@@ -65,7 +65,7 @@ describe('the attempts of a batch', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('are not closed when one broke: the whole batch is done again', async () => {
+  it('are not closed when one throws, so that the whole batch is repeated', async () => {
     const deliveries = ['a', 'b'].map(deliveryTo);
     const batch = new BatchAttempts(deliveries, queues);
     callbacks.get(deliveries[1] as Delivery)?.(new Error('broke'));
@@ -73,7 +73,7 @@ describe('the attempts of a batch', () => {
     expect(() => batch.close()).toThrow('broke');
   });
 
-  it('that are called back are refused', () => {
+  it('are rejected when they are cancelled', () => {
     const deliveries = Array.from({ length: 20 }, () => deliveryTo('a'));
     const batch = new BatchAttempts(deliveries, queues);
     queues.callBack(batch.open);

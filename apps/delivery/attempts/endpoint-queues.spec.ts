@@ -62,7 +62,7 @@ describe('the queues of endpoints', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('have no more requests under way to one endpoint than the cap, and send the rest in order', async () => {
+  it('send at most the permitted number of concurrent requests to one endpoint, and the rest in order', async () => {
     const deliveries = many(4);
     const results = deliveries.map((one) => queues.attempt(one));
     expect(receiver.begun).toEqual(deliveries.slice(0, 2));
@@ -77,7 +77,7 @@ describe('the queues of endpoints', () => {
     expect(queues.hasRoom('one')).toBe(true);
   });
 
-  it('hold up no other endpoint', () => {
+  it('do not delay other endpoints', () => {
     for (const delivery of many(5, 'hanging')) void queues.attempt(delivery);
     const other = deliveryTo('other');
     void queues.attempt(other);
@@ -85,7 +85,7 @@ describe('the queues of endpoints', () => {
     expect(queues.hasRoom('other')).toBe(true);
   });
 
-  it('send nothing more to an endpoint that is slow, but say so at once', async () => {
+  it('stop sending to a slow endpoint, and report that at once', async () => {
     for (const delivery of many(2)) void queues.attempt(delivery);
     jest.advanceTimersByTime(250);
     const patient = queues.attempt(deliveryTo('one'));
@@ -98,7 +98,7 @@ describe('the queues of endpoints', () => {
     expect((await patient)?.statusCode).toBe(200);
   });
 
-  it('call back what has not begun, and leave what is under way', async () => {
+  it('cancel requests that have not started, and leave running requests alone', async () => {
     const deliveries = many(4);
     const results = deliveries.map((one) => queues.attempt(one));
     queues.callBack(new Set(deliveries.slice(0, 3)));
@@ -112,7 +112,7 @@ describe('the queues of endpoints', () => {
     ).toEqual([true, true, true]);
   });
 
-  it('go on after an attempt that broke, and tell each of its own defect alone', async () => {
+  it('continue after an attempt that throws, and report each defect to its own caller', async () => {
     const deliveries = many(4);
     const results = deliveries.map((one) => queues.attempt(one));
     const outcomes = Promise.allSettled(results);
@@ -129,7 +129,7 @@ describe('the queues of endpoints', () => {
     ]);
   });
 
-  it('take thousands of requests that end at once, one after the other, without going deeper for each', () => {
+  it('handle thousands of requests that end at once without a growing call stack', () => {
     // The last is answered when the spec says so: all others wait behind it, and then end while they are sent.
     let release: () => void = () => undefined;
     let sent = 0;

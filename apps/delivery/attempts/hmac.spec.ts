@@ -38,14 +38,14 @@ describe('HMAC-SHA256 by the one-shot hash', () => {
       'This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm.',
       '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2',
     ],
-  ])('gives the result of test case %i of RFC 4231', (_, key, data, expected) => {
+  ])('returns the result of test case %i of RFC 4231', (_, key, data, expected) => {
     const bytes = Buffer.from(data as string);
     expect(hmacSha256(hmacKey(key), '', bytes, 'hex')).toBe(expected);
     if (typeof data === 'string')
       expect(hmacSha256(hmacKey(key), data, Buffer.alloc(0), 'hex')).toBe(expected);
   });
 
-  it('gives what createHmac gives, for keys, texts and bytes of any length', () => {
+  it('returns the same as createHmac for keys, texts and bytes of any length', () => {
     const text = fc.string({ unit: 'binary', maxLength: 100 });
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(filled(7, 70_000)));
     fc.assert(

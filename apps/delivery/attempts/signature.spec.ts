@@ -30,7 +30,7 @@ const standardOf = (secret: string, ...parts: (string | Uint8Array)[]) => {
 };
 
 describe('the signature of a delivery', () => {
-  it('is what openssl computes, in both of its forms', () => {
+  it('equals what openssl computes, in both forms', () => {
     const headers = signed([SECRET], 'msg_p5jXN8AQM9LWM0D4loKWxJek', BODY, 1614265330);
     expect(headers['webhook-id']).toBe('msg_p5jXN8AQM9LWM0D4loKWxJek');
     expect(headers['webhook-timestamp']).toBe('1614265330');
@@ -40,7 +40,7 @@ describe('the signature of a delivery', () => {
     expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('holds one part for each secret, computed as the interface says', () => {
+  it('has one part for each secret, computed as the interface specification says', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uuid(), fc.nat(), fc.integer({ min: 1, max: 2 }), (body, id, t, n) => {
         const secrets = Array.from({ length: n }, newSigningSecret);
@@ -54,14 +54,14 @@ describe('the signature of a delivery', () => {
     );
   });
 
-  it('in its legacy form is the hex HMAC of the body alone under the present secret; Standard Webhooks stays as it is', () => {
+  it('is the hex HMAC of the body alone under the present secret in the legacy form, and Standard Webhooks stays the same', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const legacy = signed(secrets, 'e', BODY, 1614265330, true);
     expect(legacy['x-signature']).toBe(hexOf(secrets[0] ?? '', BODY));
     expect(legacy['webhook-signature']).toBe(signed(secrets, 'e', BODY, 1614265330)['webhook-signature']);
   });
 
-  it('changes with the body, the instant and the secret', () => {
+  it('changes with the body, the time and the secret', () => {
     const of = (secret: string, body: string, t: number) =>
       signed([secret], 'e', Buffer.from(body), t)['x-signature'];
     const signatures = [
@@ -92,7 +92,7 @@ describe('the receiver that docs/api.md shows', () => {
       expect(verify(secret, header([present, previous]), BODY.toString())).toBe(true);
   });
 
-  it('refuses another secret, other bytes, an old time and a header of another form', () => {
+  it('rejects another secret, other bytes, an old time and a header of another form', () => {
     expect(verify(previous, header([present]), BODY.toString())).toBe(false);
     expect(verify(present, header([present]), `${BODY.toString()} `)).toBe(false);
     expect(verify(present, header([present], now - 600), BODY.toString())).toBe(false);

@@ -45,7 +45,7 @@ const refusalOf = (command: ReplayCommand, state = NO_REPLAY): Refusal => {
 };
 
 describe('a replay', () => {
-  it('is queued, runs, and is done', () => {
+  it('is queued, then running, then done', () => {
     expect(after(ask())).toEqual({ status: 'queued' });
     expect(after(ask(), { kind: 'start', matched: 3 })).toEqual({ status: 'running', matched: 3 });
     expect(after(ask(), { kind: 'start', matched: 3 }, end('done', 3))).toEqual({
@@ -63,18 +63,18 @@ describe('a replay', () => {
     expect([status, details?.map((fault) => fault.path)]).toEqual([400, [path]]);
   });
 
-  it('is refused while too many of the account are open, and when it exists already', () => {
+  it('is refused while the account has too many open replays, and when it already exists', () => {
     expect(refusalOf(ask({}, OPEN_REPLAYS)).status).toBe(409);
     expect(decide(ask({}, OPEN_REPLAYS - 1), NO_REPLAY)).toHaveLength(1);
     expect(refusalOf(ask(), after(ask())).status).toBe(409);
   });
 
-  it('that does not exist is neither started nor ended', () => {
+  it('can be neither started nor ended when it does not exist', () => {
     expect(refusalOf({ kind: 'start', matched: 1 }).status).toBe(404);
     expect(refusalOf(end('cancelled')).status).toBe(404);
   });
 
-  it('ends once, whatever is asked of it in whatever order, and starts at most once', () => {
+  it('ends once and starts at most once, for every order of commands', () => {
     const command = fc.oneof(
       fc.nat().map((matched): ReplayCommand => ({ kind: 'start', matched })),
       fc

@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 describe('the retry schedule', () => {
-  it('waits 30 s, 120 s, then 10 min, 1 h, 4 h, 12 h and 24 h, and then gives up [limits.retries]', () => {
+  it('waits 30 s, 120 s, then 10 min, 1 h, 4 h, 12 h and 24 h, and then stops [limits.retries]', () => {
     const waits = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((attempts) => nextAttemptAt(attempts, 0, 0));
     expect(waits).toEqual([
       30 * SECOND,
@@ -35,7 +35,7 @@ describe('the retry schedule', () => {
     expect([attempts, now]).toEqual([8, 41 * HOUR + 12 * MINUTE + 30 * SECOND]);
   });
 
-  it('counts from the attempt that failed, never goes back, and never beyond 48 h after the first', () => {
+  it('counts from the failed attempt, never goes back, and ends 48 h after the first attempt', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 10 }),
@@ -52,7 +52,7 @@ describe('the retry schedule', () => {
     );
   });
 
-  it('still takes an attempt that falls on the 48th hour, and none after it', () => {
+  it('allows an attempt at exactly 48 hours, and none after it', () => {
     expect(nextAttemptAt(7, 0, 24 * HOUR)).toBe(48 * HOUR);
     expect(nextAttemptAt(7, 0, 24 * HOUR + 1)).toBeUndefined();
   });

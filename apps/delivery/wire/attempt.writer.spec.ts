@@ -31,7 +31,7 @@ const attempts: fc.Arbitrary<WrittenAttempt> = fc.record({
 });
 
 describe('writing attempts', () => {
-  it('gives the bytes that the generated writer gives', () => {
+  it('writes the same bytes as the generated writer', () => {
     fc.assert(
       fc.property(attempts, (attempt) => {
         const generated = toBinary(AttemptSchema, create(AttemptSchema, attempt));
@@ -40,7 +40,7 @@ describe('writing attempts', () => {
     );
   });
 
-  it('gives bytes from which the generated reader reads the attempt', () => {
+  it('writes bytes that the generated reader reads back as the same attempt', () => {
     fc.assert(
       fc.property(attempts, (attempt) => {
         expect(fromBinary(AttemptSchema, writeAttempt(attempt))).toEqual(create(AttemptSchema, attempt));
@@ -48,7 +48,7 @@ describe('writing attempts', () => {
     );
   });
 
-  it('groups attempts as the generated writer does, and every one of them is read back', () => {
+  it('groups attempts as the generated writer does, and each of them is read back', () => {
     fc.assert(
       fc.property(fc.array(attempts, { minLength: 1, maxLength: 5 }), (group) => {
         const written = groupAttempts(group.map(writeAttempt));
@@ -61,14 +61,14 @@ describe('writing attempts', () => {
     );
   });
 
-  it('keeps what was written before when the next attempt is written', () => {
+  it('keeps earlier attempts when the next attempt is written', () => {
     const one = { ...emptyAttempt(), message: 'one' };
     const first = writeAttempt(one);
     writeAttempt({ ...emptyAttempt(), message: 'two' });
     expect(fromBinary(AttemptSchema, first).message).toBe('one');
   });
 
-  it('writes every field of an attempt but those of a disabled endpoint and of a group', () => {
+  it('writes every field of an attempt except those of a disabled endpoint and of a group', () => {
     const written = Object.keys(emptyAttempt());
     const others = ['endpointDisabled', 'attempts'];
     expect([...written, ...others].sort()).toEqual(

@@ -63,8 +63,8 @@ const messages = fc.array(fc.oneof(known, unknown), { maxLength: 20 }).map((fiel
   return writer.finish();
 });
 
-describe('reading what delivery needs of an event', () => {
-  it('gives what the generated reader gives, whatever the order, repetitions and unknown fields', () => {
+describe('reading the fields of an event that delivery needs', () => {
+  it('returns the same as the generated reader for any order, repetition and unknown field', () => {
     fc.assert(
       fc.property(messages, (data) => {
         expect(plain(readPushedEvent(data))).toEqual(plain(generated(data)));
@@ -72,7 +72,7 @@ describe('reading what delivery needs of an event', () => {
     );
   });
 
-  it('takes the last of several values of one field', () => {
+  it('uses the last of several values of one field', () => {
     const data = new BinaryWriter()
       .tag(1, WireType.LengthDelimited)
       .string('first')
@@ -86,7 +86,7 @@ describe('reading what delivery needs of an event', () => {
     expect(readPushedEvent(data)).toMatchObject({ eventId: 'last', push: false });
   });
 
-  it('refuses bytes that are cut off wherever the generated reader refuses them', () => {
+  it('rejects truncated bytes wherever the generated reader rejects them', () => {
     fc.assert(
       fc.property(messages, fc.nat(), (data, cut) => {
         const part = data.subarray(0, cut % (data.length + 1));
@@ -96,7 +96,7 @@ describe('reading what delivery needs of an event', () => {
     );
   });
 
-  it('does not fail in another way than with an error for bytes of any kind', () => {
+  it('throws only an Error for arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (data) => {
         expect(attempt(() => readPushedEvent(data)) === undefined).toBe(false);
@@ -112,7 +112,7 @@ describe('reading what delivery needs of an event', () => {
     ['a group that does not end', [0x5b, 0x08, 0x01]],
     ['the end of a group that did not begin', [0x5c]],
     ['a length beyond the end', [0x4a, 0xff, 0xff, 0xff, 0xff, 0x0f]],
-  ])('refuses %s, as the generated reader does', (_, bytes) => {
+  ])('rejects %s, as the generated reader does', (_, bytes) => {
     const data = Uint8Array.from(bytes);
     expect(() => generated(data)).toThrow();
     expect(() => readPushedEvent(data)).toThrow();

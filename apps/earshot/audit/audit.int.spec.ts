@@ -16,7 +16,7 @@ afterAll(() => billing?.stop());
 const audited = async (accountId: string) =>
   audit(await readAccount(billing.bus, billing.database, accountId));
 
-it('an account that has done everything agrees with its streams; what somebody changes in a table is found', async () => {
+it('the audit agrees with an account that used every operation, and finds a changed row in a table', async () => {
   const { bus, store, database } = billing;
   const accountId = await billing.open('solo');
   const other = await billing.open();
@@ -66,7 +66,7 @@ it('an account that has done everything agrees with its streams; what somebody c
   ]);
 });
 
-it('a charge whose fact has vanished from the stream is found', async () => {
+it('the audit finds a charge whose fact has vanished from the stream', async () => {
   const accountId = await billing.open();
   const { checkId, watchId } = await billing.check(accountId);
   await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
@@ -78,6 +78,6 @@ it('a charge whose fact has vanished from the stream is found', async () => {
   ]);
 });
 
-it('of an account that nobody knows there is nothing', async () => {
+it('the audit reports nothing for an unknown account', async () => {
   expect(await audited(newId())).toMatchObject({ agrees: true, movements: 0, days: [] });
 });

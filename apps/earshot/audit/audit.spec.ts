@@ -16,8 +16,8 @@ import {
 } from './testing/audit-under-test.js';
 import { auditText } from './print-audit.js';
 
-describe('an audit of an account on which everything is as it should be', () => {
-  it('agrees, and tells checks, charges and quote of each source and day', () => {
+describe('the audit of a correct account', () => {
+  it('agrees, and reports checks, charges and quote for each source and day', () => {
     const report = audit(healthy());
     expect(report).toEqual<AuditReport>({
       accountId,
@@ -60,14 +60,14 @@ describe('an audit of an account on which everything is as it should be', () => 
     );
   });
 
-  it('counts a failed check, which is free', () => {
+  it('counts a failed check as free', () => {
     const input = healthy();
     const failed: Fact = { ...factOf(cause(4), 4), kind: 'failed check', causes: [] };
     const { days, agrees } = audit({ ...input, facts: [...input.facts, failed] });
     expect([agrees, days[0]?.checks, days[0]?.failedChecks]).toEqual([true, 3, 1]);
   });
 
-  it('tells readings of items and lookups apart from checks', () => {
+  it('separates readings of items and lookups from checks', () => {
     const reading = cause(4, {
       operation: 'analysis',
       reference: derivedId('spec', 'event'),
@@ -82,8 +82,8 @@ describe('an audit of an account on which everything is as it should be', () => 
   });
 });
 
-describe('what an audit finds', () => {
-  it('a fact that was never charged; before billing has come to it, it is pending', () => {
+describe('the audit of a faulty account', () => {
+  it('finds a fact that was never charged, and calls it pending until billing has read it', () => {
     const input = healthy();
     const facts = [...input.facts, factOf(cause(4), 101)];
     expect(audit({ ...input, facts })).toMatchObject({
@@ -96,7 +96,7 @@ describe('what an audit finds', () => {
     ]);
   });
 
-  it('a charge without a fact; not where the fact is too old to be kept, was purged, or came meanwhile', () => {
+  it('finds a charge without a fact, unless the fact is too old, was purged, or arrived during the audit', () => {
     const input = { ...healthy(), facts: healthy().facts.slice(1) };
     const fault = `check ${cause(1).reference} on reddit at 2026-03-01T01:00:00.000Z was charged 2, and there is no such fact`;
     expect(faultsOf(input)).toEqual([fault]);
@@ -112,7 +112,7 @@ describe('what an audit finds', () => {
     expect(faultsOf({ ...input, chargedBefore: 11 })).toEqual([]);
   });
 
-  it('a charge that is another than its fact; of a fact that was stated twice the first counts', () => {
+  it('finds a charge that differs from its fact, and uses the first of two versions of a fact', () => {
     const input = healthy();
     const another = factOf(cause(1, { costCredits: 3, units: 3 }), 1);
     const facts = [another, ...input.facts.slice(1)];
@@ -127,7 +127,7 @@ describe('what an audit finds', () => {
     expect(faultsOf({ ...input, facts: [...input.facts, { ...another, seq: 9 }] })).toEqual([]);
   });
 
-  it('a movement that is there twice', () => {
+  it('finds a movement that exists twice', () => {
     const input = healthy();
     const again = { seq: 99, decision: input.decisions[1]?.decision ?? create(CreditDecisionSchema) };
     expect(faultsOf({ ...input, decisions: [...input.decisions, again] })[0]).toMatch(
@@ -135,7 +135,7 @@ describe('what an audit finds', () => {
     );
   });
 
-  it('an opening or a change of plan that the ledger does not know of', () => {
+  it('finds an opening or a change of plan that is missing in the ledger', () => {
     const input = healthy();
     const change = { seq: 7, command: { kind: 'change-plan', plan: 'pro', changeId: 'c1' } as const };
     expect(faultsOf({ ...input, accountFacts: [...input.accountFacts, change] })).toEqual([
@@ -159,14 +159,14 @@ describe('what an audit finds', () => {
     expect(own).toEqual([expect.stringContaining(fault)]);
   });
 
-  it('what the balance did not cover', () => {
+  it('finds the part of a charge that the balance did not cover', () => {
     const input = { ...healthy([cause(1, { costCredits: 3_010 })]), quotes: [] };
     expect(faultsOf(input)).toEqual([
       `movement ${chargeIdOf(cause(1).reference)} (charge) took 3000 for what cost 3010: the balance did not cover the rest`,
     ]);
   });
 
-  it('tables that say something else than the stream', () => {
+  it('finds tables that differ from the stream', () => {
     const input = healthy();
     const { tables } = input;
     if (!tables) throw new Error('no tables');
@@ -186,7 +186,7 @@ describe('what an audit finds', () => {
     ]);
   });
 
-  it('tables that are behind are compared as of where they are', () => {
+  it('compares tables that lag behind as of their own position', () => {
     const input = healthy();
     const before = healthy([cause(1), cause(2)]);
     expect(audit({ ...input, tables: before.tables })).toMatchObject({
@@ -195,7 +195,7 @@ describe('what an audit finds', () => {
     });
   });
 
-  it('a watch that was charged more than it was quoted; a check at its edge is no excess', () => {
+  it('finds a watch that was charged more than its quote, and allows one check at the edge of the window', () => {
     const short = {
       ...quote,
       from: Date.parse('2026-03-01T01:00:00.000Z'),
@@ -209,7 +209,7 @@ describe('what an audit finds', () => {
     expect(faultsOf({ ...healthy(), quotes: [{ ...short, firstScanCredits: 3 }] })).toEqual([]);
   });
 
-  it('a slow watch that was charged twice a day, beside others that were charged less than quoted', () => {
+  it('finds a slow watch that was charged twice a day beside watches that were charged less than quoted', () => {
     const daily = { ...quote, intervalSeconds: 86_400 };
     const days = [1, 2, 3, 4, 5].flatMap((day) =>
       [3, 9].map((hour) => cause(day * 10 + hour, { at: `2026-03-0${day}T0${hour}:00:00.000Z` })),
@@ -221,7 +221,7 @@ describe('what an audit finds', () => {
     ]);
   });
 
-  it('a watch that was charged many times over while its user paused, resumed and changed it', () => {
+  it('finds a watch that was charged several times its quote while its user paused, resumed and changed it', () => {
     const begin = Date.parse(OPENED);
     const minutes = (n: number) => begin + n * 60_000;
     const quotes = Array.from({ length: 10 }, (_, n) => ({
@@ -240,7 +240,7 @@ describe('what an audit finds', () => {
     ]);
   });
 
-  it('what was charged to a watch without a quote is told, and compared with none', () => {
+  it('reports charges of a watch without a quote, and compares them with nothing', () => {
     const report = audit({ ...healthy(), quotes: [] });
     expect([report.agrees, report.days[0]?.chargedUnquoted]).toEqual([true, 6]);
     expect(auditText(report)).toContain('note: 6 credits were charged to watches without a quote on record');

@@ -1,13 +1,13 @@
 import { audit } from './audit.js';
 import { cause, factOf, faultsOf, ledgerOf, OPENED, type Step } from './testing/audit-under-test.js';
 
-describe('what an audit finds in a ledger that agrees with itself', () => {
+describe('the audit of a consistent ledger', () => {
   const DAY_MS = 86_400_000;
   const opened: Step = [OPENED, { kind: 'open', plan: 'free', at: OPENED }];
   const grant: Step = [OPENED, { kind: 'grant', packId: 'p1', credits: 50, expiresAt: '', note: '' }];
   const NEXT = '2026-04-01T00:00:00.000Z';
 
-  it('nothing in one that was opened, granted, changed and renewed as was decided', () => {
+  it('finds nothing when it was opened, granted, changed and renewed as decided', () => {
     const change = { kind: 'change-plan', changeId: 'c1', plan: 'solo' } as const;
     const input = ledgerOf([opened, grant, [OPENED, change], [NEXT, { kind: 'turn' }]]);
     const accountFacts = [...input.accountFacts, { seq: 2, command: change }];
@@ -17,7 +17,7 @@ describe('what an audit finds in a ledger that agrees with itself', () => {
     });
   });
 
-  it('a second renewal of the same period under another id', () => {
+  it('finds a second renewal of the same period under another id', () => {
     const input = ledgerOf([opened, [NEXT, { kind: 'turn' }]], (movements, n) => {
       const [renewal] = movements;
       return n === 1 && renewal ? [renewal, { ...renewal, movementId: 'again', amount: 0 }] : movements;
@@ -27,7 +27,7 @@ describe('what an audit finds in a ledger that agrees with itself', () => {
     ]);
   });
 
-  it('a renewal of another plan', () => {
+  it('finds a renewal of another plan', () => {
     const input = ledgerOf([opened, [NEXT, { kind: 'turn' }]], ([renewal], n) => {
       if (n === 1 && renewal?.cause.case === 'renewal') {
         renewal.amount = 57_000;
@@ -44,7 +44,7 @@ describe('what an audit finds in a ledger that agrees with itself', () => {
     ]);
   });
 
-  it('an opening and a change of plan that nobody decided; not where it came while the audit was reading', () => {
+  it('finds an opening and a change of plan without a decision, unless it arrived during the audit', () => {
     const change: Step = [OPENED, { kind: 'change-plan', changeId: 'c1', plan: 'pro' }];
     const input = { ...ledgerOf([opened, change]), accountFacts: [] };
     expect(faultsOf(input)).toEqual([
@@ -54,7 +54,7 @@ describe('what an audit finds in a ledger that agrees with itself', () => {
     expect(faultsOf({ ...input, chargedBefore: 0 })).toEqual([]);
   });
 
-  it('no renewal for months, or something that was decided before it', () => {
+  it('finds a missing renewal, and a movement that was stored before a renewal that was due', () => {
     const input = ledgerOf([opened]);
     const late = Date.parse(NEXT) + DAY_MS;
     expect(faultsOf({ ...input, now: late - 1 })).toEqual([]);
@@ -67,7 +67,7 @@ describe('what an audit finds in a ledger that agrees with itself', () => {
     ]);
   });
 
-  it('a gap between two periods', () => {
+  it('finds a gap between two periods', () => {
     const may = '2026-05-01T00:00:00.000Z';
     const input = ledgerOf([opened, [may, { kind: 'turn' }]], (movements) => movements.slice(-1));
     expect(faultsOf({ ...input, now: Date.parse(may) })).toContainEqual(
@@ -75,7 +75,7 @@ describe('what an audit finds in a ledger that agrees with itself', () => {
     );
   });
 
-  it('a pack that was drawn on while there was allowance, and one of nothing [credits.allowance-first]', () => {
+  it('finds a pack that was spent before the allowance, and a pack of zero credits [credits.allowance-first]', () => {
     const drawn = ledgerOf([opened, grant, [OPENED, { kind: 'charge', ...cause(1) }]], ([first]) => {
       if (first?.cause.case === 'charge' && first.cause.value.draws[0])
         first.cause.value.draws[0].packId = 'p1';

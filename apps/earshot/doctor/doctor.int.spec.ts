@@ -34,11 +34,11 @@ async function faults(): Promise<Omit<Finding, 'ok'>[]> {
 }
 
 describe('doctor', () => {
-  it('finds nothing in an installation that is well', async () => {
+  it('finds nothing in a healthy installation', async () => {
     expect(await faults()).toEqual([]);
   });
 
-  it('finds tables that are ahead of their stream, and says to put NATS back from a backup', async () => {
+  it('finds tables that are ahead of their stream, and advises to restore NATS from a backup', async () => {
     await database.query(`INSERT INTO projection_positions VALUES ('keywords-v1', 'keywords.a.b', 7)`);
     expect(await faults()).toEqual([
       {
@@ -49,7 +49,7 @@ describe('doctor', () => {
     await database.query('DELETE FROM projection_positions');
   });
 
-  it('finds messages that were set aside, and says how to list them', async () => {
+  it('finds parked messages, and says how to list them', async () => {
     const { seq } = await bus.js.publish('parked.CHECKS.spec', 'x');
     expect(await faults()).toEqual([
       { check: 'no message is set aside', detail: '1: npm run -s cli -- parked list shows them' },
@@ -57,7 +57,7 @@ describe('doctor', () => {
     await bus.jsm.streams.deleteMessage('PARKED', seq);
   });
 
-  it('finds accounts whose secret the master key does not open, the previous secret included', async () => {
+  it('finds accounts whose secret the master key cannot open, the previous secret included', async () => {
     const [own, foreign] = [env.MASTER_KEY ?? '', 'ab'.repeat(32)].map((key) => new SecretBox(key).seal('s'));
     const accountId = newId();
     await database.query(

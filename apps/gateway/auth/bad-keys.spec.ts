@@ -11,8 +11,8 @@ function badKeys(at = new Date('2026-03-04T05:06:10Z')) {
   return { keys: new BadKeys(log as unknown as Logger, clock), log, at };
 }
 
-describe('requests without a good API key', () => {
-  it('are each logged at info with their address and what was wrong', () => {
+describe('requests without a valid API key', () => {
+  it('are each logged at info with their address and the reason', () => {
     const { keys, log } = badKeys();
     keys.note('192.0.2.7', FAULT);
     keys.note('2001:db8::1', FAULT);
@@ -23,7 +23,7 @@ describe('requests without a good API key', () => {
     expect(log.warn).not.toHaveBeenCalled();
   });
 
-  it('are refused after sixty until the minute ends, which is logged once', () => {
+  it('are refused after sixty until the minute ends, and this is logged once', () => {
     const { keys, log, at } = badKeys();
     for (let n = 1; n < MOST_BAD_KEYS; n += 1) keys.note('192.0.2.7', FAULT);
     expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();
@@ -36,7 +36,7 @@ describe('requests without a good API key', () => {
     expect(keys.retryAfterSeconds('192.0.2.7')).toBeUndefined();
   });
 
-  it('are counted together for one /64 of IPv6, and for both spellings of one IPv4 address', () => {
+  it('share one count per IPv6 /64, and for both spellings of one IPv4 address', () => {
     const { keys } = badKeys();
     for (let n = 0; n < MOST_BAD_KEYS; n += 1) {
       keys.note(`2001:db8::${n.toString(16)}`, FAULT);

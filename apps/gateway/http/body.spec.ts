@@ -28,13 +28,13 @@ function refusalOf(raw: unknown, spelling: Spelling = 'any'): Refusal {
 }
 
 describe('reading a body', () => {
-  it.each([undefined, null, 'text', 5, true, []])('wants an object and refuses %j', (raw) => {
+  it.each([undefined, null, 'text', 5, true, []])('requires an object and refuses %j', (raw) => {
     const { status, code, details, message } = refusalOf(raw);
     expect([status, code, message]).toEqual([400, 'VALIDATION', 'a JSON object is wanted']);
     expect(details).toEqual([{ path: '', message: 'a JSON object is wanted' }]);
   });
 
-  it('takes both spellings, or camelCase alone [requests.snake-bodies, requests.queries-camel]', () => {
+  it('accepts both spellings, or camelCase alone [requests.snake-bodies, requests.queries-camel]', () => {
     expect(readBody(NoteDto, { note_text: 'a', sizeBytes: 1 })).toEqual({ noteText: 'a', sizeBytes: 1 });
     expect(readBody(NoteDto, { noteText: 'a' }, 'camel')).toEqual({ noteText: 'a' });
     expect(refusalOf({ note_text: 'a' }, 'camel').details).toEqual([
@@ -43,7 +43,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('writes a fault’s path as the sender spells it', () => {
+  it('writes the path of a fault in the sender’s spelling', () => {
     expect(refusalOf({ note_text: 'a', size_bytes: 'x' }).details).toEqual([
       { path: 'size_bytes', message: 'must be an integer number' },
     ]);
@@ -55,7 +55,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('names a key that is missing as the sender spells the others, or else as the endpoint does', () => {
+  it('names a missing key in the spelling of the other keys, or else of the endpoint', () => {
     const missing = (raw: unknown, spelling?: Spelling) => refusalOf(raw, spelling).details?.[0]?.path;
     expect(missing({ size_bytes: 1 })).toBe('note_text');
     expect(missing({ sizeBytes: 1 }, 'snake')).toBe('noteText');
@@ -65,7 +65,7 @@ describe('reading a body', () => {
     expect(missing({ filters: { sizeBytes: 1 } }, 'snake')).toBe('note_text');
   });
 
-  it('leaves the user’s own keys in a fault’s path as they are', () => {
+  it('does not change the user’s own keys in the path of a fault', () => {
     const faults = (raw: unknown) => {
       try {
         readBody(NoteDto, raw, 'snake', () => [
@@ -80,7 +80,7 @@ describe('reading a body', () => {
     expect(faults({ noteText: 'a' })).toEqual([{ path: 'filters.note_text.sizeBytes[0]', message: 'x' }]);
   });
 
-  it('says of a value of the wrong type that alone, and of each value of a list what is wrong with it', () => {
+  it('reports only the wrong type of a value, and reports each faulty element of a list', () => {
     expect(refusalOf({ noteText: 'a', tags: 'x' }).details).toEqual([
       { path: 'tags', message: 'must be an array' },
     ]);
@@ -92,14 +92,14 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('tells the same fault once', () => {
+  it('reports the same fault once', () => {
     const fault = { path: 'noteText', message: 'x' };
     expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', () => [() => [fault, { ...fault }]])).toThrow(
       'noteText: x',
     );
   });
 
-  it('keeps what the user’s own map holds, whatever its keys [requests.user-data]', () => {
+  it('keeps the content of the user’s own map, whatever its keys are [requests.user-data]', () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -130,7 +130,7 @@ describe('reading a body', () => {
     ['\0', 'U+0000'],
     ['\ud800', 'half of a surrogate pair'],
     ['\udc00x', 'the other half'],
-  ])('refuses text that no store can hold (%j: %s), wherever it stands', (text) => {
+  ])('refuses text that no store can hold (%j: %s), at any place of the body', (text) => {
     const message = 'must be Unicode text without U+0000 and lone surrogates';
     expect(refusalOf({ note_text: `a${text}` }).details).toEqual([{ path: 'note_text', message }]);
     expect(refusalOf({ noteText: 'a', filters: { x: [text] } }).details).toEqual([
@@ -141,7 +141,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('asks about the meaning too, and tells what is wrong with the shape when the question fails over it', () => {
+  it('also checks the meaning, and reports the faults of the shape when that check throws', () => {
     const ask = (raw: unknown) => {
       try {
         readBody(NoteDto, raw, 'any', ({ noteText, filters }) => [
@@ -160,7 +160,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('names the key that was meant, in the spelling of the others [requests.unknown-key]', () => {
+  it('suggests the intended key, in the spelling of the other keys [requests.unknown-key]', () => {
     expect(refusalOf({ noteText: 'a', sizeByte: 1 }).details).toEqual([
       { path: 'sizeByte', message: 'is not a known key; did you mean sizeBytes?' },
     ]);
@@ -172,7 +172,7 @@ describe('reading a body', () => {
     ]);
   });
 
-  it('lets a defect of the question itself through', () => {
+  it('rethrows a defect of the check itself', () => {
     const defect = new Error('defect');
     const ask = () => {
       throw defect;
@@ -180,7 +180,7 @@ describe('reading a body', () => {
     expect(() => readBody(NoteDto, { noteText: 'a' }, 'any', () => [ask])).toThrow(defect);
   });
 
-  it('tells the first fault in the message, and 50 of many in the details', () => {
+  it('reports the first fault in the message, and at most 50 faults in the details', () => {
     const unknown = Array.from({ length: 60 }, (_, n) => [`x${n}`, 1]);
     const { message, details } = refusalOf({ noteText: 5, ...Object.fromEntries(unknown) });
     expect(message).toBe('x0: is not a known key (1 of 61 faults; details has the first 50)');
@@ -188,7 +188,7 @@ describe('reading a body', () => {
     expect(details?.[0]).toEqual({ path: 'x0', message: 'is not a known key' });
   });
 
-  it('shortens the path and the message of a fault that quote a very long key', () => {
+  it('shortens the path and the message of a fault that quotes a very long key', () => {
     const { details } = refusalOf({ noteText: 'a', ['k'.repeat(100_000)]: 1 });
     expect(details).toEqual([{ path: `${'k'.repeat(500)}…`, message: 'is not a known key' }]);
   });

@@ -4,7 +4,7 @@ import { toCamelCase } from './casing.js';
 const parse = (text: string): unknown => JSON.parse(text);
 
 describe('the casing of a body', () => {
-  it('turns snake_case keys into camelCase at every level, and leaves values alone', () => {
+  it('converts snake_case keys to camelCase at every level, and does not change values', () => {
     const { body, faults } = toCamelCase({
       refresh_interval_seconds: 60,
       global_criteria: { price_min: 1, query: 'snake_case stays' },
@@ -18,12 +18,12 @@ describe('the casing of a body', () => {
     });
   });
 
-  it('takes camelCase as it is', () => {
+  it('accepts camelCase unchanged', () => {
     const body = { refreshIntervalSeconds: 60, sources: [{ source: 'rss' }] };
     expect(toCamelCase(body).body).toEqual(body);
   });
 
-  it('names a key that is given in both spellings, where it stands', () => {
+  it('names a key that is given in both spellings, with its path', () => {
     const { faults } = toCamelCase({ sources: [{ refresh_interval_seconds: 1, refreshIntervalSeconds: 2 }] });
     expect(faults).toEqual([
       {
@@ -37,12 +37,12 @@ describe('the casing of a body', () => {
     expect([...toCamelCase({ webhook_url: '', name: '' }).spelling]).toEqual([['webhookUrl', 'webhook_url']]);
   });
 
-  it('leaves keys that are no snake_case alone', () => {
+  it('does not change keys that are not snake_case', () => {
     const body = { _private: 1, Upper_Case: 2, trailing_: 3, 'a-b_c': 4, double__under: 5 };
     expect(toCamelCase(body).body).toEqual(body);
   });
 
-  it('keeps the keys inside filters byte for byte, however deep [requests.user-data]', () => {
+  it('keeps the keys inside filters byte for byte at any depth [requests.user-data]', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), (filters) => {
         const sent = parse(JSON.stringify({ global_criteria: { filters } }));
@@ -53,7 +53,7 @@ describe('the casing of a body', () => {
     );
   });
 
-  it('keeps the names of an agent step’s fields, and reads what stands behind them [requests.user-data]', () => {
+  it('keeps the field names of an agent step, and converts the keys below them [requests.user-data]', () => {
     const { body } = toCamelCase({
       ai_step: { schema: { my_field: { max_length: 3 }, max_length: { type: 'string' } } },
     });
@@ -62,7 +62,7 @@ describe('the casing of a body', () => {
     });
   });
 
-  it('keeps __proto__ as a key like any other and gives no object another prototype', () => {
+  it('treats __proto__ as an ordinary key and changes no prototype', () => {
     const text =
       '{"globalCriteria":{"filters":{"__proto__":{"a_b":1}}},"aiStep":{"schema":{"__proto__":{"type":"string"}}}}';
     const { body } = toCamelCase(parse(text));

@@ -26,13 +26,13 @@ function measureOf(value: unknown): { levels: number; widest: number } {
 }
 
 describe('counting JSON text', () => {
-  it('takes 32 levels and refuses 33 [requests.nesting]', () => {
+  it('accepts 32 levels and refuses 33 [requests.nesting]', () => {
     expect(faultOf(lists(MOST_LEVELS))).toBeUndefined();
     expect(faultOf(lists(MOST_LEVELS + 1))).toEqual({ path: '', message: 'is nested deeper than 32 levels' });
     expect(faultOf('['.repeat(500_000))?.message).toBe('is nested deeper than 32 levels');
   });
 
-  it('takes a list of 1000 elements, and names a longer one by its path', () => {
+  it('accepts a list of 1000 elements, and names a longer list by its path', () => {
     const body = (count: number) =>
       `{"a":[{"b":1},{"list \\"of\\" \\\\":{"inner" : ${zeros(count)}}}],"c":{}}`;
     expect(faultOf(body(MOST_ELEMENTS))).toBeUndefined();
@@ -50,7 +50,7 @@ describe('counting JSON text', () => {
     });
   });
 
-  it('refuses more than 8000 values, however they are spread', () => {
+  it('refuses more than 8000 values, however they are distributed', () => {
     const eight = `[${Array<string>(8).fill(zeros(MOST_ELEMENTS)).join()}]`;
     expect(faultOf(eight)).toEqual({
       path: '',
@@ -58,18 +58,18 @@ describe('counting JSON text', () => {
     });
   });
 
-  it('does not count what is inside of strings', () => {
+  it('does not count characters inside strings', () => {
     expect(
       faultOf(JSON.stringify({ a: ',[{'.repeat(20_000), ['"\\,['.repeat(5000)]: '\\"' })),
     ).toBeUndefined();
   });
 
-  it('leaves text that is no JSON to the parser', () => {
+  it('passes text that is not JSON on to the parser', () => {
     for (const text of ['', '"', '{"a', '}', ']]]', '"\\', '{"a" "b":1}', 'null,'])
       expect(faultOf(text)).toBeUndefined();
   });
 
-  it('refuses JSON exactly where a parsed copy of it nests deeper or is wider than is allowed', () => {
+  it('refuses JSON exactly when its parsed form nests deeper or is wider than the limits', () => {
     const nested = fc.tuple(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 40 }), fc.boolean());
     fc.assert(
       fc.property(nested, ([value, depth, pretty]) => {

@@ -21,7 +21,7 @@ function refusalOf(read: () => unknown): Refusal {
 }
 
 describe('cursors', () => {
-  it('bring back the position that they were made of, in an address as they are', () => {
+  it('return the position that they encode, and are safe in a URL', () => {
     fc.assert(
       fc.property(scope, position, (of, at) => {
         const cursor = cursors.write(of, at);
@@ -31,12 +31,12 @@ describe('cursors', () => {
     );
   });
 
-  it('do not depend on the order of the keys they are bound to', () => {
+  it('do not depend on the order of the keys of their filter', () => {
     const cursor = cursors.write({ a: 1, b: { c: 2, d: 3 } }, 7);
     expect(cursors.read({ b: { d: 3, c: 2 }, a: 1 }, cursor)).toBe(7);
   });
 
-  it('are refused with 400 when any bit of them was changed [requests.cursor-bound]', () => {
+  it('return 400 when any bit of them was changed [requests.cursor-bound]', () => {
     fc.assert(
       fc.property(scope, position, fc.nat(), fc.integer({ min: 0, max: 7 }), (of, at, where, bit) => {
         const bytes = Buffer.from(cursors.write(of, at), 'base64url');
@@ -48,7 +48,7 @@ describe('cursors', () => {
     );
   });
 
-  it('are refused with 400 when anything was put in that reading would pass over [requests.cursor-bound]', () => {
+  it('return 400 when characters were inserted that decoding would skip [requests.cursor-bound]', () => {
     fc.assert(
       fc.property(
         scope,
@@ -65,7 +65,7 @@ describe('cursors', () => {
     );
   });
 
-  it('are refused with 400 by another list, account or filter [requests.cursor-bound]', () => {
+  it('return 400 for another list, account or filter [requests.cursor-bound]', () => {
     fc.assert(
       fc.property(scope, scope, position, (of, other, at) => {
         fc.pre(JSON.stringify(of) !== JSON.stringify(other));
@@ -74,14 +74,14 @@ describe('cursors', () => {
     );
   });
 
-  it.each(['', 'A', 'not a cursor', '%%%', 'x'.repeat(5000)])('refuse the text %j with 400', (text) => {
+  it.each(['', 'A', 'not a cursor', '%%%', 'x'.repeat(5000)])('return 400 for the text %j', (text) => {
     const refusal = refusalOf(() => cursors.read({}, text));
     expect(refusal.details).toEqual([
       { path: 'cursor', message: 'is not a cursor of this list with these filters; begin without one' },
     ]);
   });
 
-  it('are good at another gateway with the same master key, and at none with another', () => {
+  it('are valid at another gateway with the same master key, and at none with another key', () => {
     const cursor = cursors.write({}, 1);
     expect(new Cursors('ab'.repeat(32)).read({}, cursor)).toBe(1);
     expect(refusalOf(() => new Cursors('cd'.repeat(32)).read({}, cursor)).status).toBe(400);

@@ -23,7 +23,7 @@ function answerTo(error: unknown): { status: number; body: unknown } {
 }
 
 describe('the error filter', () => {
-  it('answers a refusal as it is, with its details [errors.envelope]', () => {
+  it('returns a refusal unchanged, with its details [errors.envelope]', () => {
     const refusal = Refusal.validation([
       { path: 'a', message: 'x' },
       { path: 'b', message: 'y' },
@@ -38,7 +38,7 @@ describe('the error filter', () => {
     });
   });
 
-  it('leaves details out where there are none', () => {
+  it('omits details when there are none', () => {
     expect(answerTo(Refusal.notFound('keyword'))).toEqual({
       status: 404,
       body: { error: 'keyword not found', code: 'NOT_FOUND' },
@@ -60,7 +60,7 @@ describe('the error filter', () => {
     ],
     [new NotFoundException('Cannot GET /x'), 404, 'NOT_FOUND', 'no such endpoint'],
     [new BadRequestException('bad'), 400, 'VALIDATION', 'bad'],
-  ])('gives a fault of the HTTP layer its code (%s)', (error, status, code, message) => {
+  ])('returns a code for a fault of the HTTP layer (%s)', (error, status, code, message) => {
     const details = code === 'VALIDATION' ? { details: [{ path: '', message }] } : {};
     expect(answerTo(error)).toEqual({ status, body: { error: message, code, ...details } });
   });
@@ -71,11 +71,11 @@ describe('the error filter', () => {
     'a thrown string',
     undefined,
     null,
-  ])('tells nothing of a defect (%s) [errors.internal, requests.nothing-leaks]', (error) => {
+  ])('reveals nothing about a defect (%s) [errors.internal, requests.nothing-leaks]', (error) => {
     expect(answerTo(error)).toEqual({ status: 500, body: { error: 'internal error', code: 'INTERNAL' } });
   });
 
-  it('answers an outage with 503 and without the address [requests.nothing-leaks]', () => {
+  it('returns 503 without the address for an outage [requests.nothing-leaks]', () => {
     expect(answerTo(new Outage('Postgres', new Error('connect ECONNREFUSED 10.0.0.1:5432')))).toEqual({
       status: 503,
       body: { error: 'a store that this needs cannot be reached; try again', code: 'UNAVAILABLE' },

@@ -20,7 +20,7 @@ describe('the query reader', () => {
     expect(() => query.finish()).not.toThrow();
   });
 
-  it('refuses a span that ends before it begins', () => {
+  it('refuses a time range that ends before it begins', () => {
     const read = (query: QueryReader) => query.span('from', 'to');
     expect(faultsOf({ from: '2026-01-02', to: '2026-01-01' }, read)).toEqual([
       { path: 'from', message: 'must not be later than to' },
@@ -35,13 +35,13 @@ describe('the query reader', () => {
     ]);
   });
 
-  it.each(['\0', 'a\0b', '\ud800'])('refuses %j, which no store can look for', (text) => {
+  it.each(['\0', 'a\0b', '\ud800'])('refuses %j, which no store can search for', (text) => {
     expect(faultsOf({ q: ['fine', text] }, (query) => query.all('q'))).toEqual([
       { path: 'q', message: 'must be Unicode text without U+0000 and lone surrogates' },
     ]);
   });
 
-  it('tells every fault at once', () => {
+  it('reports every fault at once', () => {
     const faults = faultsOf({ limit: '0', order: 'up', since: 'yesterday', x: '' }, (query) => {
       query.integer('limit', 1, 200, 50);
       query.one('order', ['asc', 'desc']);
@@ -50,7 +50,7 @@ describe('the query reader', () => {
     expect(faults?.map(({ path }) => path)).toEqual(['limit', 'order', 'since', 'x']);
   });
 
-  it('refuses a key twice that may be given once', () => {
+  it('refuses a repeated key that may appear once', () => {
     expect(faultsOf({ cursor: ['a', 'b'] }, (query) => query.one('cursor'))).toEqual([
       { path: 'cursor', message: 'may be given once' },
     ]);
@@ -85,7 +85,7 @@ describe('the query reader', () => {
     ['2026-03-04T05:06:07 02:00', '2026-03-04T03:06:07.000Z'],
     ['2026-03-04T05:06:07-0930', '2026-03-04T14:36:07.000Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
-  ])('reads the instant %j as %s, in UTC where it names no offset [requests.offsets]', (text, iso) => {
+  ])('reads the time %j as %s, in UTC when it has no offset [requests.offsets]', (text, iso) => {
     expect(new QueryReader({ since: text }).instant('since')?.toISOString()).toBe(iso);
   });
 
@@ -98,13 +98,13 @@ describe('the query reader', () => {
     '2026-02-29',
     '2026-03-04T25:00:00Z',
     '04.03.2026',
-  ])('refuses %j as an instant', (text) => {
+  ])('refuses %j as a time', (text) => {
     expect(faultsOf({ since: text }, (query) => query.instant('since'))).toEqual([
       { path: 'since', message: 'must be an ISO 8601 date-time' },
     ]);
   });
 
-  it('reads true and false and nothing else as a boolean', () => {
+  it('reads only true and false as a boolean', () => {
     expect(new QueryReader({ purge: 'true' }).boolean('purge')).toBe(true);
     expect(new QueryReader({ purge: 'false' }).boolean('purge')).toBe(false);
     expect(new QueryReader({}).boolean('purge')).toBe(false);

@@ -13,7 +13,7 @@ it.each([
   'http://a.localhost./x',
   'http://[::1]/x',
   'http://[::ffff:7f00:1]/x',
-])('%s is told before anything is promised', (url) => {
+])('%s is refused before the request is accepted', (url) => {
   expect(isRefused(url)).toBe(true);
 });
 
@@ -25,11 +25,11 @@ it.each([
   '',
   null,
   undefined,
-])('%s is no private address', (url) => {
+])('%s is not a private address', (url) => {
   expect(isRefused(url)).toBe(false);
 });
 
-it('says which address, and what would allow it', () => {
+it('names the address and the setting that would allow it', () => {
   expect(addresses.fault('http://localhost/x')).toBe(
     'localhost is a private or reserved address, which is not reached unless EGRESS_ALLOW names it',
   );

@@ -94,7 +94,7 @@ const answering =
     reply.status(status).send(body);
 
 describe('a POST with an Idempotency-Key', () => {
-  it('runs once; its answer is repeated byte for byte, with a header that says so [limits.key-replay, requests.key-stored]', async () => {
+  it('runs once, and its answer is repeated byte for byte with a header that marks the repetition [limits.key-replay, requests.key-stored]', async () => {
     handle = answering(201, { 'ä "x"': [1.5, null, '\u2028'], nested: { b: 1, a: 2 } });
     const { post } = gateway();
     const [first, again] = [await post('k'), await post('k')];
@@ -105,7 +105,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(again.headers['content-type']).toBe(first.headers['content-type']);
   });
 
-  it('runs once of a hundred at once at two gateways, and the others are told to wait or get its answer [requests.key-running]', async () => {
+  it('runs once for a hundred concurrent requests at two gateways, and the others get 409 or its answer [requests.key-running]', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {
@@ -133,7 +133,7 @@ describe('a POST with an Idempotency-Key', () => {
     ]);
   });
 
-  it('is the same request however its keys are ordered; with another body or address it is refused [requests.key-other-body, requests.key-other-endpoint]', async () => {
+  it('is the same request for any order of its keys, and is refused with another body or address [requests.key-other-body, requests.key-other-endpoint]', async () => {
     const { post } = gateway();
     await post('k', { a: 1, b: 2 });
     expect((await post('k', { b: 2, a: 1 })).headers['idempotency-replayed']).toBe('true');
@@ -146,7 +146,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(commands.length).toBe(1);
   });
 
-  it('is refused as another request while the first still runs, too', async () => {
+  it('is also refused with another body while the first request still runs', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async () => {
@@ -161,7 +161,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('belongs to the account: another may use the same key [requests.key-account]', async () => {
+  it('is separate for each account: another account may use the same key [requests.key-account]', async () => {
     const { post } = gateway();
     await post('k');
     accountId = newId();
@@ -170,7 +170,7 @@ describe('a POST with an Idempotency-Key', () => {
   });
 
   it.each([200, 201, 202, 204, 400, 403, 404, 413, 422])(
-    'is answered again as it was with %i [requests.key-stored]',
+    'repeats the stored answer with status %i [requests.key-stored]',
     async (status) => {
       handle = answering(status, status === 204 ? undefined : { code: 'X' });
       const { post } = gateway();
@@ -187,7 +187,7 @@ describe('a POST with an Idempotency-Key', () => {
   );
 
   it.each([401, 402, 409, 429])(
-    'is forgotten where the answer was %i: the next one is a new request [requests.key-stored]',
+    'does not store an answer with status %i: the next request is a new one [requests.key-stored]',
     async (status) => {
       handle = answering(status);
       const { post } = gateway();
@@ -199,20 +199,23 @@ describe('a POST with an Idempotency-Key', () => {
     },
   );
 
-  it.each([500, 503])('runs again after %i as the same command, and takes no other body', async (status) => {
-    handle = answering(status);
-    const { post } = gateway();
-    expect((await post('k')).status).toBe(status);
-    handle = answering(201);
-    expect((await post('k', { another: 'body' })).status).toBe(422);
-    const again = await post('k');
-    expect([again.status, again.headers['idempotency-replayed']]).toEqual([201, undefined]);
-    expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
-    expect((await post('k')).headers['idempotency-replayed']).toBe('true');
-  });
+  it.each([500, 503])(
+    'runs again after %i as the same command, and accepts no other body',
+    async (status) => {
+      handle = answering(status);
+      const { post } = gateway();
+      expect((await post('k')).status).toBe(status);
+      handle = answering(201);
+      expect((await post('k', { another: 'body' })).status).toBe(422);
+      const again = await post('k');
+      expect([again.status, again.headers['idempotency-replayed']]).toEqual([201, undefined]);
+      expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
+      expect((await post('k')).headers['idempotency-replayed']).toBe('true');
+    },
+  );
 
   it.each([401, 402, 409, 429])(
-    'stays the same command when %i follows a 503: that may have had its effect',
+    'stays the same command when %i follows a 503, because that may have had its effect',
     async (status) => {
       const { post } = gateway();
       for (const next of [503, status, 201]) {
@@ -223,7 +226,7 @@ describe('a POST with an Idempotency-Key', () => {
     },
   );
 
-  it('is taken up by another gateway when the first dies in the middle of it, as the same command', async () => {
+  it('is continued by another gateway as the same command when the first gateway dies', async () => {
     handle = () => new Promise(() => undefined);
     const dying = gateway();
     void dying.post('k').catch(() => undefined);
@@ -237,7 +240,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([commands.length, new Set(commands).size]).toEqual([2, 1]);
   });
 
-  it('keeps its successor’s outcome when it was taken for dead and comes back', async () => {
+  it('keeps the outcome of its successor when a gateway that was believed dead comes back', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     handle = async (_, reply) => {
@@ -255,7 +258,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([(await post('k')).status, (await post('k')).code]).toEqual([201, 'in time']);
   });
 
-  it('is known for 24 hours; then its key is free, and the sweep deletes it [limits.key-24h]', async () => {
+  it('is kept for 24 hours, then its key is free and the sweep deletes it [limits.key-24h]', async () => {
     const { post, sweep } = gateway();
     await post('k');
     clock.at += 24 * HOUR_MS - 1;
@@ -285,16 +288,16 @@ describe('a POST with an Idempotency-Key', () => {
     expect(commands).toEqual([]);
   });
 
-  it('may have a key of 255 characters [limits.key-length]', async () => {
+  it('accepts a key of 255 characters [limits.key-length]', async () => {
     expect((await gateway().post('x'.repeat(255))).status).toBe(200);
   });
 
-  it('is refused when it nests a hundred thousand levels deep, before anything looks into it', async () => {
+  it('is refused when it nests a hundred thousand levels deep, before any other processing', async () => {
     const answer = await gateway().post('k', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
     expect([answer.status, answer.code, commands]).toEqual([400, 'VALIDATION', []]);
   });
 
-  it('answers even where the outcome cannot be kept', async () => {
+  it('answers even when the outcome cannot be stored', async () => {
     const failing = {
       query: (sql: string, parameters: unknown[]) =>
         sql.includes('SET status') ? Promise.reject(new Error('gone')) : database.query(sql, parameters),
@@ -304,7 +307,7 @@ describe('a POST with an Idempotency-Key', () => {
 });
 
 describe('a POST without an Idempotency-Key', () => {
-  it('runs each time, as a command of its own', async () => {
+  it('runs each time as a separate command', async () => {
     const { post } = gateway();
     await post(undefined);
     await post(undefined);

@@ -213,14 +213,14 @@ const bodies = fc.constantFrom(...ROOTS).chain(([name, dto]) => {
 });
 
 describe('the schema of a request body', () => {
-  it.each(ROOTS)('and the rules of its class take a body with every key: %s', (name, dto) => {
+  it.each(ROOTS)('and the rules of its class both accept a body with every key: %s', (name, dto) => {
     expect(faultsOf(dto, FULL[name])).toEqual([]);
     expect(described(name, FULL[name])).toBe(true);
     const { properties } = document.components.schemas[name] as { properties: object };
     expect(Object.keys(FULL[name] as object).sort()).toEqual(Object.keys(properties).sort());
   });
 
-  it('takes each body that the rules take, and refuses each that they refuse for what a schema can say', () => {
+  it('accepts each body that the rules accept, and refuses each body that they refuse for a reason a schema can express', () => {
     let taken = 0;
     let refused = 0;
     fc.assert(
@@ -244,7 +244,7 @@ describe('the schema of a request body', () => {
     BODIES.map((dto) => [dto.name, dto] as const).filter(
       ([, dto]) => limitsOf(dto).length > 0 && 'properties' in schemaOf(dto),
     ),
-  )('follows each limit of its class: %s', (_, dto) => {
+  )('has each limit of its class: %s', (_, dto) => {
     for (const rule of limitsOf(dto)) {
       const constraints = rule.constraints ?? [];
       constraints.forEach((value, index) => {
@@ -260,7 +260,7 @@ describe('the schema of a request body', () => {
     }
   });
 
-  it('has an example on each route that the rules of its class take', () => {
+  it('has an example on each route that the rules of its class accept', () => {
     const routes = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     const examples = routes.flatMap(({ requestBody }) => {
       const { schema, example } = requestBody?.content['application/json'] ?? {};
@@ -276,7 +276,7 @@ describe('the schema of a request body', () => {
     }
   });
 
-  it('comes out of a class with keys, limits and null as JSON Schema 2020-12 writes them', () => {
+  it('is generated from a class with keys, limits and null as JSON Schema 2020-12 defines them', () => {
     class PartDto {
       @IsInt() @Max(3) n!: number;
     }

@@ -33,7 +33,7 @@ describe('the description of the interface', () => {
     expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0']);
   });
 
-  it('refers to nothing that is not there', () => {
+  it('has no reference to a missing definition', () => {
     const text = JSON.stringify(document);
     const referred = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer]) => pointer ?? '');
     expect(referred.length).toBeGreaterThan(100);
@@ -54,7 +54,7 @@ describe('the description of the interface', () => {
     }
   });
 
-  it('publishes the interval floors of every source and plan, or the one that replaces them [limits.floors-published]', () => {
+  it('publishes the interval floors of every source and plan, or the setting that replaces them [limits.floors-published]', () => {
     const floors = document['x-source-intervals'];
     expect(Object.keys(floors)).toEqual([...SOURCE_IDS]);
     for (const source of SOURCE_IDS) expect(Object.keys(floors[source] ?? {})).toEqual([...PLANS]);
@@ -82,7 +82,7 @@ describe('the description of a body', () => {
   const taking = operations.filter(({ requestBody }) => requestBody);
 
   it.each(taking.map(({ method, path, requestBody }) => [method, path, requestBody] as const))(
-    'has an example that it allows: %s %s',
+    'has a valid example: %s %s',
     (method, path, requestBody) => {
       const { example } = requestBody?.content['application/json'] ?? {};
       expect(example).toBeDefined();
@@ -90,7 +90,7 @@ describe('the description of a body', () => {
     },
   );
 
-  it('allows each key in both spellings, under /v1/queries in camelCase alone', () => {
+  it('allows each key in both spellings, and only camelCase under /v1/queries', () => {
     const camel = {
       name: 'Acme',
       refreshIntervalSeconds: 600,

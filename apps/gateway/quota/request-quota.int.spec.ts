@@ -60,7 +60,7 @@ describe('the requests of a minute', () => {
     [1200, 3000],
     [12_000, 13_000],
   ])(
-    '%i: of %i at once, at two gateways, that many are admitted to within a hundredth [limits.quota]',
+    '%i: of %i concurrent requests at two gateways, that many are admitted, within one percent [limits.quota]',
     async (limit, asked) => {
       const clock = stoppedClock();
       const [one, other] = [gateway(clock), gateway(clock)];
@@ -72,7 +72,7 @@ describe('the requests of a minute', () => {
     },
   );
 
-  it('are exact, one after another, in turns at two gateways that give back what lies idle', async () => {
+  it('are counted exactly for alternating requests at two gateways that give back unused leases', async () => {
     const clock = stoppedClock();
     const [one, other] = [gateway(clock), gateway(clock)];
     [one, other].forEach((quota) => quota.start());
@@ -91,7 +91,7 @@ describe('the requests of a minute', () => {
     expect((await one.take(accountId, 60)).admitted).toBe(false);
   });
 
-  it('count down, and tell when the minute ends', async () => {
+  it('count down, and report when the minute ends', async () => {
     const clock = stoppedClock();
     const quota = gateway(clock);
     const accountId = newId();
@@ -101,7 +101,7 @@ describe('the requests of a minute', () => {
     expect(await quota.take(accountId, 60)).toMatchObject({ remaining: 58, resetSeconds: 49 });
   });
 
-  it('begin anew with the next minute', async () => {
+  it('start again with the next minute', async () => {
     const clock = stoppedClock();
     const quota = gateway(clock);
     const accountId = newId();
@@ -113,7 +113,7 @@ describe('the requests of a minute', () => {
     expect(admitted(await times(70, () => quota.take(accountId, 60)))).toBe(60);
   });
 
-  it('are those of the later minute where two gateways’ clocks differ', async () => {
+  it('use the later minute when the clocks of two gateways differ', async () => {
     const ahead = stoppedClock();
     ahead.at += 50_000;
     const behind = stoppedClock();
@@ -125,7 +125,7 @@ describe('the requests of a minute', () => {
     expect(admitted(await times(40, () => late.take(accountId, 60)))).toBe(20);
   });
 
-  it('are an account’s own: a flood by one leaves the other’s alone', async () => {
+  it('are counted per account: a flood by one account does not affect another', async () => {
     const clock = stoppedClock();
     const quota = gateway(clock);
     const [flood, other] = [newId(), newId()];
@@ -137,7 +137,7 @@ describe('the requests of a minute', () => {
 });
 
 describe('a lease', () => {
-  it('that lies idle at one gateway comes back to the others', async () => {
+  it('returns to the other gateways when it is unused at one', async () => {
     const clock = stoppedClock();
     const [idle, busy] = [gateway(clock), gateway(clock)];
     idle.start();
@@ -149,7 +149,7 @@ describe('a lease', () => {
     expect(admitted(await times(1300, () => busy.take(accountId, 1200)))).toBe(1199);
   });
 
-  it('comes back from a gateway that stops', async () => {
+  it('is returned when its gateway stops', async () => {
     const quota = gateway(stoppedClock());
     const accountId = newId();
     await times(3, () => quota.take(accountId, 12_000));
@@ -158,7 +158,7 @@ describe('a lease', () => {
     expect(await usedOf(accountId)).toBe(3);
   });
 
-  it('that was given back admits again, where the minute was used up', async () => {
+  it('admits again after it was given back in a minute that was used up', async () => {
     const clock = stoppedClock();
     const [one, other] = [gateway(clock), gateway(clock)];
     const accountId = newId();
@@ -170,7 +170,7 @@ describe('a lease', () => {
     expect((await other.take(accountId, 1200)).admitted).toBe(true);
   });
 
-  it('is spent from memory: a minute’s requests take a small part of them in statements', async () => {
+  it('is spent from memory, so that a minute of requests needs few statements', async () => {
     let statements = 0;
     const counting = {
       query: (sql: string, parameters: unknown[]) => {
@@ -185,21 +185,21 @@ describe('a lease', () => {
   });
 });
 
-describe('while the table cannot be asked', () => {
+describe('while the table is unavailable', () => {
   const broken = { query: () => Promise.reject(new Error('connect ECONNREFUSED')) } as unknown as Database;
 
-  it('every request is let through', async () => {
+  it('every request is admitted', async () => {
     const quota = gateway(stoppedClock(), broken);
     const accountId = newId();
     expect(admitted(await times(100, () => quota.take(accountId, 60)))).toBe(100);
   });
 
-  it('a table that does not answer keeps no request waiting for long', async () => {
+  it('no request waits long for a table that does not answer', async () => {
     const silent = { query: () => new Promise(() => undefined) } as unknown as Database;
     expect((await gateway(stoppedClock(), silent).take(newId(), 60)).admitted).toBe(true);
   });
 
-  it('and counted again as soon as it answers', async () => {
+  it('requests are counted again as soon as the table answers', async () => {
     const clock = stoppedClock();
     let isBroken = true;
     const mended = {

@@ -14,7 +14,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-it('what was read of a check’s items is charged, and is no check', async () => {
+it('readings of the items of a check are charged and are not counted as checks', async () => {
   const [accountId, keywordId, checkId] = [newId(), newId(), newId()];
   const at = '2026-03-04T05:06:07.089Z';
   for (const [operation, amount] of [
@@ -35,7 +35,7 @@ it('what was read of a check’s items is charged, and is no check', async () =>
   ]);
 });
 
-it('a period knows when its watch’s one before it ended, though that is out of the window', async () => {
+it('a period knows the end of the previous period of its watch, although that is outside the window', async () => {
   const [accountId, keywordId, watchId] = [newId(), newId(), newId()];
   const at = (day: number) => new Date(Date.UTC(2026, 2, day));
   for (const [from, to] of [

@@ -56,21 +56,21 @@ const CONFLICT = { status: 409, code: 'CONFLICT' };
 const DUPLICATE = { status: 409, code: 'DUPLICATE_SEARCH' };
 
 describe('a keyword', () => {
-  it('is made with its watches', () => given().when(createKeyword).then([keywordCreated]));
-  it('is made once', () => given(keywordCreated).when(createKeyword).then(CONFLICT));
-  it('holds no search twice', () =>
+  it('is created with its watches', () => given().when(createKeyword).then([keywordCreated]));
+  it('cannot be created twice', () => given(keywordCreated).when(createKeyword).then(CONFLICT));
+  it('cannot contain the same search twice', () =>
     given()
       .when({ ...createKeyword, watches: [watch('1'), watch('2'), watch('1')] })
       .then(DUPLICATE));
-  it('may hold no search at all: its sources may all be off', () =>
+  it('can be without any search, because all its sources can be off', () =>
     given()
       .when({ ...createKeyword, watches: [] })
       .then([event({ case: 'keywordCreated', value: { definition, watches: [] } })]));
-  it('is retired', () => given(keywordCreated).when({ kind: 'retire-keyword' }).then([keywordRetired]));
-  it('is retired once: the second time changes nothing', () =>
+  it('can be retired', () => given(keywordCreated).when({ kind: 'retire-keyword' }).then([keywordRetired]));
+  it('stays unchanged when it is retired a second time', () =>
     given(keywordCreated, keywordRetired).when({ kind: 'retire-keyword' }).then([]));
-  it('that is not there is not found', () => given().when({ kind: 'retire-keyword' }).then(NOT_FOUND));
-  it('is no watch', () => {
+  it('returns 404 when it does not exist', () => given().when({ kind: 'retire-keyword' }).then(NOT_FOUND));
+  it('is not found as a watch', () => {
     given(keywordCreated).when({ kind: 'retire-watch' }).then(NOT_FOUND);
     given(keywordCreated)
       .when(change({ isActive: false }))
@@ -80,13 +80,13 @@ describe('a keyword', () => {
 });
 
 describe('a lone watch', () => {
-  it('is made', () => given().when(createWatch).then([watchCreated]));
-  it('is made once', () => given(watchCreated).when(createWatch).then(CONFLICT));
-  it('is refused where an active one has the same search', () =>
+  it('is created', () => given().when(createWatch).then([watchCreated]));
+  it('cannot be created twice', () => given(watchCreated).when(createWatch).then(CONFLICT));
+  it('is refused when an active watch has the same search', () =>
     given()
       .when({ ...createWatch, twin })
       .then(DUPLICATE));
-  it('is changed in what is given, and in that alone', () => {
+  it('changes only the fields that are given', () => {
     given(watchCreated)
       .when(change({ intervalSeconds: 60 }))
       .then([watchChanged({ intervalSeconds: 60 })]);
@@ -97,7 +97,7 @@ describe('a lone watch', () => {
       .when(change({ intervalSeconds: 60, webhookUrl: 'https://example.org/2', isActive: false }))
       .then([watchChanged({ intervalSeconds: 60, webhookUrl: 'https://example.org/2', isActive: false })]);
   });
-  it('is not changed into what it is', () => {
+  it('stays unchanged when the given values are equal', () => {
     given(watchCreated)
       .when(change({ intervalSeconds: 600, webhookUrl: 'https://example.org/', isActive: true }))
       .then([]);
@@ -105,7 +105,7 @@ describe('a lone watch', () => {
       .when(change({ isActive: false, intervalSeconds: 60, webhookUrl: '' }))
       .then([]);
   });
-  it('is resumed, unless an active one has the same search by now', () => {
+  it('is resumed, unless an active watch has the same search by then', () => {
     const paused = [watchCreated, watchChanged({ isActive: false })];
     given(...paused)
       .when(change({ isActive: true }))
@@ -117,12 +117,12 @@ describe('a lone watch', () => {
       .when(change({ intervalSeconds: 60, twin }))
       .then([watchChanged({ intervalSeconds: 60 })]);
   });
-  it('is retired, once', () => {
+  it('is retired once', () => {
     given(watchCreated).when({ kind: 'retire-watch' }).then([watchRetired]);
     given(watchCreated, watchRetired).when({ kind: 'retire-watch' }).then([]);
     given().when({ kind: 'retire-watch' }).then(NOT_FOUND);
   });
-  it('that is retired is not changed any more', () =>
+  it('cannot be changed after it was retired', () =>
     given(watchCreated, watchRetired)
       .when(change({ isActive: true }))
       .then(NOT_FOUND));

@@ -72,7 +72,7 @@ describe.each([
   ['a keyword', keyword, 'keywordPaused', 'keywordResumed'],
   ['a lone watch', loneWatch, 'watchPaused', 'watchResumed'],
 ] as const)('%s', (_, made, paused, resumed) => {
-  it('is paused for the first reason, and runs again when the last is gone', () => {
+  it('is paused for the first reason, and runs again when the last reason is gone', () => {
     const first = run(made(), pause('user'));
     expect(first.events).toMatchObject([
       { case: paused, value: { reason: 'user', stopped: true, creditsRemaining: 3 } },
@@ -87,13 +87,13 @@ describe.each([
     ]);
   });
 
-  it('is not paused twice for one reason, nor resumed from one that does not hold', () => {
+  it('is not paused twice for one reason, nor resumed from a reason that does not apply', () => {
     const once = run(made(), pause('plan')).state;
     expect(run(once, pause('plan')).events).toEqual([]);
     expect(run(made(), resume('user', 'plan')).events).toEqual([]);
   });
 
-  it('runs exactly while no reason holds, whatever comes in which order', () => {
+  it('runs exactly while no reason applies, in any order of commands', () => {
     const step = fc.oneof(
       fc.constantFrom(...PAUSE_REASONS).map((reason) => pause(reason, 5)),
       fc.subarray([...PAUSE_REASONS]).map((reasons) => resume(...reasons)),
@@ -123,40 +123,40 @@ describe.each([
 });
 
 describe('a keyword', () => {
-  it('that is made before its schedule begins is paused from the start [keywords.schedule]', () => {
+  it('is paused from the start when it is created before its schedule begins [keywords.schedule]', () => {
     const { state } = { state: keyword(false) };
     expect(state).toMatchObject({ status: 'keyword', version: 2, pauses: { reasons: ['schedule'] } });
   });
 
-  it('that is retired cannot be paused, resumed or changed', () => {
+  it('cannot be paused, resumed or changed after it was retired', () => {
     const retired = run(keyword(), { kind: 'retire-keyword' }).state;
     for (const command of [pause('user'), resume('user'), change({})])
       expect(refusal(command, retired)).toEqual([409, 'CONFLICT']);
   });
 
-  it('that is not there cannot be paused, resumed or changed', () => {
+  it('cannot be paused, resumed or changed when it does not exist', () => {
     for (const command of [pause('user'), resume('user'), change({})])
       expect(refusal(command, nothingYet)).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('is changed from its last version alone', () => {
+  it('can be changed only from its latest version', () => {
     expect(refusal(change({ definition: definition('B'), expectedVersion: 7 }), keyword())).toEqual([
       409,
       'STALE_VERSION',
     ]);
   });
 
-  it('is not changed into what it is, although prices have changed meanwhile', () => {
+  it('stays unchanged when the values are equal, although prices have changed meanwhile', () => {
     const planned = [watch('new', 'a', { creditsPerCheck: 9, priceBookVersion: 'later' })];
     expect(decide(change({ planned }), keyword())).toEqual([]);
   });
 
-  it('holds no search twice after a change', () => {
+  it('cannot contain the same search twice after a change', () => {
     const planned = [watch('n1', 'a'), watch('n2', 'a', { searchId: 't' })];
     expect(refusal(change({ planned }), keyword())).toEqual([409, 'DUPLICATE_SEARCH']);
   });
 
-  it('names what ends and what starts over when its search is changed', () => {
+  it('reports which watches end and which start over when its search is changed', () => {
     const { events, state } = run(keyword(), change({ planned: [watch('w2', 'b')] }));
     expect(events).toMatchObject([
       {
@@ -175,7 +175,7 @@ describe('a keyword', () => {
     });
   });
 
-  it('says of a change whether its webhook is another', () => {
+  it('reports whether a change replaces its webhook', () => {
     const hooked = (webhookUrl: string, name = 'Acme') =>
       create(KeywordDefinitionSchema, { name, webhookMode: 'all', webhookUrl });
     const named = run(keyword(), change({ definition: hooked('https://example.org/') }));
@@ -189,7 +189,7 @@ describe('a keyword', () => {
     ]);
   });
 
-  it('that is paused for want of credits asks anew what its searches need when they change', () => {
+  it('calculates the needed credits again when its searches change while it is paused for lack of credits', () => {
     const broke = run(keyword(), pause('insufficient_credits', 25)).state;
     const to = (creditsPerCheck: number, creditsRemaining: number) =>
       run(
@@ -211,7 +211,7 @@ describe('a keyword', () => {
     expect(to(15, 10).events.at(-1)).toMatchObject({ case: 'keywordPaused', value: { stopped: false } });
   });
 
-  it('may hold a search twice where its source is switched off, created or changed', () => {
+  it('may contain a search twice when the source is switched off, on create and on change', () => {
     const twins = [
       watch('n1', 'b', { searchId: 'x', disabled: true }),
       watch('n2', 'b', { searchId: 'y', disabled: true }),
@@ -222,7 +222,7 @@ describe('a keyword', () => {
     });
   });
 
-  it('is paused when a change puts it outside of its schedule, and runs when one puts it inside', () => {
+  it('is paused when a change moves it outside its schedule, and runs when a change moves it inside', () => {
     const paused = run(keyword(), change({ definition: definition('B'), scheduled: false }));
     expect(paused.events.map((event) => event.case)).toEqual(['keywordChanged', 'keywordPaused']);
     const runs = run(paused.state, change({ definition: definition('C'), expectedVersion: 3 }));
@@ -230,7 +230,7 @@ describe('a keyword', () => {
   });
 });
 
-describe('a lone watch that is told to run', () => {
+describe('resuming a lone watch', () => {
   const told = (twin?: Twin): KeywordCommand => ({
     kind: 'change-watch',
     intervalSeconds: undefined,
@@ -240,7 +240,7 @@ describe('a lone watch that is told to run', () => {
     creditsRemaining: 7,
   });
 
-  it('runs, whatever it was paused for', () => {
+  it('runs, whatever the reason of its pause was', () => {
     const paused = [pause('user'), pause('plan'), pause('insufficient_credits', 5)].reduce(
       (state, command) => run(state, command).state,
       loneWatch(),
@@ -254,11 +254,11 @@ describe('a lone watch that is told to run', () => {
     expect(state).toMatchObject({ pauses: { reasons: [] } });
   });
 
-  it('and runs already is unchanged, even beside another on the same search', () => {
+  it('changes nothing when the watch already runs, even beside another watch on the same search', () => {
     expect(run(loneWatch(), told(twin)).events).toEqual([]);
   });
 
-  it('is refused while another runs on the same search', () => {
+  it('is refused while another watch runs on the same search', () => {
     expect(refusal(told(twin), run(loneWatch(), pause('plan')).state)).toEqual([409, 'DUPLICATE_SEARCH']);
   });
 });

@@ -22,7 +22,7 @@ const watch = (
 const ids = (watches: readonly Watch[]) => watches.map(({ watchId }) => watchId);
 
 describe('the watches of a keyword whose searches change', () => {
-  it('go on where the search is the same, with the interval that it has now', () => {
+  it('continue when the search is the same, with its new interval', () => {
     const before = watch('old', 's', 'a');
     const { watches, retiredWatchIds, resets } = reconcile(
       [watch('new', 's', 'a', { intervalSeconds: 60, backfill: false })],
@@ -32,7 +32,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect([retiredWatchIds, resets]).toEqual([[], []]);
   });
 
-  it('start over, silently, where the search has changed [states.started-over-silently]', () => {
+  it('start over silently when the search has changed [states.started-over-silently]', () => {
     const { watches, retiredWatchIds, resets } = reconcile(
       [watch('new', 's', 'b')],
       [watch('old', 's', 'a')],
@@ -42,13 +42,13 @@ describe('the watches of a keyword whose searches change', () => {
     expect(resets).toMatchObject([{ source: 'rss', searchId: 's', previousWatchId: 'old', watchId: 'new' }]);
   });
 
-  it('go on where the same search comes under a new id', () => {
+  it('continue when the same search comes under a new id', () => {
     const { watches, resets } = reconcile([watch('new', 'other', 'a')], [watch('old', '', 'a')]);
     expect(watches).toMatchObject([{ watchId: 'old', searchId: 'other' }]);
     expect(resets).toEqual([]);
   });
 
-  it('start over, both, where two searches have changed places', () => {
+  it('both start over when two searches have changed places', () => {
     const { watches, resets } = reconcile(
       [watch('new 1', 's1', 'b'), watch('new 2', 's2', 'a')],
       [watch('old 1', 's1', 'a'), watch('old 2', 's2', 'b')],
@@ -57,7 +57,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect(resets).toHaveLength(2);
   });
 
-  it('are paused where their source is switched off, and are the same when it is switched on again', () => {
+  it('are paused when their source is switched off, and continue when it is switched on again', () => {
     const off = reconcile([watch('n1', 's', 'a', { disabled: true })], [watch('old', 's', 'a')]);
     expect(off.watches).toMatchObject([{ watchId: 'old', disabled: true }]);
     const on = reconcile([watch('n2', 's', 'a')], off.watches);
@@ -65,7 +65,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect([off.retiredWatchIds, on.retiredWatchIds, on.resets]).toEqual([[], [], []]);
   });
 
-  it('start over, silently, where the search has changed while its source was switched off', () => {
+  it('start over silently when the search has changed while its source was switched off', () => {
     const off = reconcile([watch('new', 's', 'b', { disabled: true })], [watch('old', 's', 'a')]);
     expect(off.watches).toEqual([
       watch('new', 's', 'b', { disabled: true, backfill: false, firstScanCredits: 0 }),
@@ -75,7 +75,7 @@ describe('the watches of a keyword whose searches change', () => {
     expect(on.watches).toMatchObject([{ watchId: 'new', backfill: false, disabled: false }]);
   });
 
-  it('do not begin on a source that is switched off', () => {
+  it('do not start on a source that is switched off', () => {
     expect(reconcile([watch('new', 's', 'a', { disabled: true })], []).watches).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe('the watches of a keyword whose searches change', () => {
     // A keyword holds no search twice.
     .filter((all) => new Set(all.map(({ hash }) => hash)).size === all.length);
 
-  it('are one for each search; what was before goes on or ends; nothing else happens', () => {
+  it('are one for each search: earlier ones continue or end, and nothing else happens', () => {
     fc.assert(
       fc.property(searches, searches, (before, now) => {
         const previous = before.map(({ searchId, hash }) => watch(`old ${searchId}`, searchId, hash));
@@ -115,7 +115,7 @@ describe('the watches of a keyword whose searches change', () => {
     );
   });
 
-  it('stay as they are when nothing has changed', () => {
+  it('stay unchanged when nothing has changed', () => {
     fc.assert(
       fc.property(searches, (now) => {
         const previous = now.map(({ searchId, hash }) => watch(`old ${searchId}`, searchId, hash));

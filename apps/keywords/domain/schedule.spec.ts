@@ -15,12 +15,12 @@ it.each([
   expect(isScheduled(schedule('2026-03-01T12:00', '2026-03-02T12:00'), at(now))).toBe(runs);
 });
 
-it('no schedule, and one without an end, always run', () => {
+it('a keyword without a schedule, or with one without an end, always runs', () => {
   expect(isScheduled(undefined, 0)).toBe(true);
   expect(isScheduled(schedule('2026-03-01T12:00Z'), at('2030-01-01'))).toBe(true);
 });
 
-it('turns at its start, then at its end, then never again', () => {
+it('changes at its start, then at its end, then never again', () => {
   const one = schedule('2026-03-01T12:00Z', '2026-03-02T12:00Z');
   expect(nextTurn(one, at('2026-02-01'))).toBe(at('2026-03-01T12:00Z'));
   expect(nextTurn(one, at('2026-03-01T12:00Z'))).toBe(at('2026-03-02T12:00Z'));

@@ -20,7 +20,7 @@ const searches = (count: number, filterBytes: number) => ({
   ],
 });
 
-it('the estimate refuses what is too large to be stored as the create does, and both say what to shorten', async () => {
+it('the estimate and the create refuse a keyword that is too large to store, and both say what to shorten', async () => {
   const accountId = await keywords.open('unlimited');
   const large = searches(60, 15 * 1024);
   const refusal = await keywords.keyword(accountId, large).catch((error: unknown) => error);
@@ -29,7 +29,7 @@ it('the estimate refuses what is too large to be stored as the create does, and 
   await expect(keywords.estimate(accountId, large)).rejects.toEqual(refusal);
 });
 
-it('the estimate and the create draw the same line, to the byte', async () => {
+it('the estimate and the create apply the same size limit, to the byte', async () => {
   const accountId = await keywords.open('unlimited');
   const refused = (work: Promise<unknown>) =>
     work.then(

@@ -40,7 +40,7 @@ async function threeKeywords() {
   return { accountId, pauses };
 }
 
-it('a plan that grew again while the smaller one was enforced leaves nothing paused for it', async () => {
+it('nothing stays paused when the plan grew again during the enforcement of the smaller plan', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   const meanwhile = new Interrupted(async () => {
@@ -51,7 +51,7 @@ it('a plan that grew again while the smaller one was enforced leaves nothing pau
   expect(await pauses()).toEqual([[], [], []]);
 });
 
-it('a plan that shrank again while the larger one was enforced leaves paused what is over it', async () => {
+it('whatever exceeds the plan stays paused when the plan shrank again during the enforcement of the larger one', async () => {
   const { accountId, pauses } = await threeKeywords();
   await changePlan(accountId, 'free');
   await enforce(accountId);

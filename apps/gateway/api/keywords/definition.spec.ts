@@ -20,7 +20,7 @@ function read(body: Json): JsonObject {
   );
 }
 
-describe('what becomes of a create body', () => {
+describe('the definition from a create body', () => {
   it('fills in every default [keywords.object]', () => {
     expect(read(leastKeyword())).toEqual({
       name: 'Acme',
@@ -47,13 +47,13 @@ describe('what becomes of a create body', () => {
     });
   });
 
-  it('has its ids in their one spelling', () => {
+  it('writes ids in their canonical form', () => {
     const id = '0190A0B0-0000-7000-8000-00000000000A';
     const body = withValue(withValue(fullKeyword(), 'sources[0].searches[0].id', id), 'rules[0].id', id);
     expect(JSON.stringify(read(body)).split(id.toLowerCase())).toHaveLength(3);
   });
 
-  it('tells a schedule with an offset in UTC, and one without by the clocks of its zone [requests.offsets]', () => {
+  it('gives a schedule time with an offset in UTC, and one without an offset in the local time of its zone [requests.offsets]', () => {
     const schedule = {
       startsAt: '2026-03-01T12:00:00+02:00',
       endsAt: '2026-04-01T12:00',
@@ -65,7 +65,7 @@ describe('what becomes of a create body', () => {
     });
   });
 
-  it('makes objects of the strings that stand for mutes and VIPs', () => {
+  it('turns strings for mutes and VIPs into objects', () => {
     const { muteRules, vipAuthors } = read(fullKeyword());
     expect(muteRules).toEqual([
       { value: 'spam', target: 'text', source: null, match: 'word' },
@@ -77,7 +77,7 @@ describe('what becomes of a create body', () => {
     ]);
   });
 
-  it('is read as a body that the create takes again, and stands for the same keyword then', () => {
+  it('can be sent back as a create body, and then gives the same keyword', () => {
     const once = read(fullKeyword());
     const again = JSON.parse(JSON.stringify(once).replaceAll('"id":""', () => `"id":"${newId()}"`)) as Json;
     expect(faultsOfKeyword(again, 'camel')).toEqual([]);
@@ -114,7 +114,7 @@ describe('what becomes of a create body', () => {
     expect(JSON.stringify(aiStep.schema)).toBe('{"__proto__":{"type":"string"}}');
   });
 
-  it('lets overrides hold where overridesEnabled is left out, and not where it is false [keywords.overrides]', () => {
+  it('applies overrides when overridesEnabled is missing, and not when it is false [keywords.overrides]', () => {
     const enabled = (given: Json) =>
       (
         read(withValue(fullKeyword(), 'sources[0].searches[0].overridesEnabled', given))

@@ -16,22 +16,22 @@ function codeOf(check: () => void): string {
   }
 }
 
-describe('a price that was told', () => {
+describe('an estimate token', () => {
   const { estimateToken, estimateTokenExpiresAt } = tokens.issue('ada', body, now);
 
-  it('holds for 15 minutes, and no longer', () => {
+  it('is valid for 15 minutes and no longer', () => {
     expect(estimateTokenExpiresAt).toBe('2026-03-01T12:15:00.000Z');
     const at = (ms: number) => codeOf(() => tokens.check('ada', body, estimateToken, later(ms)));
     expect([at(899_999), at(900_000)]).toEqual(['accepted', '409 ESTIMATE_EXPIRED']);
   });
 
-  it('holds at another gateway with the same master key, and at none with another', () => {
+  it('is valid at another gateway with the same master key, and at none with another key', () => {
     const check = (key: string) =>
       codeOf(() => new EstimateTokens(key).check('ada', body, estimateToken, now));
     expect([check('5e'.repeat(32)), check('6f'.repeat(32))]).toEqual(['accepted', '409 ESTIMATE_MISMATCH']);
   });
 
-  it('holds for the account and the body alone, whose own keys are as they were written', () => {
+  it('is valid only for its account and body, and keeps the spelling of the user’s own keys', () => {
     const check = (account: string, sent: unknown) =>
       codeOf(() => tokens.check(account, sent, estimateToken, now));
     const camel = { globalCriteria: { filters: { Kept_Key: 1 }, market: 'global' }, name: 'Acme' };
@@ -43,7 +43,7 @@ describe('a price that was told', () => {
     ]);
   });
 
-  it('has to be told first to whoever creates for somebody else', () => {
+  it('is required for a create on behalf of another account', () => {
     const check = (required: boolean) => codeOf(() => tokens.check('ada', body, undefined, now, required));
     expect([check(false), check(true)]).toEqual(['accepted', '400 ESTIMATE_REQUIRED']);
   });

@@ -169,12 +169,12 @@ const told = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
 describe('the create body of a keyword', () => {
-  it('is taken with the least that it needs, and with a part of every kind', () => {
+  it('accepts the smallest body, and a body with every kind of part', () => {
     expect(faultsOfKeyword(leastKeyword())).toEqual([]);
     expect(faultsOfKeyword(fullKeyword())).toEqual([]);
   });
 
-  describe.each(ACCEPTED)('takes %s', (path, values) => {
+  describe.each(ACCEPTED)('accepts %s', (path, values) => {
     it.each(told(values))(
       'as %s [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, requests.offsets]',
       (_, value) => {
@@ -185,7 +185,7 @@ describe('the create body of a keyword', () => {
 
   describe.each(REFUSED)('refuses %s', (path, values) => {
     it.each(told(values))(
-      'as %s, under its path and no other [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
+      'as %s, and names its path and no other [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
         // A term is named by its index, an element of another list of words by the list.
@@ -212,7 +212,7 @@ describe('the create body of a keyword', () => {
     ]);
   });
 
-  it('tells all faults at once, nested ones too [requests.all-faults]', () => {
+  it('reports all faults at once, nested ones included [requests.all-faults]', () => {
     let body: Json = fullKeyword();
     body = withValue(body, 'name', '');
     body = withValue(body, 'globalCriteria.match', 'fuzzy');
@@ -228,7 +228,7 @@ describe('the create body of a keyword', () => {
     ]);
   });
 
-  it('names the index of each term that is at fault', () => {
+  it('names the index of each faulty term', () => {
     const terms = ['a', 5, 'x'.repeat(61), '', ['b']];
     expect(faultsOfKeyword({ ...leastKeyword(), globalCriteria: { market: 'm', terms } })).toEqual([
       { path: 'globalCriteria.terms[1]', message: 'must be a string' },
@@ -243,7 +243,7 @@ describe('the create body of a keyword', () => {
     ]);
   });
 
-  it('asks every question of its meaning, also where the shape makes another one fail', () => {
+  it('checks every rule of meaning, also when the shape has another fault', () => {
     const body = {
       ...leastKeyword(),
       sources: undefined,

@@ -136,7 +136,7 @@ const told = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
 describe('the rules and the agent step of a keyword', () => {
-  describe.each(ACCEPTED)('take %s', (path, values) => {
+  describe.each(ACCEPTED)('accept %s', (path, values) => {
     it.each(told(values))(
       'as %s [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema, limits.field-description]',
       (_, value) => {
@@ -147,7 +147,7 @@ describe('the rules and the agent step of a keyword', () => {
 
   describe.each(REFUSED)('refuse %s', (path, values) => {
     it.each(told(values))(
-      'as %s, under its path and no other [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema]',
+      'as %s, and name its path and no other [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
         expect([...new Set(paths)]).toEqual([path]);
@@ -165,7 +165,7 @@ describe('the rules and the agent step of a keyword', () => {
     { field: 'author', op: 'similar_to', value: 'a' },
     { field: 'text', op: 'lt', value: 1 },
     { field: 'vip', op: 'in', value: ['true'] },
-  ])('refuse the clause %j under its operator, which does not fit the field', (wrong) => {
+  ])('refuse the clause %j under its operator when it does not fit the field', (wrong) => {
     const [fault, ...others] = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
     expect(fault?.path).toBe(`${clause}.op`);
     expect(fault?.message).toContain(`does not fit ${wrong.field}; use one of `);
@@ -173,7 +173,7 @@ describe('the rules and the agent step of a keyword', () => {
   });
 
   it.each(WRONG_FIELDS)(
-    'refuse the answer field %j and say why [limits.field-description, limits.agent-schema]',
+    'refuse the answer field %j and name the reason [limits.field-description, limits.agent-schema]',
     (field, says) => {
       expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step({ 'my field': field })))).toEqual([
         { path: 'aiStep.schema', message: `has a faulty field "my field": ${says}` },
@@ -181,7 +181,7 @@ describe('the rules and the agent step of a keyword', () => {
     },
   );
 
-  it('refuse a field named constructor or __proto__ no more than any other', () => {
+  it('treat a field named constructor or __proto__ like any other field', () => {
     const schema = JSON.parse('{"constructor":{"type":"string"},"__proto__":{"type":"number"}}') as Json;
     expect(faultsOfKeyword(withValue(fullKeyword(), 'aiStep', step(schema)))).toEqual([]);
     const faulty = JSON.parse('{"__proto__":{"type":"date"}}') as Json;
