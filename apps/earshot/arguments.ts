@@ -25,7 +25,7 @@ export function instant(text: string): string {
   return isoOf(at);
 }
 
-/** What the command line prints of a failure: each faulty option on a line of its own, else the message. */
+/** The output of the command line for a failure: each faulty option on a separate line, else the message. */
 export function failureText(error: unknown): string {
   const faults = error instanceof Refusal ? (error.details ?? []) : [];
   if (faults.length > 0)

@@ -5,7 +5,7 @@ import { TABLES } from './tables.js';
 
 export type { ClickHouseClient } from '@clickhouse/client';
 
-/** The id that stands for "no keyword" or "no search" in a column that is part of a key. */
+/** The id that means "no keyword" or "no search" in a column that is part of a key. */
 export const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -19,7 +19,7 @@ export async function openClickHouse(url: string, name: string): Promise<ClickHo
     max_open_connections: 16,
     request_timeout: 60_000,
     keep_alive: { enabled: true, idle_socket_ttl: 2000 },
-    // What fails is thrown, and logged by whoever knows what it means.
+    // The client throws errors, and the caller logs them.
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: { date_time_input_format: 'best_effort' },
   });
@@ -28,7 +28,7 @@ export async function openClickHouse(url: string, name: string): Promise<ClickHo
   return client;
 }
 
-/** What fails without the server's word for it failed on the way there: the client has no type of its own for that. */
+/** An error that the server did not report is an error of the connection: the client has no type for it. */
 function tellOutages(client: ClickHouseClient): void {
   const telling =
     <A extends unknown[], R>(verb: string, ask: (...args: A) => Promise<R>) =>

@@ -5,7 +5,7 @@ import type { SourceId } from './sources.js';
 export const PLANS = ['free', 'solo', 'growth', 'pro', 'unlimited'] as const;
 export type Plan = (typeof PLANS)[number];
 
-/** The version of the price book: stands in every charge. */
+/** The version of the price book; every charge stores it. */
 export const PRICE_BOOK_VERSION: string = book.version;
 
 /** What a plan allows; null: no limit. */
@@ -48,7 +48,7 @@ export type FloorGroup = 'open' | 'social' | 'vinted' | 'ai_answers';
 
 /**
  * The shortest interval that the plan allows on the source, in seconds.
- * @param override `INTERVAL_FLOOR_SECONDS`, where the installation has one: it stands for every floor
+ * @param override `INTERVAL_FLOOR_SECONDS`, if the installation sets it: it replaces every floor
  */
 export function floorSeconds(plan: string, source: SourceId, override?: number): number {
   if (override) return override;

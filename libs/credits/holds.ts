@@ -8,35 +8,35 @@ export interface Hold {
   accountId: string;
   /** At the most. */
   credits: number;
-  /** After so many seconds whoever held it is taken for dead, and the credits are free again. */
+  /** After this many seconds the holder is considered dead, and the credits are available again. */
   lifetimeSeconds: number;
-  /** Whose it is now (a UUID); without one only the charge or the end of its lifetime ends it. */
+  /** The present holder (a UUID); without a holder only the charge or the end of the lifetime ends the reservation. */
   holder?: string | undefined;
 }
 
-/** A hold, as the one who made it knows it. Once somebody else holds the same, it is theirs. */
+/** A reservation and its holder. When another holder reserves for the same fact, the reservation belongs to that one. */
 export interface OwnHold {
   holdId: string;
   holder: string;
 }
 
-/** What was missing for a hold, in credits. */
+/** The shortage of a reservation, in credits. */
 export interface Shortage {
   needed: number;
   available: number;
 }
 
-/** What came of reserving; every hold that is in neither is held. */
+/** The result of reserving; every hold that is in neither of the two is reserved. */
 export interface Reservation {
-  /** Of the holds that the balance does not cover, by their ids. */
+  /** The holds that the balance does not cover, by their ids. */
   shortages: Map<string, Shortage>;
-  /** Holds of accounts whose ledger is not there yet: nothing can be said of their credits. */
+  /** Holds of accounts whose ledger does not exist yet, so that their credits are unknown. */
   unopened: Set<string>;
 }
 
 /**
- * Reserves credits before the work: what the holds of an account come to together never exceeds its balance, whoever
- * else reserves or charges at the same time. A charge for the same fact uses the hold up; `release` gives it back.
+ * Reserves credits before the work. The sum of the reservations of an account never exceeds its balance, also when
+ * others reserve or charge at the same time. A charge for the same fact settles the reservation; `release` releases it.
  */
 export async function reserve(database: Database, holds: readonly Hold[]): Promise<Reservation> {
   const asked = holds.filter(({ credits }) => credits > 0);
@@ -44,7 +44,7 @@ export async function reserve(database: Database, holds: readonly Hold[]): Promi
   return database.transaction((tx) => reserveIn(tx, asked));
 }
 
-/** In the order of the accounts, so that nobody waits in a circle. Charges lock the same rows. */
+/** Locks in the order of the accounts, which prevents deadlocks. Charges lock the same rows. */
 async function lockBalances(
   tx: Tx,
   accountIds: readonly string[],
@@ -160,14 +160,14 @@ export async function holdAdopted(
   );
 }
 
-/** As `LOCKED`, of those whose work is not done and that nobody else has taken over. */
+/** Like `LOCKED`, but only holds whose work is not done and that still belong to the given holder. */
 const OWN = `SELECT h.hold_id FROM credit_holds h
   JOIN unnest($1::uuid[], $2::uuid[]) AS own (hold_id, holder) ON own.hold_id = h.hold_id AND own.holder = h.holder
   WHERE h.done_at IS NULL ORDER BY h.hold_id FOR UPDATE OF h`;
 
 /**
- * Gives credits back that the work did not need: it failed, or left no fact. What is done keeps its hold, and so does
- * whoever holds the same by now: a holder that was taken for dead must not take its successor's credits away.
+ * Releases credits that the work did not need, because it failed or produced no fact. Finished work keeps its
+ * reservation, and so does a later holder: a holder that was considered dead must not release its successor's credits.
  */
 export async function release(database: Database | Tx, holds: readonly OwnHold[]): Promise<void> {
   if (holds.length === 0) return;
@@ -178,8 +178,8 @@ export async function release(database: Database | Tx, holds: readonly OwnHold[]
 }
 
 /**
- * Makes holds last so many seconds from now on: their work takes long. One that has run out stays so: others may have
- * reserved what it came to.
+ * Extends reservations for long work to this many seconds from now. A reservation that has expired stays expired,
+ * because others may have reserved its credits.
  */
 export async function prolong(
   database: Database | Tx,
@@ -194,7 +194,7 @@ export async function prolong(
   );
 }
 
-/** The charges for these facts have been made: what was reserved for them is used up. */
+/** Settles the reservations of facts that have been charged. */
 export async function useUp(tx: Tx, holdIds: readonly string[]): Promise<void> {
   if (holdIds.length === 0) return;
   await tx.query(`DELETE FROM credit_holds WHERE hold_id IN (${LOCKED})`, [holdIds]);

@@ -55,7 +55,7 @@ const living = new Set<StoreProcess>();
 // The last net: the stores are detached, and would outlive a process that ends without having stopped them.
 process.on('exit', () => living.forEach((store) => store.endAtExit()));
 
-/** A store's program, running as a process of its own; started again when it ends without being asked. */
+/** The program of a store in a separate process, restarted when it exits unexpectedly. */
 export class StoreProcess {
   private child: ChildProcess | undefined;
   private stopping = false;

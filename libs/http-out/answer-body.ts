@@ -1,7 +1,7 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
 
-/** What becomes of the bytes of one answer. Exactly one of the three calls is made, once. */
+/** Receives the outcome of one answer. Exactly one of the three calls is made, once. */
 export interface BodyEvents {
   /** The body is complete. */
   whole(bytes: Buffer): void;

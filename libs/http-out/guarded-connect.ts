@@ -16,7 +16,7 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 export const systemResolve: Resolve = async (hostname) =>
   (await systemLookup(hostname, { all: true })).map(({ address }) => address);
 
-/** Connects wherever it is told to: for upstreams that the operator configured. */
+/** Connects to any address: for upstreams that the operator configured. */
 export function createTrustedConnector(): buildConnector.connector {
   return buildConnector({ timeout: CONNECT_TIMEOUT_MS, autoSelectFamily: true });
 }

@@ -25,7 +25,7 @@ export function notAllowed(host: string): string {
   return `${host}: address not allowed: there is no such name, or it leads to a private or reserved address, which the operator can allow with EGRESS_ALLOW`;
 }
 
-// What people are told for the codes of node:dns, node:net, node:tls and undici.
+// The messages for people for the codes of node:dns, node:net, node:tls and undici.
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has no address (no such host)',
   ENODATA: 'has no address (no such host)',

@@ -15,7 +15,7 @@ import { checkLiteral, createTargetReader, type Target } from './target.js';
 export interface OutboundHttpOptions {
   /** CIDRs that may be reached although private (`parseEgressAllow`). */
   allow: readonly string[];
-  /** Sent where a request names no `user-agent` of its own. */
+  /** Sent when a request sets no `user-agent`. */
   userAgent: string;
   /** Connections to one scheme, host and port at a time; more requests wait. Default 16. */
   connectionsPerOrigin?: number;
@@ -34,7 +34,7 @@ export interface OutboundRequest {
   deadlineMs: number;
   /** Decoded bytes of the answer. */
   maxBytes: number;
-  /** What becomes of a longer answer: `error` (`too_large`, the default), or `cut` to `maxBytes`. */
+  /** How to treat a longer answer: `error` (`too_large`, the default), or `cut` to `maxBytes`. */
   overflow?: 'cut' | 'error';
   /** `follow`: up to 5, every hop checked. `none`: a redirect is answered as it came. */
   redirects: 'none' | 'follow';

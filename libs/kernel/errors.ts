@@ -2,13 +2,13 @@
 export interface Fault {
   path: string;
   message: string;
-  /** A code of its own, told where it is the only fault; otherwise `VALIDATION`. */
+  /** A specific code, returned when this is the only fault; otherwise the code is `VALIDATION`. */
   code?: string;
 }
 
 /**
- * A refusal that the caller is told about: HTTP status, machine code, a message for people.
- * Anything else that is thrown is a defect or an outage and leaves as 500 or 503 without its text.
+ * An error for the caller: HTTP status, machine code, a message for people.
+ * Any other error is a defect or an outage, and the caller gets 500 or 503 without its text.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';

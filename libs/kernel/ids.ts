@@ -10,7 +10,7 @@ export function newId(): string {
 }
 
 /**
- * The id of a fact (UUIDv5), derived from what the fact stands for, so that the same fact never gets two ids.
+ * The id of a fact (UUIDv5), derived from the content of the fact, so that the same fact never gets two ids.
  * Parts are joined unambiguously: `('a', 'b')` and `('a b')` differ.
  */
 export function derivedId(...parts: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What is repeated, how often, and what becomes of an error. */
+/** What is repeated, how often, and how errors are reported. */
 export interface Repetition {
   /** Between the end of a run and the begin of the next, in ms. */
   pauseMs: number;

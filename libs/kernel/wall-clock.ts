@@ -1,6 +1,6 @@
 /**
- * The instant of an ISO 8601 date-time; one without an offset is told by the clocks of the zone. Where clocks are put
- * forward, a time that they skip is the one as far behind the jump.
+ * The instant of an ISO 8601 date-time; a time without an offset is local time in the zone. When clocks are put
+ * forward, a skipped local time means the time equally far after the jump.
  * @param timeZone IANA
  */
 export function instantIn(text: string, timeZone: string): number {

@@ -1,7 +1,7 @@
 import { Kind, kindOf } from './characters.js';
 import { isTopLevelDomain } from './top-level-domains.js';
 
-/** Where an address stands: code units of the original text, `end` exclusive. */
+/** The place of an address, in code units of the original text; `end` is exclusive. */
 export interface AddressSpan {
   start: number;
   end: number;

@@ -4,16 +4,16 @@ import type { FoldedText } from './fold.js';
 import { shapeOf } from './term.js';
 import type { Anchor } from './term.js';
 
-/** Told of each place where a term stands, in folded code units; by term in order of `start`. */
+/** Receives each place of a term, in folded code units; the places of one term come in order of `start`. */
 export type OnFound = (term: number, start: number, end: number) => void;
 
 // A term that begins so is no suffix of a word: `.net` is not found in `acme.net`, `@acme` not in `bob@acme`.
 const NEEDS_FREE_START = new Set(['.', '#', '@', '$'].map((char) => char.charCodeAt(0)));
 
 /**
- * Finds whole words and phrases. Each term hangs on one anchor, the token that the fewest other terms share; a
- * text is walked token by token, and only terms whose anchor stands there are compared. So the cost of a text
- * follows its own length, and the terms cost memory. Terms are numbered as given, and folded already.
+ * Finds whole words and phrases. Each term has one anchor, the token that the fewest other terms share. A text is
+ * read token by token, and only terms whose anchor equals the token are compared. So the time for a text depends on
+ * its length, and the terms cost memory. Terms are numbered in the given order, and must be folded.
  */
 export class WordIndex {
   private segmentUnits = new Uint16Array(0);

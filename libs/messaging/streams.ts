@@ -16,7 +16,7 @@ const DUPLICATE_WINDOW_NANOS = 2 * 60 * 1_000_000_000;
 const SUBJECTS_OVERLAP = 10_065;
 const MOMENT_MS = 250;
 
-/** The streams: what one message is and how long it is kept stands in docs/architecture.md. Age 0 = for ever. */
+/** The streams. docs/architecture.md describes their messages and retention. Age 0 means without limit. */
 export const STREAMS = {
   KEYWORDS: { subjects: ['keywords.>'], maxAgeDays: 0 },
   CHECKS: { subjects: ['checks.>'], maxAgeDays: 90 },

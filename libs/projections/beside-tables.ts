@@ -32,8 +32,8 @@ const OBSTACLES = `
     WHERE d.refobjid = $1::regclass AND a.attidentity = ''`;
 
 /**
- * Makes empty tables beside the live ones, with the same columns, constraints, indexes, names and grants, and positions
- * of their own. What an earlier attempt has left is dropped.
+ * Creates empty tables beside the live ones, with the same columns, constraints, indexes, names and grants, and separate
+ * positions. Drops the remains of an earlier attempt.
  * @throws Error that names the obstacle where a table cannot be exchanged
  */
 export async function createTablesBeside(tx: Tx, projection: Projection, parts: Rebuildable): Promise<void> {

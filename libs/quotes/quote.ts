@@ -48,7 +48,7 @@ function firstScan(source: SourceId, criteria: Criteria, parts: PricedParts, per
   return perItem === undefined ? perCheck : perItem * (parts.itemsPerFirstScan?.(criteria) ?? 0);
 }
 
-/** What is told of a search, besides its price. */
+/** The description of a search, besides its price. */
 export interface QuotedSearch extends PricedSearch {
   searchId: string | null;
   label: string | null;

@@ -23,7 +23,7 @@ export async function knownWatches(
   return new Set(rows.map((row) => row.watch_id));
 }
 
-/** What becomes of a check whose watch has no row: purged, it is left out; not there yet, it waits. */
+/** A check whose watch has no row is skipped when the watch was purged, and waits when the watch does not exist yet. */
 export async function withoutWatch(store: EventStore, check: Check): Promise<Outcome> {
   const subject = subjectOf('KEYWORDS', check.accountId, check.keywordId || check.watchId);
   return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;

@@ -53,7 +53,7 @@ export async function countMarketDay(clickhouse: ClickHouseClient, day: MarketDa
   }
 }
 
-/** How the observations of a scope are told. One statement for each: a key of several kinds takes four times as long. */
+/** How the observations of a scope are selected. One statement for each: a key of several kinds takes four times as long. */
 const OBSERVED: Record<MarketScopeKind, { scopeId: string; where: string }> = {
   search: { scopeId: 'criteria_hash', where: 'criteria_hash IN {ids: Array(String)}' },
   keyword: { scopeId: 'toString(keyword_id)', where: 'keyword_id IN {ids: Array(UUID)}' },

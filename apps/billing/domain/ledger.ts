@@ -81,8 +81,8 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
 }
 
 /**
- * Lets time pass up to now, then carries the command out. The balance never goes below zero: of a charge that it does
- * not cover, what there is is taken.
+ * Applies the renewals and expiries up to now, then executes the command. The balance never goes below zero: a charge
+ * that it does not cover takes only the available credits.
  * @throws Refusal 404 while the ledger is not open, 400 for a grant that cannot be
  */
 export function decide(command: LedgerCommand, state: LedgerState, moment: Moment): CreditMovement[] {

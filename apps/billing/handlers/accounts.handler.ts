@@ -42,7 +42,7 @@ export class AccountsHandler {
       { kind: 'open', email, plan, signingSecretEncrypted, key },
       (tx) => requireFreeEmail(tx, email),
     );
-    // Whoever is told of the account finds its credits there.
+    // The caller who receives the account must find its credits.
     await this.ledgers.follow([accountId]);
     return create(OpenedAccountSchema, { accountId, apiKey, signingSecret });
   }

@@ -17,7 +17,7 @@ export function chargingConsumerOf(stream: ChargedStream): string {
   return `billing-${stream.toLowerCase()}`;
 }
 
-/** What the fact costs, as it stands in its stream; no causes where it is free. */
+/** The cost of a fact as its stream stores it; without causes when the fact is free. */
 export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
   switch (stream) {
     case 'CHECKS':

@@ -1,6 +1,6 @@
 import type { CreditMovement } from '#contracts';
 
-/** Where a movement stands in its account's ledger. */
+/** The position of a movement in the ledger of its account. */
 export interface Place {
   accountId: string;
   /** Of the message in CREDITS. */

@@ -8,7 +8,7 @@ const PAUSE_MS = 1000;
 const ACCOUNTS_AT_ONCE = 500;
 /** An account whose ledger cannot be turned is left alone for so long: it must not come first for ever. */
 const REST_MS = 60_000;
-/** When so many fail in a row, it is hardly the accounts' fault: the rest is tried at the next pass. */
+/** After this many failures in a row the accounts are hardly the cause: the next pass tries the rest. */
 const FAILURES_AT_ONCE = 3;
 
 /** Renews allowances and takes expired packs out when their time has come. */

@@ -6,7 +6,7 @@ export interface BatchOutcome {
   results: AttemptResult[];
   /** No attempt was made. */
   refused: Delivery[];
-  /** Still under way, with a promise of what comes of each. */
+  /** The running attempts, each with the promise of its result. */
   underWay: [Delivery, Promise<AttemptResult | undefined>][];
 }
 

@@ -7,7 +7,7 @@ import { addressKey, type Endpoint, type Targets } from './targets.js';
 export const DISABLED =
   'not sent: the endpoint is disabled; POST /v1/endpoints/enable, or naming it again in a keyword or watch, enables it';
 
-/** What becomes of claimed deliveries. */
+/** The outcome of claimed deliveries. */
 export interface Claims {
   ready: Delivery[];
   /** Their watch names another address by now: they begin anew there. Under the old one they are given up. */

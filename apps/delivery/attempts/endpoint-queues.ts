@@ -1,12 +1,12 @@
 import { keepTrace } from '#telemetry';
 import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 
-/** A request that takes longer than this makes its endpoint a slow one: others do not wait behind it. */
+/** A request that takes longer than this, in ms, marks its endpoint as slow: other requests do not wait for it. */
 const SLOW_MS = 250;
-/** A stop waits so long for attempts under way, in ms; what is cut off then stands in the table and is made again. */
+/** How long a stop waits for running attempts, in ms; interrupted attempts stay in the table and are made again. */
 export const STOP_PATIENCE_MS = 2000;
 const SWEEP_MS = 50;
-/** Requests at once to an endpoint that nothing is known of; each answer doubles it, up to the cap. */
+/** Concurrent requests to an endpoint without earlier answers; each answer doubles the number, up to the cap. */
 const FIRST_ALLOWED = 4;
 
 interface EndpointQueue {
@@ -18,9 +18,9 @@ interface EndpointQueue {
 }
 
 /**
- * Caps the requests under way to each endpoint, so that one that hangs holds up nobody but itself, and those of all
- * together; endpoints take turns. A slow request gives its place among all back. A delivery whose endpoint is slow,
- * or that is called back before it began, is not attempted here: it goes to the retry lane.
+ * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only itself, and those to all
+ * endpoints together; endpoints take turns. A slow request no longer counts in the common limit. A delivery whose
+ * endpoint is slow, or that is cancelled before it starts, is not attempted here: it goes to the retry lane.
  */
 export class EndpointQueues {
   private readonly queues = new Map<string, EndpointQueue>();

@@ -26,7 +26,7 @@ const COLUMNS =
   'p.event_id, p.target_kind, p.target_id, p.account_id, p.watch_id, p.keyword_id, p.source, p.endpoint, p.first_at';
 const SAME_KEY = 'p.event_id = k.event_id AND p.target_kind = k.target_kind AND p.target_id = k.target_id';
 
-/** Writes deliveries that wait; a row that stands already is brought up to date. */
+/** Stores waiting deliveries, and updates a row that already exists. */
 export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   await tx.query(

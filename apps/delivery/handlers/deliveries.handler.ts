@@ -22,7 +22,7 @@ export class DeliveriesHandler {
   ) {}
 
   /**
-   * Queues the event for the address, as a delivery of its own.
+   * Queues the event for the address, as a separate delivery.
    * @throws Refusal 404 for an event that the account does not have, or that is not kept any more; 429 while as many resends
    * of the account wait as may
    */

@@ -27,7 +27,7 @@ const TURN_EVENTS = 50;
 const PAGE = 2000;
 const NOT_INDEXED_YET_MS = 500;
 const RETRIES_LOOK_MS = 1000;
-/** A replay with so many events that wait for another attempt sends no further ones: what waits holds its bytes. */
+/** A replay with this many events waiting for a retry sends no further events, because waiting events keep their bytes. */
 const MOST_WAITING = 1000;
 
 /** Works through replays, turn by turn. What is left after a crash goes on from the end of the last turn. */

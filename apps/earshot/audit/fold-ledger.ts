@@ -13,7 +13,7 @@ export interface Standing {
   charged: number;
 }
 
-/** What the stream of one account comes to. */
+/** The ledger that follows from the stream of one account. */
 export interface FoldedLedger {
   balance: number;
   /** By the message's sequence; 0: before the first. */

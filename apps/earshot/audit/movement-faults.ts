@@ -6,7 +6,7 @@ import type { LedgerState } from '../../billing/domain/ledger-state.js';
 import type { ChargedStream } from '../../billing/ledger/charges.js';
 import type { Origins } from './origins.js';
 
-/** Where a movement stands, and what is known of the account. */
+/** The position of a movement, and the state of the account. */
 export interface MovementContext {
   accountId: string;
   /** The ledger before the movement. */

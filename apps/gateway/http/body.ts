@@ -89,7 +89,7 @@ export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
   return faults.map(({ path, message }) => ({ path: respell(path, cased, 'any'), message }));
 }
 
-/** A body of the wrong shape can make the questions about its meaning fail: the faults of its shape are told then. */
+/** A body of the wrong shape can make the checks of its meaning throw: then the faults of the shape are reported. */
 function askMeaning(ask: () => Fault[], misshapen: boolean): Fault[] {
   try {
     return ask();

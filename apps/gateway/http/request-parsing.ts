@@ -6,7 +6,7 @@ import { errorAnswer } from './error.filter.js';
 import { refuseOversizeJson } from './counted-json.js';
 import { requestIdOf } from './request-context.js';
 
-/** Longer than any address that Node takes: what is no id is told as such, and not by its length. */
+/** Longer than any URL that Node accepts, so that an invalid id is reported as invalid, and not as too long. */
 const LONGEST_PARAMETER = 65_536;
 
 /**

@@ -22,7 +22,7 @@ export interface Outcome {
   body: string;
 }
 
-/** What becomes of a request with a key. */
+/** The outcome of a request with a key. */
 export type Claim =
   /** `repeats`: another attempt at the same command went before, and may have had its effect. */
   | { kind: 'run'; commandId: string; repeats: boolean }
@@ -116,7 +116,7 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Leaves a request without an outcome: whoever repeats it runs it again, as the same command. */
+  /** Leaves a request without an outcome: a repetition runs it again, as the same command. */
   async leave({ accountId, key, runner }: KeyedRequest): Promise<void> {
     await this.database.query(
       `UPDATE idempotency_records SET running_until = NULL WHERE account_id = $1 AND key = $2 AND runner = $3`,

@@ -1,17 +1,17 @@
 /** The quota's windows are the minutes of UTC. */
 export const WINDOW_MS = 60_000;
 
-/** How long the table's "used up" stands: what an idle gateway gives back is found within so long. */
+/** How long the table's "used up" is believed; requests that an idle gateway returns are found after at most this time. */
 const USED_UP_MS = 250;
-/** A lease that lies idle is given back after so long, … */
+/** An unused lease is returned after this time, … */
 const IDLE_MS = 200;
-/** … or, where the plan's own pace is slower, after so many requests at that pace, … */
+/** … or, when the pace of the plan is slower, after the time of this many requests at that pace, … */
 const IDLE_REQUESTS = 10;
-/** … but after so long at the latest. */
+/** … but after this time at the latest. */
 const LONGEST_IDLE_MS = 2000;
-/** Leases are this part of what is left at the most, so that the last requests of a minute lie idle nowhere. */
+/** A lease is at most this part of the remaining requests, so that no gateway keeps the last requests of a minute unused. */
 const PART_OF_REST = 8;
-/** And this part of the limit at the most: what a gateway that dies takes with it. */
+/** And at most this part of the limit: these requests are lost when a gateway dies. */
 const PART_OF_LIMIT = 200;
 
 /** What one gateway knows and holds of one account's minute. */

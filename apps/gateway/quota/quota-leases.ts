@@ -43,7 +43,7 @@ export class QuotaLeases {
     return { windowStart: row.window_start.getTime(), granted: row.last_lease, used: row.used };
   }
 
-  /** Gives requests back that were leased and not spent. Those of a minute that is over are nobody's any more. */
+  /** Returns leased requests that were not spent. Requests of a past minute are dropped. */
   async giveBack(accountId: string, windowStart: number, unspent: number): Promise<void> {
     await this.database.query(
       `UPDATE request_quotas SET used = GREATEST(0, used - $3) WHERE account_id = $1 AND window_start = $2`,

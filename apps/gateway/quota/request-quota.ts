@@ -9,7 +9,7 @@ import { QuotaLeases } from './quota-leases.js';
 /** Injection token of the clock that the minutes are read from; tests bring their own. */
 export const QUOTA_CLOCK = Symbol('quota clock');
 
-/** What becomes of a request. */
+/** The outcome of a request. */
 export interface Verdict {
   admitted: boolean;
   /** Requests per minute. */

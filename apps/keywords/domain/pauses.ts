@@ -1,7 +1,7 @@
 /** Why a keyword, or a lone watch, is paused. It runs while there is no reason. */
 export type PauseReason = 'user' | 'plan' | 'schedule' | 'insufficient_credits';
 
-/** In the order in which they are told: the first of them is `pausedReason`. */
+/** In order of priority: `pausedReason` is the first one that applies. */
 export const PAUSE_REASONS: readonly PauseReason[] = ['user', 'plan', 'schedule', 'insufficient_credits'];
 
 /** The reasons that hold, in their order, and what a check needed where credits are one. */

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { SearchResetSchema, WatchSchema, type SearchReset, type Watch } from '#contracts';
 
-/** What becomes of a keyword's watches when its searches change. */
+/** The changes of a keyword's watches that follow from a change of its searches. */
 export interface Reconciled {
   /** Those that go on and those that begin. */
   watches: Watch[];

@@ -13,7 +13,7 @@ export function nextTurn(schedule: Schedule | undefined, now: number): number | 
   return [startsAt, endsAt].find((instant) => instant !== undefined && instant > now);
 }
 
-/** Times without an offset are told by the clocks of the schedule's zone. */
+/** Times without an offset are local times in the schedule's zone. */
 function instantsOf(schedule: Schedule | undefined): { startsAt?: number; endsAt?: number } {
   if (!schedule) return {};
   const { startsAt, endsAt, timezone } = schedule;

@@ -171,7 +171,7 @@ async function setPauses(
      WHERE keyword_id = $1`,
     values,
   );
-  // A turn that is due waits for whoever takes it: other reasons say nothing about it.
+  // An overdue schedule change waits for its loop: pauses for other reasons do not affect it.
   if ((added ?? removed)?.reason === 'schedule') {
     const definition = fromJson(KeywordDefinitionSchema, row.definition ?? {}, { ignoreUnknownFields: true });
     await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [

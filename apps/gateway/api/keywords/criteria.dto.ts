@@ -32,7 +32,7 @@ import {
 } from '../../http/validators.js';
 import { FREE_FORM, textOf } from '../../openapi/schema.js';
 
-/** Far more terms than any plan allows: the plan's own limit is told by the plan. */
+/** Far more terms than any plan allows: the limit of the plan is checked later. */
 const MOST_TERMS = 500;
 const LONGEST_TERM = 60;
 /** Of JSON. They are kept with each search of a keyword, in one message. */

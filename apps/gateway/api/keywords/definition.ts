@@ -4,7 +4,7 @@ import { hasOffset, instantIn, isoOf } from '#kernel';
 import { effectiveMute } from '#matching';
 import type { KeywordBodyDto, ScheduleDto } from './keyword-body.dto.js';
 
-/** The definition that a body stands for: defaults filled in, strings made into the objects they stand for. */
+/** The definition from a body: defaults are filled in, and short strings are replaced by their objects. */
 export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
   const plain = JSON.parse(JSON.stringify(body)) as Record<string, JsonValue>;
   return fromJson(KeywordDefinitionSchema, {
@@ -27,7 +27,7 @@ export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
   });
 }
 
-/** What has an offset is an instant, and is told in UTC as every instant; what has none is told by the zone's clocks. */
+/** A time with an offset is an instant and is returned in UTC; a time without one stays local time in the zone. */
 function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
   const told = (text: string | null) =>
     text !== null && hasOffset(text) ? isoOf(instantIn(text, timezone)) : text;

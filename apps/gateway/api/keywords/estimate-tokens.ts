@@ -37,9 +37,9 @@ export class EstimateTokens {
   }
 
   /**
-   * Holds a create to its estimate.
+   * Checks that a create matches its estimate.
    * @param token the header `Service-Estimate-Token`
-   * @param required whoever creates for somebody else (the MCP server) has to have told the price first
+   * @param required true for a create on behalf of another account (the MCP server), which must show the price first
    * @throws Refusal 400 `ESTIMATE_REQUIRED`, 409 `ESTIMATE_MISMATCH`, 409 `ESTIMATE_EXPIRED`
    */
   check(accountId: string, body: unknown, token: string | undefined, now: Date, required = false): void {

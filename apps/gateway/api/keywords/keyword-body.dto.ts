@@ -135,7 +135,7 @@ export const READ_ONLY_KEYS = [
   'warnings',
 ] as const;
 
-/** A bare string stands for an object with that one key. What is neither stays as it is, and is refused as such. */
+/** Replaces a string by an object with that one key. Any other value stays unchanged, and validation refuses it. */
 function instances<T>(dto: ClassConstructor<T>, value: unknown, key: string, max: number): unknown {
   const items = countedFirst(flat(value), max);
   if (!Array.isArray(items)) return items;

@@ -25,7 +25,7 @@ import { KeywordViews } from './keyword-views.js';
 /** How often a change is laid anew over what somebody else has made of the keyword meanwhile. */
 const CHANGE_ATTEMPTS = 5;
 
-/** What becomes of a keyword: it is changed, paused, resumed, ended. */
+/** Changes, pauses, resumes and deletes a keyword. */
 @Controller()
 export class KeywordChangeController {
   constructor(
