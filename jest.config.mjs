@@ -7,7 +7,8 @@ export default {
   globalTeardown: '<rootDir>/test/jest/global-teardown.mjs',
   runtime: '<rootDir>/test/jest/runtime.cjs',
   testEnvironment: '<rootDir>/test/jest/environment.cjs',
-  maxWorkers: 2,
+  // Two cores are not busy with two: many specs wait for a store or a clock.
+  maxWorkers: 3,
   // A new process for each spec file.
   workerIdleMemoryLimit: 0,
   testTimeout: 20_000,

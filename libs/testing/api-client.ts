@@ -4,7 +4,6 @@ import { OpenAccountSchema } from '#contracts';
 import { newId } from '#kernel';
 import { COMMANDS, connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
-import { CommandClient } from '#transport';
 
 /** Whatever came as JSON: tests look into it and say what they expect. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a type for each answer would state nothing
@@ -94,6 +93,8 @@ export async function openAccount(
 ): Promise<{ accountId: string; apiKey: string; signingSecret: string }> {
   const bus = await connectBus(natsUrl, 'test', createLogger('test', 'silent'));
   try {
+    // Nest takes a second to load: only specs that open an account pay for it.
+    const { CommandClient } = await import('#transport');
     const command = create(OpenAccountSchema, { commandId: newId(), email: `${newId()}@example.org`, plan });
     const { accountId, apiKey, signingSecret } = await new CommandClient(bus).request(
       COMMANDS.openAccount,
