@@ -7,8 +7,7 @@ export default {
   globalTeardown: '<rootDir>/test/jest/global-teardown.mjs',
   runtime: '<rootDir>/test/jest/runtime.cjs',
   testEnvironment: '<rootDir>/test/jest/environment.cjs',
-  // Two cores are not busy with two: many specs wait for a store or a clock.
-  maxWorkers: 3,
+  maxWorkers: 2,
   // A new process for each spec file.
   workerIdleMemoryLimit: 0,
   testTimeout: 20_000,
