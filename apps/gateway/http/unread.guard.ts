@@ -23,11 +23,16 @@ export class UnreadGuard implements CanActivate {
   }
 }
 
-/** What the handler's own decorators (`@Query()`, `@Body()`) hand to it. */
+/**
+ * What the handler's own decorators (`@Query()`, `@Body()`) hand to it, as the numbers of RouteParamtypes.
+ *
+ * Nest names these parameters `4:0` (kind and place). Parameters of our own decorators (`@From()`) it names by random
+ * text, which may begin with a digit: only a whole number before the colon is a kind.
+ */
 function readBy(context: ExecutionContext): ReadonlySet<number> {
   const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) as
     Record<string, unknown> | undefined;
-  return new Set(Object.keys(handed ?? {}).map((key) => Number.parseInt(key, 10)));
+  return new Set(Object.keys(handed ?? {}).map((key) => Number(key.split(':')[0])));
 }
 
 function bodyFaults(body: unknown): Fault[] {
