@@ -97,3 +97,20 @@ it('an invalid amount is refused before any request', async () => {
   const { code, errors } = await cli('credits', 'grant', '--account', none, '--amount', '-5');
   expect([code, errors.split('\n')[0]]).toEqual([1, expect.stringContaining('It must be a whole number.')]);
 });
+
+it('keys list prints each key of the account with its scope, without the key itself', async () => {
+  const accountId = await account('unlimited');
+  const made = await cli('keys', 'create', '--account', accountId, '--scope', 'read', '--name', 'dashboard');
+  const { keyId, apiKey } = JSON.parse(made.out) as { keyId: string; apiKey: string };
+  const { code, out, errors } = await cli('keys', 'list', '--account', accountId);
+  expect([code, errors]).toEqual([0, '']);
+  expect(out).not.toContain(apiKey);
+  const rows = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(rows).toHaveLength(2);
+  expect(rows).toContainEqual(
+    expect.objectContaining({ keyId, name: 'dashboard', scope: 'read', revokedAt: null, lastUsedAt: null }),
+  );
+});

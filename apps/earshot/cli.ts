@@ -127,8 +127,8 @@ keys
     const found: object[] = await withDatabase(process.env, (database) =>
       database.query(
         `SELECT key_id AS "keyId", name, scope, created_at AS "createdAt", expires_at AS "expiresAt",
-           revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"
-         FROM api_keys LEFT JOIN api_key_uses USING (key_id) WHERE account_id = $1 ORDER BY created_at`,
+           revoked_at AS "revokedAt", uses.last_used_at AS "lastUsedAt"
+         FROM api_keys LEFT JOIN api_key_uses AS uses USING (key_id) WHERE account_id = $1 ORDER BY created_at`,
         [account],
       ),
     );
