@@ -24,16 +24,14 @@ import { sourceSettings } from '#sources';
 import { CommandClient } from '#transport';
 
 const program = new Command('cli')
-  .description('Works on the running Earshot, which it finds by DATA_DIR, or by NATS_URL and DATABASE_URL.')
+  .description('Manages a running Earshot. Finds it by DATA_DIR, or by NATS_URL and DATABASE_URL.')
   .showHelpAfterError();
 
-const accounts = program.command('accounts').description('accounts and what they may do');
+const accounts = program.command('accounts').description('manage accounts and their plans');
 accounts
   .command('create')
-  .description(
-    'opens an account; prints {accountId, apiKey, signingSecret}: the only time that they are shown',
-  )
-  .requiredOption('--email <email>', 'the address it belongs to')
+  .description('create an account; print {accountId, apiKey, signingSecret}, which are shown only once')
+  .requiredOption('--email <email>', 'e-mail address of the owner')
   .option('--plan <plan>', 'free, solo, growth, pro or unlimited', 'unlimited')
   .action(async ({ email, plan }: { email: string; plan: string }) => {
     const opened = await withBus(process.env, (bus) =>
@@ -46,7 +44,7 @@ accounts
   });
 accounts
   .command('list')
-  .description('one line of JSON for each account')
+  .description('print one line of JSON for each account')
   .action(async () => {
     const found = await withDatabase(process.env, (database) =>
       database.getRepository(AccountEntity).find({ order: { createdAt: 'ASC' } }),
@@ -57,7 +55,7 @@ accounts
 accounts
   .command('change-plan')
   .description(
-    'puts an account on another plan at once: limits, and the allowance less what the period has used',
+    'change the plan of an account at once; the new allowance is reduced by what this period has used',
   )
   .requiredOption('--account <id>', 'the account', id)
   .requiredOption('--plan <plan>', 'free, solo, growth, pro or unlimited')
@@ -68,11 +66,11 @@ accounts
   });
 accounts
   .command('set')
-  .description('changes settings of an account; prints them')
+  .description('change settings of an account; print the settings')
   .requiredOption('--account <id>', 'the account', id)
   .requiredOption(
     '--signature-version <version>',
-    'the form of X-Signature: v1 (t=…,v1=…) or legacy (plain hex)',
+    'format of X-Signature: v1 (t=…,v1=…) or legacy (plain hex)',
   )
   .action(async ({ account, signatureVersion }: { account: string; signatureVersion: string }) => {
     const command = { commandId: newId(), accountId: account, signatureVersion };
@@ -84,11 +82,11 @@ accounts
 
 program
   .command('signing-secret')
-  .description("the secret that signs an account's webhooks")
+  .description("manage the secret that signs an account's webhooks")
   .command('rotate')
   .description(
-    'makes a new one; prints {signingSecret, previousValidUntil}: the only time that it is shown. Deliveries are ' +
-      'signed with both for 24 hours; a second rotation within them ends the first secret at once',
+    'create a new secret; print {signingSecret, previousValidUntil}, which are shown only once. Deliveries are signed ' +
+      'with both secrets for 24 hours; a second rotation within 24 hours ends the oldest secret at once',
   )
   .requiredOption('--account <id>', 'the account', id)
   .action(async ({ account }: { account: string }) => {
@@ -101,14 +99,14 @@ program
 
 addMasterKeyCommands(program);
 
-const keys = program.command('keys').description('API keys of an account');
+const keys = program.command('keys').description('manage the API keys of an account');
 keys
   .command('create')
-  .description('makes a further key; prints {keyId, apiKey}: the only time that it is shown')
+  .description('create another key; print {keyId, apiKey}; the key is shown only once')
   .requiredOption('--account <id>', 'the account', id)
-  .option('--name <name>', 'what it is for', 'key')
+  .option('--name <name>', 'name of the key', 'key')
   .option('--scope <scope>', 'read or write', 'write')
-  .option('--expires-at <instant>', 'ISO 8601; never, if left out', instant)
+  .option('--expires-at <instant>', 'ISO 8601; default: never', instant)
   .action(async (options: { account: string; name: string; scope: string; expiresAt?: string }) => {
     const { account, name, scope, expiresAt = '' } = options;
     const made = await withBus(process.env, (bus) =>
@@ -121,7 +119,7 @@ keys
   });
 keys
   .command('list')
-  .description('one line of JSON for each key; keys themselves are not stored')
+  .description('print one line of JSON for each key; the keys themselves are not stored')
   .requiredOption('--account <id>', 'the account', id)
   .action(async ({ account }: { account: string }) => {
     const found: object[] = await withDatabase(process.env, (database) =>
@@ -136,7 +134,7 @@ keys
   });
 keys
   .command('revoke')
-  .description('ends a key; it is good for a few seconds more at the most')
+  .description('revoke a key; it can work for a few more seconds')
   .requiredOption('--account <id>', 'the account', id)
   .requiredOption('--key <id>', 'the id of the key', id)
   .action(async ({ account, key }: { account: string; key: string }) => {
@@ -156,24 +154,24 @@ addDoctorCommand(program);
 
 const parked = program
   .command('parked')
-  .description('messages that were set aside because nothing could be made of them');
+  .description('manage messages that could not be processed and were set aside');
 parked
   .command('list')
-  .description('one line of JSON for each')
+  .description('print one line of JSON for each message')
   .action(async () => {
     for (const message of await withBus(process.env, listParked)) print(message);
   });
 parked
   .command('retry')
-  .description('sends a parked message to its consumer again')
-  .argument('<seq>', 'its number in the list', wholeNumber)
+  .description('send a parked message to its consumer again')
+  .argument('<seq>', 'number of the message in parked list', wholeNumber)
   .action(async (seq: number) => {
     print(await withBus(process.env, (bus) => retryParked(bus, seq)));
   });
 
 program
   .command('config')
-  .description('every setting with its default')
+  .description('print every setting with its default')
   .action(() => {
     const width = Math.max(...Object.keys(SETTINGS).map((name) => name.length));
     for (const [name, spec] of Object.entries(SETTINGS)) {
@@ -184,12 +182,12 @@ program
     const ofSources = sourceSettings();
     const wide = Math.max(...ofSources.map(({ name }) => name.length));
     process.stdout.write(`
-Of each source (ID in capitals, for example SOURCE_REDDIT_URL):
+For each source (ID in capitals, for example SOURCE_REDDIT_URL):
   SOURCE_<ID>_URL      replaces scheme, host and port of its requests
-  SOURCE_<ID>_ENABLED  false turns it off; vinted is off until true
-  SOURCE_<ID>_LANES    among how many lanes, and so polling replicas, its work is divided
+  SOURCE_<ID>_ENABLED  false disables the source; vinted is disabled unless this is true
+  SOURCE_<ID>_LANES    number of lanes that share its work; each lane belongs to one polling replica
 
-What sources need (docs/sources says where to get it):
+Credentials of the sources (docs/sources describes how to get them):
 ${ofSources.map(({ name, description }) => `  ${name.padEnd(wide)}  ${description}`).join('\n')}
 `);
   });

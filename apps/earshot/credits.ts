@@ -13,7 +13,7 @@ import { withBus, withDatabase } from './connection.js';
 
 /** `credits grant`, `credits show`, `credits audit`. */
 export function addCreditCommands(program: Command): void {
-  const credits = program.command('credits').description('credits of an account');
+  const credits = program.command('credits').description('manage the credits of an account');
   addGrant(credits);
   addShow(credits);
   addAudit(credits);
@@ -22,11 +22,11 @@ export function addCreditCommands(program: Command): void {
 function addGrant(credits: Command): void {
   credits
     .command('grant')
-    .description('gives a pack of credits beside the allowance; prints {packId, amount, creditsRemaining}')
+    .description('add a pack of credits to the allowance; print {packId, amount, creditsRemaining}')
     .requiredOption('--account <id>', 'the account', id)
-    .requiredOption('--amount <credits>', 'how many', wholeNumber)
-    .option('--expires-at <instant>', 'ISO 8601; never, if left out', instant)
-    .option('--note <text>', 'what for', '')
+    .requiredOption('--amount <credits>', 'number of credits', wholeNumber)
+    .option('--expires-at <instant>', 'ISO 8601; default: never', instant)
+    .option('--note <text>', 'reason of the grant', '')
     .action(async (options: { account: string; amount: number; expiresAt?: string; note: string }) => {
       const { account, amount, expiresAt = '', note } = options;
       const command = { commandId: newId(), accountId: account, amount, expiresAt, note };
@@ -40,7 +40,7 @@ function addGrant(credits: Command): void {
 function addShow(credits: Command): void {
   credits
     .command('show')
-    .description('what an account has, in one line of JSON')
+    .description('print the credits of an account as one line of JSON')
     .requiredOption('--account <id>', 'the account', id)
     .action(async ({ account }: { account: string }) => {
       const balance = await withDatabase(process.env, (database) => balanceOf(database, account));
@@ -63,11 +63,11 @@ function addAudit(credits: Command): void {
   credits
     .command('audit')
     .description(
-      'recomputes the ledger from the streams alone, and compares it with the tables and with what was quoted; ' +
-        'exit code 1 when something disagrees',
+      'recompute the ledger from the streams alone, and compare it with the tables and with the quotes; ' +
+        'exit code 1 if something differs',
     )
     .requiredOption('--account <id>', 'the account', id)
-    .option('--json', 'one JSON object instead of a table')
+    .option('--json', 'print one JSON object instead of a table')
     .action(async ({ account, json = false }: { account: string; json?: boolean }) => {
       const report = await withBus(process.env, (bus) =>
         withDatabase(process.env, async (database) => audit(await readAccount(bus, database, account))),

@@ -10,7 +10,7 @@ export function demoGreeting(address: string, account: DemoAccount, dataDir: str
   const { accountId, apiKey, signingSecret } = account;
   const cli = `DATA_DIR=${quoted(dataDir)} npm run -s cli --`;
   return `
-Earshot is running. All posts are simulated: nothing here was written by anybody.
+Earshot is running. All posts are simulated: no real person wrote any of them.
 
   Address         ${address}
   Account         ${accountId}
@@ -22,14 +22,14 @@ Earshot is running. All posts are simulated: nothing here was written by anybody
 
     curl -s -H 'x-api-key: ${apiKey}' '${address}/v1/mentions?limit=5'
 
-  Use the command line on the demo, in another terminal, in this directory:
+  Use the command line with the demo, in another terminal, in this directory:
 
     ${cli} credits show --account ${accountId}
     ${cli} doctor
     ${cli} --help
 
-Below, each webhook that the demo's receiver gets: ✓ when the signing secret verifies it, ✗ with the reason when not.
-Ctrl-C ends it all.
+The lines below show each webhook that the demo's receiver gets: ✓ if its signature is correct, ✗ and the reason if not.
+Press Ctrl-C to stop.
 `;
 }
 

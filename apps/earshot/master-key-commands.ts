@@ -9,11 +9,11 @@ import { newKey, readMasterKey, rotateMasterKey } from './master-key.js';
 export function addMasterKeyCommands(program: Command): void {
   program
     .command('master-key')
-    .description('the key that encrypts secrets at rest')
+    .description('manage the key that encrypts secrets at rest')
     .command('rotate')
     .description(
-      'makes a new one; the next start encrypts every stored secret with it and drops the old one. Where MASTER_KEY is ' +
-        'set it prints the value that every service is to be started with once; afterwards the part before the comma',
+      'create a new key; the next start encrypts every stored secret with it and removes the old key. If MASTER_KEY is ' +
+        'set, print the value for one start of every service; after that start, use only the part before the comma',
     )
     .action(() => {
       const settings = readSettings(['DATA_DIR', 'MASTER_KEY'], process.env);

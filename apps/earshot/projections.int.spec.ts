@@ -105,7 +105,7 @@ describe('projections rebuild', () => {
     const { code, output } = await cli(['rebuild', 'endpoints-v1']);
     expect(code).not.toBe(0);
     expect(output).toContain(
-      'endpoints-v1 cannot be rebuilt: webhook_endpoints holds what deliveries found out',
+      'endpoints-v1 cannot be rebuilt: webhook_endpoints stores results of deliveries',
     );
   });
 

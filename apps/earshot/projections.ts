@@ -21,20 +21,22 @@ interface Rebuildable {
 
 /** `projections list`, `projections rebuild` */
 export function addProjectionCommands(program: Command): void {
-  const projections = program.command('projections').description('tables that follow the streams');
+  const projections = program
+    .command('projections')
+    .description('manage the tables that are built from the streams');
   projections
     .command('list')
-    .description('one line of JSON for each that can be rebuilt: {name, stream, fills}')
+    .description('print one line of JSON for each projection that can be rebuilt: {name, stream, fills}')
     .action(() => {
       for (const { name, stream, fills } of rebuildables()) print({ name, stream, fills });
     });
   projections
     .command('rebuild')
     .description(
-      'builds the tables anew from their stream, beside the old ones, and switches; Earshot goes on running. A line of ' +
+      'build new tables from the stream beside the old ones, then switch to them, while Earshot runs; print a line of ' +
         'JSON every few seconds: {name, phase, applied, total, secondsLeft}',
     )
-    .argument('<name>', 'as projections list prints it')
+    .argument('<name>', 'name in projections list')
     .action(async (name: string) => {
       const all = rebuildables();
       const found = all.find((one) => one.name === name);
@@ -76,9 +78,9 @@ function lanesOf(source: string): number {
 /** Names that a reader of the metrics or of `projection_positions` may try, and what to do instead. */
 const REFUSED: Readonly<Record<string, string>> = {
   'endpoints-v1':
-    'webhook_endpoints holds what deliveries found out, which no stream says. POST /v1/endpoints/enable enables an endpoint.',
+    'webhook_endpoints stores results of deliveries that are in no stream. POST /v1/endpoints/enable enables an endpoint.',
   'credits-v1':
-    'balances, movements and reservations are written with the decision itself. `audit` compares them with CREDITS.',
+    'balances, movements and reservations are written with the decision itself. `credits audit` compares them with CREDITS.',
 };
 
 const PROGRESS_EVERY_MS = 2000;

@@ -20,9 +20,9 @@ export interface StreamInfo {
 export function addStreamCommands(program: Command): void {
   program
     .command('streams')
-    .description('what NATS holds')
+    .description('show the streams in NATS')
     .command('info')
-    .description('one line of JSON for each stream, with its consumers')
+    .description('print one line of JSON for each stream, with its consumers')
     .action(async () => {
       for (const info of await withBus(process.env, streamInfos)) print(info);
     });

@@ -6,25 +6,25 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const masterKey = makeValidator((text: string) => {
   if (!/^[0-9a-f]{64}(,[0-9a-f]{64})*$/i.test(text))
     throw new Error(
-      '64 hexadecimal characters (32 bytes) are wanted; during a rotation the new key, a comma, the old key',
+      'must have 64 hexadecimal characters (32 bytes); during a rotation: the new key, a comma, the old key',
     );
   return text.toLowerCase();
 });
 
 const positiveInteger = makeValidator((text: string) => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new Error('a whole number greater than 0 is wanted');
+  if (!Number.isInteger(value) || value < 1) throw new Error('must be a whole number greater than 0');
   return value;
 });
 
 const ratio = makeValidator((text: string) => {
   const value = Number(text);
-  if (!(value >= 0 && value <= 1)) throw new Error('a number from 0 to 1 is wanted');
+  if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1');
   return value;
 });
 
 const url = makeValidator((text: string) => {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error('http://host:port is wanted');
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error('must be http://host:port');
   return text;
 });
 
@@ -38,7 +38,7 @@ const addresses = makeValidator((text: string) => {
 });
 
 const token = makeValidator((text: string) => {
-  if (!/^[\x21-\x7e]{16,200}$/.test(text)) throw new Error('16 to 200 visible ASCII characters are wanted');
+  if (!/^[\x21-\x7e]{16,200}$/.test(text)) throw new Error('must have 16 to 200 visible ASCII characters');
   return text;
 });
 
@@ -49,7 +49,7 @@ const token = makeValidator((text: string) => {
 export const SETTINGS = {
   PORT: port({
     default: 8080,
-    desc: 'HTTP port of the gateway; of /healthz, /readyz and /metrics on a lone service',
+    desc: 'HTTP port of the gateway. If a service runs alone: the port of its /healthz, /readyz and /metrics',
   }),
   HOST: str({
     default: '127.0.0.1',
@@ -57,76 +57,83 @@ export const SETTINGS = {
   }),
   OPERATIONS_TOKEN: token({
     default: '',
-    desc: 'Opens /readyz and /metrics (authorization: Bearer …); demanded where it is set or HOST is not loopback',
+    desc: 'Token for /readyz and /metrics (authorization: Bearer …). Required if it is set, or if HOST is not loopback',
   }),
   TRUST_PROXY: addresses({
     default: '',
-    desc: 'Addresses and CIDRs, separated by commas, of proxies whose X-Forwarded-For and -Proto are believed',
+    desc: 'Addresses and CIDRs, separated by commas, of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted',
   }),
   MAX_CONNECTIONS: positiveInteger({
     default: 1000,
-    desc: 'HTTP connections at once; further ones are closed without an answer',
+    desc: 'Maximum number of HTTP connections; further connections are closed without a response',
   }),
   HTTP_HEADERS_TIMEOUT_MS: positiveInteger({
     default: 10_000,
-    desc: 'How long the headers of an HTTP request may take to arrive, in ms',
+    desc: 'Time limit for the headers of an HTTP request, in ms',
   }),
   HTTP_REQUEST_TIMEOUT_MS: positiveInteger({
     default: 30_000,
-    desc: 'How long a whole HTTP request may take to arrive, in ms',
+    desc: 'Time limit for a whole HTTP request to arrive, in ms',
   }),
-  DATA_DIR: str({ default: '.data', desc: 'Where the embedded stores keep their data' }),
-  NATS_URL: str({ default: '', desc: 'NATS server, nats://host:port; unset: embedded' }),
+  DATA_DIR: str({ default: '.data', desc: 'Directory of the embedded stores' }),
+  NATS_URL: str({ default: '', desc: 'NATS server, nats://host:port. Default: the embedded server' }),
   DATABASE_URL: str({
     default: '',
-    desc: 'PostgreSQL, postgres://user:password@host:port/db; unset: embedded',
+    desc: 'PostgreSQL, postgres://user:password@host:port/db. Default: the embedded server',
   }),
-  CLICKHOUSE_URL: str({ default: '', desc: 'ClickHouse HTTP, http://host:port; unset: embedded' }),
+  CLICKHOUSE_URL: str({
+    default: '',
+    desc: 'ClickHouse over HTTP, http://host:port. Default: the embedded engine',
+  }),
   MASTER_KEY: masterKey({
     default: '',
-    desc: 'Encrypts signing secrets at rest: 64 hexadecimal characters (during a rotation new,old); unset with embedded stores: made once and kept in DATA_DIR',
+    desc: 'Key that encrypts signing secrets at rest: 64 hexadecimal characters (during a rotation new,old). Default with embedded stores: created once in DATA_DIR',
   }),
   EGRESS_ALLOW: str({
     default: '',
-    desc: 'CIDRs, separated by commas, that webhooks and feeds may reach although private',
+    desc: 'Private CIDRs, separated by commas, that webhooks and feeds are allowed to reach',
   }),
-  LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info', desc: 'Least severe log line that is written' }),
+  LOG_LEVEL: str({
+    choices: LOG_LEVELS,
+    default: 'info',
+    desc: 'Minimum level of the log lines that are written',
+  }),
   POLL_TICK_MS: positiveInteger({
     default: 250,
-    desc: 'How often a polling replica looks for due work, in ms',
+    desc: 'Time between two looks of a polling replica for due work, in ms',
   }),
   LANE_LEASE_MS: positiveInteger({
     default: 6000,
-    desc: 'How long a lane stays with a polling replica that has fallen silent, in ms',
+    desc: 'Time after which another polling replica takes over a lane whose replica does not report any more, in ms',
   }),
   WEBHOOK_ENDPOINT_CONCURRENCY: positiveInteger({
     default: 16,
-    desc: 'Webhook requests under way at once to one endpoint',
+    desc: 'Maximum number of concurrent webhook requests to one endpoint',
   }),
   STREAM_REPLICAS: positiveInteger({
     default: 1,
-    desc: 'Copies that a NATS cluster keeps of each stream; read when the streams are first made',
+    desc: 'Number of copies of each stream in a NATS cluster. Only used when the streams are created',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: url({
     default: '',
-    desc: 'OTLP over HTTP that takes spans, http://host:4318; unset: no span is recorded',
+    desc: 'OTLP/HTTP collector that receives spans, http://host:4318. Default: no span is recorded',
   }),
   OTEL_TRACES_SAMPLER: str({
     choices: ['parentbased_traceidratio', 'always_on', 'always_off'],
     default: 'parentbased_traceidratio',
-    desc: 'Which traces are recorded: those of a caller who records, and of the others a share',
+    desc: 'Which traces are recorded. Default: the traces that the caller records, and a share of the others',
   }),
   OTEL_TRACES_SAMPLER_ARG: ratio({
     default: 0.01,
-    desc: 'Share of the traces that are recorded, 0 to 1',
+    desc: 'Share of the traces to record, 0 to 1',
   }),
   INTERVAL_FLOOR_SECONDS: positiveInteger({
     default: undefined,
-    desc: 'Replaces the interval floor of every plan and source, in seconds; for tests',
+    desc: 'Shortest interval of every plan and source, in seconds, in place of the plans; for tests',
   }),
   SHUTDOWN_GRACE_MS: positiveInteger({
     default: 5000,
-    desc: 'How long work under way may take at a stop, in ms; the embedded stores are stopped after it, within 4 s',
+    desc: 'Time that running work gets to finish at a stop, in ms. The embedded stores are stopped afterwards, within 4 s',
   }),
 } as const satisfies Record<string, ValidatorSpec<unknown>>;
 

@@ -16,9 +16,10 @@ const AFTER_GRACE_MS = 4800;
 const HELP = `A single Earshot service. It takes no arguments: its settings are environment variables.
 
   npm run -s config     lists every setting with its default
-  npm start             runs all services in one process, with stores of its own
+  npm start             runs all services in one process, with embedded stores
 
-Alone it needs NATS_URL, and DATABASE_URL, CLICKHOUSE_URL and MASTER_KEY where it uses them: docs/operations.md.
+A service that runs alone needs NATS_URL. Most services also need DATABASE_URL, CLICKHOUSE_URL and MASTER_KEY: see
+docs/operations.md.
 `;
 
 /** What runs. */

@@ -46,7 +46,7 @@ interface RegistryLine {
 const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   x: {
     create: (env) => createXConnector({ token: env['SOURCE_X_TOKEN'] ?? '' }),
-    settings: { SOURCE_X_TOKEN: 'bearer token of an app of developer.x.com; needed' },
+    settings: { SOURCE_X_TOKEN: 'bearer token of an app from developer.x.com; required' },
   },
   reddit: {
     create: (env) =>
@@ -55,13 +55,13 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         clientSecret: env['SOURCE_REDDIT_CLIENT_SECRET'] ?? '',
       }),
     settings: {
-      SOURCE_REDDIT_CLIENT_ID: 'id of an app of reddit.com/prefs/apps; needed',
-      SOURCE_REDDIT_CLIENT_SECRET: 'its secret; needed',
+      SOURCE_REDDIT_CLIENT_ID: 'id of an app from reddit.com/prefs/apps; required',
+      SOURCE_REDDIT_CLIENT_SECRET: 'secret of the app; required',
     },
   },
   youtube: {
     create: (env) => createYoutubeConnector({ key: env['SOURCE_YOUTUBE_TOKEN'] ?? '' }),
-    settings: { SOURCE_YOUTUBE_TOKEN: 'API key of the YouTube Data API; needed' },
+    settings: { SOURCE_YOUTUBE_TOKEN: 'API key of the YouTube Data API; required' },
   },
   tiktok: {
     create: (env) =>
@@ -70,8 +70,8 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         clientSecret: env['SOURCE_TIKTOK_CLIENT_SECRET'] ?? '',
       }),
     settings: {
-      SOURCE_TIKTOK_CLIENT_ID: 'client key of the Research API; needed',
-      SOURCE_TIKTOK_CLIENT_SECRET: 'its secret; needed',
+      SOURCE_TIKTOK_CLIENT_ID: 'client key of the Research API; required',
+      SOURCE_TIKTOK_CLIENT_SECRET: 'client secret; required',
     },
   },
   bluesky: {
@@ -81,8 +81,8 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         clientSecret: env['SOURCE_BLUESKY_CLIENT_SECRET'] ?? '',
       }),
     settings: {
-      SOURCE_BLUESKY_CLIENT_ID: 'handle of an account; needed',
-      SOURCE_BLUESKY_CLIENT_SECRET: 'an app password of it; needed',
+      SOURCE_BLUESKY_CLIENT_ID: 'handle of an account; required',
+      SOURCE_BLUESKY_CLIENT_SECRET: 'app password of the account; required',
     },
   },
   hackernews: { create: () => createHackernewsConnector() },
@@ -93,8 +93,8 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         token: env['SOURCE_MASTODON_TOKEN'] ?? '',
       }),
     settings: {
-      SOURCE_MASTODON_INSTANCE: 'server that is asked; default mastodon.social',
-      SOURCE_MASTODON_TOKEN: 'access token there: full text instead of hashtags alone',
+      SOURCE_MASTODON_INSTANCE: 'server to search; default mastodon.social',
+      SOURCE_MASTODON_TOKEN: 'access token of the server: searches full text instead of hashtags only',
     },
   },
   lemmy: {
@@ -104,13 +104,13 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         token: env['SOURCE_LEMMY_TOKEN'] ?? '',
       }),
     settings: {
-      SOURCE_LEMMY_INSTANCE: 'server that is asked; default lemmy.world',
-      SOURCE_LEMMY_TOKEN: 'token there',
+      SOURCE_LEMMY_INSTANCE: 'server to search; default lemmy.world',
+      SOURCE_LEMMY_TOKEN: 'token of the server; optional',
     },
   },
   github: {
     create: (env) => createGithubConnector({ token: env['SOURCE_GITHUB_TOKEN'] ?? '' }),
-    settings: { SOURCE_GITHUB_TOKEN: 'access token: three times the searches, and discussions' },
+    settings: { SOURCE_GITHUB_TOKEN: 'access token: allows three times as many searches, and discussions' },
   },
   producthunt: {
     create: (env) =>
@@ -120,14 +120,14 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
         clientSecret: env['SOURCE_PRODUCTHUNT_CLIENT_SECRET'] ?? '',
       }),
     settings: {
-      SOURCE_PRODUCTHUNT_TOKEN: 'developer token; needed, or:',
+      SOURCE_PRODUCTHUNT_TOKEN: 'developer token; required, or the two settings below',
       SOURCE_PRODUCTHUNT_CLIENT_ID: 'id of an application',
-      SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'its secret',
+      SOURCE_PRODUCTHUNT_CLIENT_SECRET: 'secret of the application',
     },
   },
   stackoverflow: {
     create: (env) => createStackoverflowConnector({ key: env['SOURCE_STACKOVERFLOW_TOKEN'] ?? '' }),
-    settings: { SOURCE_STACKOVERFLOW_TOKEN: 'key of stackapps.com: 10,000 requests a day instead of 300' },
+    settings: { SOURCE_STACKOVERFLOW_TOKEN: 'key from stackapps.com: 10,000 requests a day instead of 300' },
   },
   rss: { create: () => createRssConnector() },
   ai_answers: {

@@ -8,11 +8,11 @@ export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
     .description(
-      'looks the installation through; one line of JSON for each check, exit code 1 when one is not well',
+      'check the installation; print one line of JSON for each check; exit code 1 if a check fails',
     )
     .option(
       '--events <number>',
-      'how many of the newest events are compared with their index',
+      'number of the newest events to compare with their index',
       wholeNumber,
       10_000,
     )

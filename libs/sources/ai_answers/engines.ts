@@ -30,7 +30,7 @@ export function aiAnswersSettings(env: Readonly<Record<string, string | undefine
 /** The settings of every engine, for people. */
 export const AI_ANSWERS_SETTINGS: Readonly<Record<string, string>> = Object.fromEntries(
   ENGINES.flatMap((engine) => [
-    [tokenSetting(engine), 'API key; one engine is needed'],
+    [tokenSetting(engine), 'API key; at least one engine is required'],
     [modelSetting(engine), `model; default ${ENGINE_APIS[engine].defaultModel}`],
   ]),
 );
