@@ -1,6 +1,16 @@
 import type { Command } from 'commander';
 import { STREAMS, type Bus, type StreamName } from '#messaging';
-import { rebuildProjection, type Projection } from '#projections';
+import {
+  ATTEMPT_ACTIVITY_SINK,
+  ATTEMPTS_SINK,
+  CHECK_ACTIVITY_SINK,
+  EVENTS_INDEX,
+  LABELS_SINK,
+  MENTIONS_SINK,
+  OBSERVATIONS_SINK,
+  rebuildProjection,
+  type Projection,
+} from '#projections';
 import type { Database } from '#postgres';
 import { labelsProjection } from '../analysis/projections/labels.projection.js';
 import { accountsProjection } from '../billing/projections/accounts.projection.js';
@@ -59,14 +69,14 @@ function rebuildables(): Rebuildable[] {
       'watch_schedule, upstream_searches (what polling knows of each watch stays)',
     ),
     inPostgres(replaysProjection, 'replays (those under way go on)'),
-    inClickHouse('events-index-v1', 'EVENTS', 'events'),
+    inClickHouse(EVENTS_INDEX, 'EVENTS', 'events'),
     inPostgres(labelsProjection, 'mention_labels'),
-    inClickHouse('mentions-sink-v1', 'EVENTS', 'mentions'),
-    inClickHouse('labels-sink-v1', 'LABELS', 'labels and corrections of mentions'),
-    inClickHouse('check-activity-sink-v1', 'CHECKS', 'activity of checks'),
-    inClickHouse('attempt-activity-sink-v1', 'ATTEMPTS', 'activity of webhooks'),
-    inClickHouse('attempts-sink-v1', 'ATTEMPTS', 'attempts'),
-    inClickHouse('observations-sink-v1', 'CHECKS', 'listing_observations, market_days'),
+    inClickHouse(MENTIONS_SINK, 'EVENTS', 'mentions'),
+    inClickHouse(LABELS_SINK, 'LABELS', 'labels and corrections of mentions'),
+    inClickHouse(CHECK_ACTIVITY_SINK, 'CHECKS', 'activity of checks'),
+    inClickHouse(ATTEMPT_ACTIVITY_SINK, 'ATTEMPTS', 'activity of webhooks'),
+    inClickHouse(ATTEMPTS_SINK, 'ATTEMPTS', 'attempts'),
+    inClickHouse(OBSERVATIONS_SINK, 'CHECKS', 'listing_observations, market_days'),
   ];
 }
 

@@ -50,12 +50,6 @@ export interface Rebuildable {
   forget?(tx: Tx, subjects: readonly string[]): Promise<void>;
 }
 
-/** The projection that keeps `keywords` and `watches`, for those who act on a decision once its rows stand. */
-export const KEYWORDS_PROJECTION = 'keywords-v1';
-
-/** The consumer that keeps ClickHouse's index of EVENTS, for those who act on an event once the index names it. */
-export const EVENTS_INDEX = 'events-index-v1';
-
 /** What became of a message: see `applyOnce`. */
 export type Verdict = 'applied' | 'known' | 'early' | 'other-version';
 

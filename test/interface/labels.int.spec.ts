@@ -4,6 +4,7 @@ import { EventSchema } from '#contracts';
 import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
+import { MENTIONS_SINK } from '#projections';
 import type { RunningService } from '#platform';
 import { createLogger } from '#telemetry';
 import { ApiClient, until, type Json } from '#testing';
@@ -137,7 +138,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     await store.publish(subject, toBinary(EventSchema, event), newId());
     const last = await store.lastSeq('EVENTS', subject);
     await until('the sink has written it again', async () => {
-      const { ack_floor } = await bus.jsm.consumers.info('EVENTS', 'mentions-sink-v1');
+      const { ack_floor } = await bus.jsm.consumers.info('EVENTS', MENTIONS_SINK);
       return ack_floor.stream_seq >= last;
     });
     expect((await ada.api.get(`/v1/mentions/${eventId}`)).body.labels).toEqual(['starred']);

@@ -4,6 +4,7 @@ import { attemptsIn } from '#contracts';
 import { insertRows, NO_ID, type ActivityRow, type ClickHouseClient } from '#clickhouse';
 import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE } from '#platform';
+import { ATTEMPT_ACTIVITY_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 
 /** Writes ATTEMPTS into the activity. */
@@ -13,7 +14,7 @@ export class AttemptActivitySink {
 
   @ConsumerPattern({
     stream: 'ATTEMPTS',
-    name: 'attempt-activity-sink-v1',
+    name: ATTEMPT_ACTIVITY_SINK,
     // A message holds up to 50 attempts, so these are up to 50,000 rows.
     batchSize: 1000,
     // An insert costs ClickHouse as much as some hundred rows do.

@@ -5,6 +5,7 @@ import { insertRows, NO_ID, type AttemptRow, type ClickHouseClient } from '#clic
 import { endpointIdOf } from '#kernel';
 import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE } from '#platform';
+import { ATTEMPTS_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 
 /** Writes ATTEMPTS into the table that deliveries are read from. */
@@ -14,7 +15,7 @@ export class AttemptsSink {
 
   @ConsumerPattern({
     stream: 'ATTEMPTS',
-    name: 'attempts-sink-v1',
+    name: ATTEMPTS_SINK,
     // A message holds up to 50 attempts, so these are up to 50,000 rows.
     batchSize: 1000,
     lingerMs: 500,

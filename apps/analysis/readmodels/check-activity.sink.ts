@@ -7,6 +7,7 @@ import { derivedId } from '#kernel';
 import type { Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
+import { CHECK_ACTIVITY_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { writeChecks } from './check-sink.js';
 
@@ -19,7 +20,7 @@ export class CheckActivitySink {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  @ConsumerPattern({ stream: 'CHECKS', name: 'check-activity-sink-v1', batchSize: 2000 })
+  @ConsumerPattern({ stream: 'CHECKS', name: CHECK_ACTIVITY_SINK, batchSize: 2000 })
   write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     return writeChecks(batch, this.database, this.store, (checks) =>
       insertRows<ActivityRow>(this.clickhouse, 'activity', checks.map(activityRow)),

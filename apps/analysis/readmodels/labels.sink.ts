@@ -6,6 +6,7 @@ import { LabelDecisionSchema, type LabelDecision } from '#contracts';
 import { done, retry, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
+import { LABELS_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { labelsOf, type LabelRow } from '../projections/labels.projection.js';
 
@@ -21,7 +22,7 @@ export class LabelsSink {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  @ConsumerPattern({ stream: 'LABELS', name: 'labels-sink-v1', batchSize: 200 })
+  @ConsumerPattern({ stream: 'LABELS', name: LABELS_SINK, batchSize: 200 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const decisions = batch.map(({ data }) => fromBinary(LabelDecisionSchema, data));
     const written = await writeLabels(this.clickhouse, this.database, decisions);

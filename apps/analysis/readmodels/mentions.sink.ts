@@ -6,6 +6,7 @@ import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clic
 import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
+import { MENTIONS_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { labelsOf } from '../projections/labels.projection.js';
 import { knownWatches } from './check-sink.js';
@@ -19,7 +20,7 @@ export class MentionsSink {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  @ConsumerPattern({ stream: 'EVENTS', name: 'mentions-sink-v1', batchSize: 2000 })
+  @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const all = batch.map(({ data }) => fromBinary(EventSchema, data));
     // An event is made only of a watch that has a row, so one without was purged: it must not come back.

@@ -12,6 +12,7 @@ import type { EventStore } from '#event-store';
 import type { Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
+import { OBSERVATIONS_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { writeChecks } from './check-sink.js';
 import { countMarketDay, touchedDays } from './market-days.js';
@@ -29,7 +30,7 @@ export class ObservationsSink {
   ) {}
 
   // A day is counted anew for a batch, however many of its observations the batch holds: hence the linger.
-  @ConsumerPattern({ stream: 'CHECKS', name: 'observations-sink-v1', batchSize: 500, lingerMs: 1000 })
+  @ConsumerPattern({ stream: 'CHECKS', name: OBSERVATIONS_SINK, batchSize: 500, lingerMs: 1000 })
   write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     return writeChecks(batch, this.database, this.store, (checks) => this.insert(checks));
   }

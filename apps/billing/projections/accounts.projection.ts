@@ -1,11 +1,11 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { AccountDecisionSchema, type AccountDecision, type AccountEvent } from '#contracts';
 import type { Tx } from '#postgres';
-import type { Projection } from '#projections';
+import { ACCOUNTS_PROJECTION, type Projection } from '#projections';
 
 /** Keeps `accounts` and `api_keys` up to date with ACCOUNTS. */
 export const accountsProjection: Projection = {
-  name: 'accounts-v1',
+  name: ACCOUNTS_PROJECTION,
   stream: 'ACCOUNTS',
   rebuild: { tables: ['api_keys', 'accounts'] },
   async apply(tx, message) {

@@ -4,6 +4,7 @@ import { readSettings } from '#config';
 import type { Bus } from '#messaging';
 import { streamsBehind } from '#platform';
 import { AccountEntity, type Database } from '#postgres';
+import { EVENTS_INDEX } from '#projections';
 import { SecretBox } from '#secrets';
 import { readMasterKey } from '../master-key.js';
 import { streamInfos } from '../streams.js';
@@ -122,6 +123,6 @@ async function eventIndexAgrees({ bus, clickhouse }: Patient, events: number): P
     detail:
       told.length === 0
         ? `${compared} events compared`
-        : `${told.join('; ')}. npm run -s cli -- projections rebuild events-index-v1 writes the index again`,
+        : `${told.join('; ')}. npm run -s cli -- projections rebuild ${EVENTS_INDEX} writes the index again`,
   };
 }

@@ -6,12 +6,10 @@ import type { EventStore } from '#event-store';
 import { done, retry, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import { lockAccount, type Database } from '#postgres';
-import { positionOf } from '#projections';
+import { ACCOUNTS_PROJECTION, positionOf } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { PlanEnforcement } from '../planning/plan-enforcement.js';
 
-/** Billing's, which keeps the plans of accounts. */
-const ACCOUNTS_PROJECTION = { name: 'accounts-v1' };
 const TABLES_BEHIND_MS = 200;
 
 /** Follows changes of plan: what is over the new plan's limits is paused, the newest first, and comes back with a larger one. */
@@ -43,7 +41,7 @@ export class PlanHandler {
     // Whoever changes the plan holds the lock until its tables say so too.
     const position = await this.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      return positionOf(tx, ACCOUNTS_PROJECTION, subject);
+      return positionOf(tx, { name: ACCOUNTS_PROJECTION }, subject);
     });
     // Of what the stream has no more, the tables will hear nothing more.
     return position < seq && (await this.store.lastSeq('ACCOUNTS', subject)) >= seq;

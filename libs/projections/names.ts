@@ -1,0 +1,24 @@
+/**
+ * Names of projections and durable consumers that programs besides their owner use: to wait until one has processed a
+ * message, or to rebuild it. A name that only its owner uses is a literal at the owner's.
+ */
+
+/** Fills `accounts` and `api_keys` from ACCOUNTS, in Postgres. */
+export const ACCOUNTS_PROJECTION = 'accounts-v1';
+/** Fills `keywords` and `watches` from KEYWORDS, in Postgres. */
+export const KEYWORDS_PROJECTION = 'keywords-v1';
+
+/** Fills ClickHouse's index of EVENTS. */
+export const EVENTS_INDEX = 'events-index-v1';
+/** Fills `mentions` from EVENTS, in ClickHouse. */
+export const MENTIONS_SINK = 'mentions-sink-v1';
+/** Writes labels and corrections from LABELS into `mentions`, in ClickHouse. */
+export const LABELS_SINK = 'labels-sink-v1';
+/** Fills `activity` from CHECKS, in ClickHouse. */
+export const CHECK_ACTIVITY_SINK = 'check-activity-sink-v1';
+/** Fills `activity` from ATTEMPTS, in ClickHouse. */
+export const ATTEMPT_ACTIVITY_SINK = 'attempt-activity-sink-v1';
+/** Fills `attempts` from ATTEMPTS, in ClickHouse. */
+export const ATTEMPTS_SINK = 'attempts-sink-v1';
+/** Fills `listing_observations` and `market_days` from CHECKS, in ClickHouse. */
+export const OBSERVATIONS_SINK = 'observations-sink-v1';
