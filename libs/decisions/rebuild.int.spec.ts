@@ -211,7 +211,7 @@ describe('a projection whose version changes', () => {
       expect((await rowOf(id))?.notes).toBe(amounts.join('+'));
     }
     expect(await schemasBeside()).toEqual([]);
-  });
+  }, 60_000);
 
   it('is rebuilt once when two replicas start at the same time', async () => {
     const [id = ''] = ids(1);

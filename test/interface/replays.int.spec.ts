@@ -211,7 +211,10 @@ describe('a replay', () => {
       url: url('/purged'),
     });
     expect(again.status).toBe(404);
-    expect(await on.store.read('REPLAYS', subjectOf('REPLAYS', on.ada.accountId, id))).toEqual([]);
+    await until(
+      'its facts are deleted',
+      async () => (await on.store.read('REPLAYS', subjectOf('REPLAYS', on.ada.accountId, id))).length === 0,
+    );
     expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
   });
 
