@@ -11,7 +11,7 @@ function counter<N extends string>(name: string, description: string): Counter<L
 }
 
 /** A counter without labels shows 0 before its first event: `increase()` does not see the first value of a series. */
-function counterFromZero(name: string, description: string): Counter<Labels<never>> {
+export function counterFromZero(name: string, description: string): Counter<Labels<never>> {
   const created = counter<never>(name, description);
   created.add(0);
   return created;

@@ -24,10 +24,15 @@ module.exports = class NativeEnvironment {
     };
   }
 
-  async setup() {}
+  async setup() {
+    this.variables = { ...process.env };
+  }
 
   async teardown() {
     this.fakeTimersModern.dispose();
+    // The next spec file runs in the same process.
+    for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
+    Object.assign(process.env, this.variables);
     // jest ends the process with SIGTERM, and sends the next spec to its successor: a handler of the spec must not delay that.
     process.removeAllListeners('SIGTERM');
   }

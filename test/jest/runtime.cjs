@@ -1,13 +1,18 @@
 const { pathToFileURL } = require('node:url');
 const { compiledFile } = require('./compiled.cjs');
 
+const CIRCUS = /[\\/]node_modules[\\/]jest-circus[\\/]/;
+
 /**
- * Loads spec files for jest: each is Node's own module in a process of its own (`workerIdleMemoryLimit: 0`), without the
- * virtual machine context of jest's runtime, which keeps every module of a suite in memory. So `jest.mock` does not exist.
+ * Loads spec files for jest: each is Node's own module, without the virtual machine context of jest's runtime,
+ * which loads every module again for each file. The files of a worker share the modules they import, so that these are loaded
+ * and compiled once. So `jest.mock` does not exist, and what a module counts goes on from file to file.
  */
 module.exports = class NativeRuntime {
   constructor(_projectConfig, environment) {
     this.environment = environment;
+    // jest-circus keeps the tests of a file in its modules: each file needs fresh ones.
+    for (const file of Object.keys(require.cache)) if (CIRCUS.test(file)) delete require.cache[file];
   }
 
   unstable_shouldLoadAsEsm() {
