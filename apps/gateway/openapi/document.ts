@@ -21,7 +21,7 @@ const description: Route = {
   tag: 'Description',
   path: '/v1/openapi.json',
   operationId: 'describe',
-  summary: 'This description',
+  summary: 'Get this description',
   answer: FREE_FORM,
   open: true,
 };
@@ -104,7 +104,7 @@ export function openApiDocument(floorOverride?: number): Schema {
       title: 'Earshot',
       version: '1.0.0',
       description:
-        'Watches public sources for brands and topics, and tells what it saw. Answers are camelCase. A body may be written in snake_case or in camelCase, except under `/v1/queries`, which takes camelCase alone; the user’s own keys (`filters`, `schema`) are kept as they are.',
+        'Searches public sources for brands and topics, and reports mentions. Responses use camelCase. Bodies use snake_case or camelCase, except under `/v1/queries`, where they use camelCase only. Earshot does not change the user’s own keys (in `filters` and `schema`).',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -10,7 +10,7 @@ interface ErrorKind {
 export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   400: {
     name: 'BadRequest',
-    description: 'The request is faulty; `details` names every fault.',
+    description: 'The request is not valid. `details` lists up to 50 faults.',
     codes: ['VALIDATION', 'INTERVAL_TOO_LOW', 'MARKET_DISABLED', 'ESTIMATE_REQUIRED'],
   },
   401: {
@@ -20,23 +20,27 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   402: {
     name: 'PaymentRequired',
-    description: 'The credits do not cover it, or the plan does not allow it.',
+    description: 'The credits do not cover the request, or the plan does not allow it.',
     codes: ['INSUFFICIENT_CREDITS', 'PLAN_LIMIT'],
   },
-  403: { name: 'Forbidden', description: 'The API key may only read.', codes: ['FORBIDDEN'] },
+  403: {
+    name: 'Forbidden',
+    description: 'The API key has the scope `read` and cannot change anything.',
+    codes: ['FORBIDDEN'],
+  },
   404: {
     name: 'NotFound',
-    description: 'There is none, or it is another account’s.',
+    description: 'The resource does not exist, or it belongs to another account.',
     codes: ['NOT_FOUND', 'USER_NOT_FOUND', 'USER_PROTECTED', 'USER_SUSPENDED'],
   },
   405: {
     name: 'MethodNotAllowed',
-    description: 'Nothing is offered here by this method; the header `Allow` names those that are.',
+    description: 'This route does not have this method. The header `Allow` lists the methods that it has.',
     codes: ['METHOD_NOT_ALLOWED'],
   },
   409: {
     name: 'Conflict',
-    description: 'It does not fit what there is.',
+    description: 'The request conflicts with the present state.',
     codes: [
       'CONFLICT',
       'DUPLICATE_SEARCH',
@@ -47,24 +51,28 @@ export const ERRORS: Readonly<Record<number, ErrorKind>> = {
   },
   413: {
     name: 'PayloadTooLarge',
-    description: 'The body is larger than 1 MiB, or what follows from it than can be stored at once.',
+    description: 'The body is larger than 1 MiB, or the keyword is too large to be stored.',
     codes: ['PAYLOAD_TOO_LARGE'],
   },
   415: { name: 'UnsupportedMediaType', description: 'The body is not JSON.', codes: ['VALIDATION'] },
   422: {
     name: 'KeyReused',
-    description: 'The `Idempotency-Key` was used with another request.',
+    description: 'The `Idempotency-Key` was already used with another request.',
     codes: ['IDEMPOTENCY_KEY_REUSED'],
   },
   429: {
     name: 'TooManyRequests',
-    description: 'The requests of this minute are used up.',
+    description: 'The request quota of this minute is used up, or another limit of the route.',
     codes: ['TOO_MANY_REQUESTS'],
   },
-  500: { name: 'InternalError', description: 'A defect of the service.', codes: ['INTERNAL'] },
+  500: {
+    name: 'InternalError',
+    description: 'Internal error. This is a defect in Earshot.',
+    codes: ['INTERNAL'],
+  },
   503: {
     name: 'Unavailable',
-    description: 'Something that this needs does not answer; try again in a while.',
+    description: 'A service or store that the request needs does not answer. Try again later.',
     codes: ['UNAVAILABLE', 'PARSE', 'NETWORK'],
   },
 };
@@ -84,7 +92,7 @@ export const errorSchemas: Readonly<Record<string, Schema>> = {
 /** `components.responses`: one for each status. */
 export function errorResponses(headers: Schema): Readonly<Record<string, Schema>> {
   const waiting = {
-    'Retry-After': { description: 'Seconds', schema: { type: 'integer', minimum: 1 } },
+    'Retry-After': { description: 'Number of seconds to wait', schema: { type: 'integer', minimum: 1 } },
   };
   return Object.fromEntries(
     Object.entries(ERRORS).map(([status, { name, description, codes }]) => [

@@ -68,7 +68,7 @@ export function operationOf(route: Route): Schema {
     ...(route.open ? { security: [] } : {}),
     responses: {
       [status]: {
-        description: status === 204 ? 'Done' : 'As asked',
+        description: status === 204 ? 'Done; no content' : 'Success',
         headers: headersOf(
           route.open
             ? ['X-Request-Id']

@@ -75,5 +75,5 @@ export function pageOf(key: string, items: Schema, more: Readonly<Record<string,
 
 const NEXT_CURSOR: Schema = {
   type: 'string',
-  description: 'Where the next page begins: to be sent back unchanged as `cursor`. Absent on the last page.',
+  description: 'Beginning of the next page. Send it back unchanged as `cursor`. Absent on the last page.',
 };

@@ -4,9 +4,9 @@ import { Described, Nullable, Optional, TimeZone } from '../../http/validators.j
 /** What can be changed of an account. */
 export class AccountChangeDto {
   @Nullable() @IsString() @MaxLength(80) name?: string | null;
-  @Optional() @TimeZone() @Described('IANA, for example Europe/Berlin') timezone?: string;
+  @Optional() @TimeZone() @Described('IANA name, for example Europe/Berlin') timezone?: string;
   @Optional()
   @IsIn(['v1', 'legacy'])
-  @Described('`legacy`: the plain hex HMAC of the body')
+  @Described('`legacy` is the plain hex HMAC of the body')
   signatureVersion?: string;
 }

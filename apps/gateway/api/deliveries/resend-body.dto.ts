@@ -2,5 +2,5 @@ import { Described, HttpUrl, Optional } from '../../http/validators.js';
 
 /** The body of sending an event again. */
 export class ResendBodyDto {
-  @Optional() @HttpUrl() @Described('Where to; the present webhook URL unless given') url?: string;
+  @Optional() @HttpUrl() @Described('Receiver. Default: the present webhook URL') url?: string;
 }

@@ -60,17 +60,17 @@ class CriteriaFieldsDto {
   @Check((value) => jsonSizeFault(value, MOST_FILTERS_KIB), FREE_FORM)
   @AsItCame()
   @Described(
-    `Keys that one source reads, in its own words; kept as they are sent. At most ${MOST_FILTERS_KIB} KiB.`,
+    `Filters of one source, with the keys of that source. Earshot stores them unchanged. At most ${MOST_FILTERS_KIB} KiB.`,
   )
   filters?: Record<string, unknown>;
-  @Optional() @IsIn(MATCH_MODES) @Described('How a term must stand in the text') match?: MatchMode;
+  @Optional() @IsIn(MATCH_MODES) @Described('How a term is compared with the text') match?: MatchMode;
   @Optional()
   @IsArray()
   @ArrayMinSize(2, { message: 'must hold at least 2 terms; a single one goes into query' })
   @ArrayMaxSize(MOST_TERMS)
   @Elements(termFault, textOf(1, LONGEST_TERM))
   @Described(
-    'Alternatives, in one search; a `query` beside them has to match as well. How many a search may have depends on the plan.',
+    'Alternatives: one of them must match. If there is also a `query`, it must match too. The plan limits the number of terms.',
   )
   terms?: string[];
   @Optional() @IsString() @Length(1, 16) repliesTo?: string;
@@ -93,7 +93,7 @@ export class SearchDto {
   @Optional() @IsBoolean() overridesEnabled?: boolean;
   @Optional()
   @Nested(() => CriteriaDto)
-  @Described('Laid on top of the global criteria, key by key')
+  @Described('Keys that replace the same keys of the global criteria')
   overrides?: CriteriaDto;
 }
 

@@ -59,7 +59,7 @@ export class ScheduleDto {
   @IsString()
   @Length(1, 64)
   @TimeZone()
-  @Described('IANA; times without an offset are read in it')
+  @Described('IANA name; applies to times without an offset')
   timezone!: string;
 }
 
@@ -75,20 +75,22 @@ const TEXT_OR_OBJECT = 'must be a string or an object';
 
 /** The body of a keyword's creation. */
 @Described(
-  'In snake_case it is `KeywordBodyInSnakeCase`; the two may be mixed, but no key may stand in both.',
+  '`KeywordBodyInSnakeCase` is the same body in snake_case. A body can mix both spellings, but must not contain the same key in both.',
 )
 export class KeywordBodyDto {
   @IsString() @Length(1, 80) @NotBlank() name!: string;
   @IsInt()
   @IsPositive()
   @Max(LONGEST_INTERVAL_SECONDS)
-  @Described('Between checks; not below the plan’s floor of each source')
+  @Described(
+    'Seconds between two checks; at least the shortest interval that the plan allows for each source',
+  )
   refreshIntervalSeconds!: number;
   @Nested(() => GlobalCriteriaDto) globalCriteria!: GlobalCriteriaDto;
   @ListOf(() => SourceEntryDto, 1, SOURCE_IDS.length) sources!: SourceEntryDto[];
   @Nullable()
   @HttpUrlOrEmpty()
-  @Described('Where its events are pushed to; empty or null: nowhere')
+  @Described('Address that receives the events; empty or null for none')
   webhookUrl?: string | null;
   @Optional() @IsBoolean() aiEnabled?: boolean;
   @Nullable() @IsIn(['product-model', 'theme-sentiment', 'seller', 'duplicates', 'custom']) aiPreset?:
@@ -102,14 +104,14 @@ export class KeywordBodyDto {
   @IsArray()
   @ArrayMaxSize(50)
   @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => MuteDto, bareKey: 'value' } })
-  @Described('A text is a mute of its value')
+  @Described('A text is the `value` of a mute')
   @Transform(({ value }) => instances(MuteDto, value, 'value', 50), { toClassOnly: true })
   muteRules?: MuteDto[];
   @Optional()
   @IsArray()
   @ArrayMaxSize(100)
   @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => VipDto, bareKey: 'handle' } })
-  @Described('A text is a VIP of that handle')
+  @Described('A text is the `handle` of a VIP')
   @Transform(({ value }) => instances(VipDto, value, 'handle', 100), { toClassOnly: true })
   vipAuthors?: VipDto[];
   @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
@@ -117,7 +119,10 @@ export class KeywordBodyDto {
   @Optional() @IsArray() @ArrayMaxSize(5) @IsIn(WEBHOOK_EVENTS, { each: true }) webhookEvents?: string[];
   @Optional() @ListOf(() => KeywordChannelDto, 0, 5) channels?: KeywordChannelDto[];
   @Nullable() @IsIn(['low', 'medium', 'high']) spikeAlert?: string | null;
-  @Optional() @IsBoolean() @Described('Keep what the first check finds, and charge it') backfill?: boolean;
+  @Optional()
+  @IsBoolean()
+  @Described('Keep the items of the first check as mentions, and charge for them')
+  backfill?: boolean;
   @Nullable() @Nested(() => ScheduleDto) schedule?: ScheduleDto | null;
 }
 

@@ -3,7 +3,7 @@ import { Described, Nullable } from '../../http/validators.js';
 import { INTENTS, LABELS, SENTIMENTS } from '../../reads/mention-filter.js';
 
 /** What a person may decide about a mention. */
-@Described('An absent key stays as it is. Null clears the labels, or takes a correction back.')
+@Described('An absent key does not change. Null removes the labels or the correction.')
 export class MentionChangeDto {
   @Nullable() @IsArray() @ArrayMaxSize(LABELS.length) @IsIn(LABELS, { each: true }) labels?: string[] | null;
   @Nullable() @IsIn(SENTIMENTS) sentiment?: string | null;

@@ -7,29 +7,29 @@ export const FASTEST_REPLAY = 1000;
 export const USUAL_REPLAY = 100;
 
 /** The body of a replay's creation. */
-@Described('Exactly one of `keywordId` and `watchId`.')
+@Described('Requires exactly one of `keywordId` and `watchId`.')
 export class ReplayBodyDto {
   @DateTime() since!: string;
   @Optional()
   @DateTime()
-  @Described('Exclusive; now unless given, and now at the latest')
+  @Described('End of the window (exclusive). Default and maximum: now')
   until?: string;
   @Optional() @Id() keywordId?: string;
   @Optional() @Id() watchId?: string;
-  @Optional() @HttpUrl() @Described('Where to; the present webhook URL unless given') url?: string;
+  @Optional() @HttpUrl() @Described('Receiver. Default: the present webhook URL') url?: string;
   @Optional()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(EVENT_TYPES.length)
   @IsIn(EVENT_TYPES, { each: true, message: 'each value must be a type of event' })
   @Described(
-    'Only events of these types; all unless given, of a keyword’s own life those that its `webhookEvents` names',
+    'Only events of these types. Default: all; of the keyword’s own events only those in its `webhookEvents`',
   )
   types?: string[];
   @Optional()
   @IsInt()
   @Min(1)
   @Max(FASTEST_REPLAY)
-  @Described('Events a second, at the most', { default: USUAL_REPLAY })
+  @Described('Maximum number of events per second', { default: USUAL_REPLAY })
   ratePerSecond?: number;
 }

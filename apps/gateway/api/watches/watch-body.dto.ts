@@ -4,18 +4,20 @@ import { AgentStepDto } from '../keywords/agent-step.dto.js';
 import { CriteriaDto, LONGEST_INTERVAL_SECONDS } from '../keywords/criteria.dto.js';
 
 /** The body of a watch's creation. */
-@Described('In snake_case it is `WatchBodyInSnakeCase`; the two may be mixed, but no key may stand in both.')
+@Described(
+  '`WatchBodyInSnakeCase` is the same body in snake_case. A body can mix both spellings, but must not contain the same key in both.',
+)
 export class WatchBodyDto {
   @Optional()
   @IsString()
   @MinLength(1)
-  @Described('May stand here, or in `criteria`; `global` unless given')
+  @Described('Can be here or in `criteria`. Default: `global`')
   market?: string;
   @Nested(() => CriteriaDto) criteria!: CriteriaDto;
   @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds!: number;
   @Nullable()
   @HttpUrlOrEmpty()
-  @Described('Where its events are pushed to; empty or null: nowhere')
+  @Described('Address that receives the events; empty or null for none')
   webhookUrl?: string | null;
   @Nullable() @Nested(() => AgentStepDto) ai?: AgentStepDto | null;
   @Optional() @IsBoolean() analysis?: boolean;
@@ -27,7 +29,7 @@ export class WatchChangeDto {
   @Optional() @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds?: number;
   @Nullable()
   @HttpUrlOrEmpty()
-  @Described('Where its events are pushed to; empty or null: nowhere')
+  @Described('Address that receives the events; empty or null for none')
   webhookUrl?: string | null;
   @Optional() @IsBoolean() isActive?: boolean;
 }

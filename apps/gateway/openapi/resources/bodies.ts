@@ -65,19 +65,21 @@ type Properties = Readonly<Record<string, Schema>>;
 
 const schemas = bodySchemas(BODIES);
 const keyword = schemas['KeywordBody'] as { properties: Properties; required: readonly string[] };
-const readOnly = Object.fromEntries(READ_ONLY_KEYS.map((key) => [key, told('Passed over', {})]));
+const readOnly = Object.fromEntries(
+  READ_ONLY_KEYS.map((key) => [key, told('Read-only; ignored in a body', {})]),
+);
 
 export const requestSchemas: Properties = {
   ...schemas,
   QueryBody: {
     ...keyword,
-    description: 'camelCase alone. The read-only keys of a keyword that was read are passed over.',
+    description: 'camelCase only. Read-only keys of a keyword are ignored.',
     properties: { ...keyword.properties, ...readOnly },
   },
   KeywordChange: {
     ...keyword,
     description:
-      'An absent key stays as it is, null clears it. The read-only keys of a keyword that was read are passed over.',
+      'An absent key does not change; null clears the key. Read-only keys of a keyword are ignored.',
     properties: {
       ...Object.fromEntries(
         Object.entries(keyword.properties).map(([key, schema]) => [

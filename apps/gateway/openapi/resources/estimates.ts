@@ -47,7 +47,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
         monthlyCredits: NUMBER,
       }),
     ),
-    firstScanCredits: told('The most that the first scan can cost, with `backfill`', NUMBER),
+    firstScanCredits: told('Maximum cost of the first scan with `backfill`', NUMBER),
     normalized: object({
       refreshIntervalSeconds: INTEGER,
       sentimentEnabled: BOOLEAN,
@@ -69,14 +69,14 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
       object({
         valid: { const: true },
         estimate: ref('Estimate'),
-        estimateToken: told('For the header `Service-Estimate-Token` of the create', TEXT),
+        estimateToken: told('Value for the header `Service-Estimate-Token` of the create', TEXT),
         estimateTokenExpiresAt: INSTANT,
-        warnings: told('What of the body would be stored and have no effect', listOf(ref('Fault'))),
+        warnings: told('Parts of the body that would be stored but have no effect', listOf(ref('Fault'))),
       }),
       object({
         valid: { const: false },
         refusal: told(
-          'What the create would answer',
+          'The refusal that the create would return',
           object({ status: INTEGER, code: nullable(TEXT), message: TEXT }, { details: listOf(ref('Fault')) }),
         ),
       }),

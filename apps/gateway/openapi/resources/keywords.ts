@@ -76,25 +76,25 @@ const keyword: Readonly<Record<string, Schema>> = {
   pausedReason,
   createdAt: INSTANT,
   updatedAt: INSTANT,
-  version: told('Grows with each change', INTEGER),
-  monthlyCredits: told('What its checks come to in 30 days, by today’s price book', NUMBER),
+  version: told('Increases with each change', INTEGER),
+  monthlyCredits: told('Cost of its checks in 30 days with the present price book', NUMBER),
   watches: listOf(ref('KeywordWatch')),
 };
 
 const activity = object(
   {
     id: ID,
-    source: told('Null where an event of the keyword itself was delivered', nullable(SOURCE)),
+    source: told('Null if an event of the keyword itself was delivered', nullable(SOURCE)),
     type: oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed']),
     occurredAt: INSTANT,
     watchId: nullable(ID),
   },
   {
-    eventsEmitted: told('Of a poll', INTEGER),
-    creditsCharged: told('Of a poll', INTEGER),
-    eventId: told('Of a webhook: what was delivered', ID),
-    statusCode: told('Of a webhook: what the receiver answered', INTEGER),
-    message: told('Why it failed', TEXT),
+    eventsEmitted: told('Only for a check', INTEGER),
+    creditsCharged: told('Only for a check', INTEGER),
+    eventId: told('Only for a webhook: the event', ID),
+    statusCode: told('Only for a webhook: HTTP status of the receiver', INTEGER),
+    message: told('Reason of the failure', TEXT),
   },
 );
 
@@ -102,7 +102,7 @@ export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Keyword: object(keyword),
   CreatedKeyword: object({
     ...keyword,
-    warnings: told('What of the body is stored and has no effect', listOf(ref('Fault'))),
+    warnings: told('Parts of the body that are stored but have no effect', listOf(ref('Fault'))),
   }),
   ChangedKeyword: object({ ...keyword, resetSearches: listOf(ref('ResetSearch')) }),
   KeywordWatch: object({
@@ -117,7 +117,7 @@ export const keywordSchemas: Readonly<Record<string, Schema>> = {
     lastStatus: nullable(TEXT),
   }),
   ResetSearch: told(
-    'A search that was started over: its criteria are others now',
+    'A search that started again because its criteria changed',
     object({
       source: SOURCE,
       searchId: nullable(ID),
@@ -151,7 +151,7 @@ const EXAMPLE_IN_CAMEL_CASE = {
   sources: [{ source: 'hackernews', enabled: true }],
 };
 
-const id = inPath('id', 'The keyword');
+const id = inPath('id', 'Id of the keyword');
 const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
 
 type Unnamed = Omit<Route, 'path' | 'tag' | 'operationId'>;
@@ -181,11 +181,11 @@ export const keywordRoutes: readonly Route[] = [
   ),
   ...underBothNames('list', '', {
     method: 'get',
-    summary: 'Keywords, newest first',
+    summary: 'List keywords, newest first',
     parameters: [
-      repeated('state', 'In which state.', oneOf(['active', 'paused', 'retired'])),
-      repeated('source', 'That list the source, enabled or not.', oneOf(SOURCE_IDS)),
-      inQuery('q', 'Part of the name'),
+      repeated('state', 'Only keywords in this state.', oneOf(['active', 'paused', 'retired'])),
+      repeated('source', 'Only keywords with this source, enabled or not.', oneOf(SOURCE_IDS)),
+      inQuery('q', 'Only keywords whose name contains this text'),
       ...paging(),
     ],
     answer: pageOf('data', ref('Keyword')),
@@ -195,9 +195,9 @@ export const keywordRoutes: readonly Route[] = [
     '/estimate',
     {
       method: 'post',
-      summary: 'What a keyword would cost',
+      summary: 'Estimate the cost of a keyword',
       description:
-        'Free, and creates nothing. A body that the create would refuse is a 200 with `valid: false`.',
+        'Free; creates nothing. If the create would refuse the body, the response is 200 with `valid: false`.',
       body: ref('KeywordBody'),
       example: EXAMPLE,
       answer: ref('KeywordEstimate'),
@@ -206,14 +206,15 @@ export const keywordRoutes: readonly Route[] = [
   ),
   ...underBothNames('get', '/{id}', {
     method: 'get',
-    summary: 'A keyword',
+    summary: 'Get a keyword',
     parameters: [id],
     answer: ref('Keyword'),
   }),
   ...underBothNames('change', '/{id}', {
     method: 'patch',
     summary: 'Change a keyword',
-    description: 'A search whose criteria change starts over, in silence; its mentions stay.',
+    description:
+      'A search whose criteria change starts again; its first check reports nothing. Existing mentions stay.',
     parameters: [id],
     body: ref('KeywordChange'),
     example: { name: 'Acme and its cookies', schedule: null },
@@ -222,10 +223,10 @@ export const keywordRoutes: readonly Route[] = [
   }),
   ...underBothNames('delete', '/{id}', {
     method: 'delete',
-    summary: 'Retire a keyword, or purge it',
+    summary: 'Retire or purge a keyword',
     parameters: [
       id,
-      inQuery('purge', 'Delete it and its events outright', { type: 'boolean', default: false }),
+      inQuery('purge', 'Delete the keyword and its events permanently', { type: 'boolean', default: false }),
     ],
     status: 204,
   }),
@@ -237,24 +238,24 @@ export const keywordRoutes: readonly Route[] = [
   }),
   ...underBothNames('resume', '/{id}/resume', {
     method: 'post',
-    summary: 'Let a keyword run again',
+    summary: 'Resume a keyword',
     parameters: [id],
     answer: ref('Keyword'),
   }),
   ...underBothNames('quote', '/{id}/quote', {
     method: 'get',
-    summary: 'What a keyword was said to cost, and what it did cost',
-    description: 'By source and UTC day. Free.',
+    summary: 'Compare the quoted and the charged credits of a keyword',
+    description: 'Grouped by source and UTC day. Free.',
     parameters: [id, since('30 days before `until`'), UNTIL],
     answer: ref('Quote'),
   }),
   ...underBothNames('activityOf', '/{id}/activity', {
     method: 'get',
-    summary: 'What a keyword did: checks and deliveries, newest first',
+    summary: 'List the checks and deliveries of a keyword, newest first',
     parameters: [
       id,
       since('7 days ago'),
-      inQuery('source', 'One source', oneOf(SOURCE_IDS)),
+      inQuery('source', 'Only this source', oneOf(SOURCE_IDS)),
       ...paging(500, 100),
     ],
     answer: pageOf('activity', ref('Activity')),

@@ -19,7 +19,7 @@ const meta = object({ credits_used: INTEGER });
 
 export const lookupSchemas: Readonly<Record<string, Schema>> = {
   TweetLookup: told(
-    'A partial success: an id that was not found stands in `errors`',
+    'An id that was not found is in `errors`',
     object({
       meta: object({ requested: INTEGER, found: INTEGER, credits_used: INTEGER }),
       data: listOf(ref('Tweet')),
@@ -40,8 +40,8 @@ export const lookupSchemas: Readonly<Record<string, Schema>> = {
   Subreddit: object({ name: TEXT, title: TEXT, subscribers: INTEGER, isNsfw: BOOLEAN }),
 };
 
-const ref_ = inPath('ref', 'A handle, with or without @, or a number', TEXT);
-const cursor = inQuery('cursor', '`nextCursor` of the page before, unchanged');
+const ref_ = inPath('ref', 'A handle, with or without @, or a numeric id', TEXT);
+const cursor = inQuery('cursor', '`nextCursor` of the previous page, unchanged');
 const common = { tag: 'Lookups', method: 'get' } as const;
 
 function ofUser(what: string, summary: string, items: Schema): Route {
@@ -50,7 +50,7 @@ function ofUser(what: string, summary: string, items: Schema): Route {
     path: `/v1/x/users/{ref}/${what}`,
     operationId: `${what}OfUser`,
     summary,
-    description: '3 credits a page; a 404 is charged too.',
+    description: 'Costs 3 credits a page. A 404 costs the same.',
     parameters: [ref_, cursor],
     answer: pageOf('data', items, { meta }),
     refusals: [402],
@@ -62,9 +62,9 @@ export const lookupRoutes: readonly Route[] = [
     ...common,
     path: '/v1/x/tweets',
     operationId: 'getTweets',
-    summary: 'Tweets by id',
-    description: '1 credit, and 1 for each tweet found.',
-    parameters: [{ ...repeated('ids', '1 to 100 ids, separated by commas as well.'), required: true }],
+    summary: 'Get tweets by id',
+    description: 'Costs 1 credit, and 1 for each tweet found.',
+    parameters: [{ ...repeated('ids', '1 to 100 ids. Commas can also separate them.'), required: true }],
     answer: ref('TweetLookup'),
     refusals: [402],
   },
@@ -73,8 +73,8 @@ export const lookupRoutes: readonly Route[] = [
     method: 'post',
     path: '/v1/x/tweets/lookup',
     operationId: 'lookUpTweets',
-    summary: 'Tweets by id',
-    description: '1 credit, and 1 for each tweet found.',
+    summary: 'Get tweets by id',
+    description: 'Costs 1 credit, and 1 for each tweet found.',
     body: ref('TweetIds'),
     example: { ids: ['1212092628029698048'] },
     answer: ref('TweetLookup'),
@@ -83,21 +83,21 @@ export const lookupRoutes: readonly Route[] = [
     ...common,
     path: '/v1/x/users/{ref}',
     operationId: 'getUser',
-    summary: 'An account of X',
+    summary: 'Get an account of X',
     parameters: [ref_],
     answer: object({ data: ref('User'), meta }),
     refusals: [402],
   },
-  ofUser('tweets', 'What an account of X posted, newest first', ref('Tweet')),
-  ofUser('followers', 'Who follows an account of X', ref('User')),
-  ofUser('following', 'Whom an account of X follows', ref('User')),
+  ofUser('tweets', 'List the posts of an account of X, newest first', ref('Tweet')),
+  ofUser('followers', 'List the followers of an account of X', ref('User')),
+  ofUser('following', 'List the accounts that an account of X follows', ref('User')),
   {
     ...common,
     path: '/v1/youtube/videos/{id}/comments',
     operationId: 'commentsOfVideo',
-    summary: 'Comments under a video, newest first',
-    description: '5 credits a page.',
-    parameters: [inPath('id', 'The video', TEXT), cursor],
+    summary: 'List the comments of a video, newest first',
+    description: 'Costs 5 credits a page.',
+    parameters: [inPath('id', 'Id of the video', TEXT), cursor],
     answer: pageOf('comments', ref('VideoComment'), { meta }),
     refusals: [402],
   },
@@ -105,9 +105,9 @@ export const lookupRoutes: readonly Route[] = [
     ...common,
     path: '/v1/reddit/users/{username}/moderated',
     operationId: 'moderatedByUser',
-    summary: 'Subreddits that a user moderates',
-    description: '3 credits.',
-    parameters: [inPath('username', 'The user, with or without u/', TEXT)],
+    summary: 'List the subreddits that a user moderates',
+    description: 'Costs 3 credits.',
+    parameters: [inPath('username', 'Name of the user, with or without u/', TEXT)],
     answer: object({ subreddits: listOf(ref('Subreddit')), meta }),
     refusals: [402],
   },

@@ -44,26 +44,26 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       watchId: ID,
       searchId: nullable(ID),
       source: SOURCE,
-      type: told('The type of its event', TEXT),
+      type: told('Type of the event', TEXT),
       kind: told('`post`, `comment`, `video`, …', TEXT),
       url: TEXT,
       title: nullable(TEXT),
       text: TEXT,
       excerpt: told('The text around the first match', TEXT),
-      author: told('The handle, as the source writes it', nullable(TEXT)),
+      author: told('Handle in the spelling of the source', nullable(TEXT)),
       authorName: nullable(TEXT),
       authorUrl: nullable(TEXT),
       vip: BOOLEAN,
       community: nullable(TEXT),
       lang: nullable(TEXT),
       publishedAt: nullable(INSTANT),
-      occurredAt: told('When it was collected', INSTANT),
+      occurredAt: told('Time at which Earshot found the item', INSTANT),
       backfilled: BOOLEAN,
       matchedTerms: listOf(TEXT),
       engagement: object({ likes: count, replies: count, shares: count, views: count, score: count }),
       media: listOf(object({ url: TEXT, type: TEXT })),
       truncated: told(
-        'Something was cut: a text keeps 64 KiB of UTF-8, a title 1 KiB. The body of its event says so as well',
+        'True if something was cut: a text keeps 64 KiB of UTF-8, a title 1 KiB. The body of the event has the same key',
         BOOLEAN,
       ),
       labels: listOf(oneOf(LABELS)),
@@ -71,13 +71,13 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       coBrands: listOf(TEXT),
       ai: nullable(FREE_FORM),
       storyId: nullable(TEXT),
-      listing: told('Of vinted alone', itemObject),
-      dropped: told('Why it was left out of pushes; null: it was not', dropped),
+      listing: told('Only for vinted', itemObject),
+      dropped: told('Reason why the mention was not pushed; null if it was not dropped', dropped),
     },
     {
-      analysis: told('Absent when nothing classified it', ref('Analysis')),
+      analysis: told('Absent if nothing classified the mention', ref('Analysis')),
       corrected: told(
-        'Readings that a person has corrected; absent where there are none',
+        'Values that a person has corrected; absent if there are none',
         listOf(oneOf(['sentiment', 'intent', 'relevance'])),
       ),
     },
@@ -85,8 +85,8 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   MentionSeries: object({
     data: listOf(
       object({
-        at: told('Beginning of the bucket, UTC', INSTANT),
-        group: told('Null without `group`, and of mentions that were not read', nullable(TEXT)),
+        at: told('Beginning of the bucket in UTC', INSTANT),
+        group: told('Null without `group`, and for mentions without a value', nullable(TEXT)),
         count: INTEGER,
       }),
     ),
@@ -97,7 +97,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   MentionPage: object(
     {
       data: listOf(ref('Mention')),
-      since: told('The window’s beginning that was used', INSTANT),
+      since: told('Beginning of the window that was used', INSTANT),
       until: nullable(INSTANT),
       meta: object({ credits_used: INTEGER }),
     },
@@ -106,11 +106,14 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   Why: object({
     id: ID,
     matchMode: told(
-      'How the item was matched. `word` where the search says `platform` and the source has no search of its own',
+      'How the item was matched. `word` if the search has `platform` but the source has no search of its own',
       oneOf(MATCH_MODES),
     ),
     matchedTerms: listOf(
-      told('A term and where it was found', object({ term: TEXT, field: oneOf(['title', 'text']) })),
+      told(
+        'A term and the field in which it was found',
+        object({ term: TEXT, field: oneOf(['title', 'text']) }),
+      ),
     ),
     matches: listOf(
       told(
@@ -127,7 +130,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     checkId: ID,
     eventIds: listOf(ID),
   }),
-  ItemObject: told('What the source says of an item, and keys of its own.', {
+  ItemObject: told('Item of a source, with additional keys of that source.', {
     type: 'object',
     properties: {
       id: TEXT,
@@ -140,7 +143,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     additionalProperties: true,
   }),
   Envelope: told(
-    'An event as it is delivered and replayed, byte for byte. The item stands in one of its object keys.',
+    'An event as it is delivered and replayed, byte for byte. One of its object keys contains the item.',
     object(
       {
         id: ID,
@@ -158,35 +161,42 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
         occurredAt: INSTANT,
         ai: nullable(FREE_FORM),
       },
-      { analysis: ref('Analysis'), data: told('Of an event of the keyword itself', FREE_FORM) },
+      { analysis: ref('Analysis'), data: told('Only for an event of the keyword itself', FREE_FORM) },
     ),
   ),
 };
 
 const filters = [
-  repeated('source', 'Of which source.', oneOf(SOURCE_IDS)),
-  repeated('author', 'By whom: the exact handle.'),
+  repeated('source', 'Only this source.', oneOf(SOURCE_IDS)),
+  repeated('author', 'Only this author: the exact handle.'),
   repeated(
     'q',
-    'Words and "phrases" that the text holds, all of them, in any case; at most 50 in one search.',
+    'Words and "phrases" that the text must contain, all of them, in any case; at most 50 in one search.',
     {
       type: 'string',
       maxLength: 200,
     },
   ),
-  inQuery('mode', '`semantic` compares meanings, and costs credits', oneOf(['text', 'semantic'])),
-  repeated('sentiment', 'Read as.', oneOf(SENTIMENTS)),
-  repeated('intent', 'Read as.', oneOf(INTENTS)),
-  repeated('keyword', 'Of which keyword.', ID),
-  repeated('label', 'With which label; hidden ones are shown when they are asked for.', oneOf(LABELS)),
-  repeated('lang', 'In which language.'),
-  repeated('bucket', 'In which bucket.'),
-  repeated('rule', 'For which rule fired.'),
-  repeated('include', 'What is left out otherwise.', oneOf(['dropped'])),
-  inQuery('order', 'Newest first, unless it is `asc`', { ...oneOf(['asc', 'desc']), default: 'desc' }),
+  inQuery(
+    'mode',
+    '`semantic` compares meanings and costs credits; not available yet',
+    oneOf(['text', 'semantic']),
+  ),
+  repeated('sentiment', 'Only this sentiment.', oneOf(SENTIMENTS)),
+  repeated('intent', 'Only this intent.', oneOf(INTENTS)),
+  repeated('keyword', 'Only this keyword.', ID),
+  repeated('label', 'Only mentions with this label. `hidden` also shows hidden mentions.', oneOf(LABELS)),
+  repeated('lang', 'Only this language.'),
+  repeated('bucket', 'Only this bucket.'),
+  repeated('rule', 'Only mentions for which this rule fired.'),
+  repeated('include', 'Also include these mentions.', oneOf(['dropped'])),
+  inQuery('order', '`desc`: newest first; `asc`: oldest first', {
+    ...oneOf(['asc', 'desc']),
+    default: 'desc',
+  }),
 ];
 
-const mention = inPath('id', 'The mention');
+const mention = inPath('id', 'Id of the mention');
 const common = { tag: 'Mentions', method: 'get' } as const;
 
 export const mentionRoutes: readonly Route[] = [
@@ -194,7 +204,7 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: '/v1/mentions',
     operationId: 'listMentions',
-    summary: 'Mentions of the whole account',
+    summary: 'List the mentions of the account',
     parameters: [since('24 hours ago'), UNTIL, ...filters, ...paging()],
     answer: ref('MentionPage'),
   },
@@ -202,20 +212,20 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: `/v1/${name}/{id}/results`,
     operationId: name === 'keywords' ? 'resultsOfKeyword' : 'resultsOfQuery',
-    summary: 'Mentions of one keyword',
-    parameters: [inPath('id', 'The keyword'), since('30 days ago'), UNTIL, ...filters, ...paging()],
+    summary: 'List the mentions of one keyword',
+    parameters: [inPath('id', 'Id of the keyword'), since('30 days ago'), UNTIL, ...filters, ...paging()],
     answer: ref('MentionPage'),
   })),
   {
     ...common,
     path: '/v1/mentions/series',
     operationId: 'mentionSeries',
-    summary: 'Counts of mentions over time, empty buckets included',
+    summary: 'Count mentions over time, with empty buckets',
     description: 'At most 2,400 buckets and 50,000 rows. Free.',
     parameters: [
-      inQuery('bucket', 'What is counted together, in UTC', { ...oneOf(['hour', 'day']), default: 'day' }),
-      inQuery('group', 'A series for each value of it', oneOf(['source', 'sentiment', 'intent', 'keyword'])),
-      since('24 hours before `until` by the hour, 30 days by the day'),
+      inQuery('bucket', 'Length of a bucket, in UTC', { ...oneOf(['hour', 'day']), default: 'day' }),
+      inQuery('group', 'One series for each value', oneOf(['source', 'sentiment', 'intent', 'keyword'])),
+      since('24 hours before `until` with hours, 30 days with days'),
       UNTIL,
       ...filters.filter(({ name }) => name !== 'order' && name !== 'bucket'),
     ],
@@ -225,12 +235,15 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: '/v1/mentions/export',
     operationId: 'exportMentions',
-    summary: 'Mentions as a file, streamed',
+    summary: 'Export mentions as a streamed file',
     description:
-      'The first line of a CSV names the columns, by the keys of a mention. Oldest first unless `order=desc`. An export that was cut off goes on with `after` and the same filters, without the line of names. Text that a spreadsheet would take for a formula has an apostrophe in front. Four at once for each account. Free.',
+      'The first line of a CSV contains the column names, which are the keys of a mention. The order is oldest first unless `order=desc`. To continue an interrupted export, send `after` with the same filters; the line of column names is then omitted. Text that a spreadsheet would run as a formula gets an apostrophe in front. An account can run four exports at the same time. Free.',
     parameters: [
-      inQuery('format', 'One mention a line', { ...oneOf(['csv', 'ndjson']), default: 'ndjson' }),
-      inQuery('after', 'The id of the last mention that arrived', ID),
+      inQuery('format', 'File format, with one mention for each line', {
+        ...oneOf(['csv', 'ndjson']),
+        default: 'ndjson',
+      }),
+      inQuery('after', 'Id of the last mention that arrived', ID),
       since('24 hours ago'),
       UNTIL,
       ...filters,
@@ -241,7 +254,7 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: '/v1/mentions/{id}',
     operationId: 'getMention',
-    summary: 'A mention',
+    summary: 'Get a mention',
     parameters: [mention],
     answer: ref('Mention'),
   },
@@ -250,7 +263,7 @@ export const mentionRoutes: readonly Route[] = [
     method: 'patch',
     path: '/v1/mentions/{id}',
     operationId: 'changeMention',
-    summary: 'Label a mention, or correct what was read of it',
+    summary: 'Label a mention, or correct its sentiment, intent or relevance',
     description: 'The stored event never changes.',
     parameters: [mention],
     body: ref('MentionChange'),
@@ -261,7 +274,7 @@ export const mentionRoutes: readonly Route[] = [
     ...common,
     path: '/v1/mentions/{id}/why',
     operationId: 'whyMention',
-    summary: 'Why a mention is here, and what was made of it',
+    summary: 'Explain why a mention matched, and how mutes and VIPs changed it',
     parameters: [mention],
     answer: ref('Why'),
   },
@@ -270,8 +283,8 @@ export const mentionRoutes: readonly Route[] = [
     tag: 'Keywords',
     path: `/v1/${name}/{id}/events`,
     operationId: name === 'keywords' ? 'eventsOfKeyword' : 'eventsOfQuery',
-    summary: 'Events of a keyword’s watches and of the keyword itself, oldest first, as they were delivered',
-    parameters: [inPath('id', 'The keyword'), since('7 days ago'), UNTIL, ...paging()],
+    summary: 'List the events of a keyword and of its watches as they were delivered, oldest first',
+    parameters: [inPath('id', 'Id of the keyword'), since('7 days ago'), UNTIL, ...paging()],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   })),
   {
@@ -279,8 +292,8 @@ export const mentionRoutes: readonly Route[] = [
     tag: 'Watches',
     path: '/v1/{source}/watches/{id}/events',
     operationId: 'eventsOfWatch',
-    summary: 'Events of a watch, oldest first, as they were delivered',
-    parameters: [SOURCE_IN_PATH, inPath('id', 'The watch'), since('7 days ago'), UNTIL, ...paging()],
+    summary: 'List the events of a watch as they were delivered, oldest first',
+    parameters: [SOURCE_IN_PATH, inPath('id', 'Id of the watch'), since('7 days ago'), UNTIL, ...paging()],
     answer: pageOf('data', ref('Envelope'), { since: INSTANT }),
   },
 ];

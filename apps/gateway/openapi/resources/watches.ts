@@ -19,11 +19,11 @@ export const watchSchemas: Readonly<Record<string, Schema>> = {
   Watch: object({
     id: ID,
     accountId: ID,
-    keywordId: told('Of a keyword’s own watch: it changes with the keyword alone', nullable(ID)),
+    keywordId: told('Set for a watch of a keyword, which changes only with its keyword', nullable(ID)),
     source: SOURCE,
     market: TEXT,
     criteria: ref('Criteria'),
-    criteriaHash: told('What makes it the same search: SHA-256', TEXT),
+    criteriaHash: told('SHA-256 that identifies the search', TEXT),
     refreshIntervalSeconds: INTEGER,
     webhookUrl: nullable(TEXT),
     ai: nullable(ref('AgentStep')),
@@ -39,7 +39,7 @@ export const watchSchemas: Readonly<Record<string, Schema>> = {
   }),
 };
 
-const at = [SOURCE_IN_PATH, inPath('id', 'The watch')];
+const at = [SOURCE_IN_PATH, inPath('id', 'Id of the watch')];
 const common = { tag: 'Watches' } as const;
 
 export const watchRoutes: readonly Route[] = [
@@ -48,7 +48,7 @@ export const watchRoutes: readonly Route[] = [
     method: 'post',
     path: '/v1/{source}/watches',
     operationId: 'createWatch',
-    summary: 'Watch one source',
+    summary: 'Create a watch on one source',
     parameters: [SOURCE_IN_PATH],
     body: ref('WatchBody'),
     example: { criteria: { query: 'acme' }, refresh_interval_seconds: 3600 },
@@ -60,7 +60,7 @@ export const watchRoutes: readonly Route[] = [
     method: 'get',
     path: '/v1/{source}/watches',
     operationId: 'listWatches',
-    summary: 'Watches of a source, those of keywords among them, newest first',
+    summary: 'List the watches of a source, including those of keywords, newest first',
     parameters: [SOURCE_IN_PATH, ...paging()],
     answer: pageOf('watches', ref('Watch')),
   },
@@ -69,7 +69,7 @@ export const watchRoutes: readonly Route[] = [
     method: 'get',
     path: '/v1/{source}/watches/{id}',
     operationId: 'getWatch',
-    summary: 'A watch',
+    summary: 'Get a watch',
     parameters: at,
     answer: ref('Watch'),
   },
@@ -78,7 +78,7 @@ export const watchRoutes: readonly Route[] = [
     method: 'patch',
     path: '/v1/{source}/watches/{id}',
     operationId: 'changeWatch',
-    summary: 'Change a watch’s interval or webhook, or pause it',
+    summary: 'Change the interval or webhook of a watch, or pause it',
     parameters: at,
     body: ref('WatchChange'),
     example: { is_active: false },
@@ -90,7 +90,7 @@ export const watchRoutes: readonly Route[] = [
     method: 'get',
     path: '/v1/{source}/watches/{id}/activity',
     operationId: 'activityOfWatch',
-    summary: 'What a watch did: checks and deliveries, newest first',
+    summary: 'List the checks and deliveries of a watch, newest first',
     parameters: [...at, since('7 days ago'), ...paging(500, 100)],
     answer: pageOf('activity', ref('Activity')),
   },
@@ -99,7 +99,7 @@ export const watchRoutes: readonly Route[] = [
     method: 'delete',
     path: '/v1/{source}/watches/{id}',
     operationId: 'deleteWatch',
-    summary: 'End a watch; its events stay readable',
+    summary: 'Delete a watch. Its events stay readable',
     parameters: at,
     status: 204,
   },
