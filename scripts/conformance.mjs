@@ -1,4 +1,4 @@
-// Which test holds which rule of the interface: `npm run -s conformance` writes docs/conformance.md from the titles of
+// Which test checks which rule of the interface: `npm run -s conformance` writes docs/conformance.md from the titles of
 // the tests, `npm run -s conformance:check` fails when the file is out of date or a rule has no test.
 import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -53,7 +53,7 @@ function testsOf(source) {
   return tests;
 }
 
-/** What `it('title [a.rule, another.rule]', …)` or `describe(…)` says; undefined for every other call. */
+/** The title of `it('title [a.rule, another.rule]', …)` or `describe(…)`; undefined for every other call. */
 function blockOf(call, source) {
   const kind = nameOf(call.expression);
   const [title] = call.arguments;
@@ -78,7 +78,7 @@ function faultsOf(found) {
     ...[...found.keys()].filter((id) => !ids.includes(id)).map((id) => `there is no rule ${id}`),
     ...Object.keys(later)
       .filter((id) => found.has(id) || !ids.includes(id))
-      .map((id) => `${id} awaits nothing any more: strike it from test/rules.json`),
+      .map((id) => `${id} has a test now: remove it from `later` in test/rules.json`),
   ];
 }
 
@@ -88,13 +88,13 @@ function pageOf(found) {
       const cell = later[id] ? `_${later[id]}_` : (found.get(id) ?? []).toSorted().map(escaped).join('<br>');
       return `| ${id} | ${text.replaceAll('|', '\\|')} | ${cell} |`;
     });
-    return [`## ${section}`, '', '| rule | what it demands | tests |', '|---|---|---|', ...rows].join('\n');
+    return [`## ${section}`, '', '| rule | requirement | tests |', '|---|---|---|', ...rows].join('\n');
   });
   return [
     '# Conformance',
     '',
     'Which tests check each rule of the interface specification and of the contract. The rules are in `test/rules.json`. The',
-    'title of a test ends with the rules that it checks, and `npm run -s conformance` makes this page of the titles. The',
+    'title of a test ends with the rules that it checks, and `npm run -s conformance` generates this page from the titles. To run the',
     'tests of one rule: `npm test -- -t errors.quota`.',
     '',
     ...sections.flatMap((section) => [section, '']),
