@@ -78,7 +78,7 @@ function faultsOf(found) {
     ...[...found.keys()].filter((id) => !ids.includes(id)).map((id) => `there is no rule ${id}`),
     ...Object.keys(later)
       .filter((id) => found.has(id) || !ids.includes(id))
-      .map((id) => `${id} has a test now: remove it from `later` in test/rules.json`),
+      .map((id) => `${id} has a test now: remove it from "later" in test/rules.json`),
   ];
 }
 
@@ -94,7 +94,7 @@ function pageOf(found) {
     '# Conformance',
     '',
     'Which tests check each rule of the interface specification and of the contract. The rules are in `test/rules.json`. The',
-    'title of a test ends with the rules that it checks, and `npm run -s conformance` generates this page from the titles. To run the',
+    'title of a test ends with the rules that it checks, and `npm run -s conformance` generates this page from them. To run the',
     'tests of one rule: `npm test -- -t errors.quota`.',
     '',
     ...sections.flatMap((section) => [section, '']),
