@@ -39,7 +39,7 @@ describe('rotating a signing secret', () => {
     await expect(
       new CommandClient(billing.bus).request(COMMANDS.rotateSigningSecret, command),
     ).rejects.toMatchObject({
-      status: 404,
+      kind: 'not-found',
     });
   });
 });
@@ -58,7 +58,7 @@ describe('changing the signature version', () => {
     await change('v1');
     expect((await account(accountId)).signatureVersion).toBe('v1');
     await expect(change('v3')).rejects.toMatchObject({
-      status: 400,
+      kind: 'invalid',
       details: [{ path: 'signature_version' }],
     });
   });

@@ -7,7 +7,12 @@ it('a refusal prints each faulty option on its own line', () => {
     { path: 'signature_version', message: 'must be one of v1, legacy' },
     { path: '', message: 'too large' },
   ];
-  const refusal = new Refusal(400, 'VALIDATION', 'plan: … (1 of 3 faults; details has them all)', details);
+  const refusal = new Refusal(
+    'invalid',
+    'VALIDATION',
+    'plan: … (1 of 3 faults; details has them all)',
+    details,
+  );
   expect(failureText(refusal)).toBe(
     '--plan: must be one of free, solo\n--signature-version: must be one of v1, legacy\ntoo large',
   );

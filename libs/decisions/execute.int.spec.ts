@@ -173,7 +173,7 @@ describe('executing a command', () => {
     expect(await row()).toEqual({ total: 16, notes: '1 5 10' });
   });
 
-  it('returns 409 when other writers keep changing the subject', async () => {
+  it('is refused as a conflict when other writers keep changing the subject', async () => {
     const refusal = await execute(database, store, {
       aggregate: tally,
       projection: tallies,
@@ -186,7 +186,7 @@ describe('executing a command', () => {
       },
       decisionOf: (events) => ({ commandId: newId(), id, events }),
     }).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ status: 409, code: 'CONFLICT' });
+    expect(refusal).toMatchObject({ kind: 'conflict', code: 'CONFLICT' });
   });
 
   it('repairs the table with the next command after a crash between append and table', async () => {
@@ -220,7 +220,10 @@ describe('a projection', () => {
   it('refuses a decision that is too large for a message, and appends nothing', async () => {
     await add(1);
     const large = { ...tally, encode: () => new Uint8Array(900 * 1024 + 1) };
-    await expect(add(2, newId(), large)).rejects.toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+    await expect(add(2, newId(), large)).rejects.toMatchObject({
+      kind: 'too-large',
+      code: 'PAYLOAD_TOO_LARGE',
+    });
     expect(await row()).toEqual({ total: 1, notes: '1' });
   });
 

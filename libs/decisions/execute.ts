@@ -44,7 +44,7 @@ const APPLIED_AGAIN_MS = 20;
  * condition that nobody else did, and applies the projection. A repeated command id changes nothing.
  * A crash after the append leaves the projection to its durable consumer.
  * @returns the state after the command
- * @throws Refusal as `decide` does, 413 when the decision is too large for a message, and 409 when the subject keeps
+ * @throws Refusal as `decide` does, `too-large` when the decision is too large for a message, and `conflict` when the subject keeps
  * moving under it
  */
 export async function execute<S, E, D extends Decision<E>>(

@@ -7,14 +7,34 @@ export interface Fault {
 }
 
 /**
- * An error for the caller: HTTP status, machine code, a message for people.
- * Any other error is a defect or an outage, and the caller gets 500 or 503 without its text.
+ * Why a request is refused. The HTTP status of each kind is in libs/transport (`STATUS_OF`).
+ *
+ * - `not-covered`: credits or plan do not cover it
+ * - `unprocessable`: it is valid, and contradicts an earlier request
+ * - `internal`, `unavailable`: the request is not at fault
+ */
+export type RefusalKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'not-covered'
+  | 'forbidden'
+  | 'not-found'
+  | 'conflict'
+  | 'too-large'
+  | 'unprocessable'
+  | 'too-many'
+  | 'internal'
+  | 'unavailable';
+
+/**
+ * An error for the caller: its kind, a machine code, a message for people.
+ * Any other error is a defect or an outage, and the caller gets `internal` or `unavailable` without its text.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
   constructor(
-    readonly status: number,
+    readonly kind: RefusalKind,
     readonly code: string,
     message: string,
     readonly details?: readonly Fault[],
@@ -23,7 +43,7 @@ export class Refusal extends Error {
   }
 
   /**
-   * 400 for a request that is at fault. The message tells the first fault and how many there are; `details` holds the
+   * For a request that is at fault. The message tells the first fault and how many there are; `details` holds the
    * first 50 of them.
    * @param spell rewrites a fault before it is put into the answer; called for the first 50 alone
    */
@@ -35,29 +55,29 @@ export class Refusal extends Error {
     const first = details[0];
     const text = first ? [first.path, first.message].filter(Boolean).join(': ') : 'the request is not valid';
     const code = (faults.length === 1 && faults[0]?.code) || 'VALIDATION';
-    return new Refusal(400, code, `${text}${countText(faults.length)}`, details);
+    return new Refusal('invalid', code, `${text}${countText(faults.length)}`, details);
   }
 
   static notFound(what: string): Refusal {
-    return new Refusal(404, 'NOT_FOUND', `${what} not found`);
+    return new Refusal('not-found', 'NOT_FOUND', `${what} not found`);
   }
 
   static conflict(message: string, code = 'CONFLICT'): Refusal {
-    return new Refusal(409, code, message);
+    return new Refusal('conflict', code, message);
   }
 
   /** @param needed what the work can cost at the most, in credits */
   static insufficientCredits(needed: number, available: number): Refusal {
     const message = `${needed} ${needed === 1 ? 'credit is' : 'credits are'} needed, ${available} ${available === 1 ? 'is' : 'are'} left`;
-    return new Refusal(402, 'INSUFFICIENT_CREDITS', message, [{ path: 'credits', message }]);
+    return new Refusal('not-covered', 'INSUFFICIENT_CREDITS', message, [{ path: 'credits', message }]);
   }
 
   static tooLarge(message: string): Refusal {
-    return new Refusal(413, 'PAYLOAD_TOO_LARGE', message);
+    return new Refusal('too-large', 'PAYLOAD_TOO_LARGE', message);
   }
 
   static unavailable(message: string): Refusal {
-    return new Refusal(503, 'UNAVAILABLE', message);
+    return new Refusal('unavailable', 'UNAVAILABLE', message);
   }
 }
 
@@ -82,7 +102,7 @@ const LARGEST_MESSAGE_BYTES = 900 * 1024;
 
 /**
  * @param remedy what can be done about it
- * @throws Refusal 413 when something would not fit into a message
+ * @throws Refusal `too-large` when something would not fit into a message
  */
 export function refuseOversize(what: string, bytes: number, remedy?: string): void {
   if (bytes > LARGEST_MESSAGE_BYTES)

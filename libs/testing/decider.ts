@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { Refusal } from '#kernel';
+import { Refusal, type RefusalKind } from '#kernel';
 
 interface Decider<Command, Event, State> {
   decide(command: Command, state: State): Event[];
@@ -10,7 +10,7 @@ interface Decider<Command, Event, State> {
 
 /** What a test expects of a refusal; what it leaves out may be anything. */
 interface ExpectedRefusal {
-  status: number;
+  kind: RefusalKind;
   code?: string;
   /** Of its details. */
   paths?: readonly string[];
@@ -34,8 +34,8 @@ function outcomeOf(decide: () => unknown): unknown {
     return decide();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { status, code, details = [] } = error;
-    return { status, code, paths: details.map(({ path }) => path) };
+    const { kind, code, details = [] } = error;
+    return { kind, code, paths: details.map(({ path }) => path) };
   }
 }
 

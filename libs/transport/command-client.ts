@@ -24,7 +24,7 @@ export class CommandClient extends ClientProxy {
   /**
    * Sends a command and waits for its outcome.
    * @param patienceMs how long to wait, in ms
-   * @throws Refusal as the service answered; 413 for a command that no message can hold; 503 when no service answers in time
+   * @throws Refusal as the service answered; `too-large` for a command that no message can hold; `unavailable` when no service answers in time
    */
   request<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,

@@ -69,7 +69,7 @@ const refusalOf = (question: Promise<unknown>) =>
     () => undefined,
     (error: unknown) =>
       error instanceof Refusal
-        ? { status: error.status, code: error.code, message: error.message, details: error.details }
+        ? { kind: error.kind, code: error.code, message: error.message, details: error.details }
         : error,
   );
 
@@ -99,17 +99,19 @@ describe('a command', () => {
   });
 
   it('returns a refusal to the caller unchanged, with its details', async () => {
-    const refusal = new Refusal(409, 'DUPLICATE_SEARCH', 'twice', [{ path: 'sources', message: 'same' }]);
+    const refusal = new Refusal('conflict', 'DUPLICATE_SEARCH', 'twice', [
+      { path: 'sources', message: 'same' },
+    ]);
     const refusing = retiring(() => Promise.reject(refusal));
     expect(await served(refusing, () => refusalOf(ask()))).toEqual({
-      status: 409,
+      kind: 'conflict',
       code: 'DUPLICATE_SEARCH',
       message: 'twice',
       details: [{ path: 'sources', message: 'same' }],
     });
     const bare = retiring(() => Promise.reject(Refusal.notFound('keyword')));
     expect(await served(bare, () => refusalOf(ask()))).toEqual({
-      status: 404,
+      kind: 'not-found',
       code: 'NOT_FOUND',
       message: 'keyword not found',
       details: undefined,
@@ -117,11 +119,11 @@ describe('a command', () => {
   });
 
   it.each([new Error('column "secret" does not exist'), 'a string', undefined])(
-    'returns 500 without the text of an error that is no refusal (%s)',
+    'returns `internal` without the text of an error that is no refusal (%s)',
     async (defect) => {
       const broken = retiring(() => Promise.reject(defect as Error));
       expect(await served(broken, () => refusalOf(ask()))).toEqual({
-        status: 500,
+        kind: 'internal',
         code: 'INTERNAL',
         message: 'internal error',
         details: undefined,
@@ -129,7 +131,7 @@ describe('a command', () => {
     },
   );
 
-  it('returns 500 for bytes that are no message, and the next command is answered', async () => {
+  it('returns `internal` for bytes that are no message, and the next command is answered', async () => {
     await served(
       retiring(async () => done),
       async () => {
@@ -143,7 +145,7 @@ describe('a command', () => {
     );
   });
 
-  it('returns 413 for an answer that no message can hold, and the next command is answered', async () => {
+  it('returns `too-large` for an answer that no message can hold, and the next command is answered', async () => {
     @Controller()
     class Estimating {
       @CommandPattern(estimateKeyword)
@@ -155,33 +157,36 @@ describe('a command', () => {
       client.request(estimateKeyword, create(EstimateKeywordSchema, { accountId: `${bytes}` }));
     await served(Estimating, async () => {
       for (const bytes of [2_000_000, 1024 * 1024])
-        expect(await refusalOf(estimate(bytes))).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+        expect(await refusalOf(estimate(bytes))).toMatchObject({
+          kind: 'too-large',
+          code: 'PAYLOAD_TOO_LARGE',
+        });
       expect((await estimate(800 * 1024)).estimateJson.length).toBe(800 * 1024);
     });
   });
 
-  it('is refused with 413 before it is sent when no message can hold it', async () => {
+  it('is refused as too large before it is sent when no message can hold it', async () => {
     const large = { ...command, keywordId: 'k'.repeat(1024 * 1024) };
     expect(await refusalOf(client.request(retireKeyword, large))).toMatchObject({
-      status: 413,
+      kind: 'too-large',
       code: 'PAYLOAD_TOO_LARGE',
     });
   });
 
-  it('returns 503 when no service is there', async () => {
+  it('returns `unavailable` when no service is there', async () => {
     expect(await refusalOf(ask())).toEqual({
-      status: 503,
+      kind: 'unavailable',
       code: 'UNAVAILABLE',
       message: 'the keywords service is not running',
       details: undefined,
     });
   });
 
-  it('returns 503 when the service does not answer in time', async () => {
+  it('returns `unavailable` when the service does not answer in time', async () => {
     const { goOn, controller } = gatedHandler();
     await served(controller, async () => {
       expect(await refusalOf(client.request(retireKeyword, command, 50))).toMatchObject({
-        status: 503,
+        kind: 'unavailable',
         message: 'the keywords service did not answer',
       });
       goOn();
@@ -292,7 +297,7 @@ describe('a command that is served at run time', () => {
     await bus.nc.flush();
     await lookup();
     await strategy.stop(1000);
-    expect(await refusalOf(lookup())).toMatchObject({ status: 503 });
+    expect(await refusalOf(lookup())).toMatchObject({ kind: 'unavailable' });
   });
 });
 

@@ -2,10 +2,11 @@ import { create, fromBinary, toBinary, type DescMessage, type MessageShape } fro
 import { ReplySchema } from '#contracts';
 import { Refusal, refuseOversize } from '#kernel';
 import type { CommandType } from '#messaging';
+import { HTTP_STATUS, refusalKindOf } from './http-status.js';
 
 // A command's answer on the wire: the output's bytes, or a refusal with its status, code, text and details.
 
-/** @throws Refusal 413 for an output that no message can hold */
+/** @throws Refusal `too-large` for an output that no message can hold */
 export function encodeOutput<O extends DescMessage>(
   { output }: CommandType<DescMessage, O>,
   message: MessageShape<O>,
@@ -15,15 +16,15 @@ export function encodeOutput<O extends DescMessage>(
   return toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'ok', value } }));
 }
 
-/** A `Refusal` as it is; any other error as 500 without its text. */
+/** A `Refusal` unchanged; any other error as `internal` without its text. */
 export function encodeError(error: unknown): Uint8Array {
-  const refusal = error instanceof Refusal ? error : new Refusal(500, 'INTERNAL', 'internal error');
-  const { status, code, message, details } = refusal;
-  const value = { status, code, message, details: [...(details ?? [])] };
+  const refusal = error instanceof Refusal ? error : new Refusal('internal', 'INTERNAL', 'internal error');
+  const { kind, code, message, details } = refusal;
+  const value = { status: HTTP_STATUS[kind], code, message, details: [...(details ?? [])] };
   return toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'refusal', value } }));
 }
 
-/** @throws Refusal as the service answered; 503 for an empty answer */
+/** @throws Refusal as the service answered; `unavailable` for an empty answer */
 export function decodeReply<O extends DescMessage>(
   { output }: CommandType<DescMessage, O>,
   data: Uint8Array,
@@ -35,7 +36,7 @@ export function decodeReply<O extends DescMessage>(
     case 'refusal': {
       const { status, code, message, details } = outcome.value;
       const faults = details.map((detail) => ({ path: detail.path, message: detail.message }));
-      throw new Refusal(status, code, message, faults.length > 0 ? faults : undefined);
+      throw new Refusal(refusalKindOf(status), code, message, faults.length > 0 ? faults : undefined);
     }
     case undefined:
       throw Refusal.unavailable('the answer was empty');

@@ -63,7 +63,7 @@ export class LabelsHandler {
     return create(DoneSchema);
   }
 
-  /** The keyword or lone watch of the mention. @throws Refusal 404 for another account's mention, and for a purged one */
+  /** The keyword or lone watch of the mention. @throws Refusal `not-found` for another account's mention, and for a purged one */
   private async ownerOf(accountId: string, mentionId: string): Promise<string> {
     const [row] = await selectRows<{ keyword_id: string; watch_id: string }>(
       this.clickhouse,

@@ -54,17 +54,17 @@ describe('an account', () => {
         ]);
   });
 
-  it('cannot be opened twice', () => given(opened).when(open).then({ status: 409, paths: [] }));
+  it('cannot be opened twice', () => given(opened).when(open).then({ kind: 'conflict', paths: [] }));
 
   it('is not opened on an unknown plan or with an invalid address, and both faults are reported', () =>
     given()
       .when({ ...open, plan: 'gold', email: 'ada' })
-      .then({ status: 400, paths: ['plan', 'email'] }));
+      .then({ kind: 'invalid', paths: ['plan', 'email'] }));
 
   it.each(['', 'a', '@', 'a@', '@b', 'a b@c', 'a@b@c'])('is not opened with the address %j', (email) =>
     given()
       .when({ ...open, email })
-      .then({ status: 400, paths: ['email'] }),
+      .then({ kind: 'invalid', paths: ['email'] }),
   );
 });
 
@@ -81,12 +81,12 @@ describe('API keys', () => {
       .then([keyCreated({ keyId: 'k2' })]));
 
   it('cannot be added to an account that does not exist', () =>
-    given().when(add()).then({ status: 404, paths: [] }));
+    given().when(add()).then({ kind: 'not-found', paths: [] }));
 
   it.each(['', 'admin', 'WRITE'])('cannot have the scope %j', (scope) =>
     given(opened)
       .when(add({ scope }))
-      .then({ status: 400, paths: ['scope'] }),
+      .then({ kind: 'invalid', paths: ['scope'] }),
   );
 
   it('can expire in the future', () =>
@@ -99,7 +99,7 @@ describe('API keys', () => {
     (expiresAt) =>
       given(opened)
         .when(add({ expiresAt }))
-        .then({ status: 400, paths: ['expires_at'] }),
+        .then({ kind: 'invalid', paths: ['expires_at'] }),
   );
 
   it('expire at the right instant when the time has an offset', () =>
@@ -114,7 +114,9 @@ describe('API keys', () => {
     given(opened, keyCreated(), keyRevoked()).when({ kind: 'revoke-key', keyId: 'k1' }).then([]));
 
   it('return 404 when they do not exist', () =>
-    given(opened, keyCreated()).when({ kind: 'revoke-key', keyId: 'k9' }).then({ status: 404, paths: [] }));
+    given(opened, keyCreated())
+      .when({ kind: 'revoke-key', keyId: 'k9' })
+      .then({ kind: 'not-found', paths: [] }));
 });
 
 describe('signing secrets', () => {
@@ -144,7 +146,7 @@ describe('signing secrets', () => {
   it('return 404 for an account that does not exist', () =>
     given()
       .when({ kind: 'rotate-signing-secret', signingSecretEncrypted: secret, now })
-      .then({ status: 404, paths: [] }));
+      .then({ kind: 'not-found', paths: [] }));
 
   it('are sealed again under a new master key, together with the previous secret', () => {
     given(opened)
@@ -188,7 +190,7 @@ describe('the signature version', () => {
   it.each(['', 'v2', 'LEGACY'])('cannot be %j', (version) =>
     given(opened)
       .when(change(version))
-      .then({ status: 400, paths: ['signature_version'] }),
+      .then({ kind: 'invalid', paths: ['signature_version'] }),
   );
 });
 
@@ -212,11 +214,11 @@ describe('the name and the time zone of an account', () => {
   it.each(['', 'Mars/Olympus', '+01:00', 'UTC+1'])('the time zone cannot be %j', (timezone) =>
     given(opened)
       .when(change({ timezone }))
-      .then({ status: 400, paths: ['timezone'] }),
+      .then({ kind: 'invalid', paths: ['timezone'] }),
   );
 
   it('the name has at most 80 characters', () =>
     given(opened)
       .when(change({ name: 'x'.repeat(81) }))
-      .then({ status: 400, paths: ['name'] }));
+      .then({ kind: 'invalid', paths: ['name'] }));
 });

@@ -194,7 +194,7 @@ function isSignatureVersion(text: string | undefined): text is SignatureVersion 
   return SIGNATURE_VERSIONS.some((version) => version === text);
 }
 
-/** @throws Refusal 404 when there is no account */
+/** @throws Refusal `not-found` when there is no account */
 export function requireOpen(state: AccountState): OpenAccountState {
   if (state.status === 'none') throw Refusal.notFound('account');
   return state;

@@ -83,7 +83,7 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
 /**
  * Applies the renewals and expiries up to now, then executes the command. The balance never goes below zero: a charge
  * that it does not cover takes only the available credits.
- * @throws Refusal 404 while the ledger is not open, 400 for a grant that cannot be
+ * @throws Refusal `not-found` while the ledger is not open, `invalid` for a grant that cannot be
  */
 export function decide(command: LedgerCommand, state: LedgerState, moment: Moment): CreditMovement[] {
   const passed = passing(state, moment);

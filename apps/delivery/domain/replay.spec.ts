@@ -59,19 +59,19 @@ describe('a replay', () => {
     ['both', { watchId: 'w1' }, 'keyword_id'],
     ['an empty window', { until: request.since }, 'since'],
   ])('is refused with %s', (_, more, path) => {
-    const { status, details } = refusalOf(ask(more));
-    expect([status, details?.map((fault) => fault.path)]).toEqual([400, [path]]);
+    const { kind, details } = refusalOf(ask(more));
+    expect([kind, details?.map((fault) => fault.path)]).toEqual(['invalid', [path]]);
   });
 
   it('is refused while the account has too many open replays, and when it already exists', () => {
-    expect(refusalOf(ask({}, OPEN_REPLAYS)).status).toBe(409);
+    expect(refusalOf(ask({}, OPEN_REPLAYS)).kind).toBe('conflict');
     expect(decide(ask({}, OPEN_REPLAYS - 1), NO_REPLAY)).toHaveLength(1);
-    expect(refusalOf(ask(), after(ask())).status).toBe(409);
+    expect(refusalOf(ask(), after(ask())).kind).toBe('conflict');
   });
 
   it('can be neither started nor ended when it does not exist', () => {
-    expect(refusalOf({ kind: 'start', matched: 1 }).status).toBe(404);
-    expect(refusalOf(end('cancelled')).status).toBe(404);
+    expect(refusalOf({ kind: 'start', matched: 1 }).kind).toBe('not-found');
+    expect(refusalOf(end('cancelled')).kind).toBe('not-found');
   });
 
   it('ends once and starts at most once, for every order of commands', () => {

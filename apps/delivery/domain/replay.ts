@@ -51,7 +51,7 @@ export type ReplayCommand =
 export const OPEN_REPLAYS = 5;
 export const NO_REPLAY: ReplayState = { status: 'none' };
 
-/** @throws Refusal 404 for a replay that does not exist, 409 when too many of the account are open, 400 for a bad request */
+/** @throws Refusal `not-found` for a replay that does not exist, `conflict` when too many of the account are open, `invalid` for a bad request */
 export function decide(command: ReplayCommand, state: ReplayState): ReplayEvent[] {
   switch (command.kind) {
     case 'request':

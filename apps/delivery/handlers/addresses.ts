@@ -9,7 +9,7 @@ export interface WebhookOwner {
 
 /**
  * The webhook URL that a keyword or watch has now, retired ones too; empty when it has none.
- * @throws Refusal 404 when the account has no such keyword or watch
+ * @throws Refusal `not-found` when the account has no such keyword or watch
  */
 export async function presentWebhook(
   database: Database,
@@ -30,7 +30,7 @@ export async function presentWebhook(
   return row.url ?? '';
 }
 
-/** @throws Refusal 409 when the account's endpoint is disabled: nothing would be sent to it */
+/** @throws Refusal `conflict` when the account's endpoint is disabled: nothing would be sent to it */
 export async function requireEnabled(database: Database, accountId: string, url: string): Promise<void> {
   const rows: { reason: string }[] = await database.query(
     `SELECT coalesce(disabled_reason, '') AS reason FROM webhook_endpoints

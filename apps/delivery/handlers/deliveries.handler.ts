@@ -23,7 +23,7 @@ export class DeliveriesHandler {
 
   /**
    * Queues the event for the address, as a separate delivery.
-   * @throws Refusal 404 for an event that the account does not have, or that is not kept any more; 429 while as many resends
+   * @throws Refusal `not-found` for an event that the account does not have, or that is not kept any more; `too-many` while as many resends
    * of the account wait as may
    */
   @CommandPattern(COMMANDS.resend)
@@ -81,7 +81,7 @@ async function refuseStorm(tx: Tx, accountId: string): Promise<void> {
   );
   if (rows.length >= MOST_RESENDS_WAITING)
     throw new Refusal(
-      429,
+      'too-many',
       'TOO_MANY_REQUESTS',
       `${MOST_RESENDS_WAITING} resends of this account wait to be delivered; a replay sends many events`,
     );

@@ -22,7 +22,7 @@ export class ReplaysHandler {
     private readonly recorder: AttemptRecorder,
   ) {}
 
-  /** @throws Refusal 404 for a keyword or watch that the account does not have, 400 when there is no address to send to */
+  /** @throws Refusal `not-found` for a keyword or watch that the account does not have, `invalid` when there is no address to send to */
   @CommandPattern(COMMANDS.createReplay)
   async create(command: CreateReplay) {
     const {

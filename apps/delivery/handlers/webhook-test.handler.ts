@@ -25,7 +25,7 @@ export class WebhookTestHandler {
     private readonly targets: Targets,
   ) {}
 
-  /** @throws Refusal 429 when the account's tests of this minute are used up */
+  /** @throws Refusal `too-many` when the account's tests of this minute are used up */
   @CommandPattern(COMMANDS.testWebhook)
   async test({ commandId: eventId, accountId, url, type }: TestWebhook) {
     const address = { accountId, endpoint: url };
@@ -82,7 +82,7 @@ export class WebhookTestHandler {
     );
     if ((rows[0]?.tests ?? 0) > TESTS_PER_MINUTE)
       throw new Refusal(
-        429,
+        'too-many',
         'TOO_MANY_REQUESTS',
         `${TESTS_PER_MINUTE} webhook tests a minute are allowed; the next minute begins soon`,
       );

@@ -62,7 +62,7 @@ export class ReplayDecisions {
 
   /**
    * Ends a replay that has not ended. What waits for another attempt counts as failed.
-   * @throws Refusal 404 for a replay that does not exist
+   * @throws Refusal `not-found` for a replay that does not exist
    */
   async end(replay: ReplayAddress, status: ReplayEnd, message: string): Promise<void> {
     await this.run(replay, derivedId('replay-end', replay.replayId), async (tx) => {

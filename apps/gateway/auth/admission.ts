@@ -41,12 +41,12 @@ export class Admission {
       return false;
     }
     if (caller.scope !== 'write' && !isRead(request))
-      throw new Refusal(403, 'FORBIDDEN', 'this API key may only read');
+      throw new Refusal('forbidden', 'FORBIDDEN', 'this API key may only read');
     setCaller(request, caller);
     return true;
   }
 
-  /** @throws Refusal 401, or 429 for an address that has tried too often; its connection is closed then */
+  /** @throws Refusal `unauthenticated`, or `too-many` for an address that has tried too often; its connection is closed then */
   private async callerOf(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
     const given = request.headers['x-api-key'];
     const key = typeof given === 'string' ? given : undefined;
@@ -59,14 +59,14 @@ export class Admission {
     if (isThrottled) {
       void reply.header('retry-after', retryAfterSeconds);
       throw new Refusal(
-        429,
+        'too-many',
         'TOO_MANY_REQUESTS',
         `too many requests without a good API key; try again in ${retryAfterSeconds} s`,
       );
     }
     const fault = faultOf(request);
     this.badKeys.note(request.ip, fault);
-    throw new Refusal(401, 'UNAUTHORIZED', fault);
+    throw new Refusal('unauthenticated', 'UNAUTHORIZED', fault);
   }
 }
 
@@ -77,12 +77,12 @@ function faultOf({ headers }: FastifyRequest): string {
     : 'the header x-api-key is missing; send the API key there, and not in authorization';
 }
 
-function tooMany({ limit, resetSeconds }: Verdict) {
-  return {
-    status: 429,
-    code: 'TOO_MANY_REQUESTS',
-    message: `the account's ${limit} requests of this minute are used up; the next begins in ${resetSeconds} s`,
-  };
+function tooMany({ limit, resetSeconds }: Verdict): Refusal {
+  return new Refusal(
+    'too-many',
+    'TOO_MANY_REQUESTS',
+    `the account's ${limit} requests of this minute are used up; the next begins in ${resetSeconds} s`,
+  );
 }
 
 /** What changes nothing, whether it costs credits or not: to ask for a price, or for Tweets by their ids, is to read. */

@@ -29,8 +29,8 @@ function refusalOf(raw: unknown, spelling: Spelling = 'any'): Refusal {
 
 describe('reading a body', () => {
   it.each([undefined, null, 'text', 5, true, []])('requires an object and refuses %j', (raw) => {
-    const { status, code, details, message } = refusalOf(raw);
-    expect([status, code, message]).toEqual([400, 'VALIDATION', 'a JSON object is wanted']);
+    const { kind, code, details, message } = refusalOf(raw);
+    expect([kind, code, message]).toEqual(['invalid', 'VALIDATION', 'a JSON object is wanted']);
     expect(details).toEqual([{ path: '', message: 'a JSON object is wanted' }]);
   });
 

@@ -18,7 +18,7 @@ const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 
  * Reads a request body into its DTO.
  * @param more questions about what the DTO's decorators cannot see; each is asked even when there are faults
  * @param complete fills in, in camelCase, what a partial body leaves as it is
- * @throws Refusal 400 `VALIDATION` with every fault and its path, in the sender's own spelling
+ * @throws Refusal `invalid` `VALIDATION` with every fault and its path, in the sender's own spelling
  */
 export function readBody<T extends object>(
   dto: ClassConstructor<T>,
@@ -66,7 +66,7 @@ export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Pro
   } catch (error) {
     if (!(error instanceof Refusal) || !error.details) throw error;
     const cased = toCamelCase(raw);
-    const { status, code, details } = error;
+    const { kind, code, details } = error;
     const spelled = (path: string) => respell(path, cased, 'any');
     const told = details.map(({ path, message }) => ({ path: spelled(path), message }));
     // The message repeats the paths of its details.
@@ -74,7 +74,7 @@ export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Pro
       (text, { path }) => (path === '' ? text : text.replaceAll(`${path}: `, `${spelled(path)}: `)),
       error.message,
     );
-    throw new Refusal(status, code, message, told);
+    throw new Refusal(kind, code, message, told);
   }
 }
 

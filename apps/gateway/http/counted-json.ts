@@ -29,7 +29,7 @@ const OBJECT_END = 125;
 /**
  * Refuses JSON text that nests too deep or holds too much, without parsing it: half a million nested lists take the
  * parser longer than a request may take. Text that is no JSON is not refused here.
- * @throws Refusal 400 `VALIDATION` that names the list or object, in the sender's spelling
+ * @throws Refusal `invalid` `VALIDATION` that names the list or object, in the sender's spelling
  */
 export function refuseOversizeJson(text: string): void {
   const open: Open[] = [];

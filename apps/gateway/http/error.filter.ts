@@ -9,6 +9,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal, type Fault } from '#kernel';
 import { isOutage } from '#outages';
 import type { Logger } from '#telemetry';
+import { HTTP_STATUS } from '#transport';
 
 const CODES: Readonly<Record<number, string>> = {
   400: 'VALIDATION',
@@ -52,10 +53,11 @@ export class ErrorFilter implements ExceptionFilter {
       const offered = this.routes.methodsAt(path).join(', ');
       const nearest = this.routes.nearestPath(path);
       if (offered === '' && nearest !== undefined)
-        error = new Refusal(404, 'NOT_FOUND', `no such endpoint; did you mean ${nearest}?`);
+        error = new Refusal('not-found', 'NOT_FOUND', `no such endpoint; did you mean ${nearest}?`);
       if (offered !== '') {
-        void reply.header('allow', offered);
-        error = new Refusal(405, 'METHOD_NOT_ALLOWED', `${method} is not offered here; offered: ${offered}`);
+        const message = `${method} is not offered here; offered: ${offered}`;
+        void reply.status(405).header('allow', offered).send({ error: message, code: 'METHOD_NOT_ALLOWED' });
+        return;
       }
     }
     const { status, body } = errorAnswer(error, this.log);
@@ -65,31 +67,28 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** The answer to an error; what is a defect or an outage is logged. */
 export function errorAnswer(error: unknown, log: Logger): ErrorAnswer {
-  return refusalAnswer(refusalOf(error, log));
+  if (error instanceof Refusal) return refusalAnswer(error);
+  const status = statusOf(error);
+  if (status !== undefined && status < 500) return httpFaultAnswer(error, status);
+  log.error({ err: error }, 'request failed');
+  return refusalAnswer(
+    isOutage(error)
+      ? Refusal.unavailable('a store that this needs cannot be reached; try again')
+      : new Refusal('internal', 'INTERNAL', 'internal error'),
+  );
 }
 
 /** The answer to a refusal. */
-export function refusalAnswer({
-  status,
-  code,
-  message,
-  details,
-}: Pick<Refusal, 'status' | 'code' | 'message'> & Partial<Pick<Refusal, 'details'>>): ErrorAnswer {
-  return { status, body: { error: message, code, ...(details ? { details } : {}) } };
+export function refusalAnswer({ kind, code, message, details }: Refusal): ErrorAnswer {
+  return { status: HTTP_STATUS[kind], body: { error: message, code, ...(details ? { details } : {}) } };
 }
 
-function refusalOf(error: unknown, log: Logger): Refusal {
-  if (error instanceof Refusal) return error;
-  const status = statusOf(error);
-  if (status !== undefined && status < 500) {
-    const code = CODES[status] ?? 'VALIDATION';
-    const message = textOf(error, status);
-    return new Refusal(status, code, message, code === 'VALIDATION' ? [{ path: '', message }] : undefined);
-  }
-  log.error({ err: error }, 'request failed');
-  return isOutage(error)
-    ? Refusal.unavailable('a store that this needs cannot be reached; try again')
-    : new Refusal(500, 'INTERNAL', 'internal error');
+/** The answer to a request that the HTTP layer could not take, with that layer's status. */
+function httpFaultAnswer(error: unknown, status: number): ErrorAnswer {
+  const code = CODES[status] ?? 'VALIDATION';
+  const message = textOf(error, status);
+  const details = code === 'VALIDATION' ? { details: [{ path: '', message }] } : {};
+  return { status, body: { error: message, code, ...details } };
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -2,7 +2,7 @@ import { isId, Refusal } from '#kernel';
 
 /**
  * An id out of the path, in its one spelling: subjects and keys of maps know no other.
- * @throws Refusal 404 for what is no id
+ * @throws Refusal `not-found` for what is no id
  */
 export function pathId(text: string, what: string): string {
   if (!isId(text)) throw Refusal.notFound(what);

@@ -96,7 +96,7 @@ export class QueryReader {
     this.faults.push({ path, message });
   }
 
-  /** @throws Refusal 400 with every fault, unknown parameters among them */
+  /** @throws Refusal `invalid` with every fault, unknown parameters among them */
   finish(): void {
     for (const key of Object.keys(this.raw))
       if (!this.known.has(key))

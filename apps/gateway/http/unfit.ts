@@ -7,7 +7,7 @@ export const NOT_STORABLE = /[\0\p{Surrogate}]/u;
 
 /**
  * Refuses a parsed body that cannot become a DTO or cannot be stored.
- * @throws Refusal 400 `VALIDATION`; paths are in the sender's spelling
+ * @throws Refusal `invalid` `VALIDATION`; paths are in the sender's spelling
  */
 export function refuseUnfit(body: unknown): void {
   const faults: Fault[] = [];

@@ -9,7 +9,7 @@ import { Refusal, type Fault } from '#kernel';
  * Routes that read some refuse the others themselves. An empty object is as good as no body.
  */
 export class UnreadGuard implements CanActivate {
-  /** @throws Refusal 400 that names each of them */
+  /** @throws Refusal `invalid` that names each of them */
   canActivate(context: ExecutionContext): boolean {
     const { url, query, body } = context.switchToHttp().getRequest<FastifyRequest>();
     if (!url.startsWith('/v1/')) return true;

@@ -104,7 +104,7 @@ export class Idempotency implements Loop {
         );
       case 'reused':
         throw new Refusal(
-          422,
+          'unprocessable',
           'IDEMPOTENCY_KEY_REUSED',
           'this Idempotency-Key was used with another request; a new request needs a key of its own',
         );

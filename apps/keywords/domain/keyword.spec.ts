@@ -51,9 +51,9 @@ const change = (more: Partial<Extract<KeywordCommand, { kind: 'change-watch' }>>
 
 const given = givenFor({ decide, evolve, initial: nothingYet });
 
-const NOT_FOUND = { status: 404, code: 'NOT_FOUND' };
-const CONFLICT = { status: 409, code: 'CONFLICT' };
-const DUPLICATE = { status: 409, code: 'DUPLICATE_SEARCH' };
+const NOT_FOUND = { kind: 'not-found', code: 'NOT_FOUND' } as const;
+const CONFLICT = { kind: 'conflict', code: 'CONFLICT' } as const;
+const DUPLICATE = { kind: 'conflict', code: 'DUPLICATE_SEARCH' } as const;
 
 describe('a keyword', () => {
   it('is created with its watches', () => given().when(createKeyword).then([keywordCreated]));
@@ -69,7 +69,7 @@ describe('a keyword', () => {
   it('can be retired', () => given(keywordCreated).when({ kind: 'retire-keyword' }).then([keywordRetired]));
   it('stays unchanged when it is retired a second time', () =>
     given(keywordCreated, keywordRetired).when({ kind: 'retire-keyword' }).then([]));
-  it('returns 404 when it does not exist', () => given().when({ kind: 'retire-keyword' }).then(NOT_FOUND));
+  it('is refused when it does not exist', () => given().when({ kind: 'retire-keyword' }).then(NOT_FOUND));
   it('is not found as a watch', () => {
     given(keywordCreated).when({ kind: 'retire-watch' }).then(NOT_FOUND);
     given(keywordCreated)

@@ -12,7 +12,7 @@ import type { KeywordCommand, PauseCommand, Twin } from './keyword-command.js';
 import { evolve, type KeywordState } from './keyword-state.js';
 import { changeWatch, pause, priceAnew, resume } from './lifecycle.js';
 
-/** @throws Refusal: 404 for what is not there, 409 for what is there twice, retired, or newer than was thought */
+/** @throws Refusal: `not-found` for what is not there, `conflict` for what is there twice, retired, or newer than was thought */
 export function decide(command: KeywordCommand, state: KeywordState): KeywordEvent[] {
   switch (command.kind) {
     case 'create-keyword':
@@ -110,9 +110,12 @@ function refuseTwins(watches: readonly Watch[]): void {
     counts.set(source, place + 1);
     const twin = places.get(criteriaHash);
     if (twin !== undefined)
-      throw new Refusal(409, 'DUPLICATE_SEARCH', `the keyword holds the same search on ${source} twice`, [
-        { path: 'sources', message: `searches ${twin} and ${place} on ${source} have the same criteria` },
-      ]);
+      throw new Refusal(
+        'conflict',
+        'DUPLICATE_SEARCH',
+        `the keyword holds the same search on ${source} twice`,
+        [{ path: 'sources', message: `searches ${twin} and ${place} on ${source} have the same criteria` }],
+      );
     places.set(criteriaHash, place);
   }
 }
@@ -120,7 +123,7 @@ function refuseTwins(watches: readonly Watch[]): void {
 export function sameSearch({ watchId, keyword }: Twin): Refusal {
   const owner = keyword ? ` of the keyword ${JSON.stringify(keyword.name)} (${keyword.id})` : '';
   const message = `the active watch ${watchId}${owner} has the same search`;
-  return new Refusal(409, 'DUPLICATE_SEARCH', message, [{ path: 'criteria', message }]);
+  return new Refusal('conflict', 'DUPLICATE_SEARCH', message, [{ path: 'criteria', message }]);
 }
 
 function event(init: MessageInitShape<typeof KeywordEventSchema>['event']): KeywordEvent {

@@ -64,7 +64,7 @@ function refusal(command: KeywordCommand, state: KeywordState) {
     return decide(command, state);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return [error.status, error.code];
+    return [error.kind, error.code];
   }
 }
 
@@ -131,17 +131,17 @@ describe('a keyword', () => {
   it('cannot be paused, resumed or changed after it was retired', () => {
     const retired = run(keyword(), { kind: 'retire-keyword' }).state;
     for (const command of [pause('user'), resume('user'), change({})])
-      expect(refusal(command, retired)).toEqual([409, 'CONFLICT']);
+      expect(refusal(command, retired)).toEqual(['conflict', 'CONFLICT']);
   });
 
   it('cannot be paused, resumed or changed when it does not exist', () => {
     for (const command of [pause('user'), resume('user'), change({})])
-      expect(refusal(command, nothingYet)).toEqual([404, 'NOT_FOUND']);
+      expect(refusal(command, nothingYet)).toEqual(['not-found', 'NOT_FOUND']);
   });
 
   it('can be changed only from its latest version', () => {
     expect(refusal(change({ definition: definition('B'), expectedVersion: 7 }), keyword())).toEqual([
-      409,
+      'conflict',
       'STALE_VERSION',
     ]);
   });
@@ -153,7 +153,7 @@ describe('a keyword', () => {
 
   it('cannot contain the same search twice after a change', () => {
     const planned = [watch('n1', 'a'), watch('n2', 'a', { searchId: 't' })];
-    expect(refusal(change({ planned }), keyword())).toEqual([409, 'DUPLICATE_SEARCH']);
+    expect(refusal(change({ planned }), keyword())).toEqual(['conflict', 'DUPLICATE_SEARCH']);
   });
 
   it('reports which watches end and which start over when its search is changed', () => {
@@ -259,6 +259,9 @@ describe('resuming a lone watch', () => {
   });
 
   it('is refused while another watch runs on the same search', () => {
-    expect(refusal(told(twin), run(loneWatch(), pause('plan')).state)).toEqual([409, 'DUPLICATE_SEARCH']);
+    expect(refusal(told(twin), run(loneWatch(), pause('plan')).state)).toEqual([
+      'conflict',
+      'DUPLICATE_SEARCH',
+    ]);
   });
 });

@@ -4,7 +4,7 @@ import { Refusal } from '#kernel';
 import type { KeywordCommand, PauseCommand, ResumeCommand, Twin } from './keyword-command.js';
 import { evolve, type KeywordState } from './keyword-state.js';
 
-/** A reason that holds already changes nothing. @throws Refusal 404, or 409 for what is retired */
+/** A reason that holds already changes nothing. @throws Refusal `not-found`, or `conflict` for what is retired */
 export function pause(command: PauseCommand, state: KeywordState): KeywordEvent[] {
   const { pauses } = requireAlive(state);
   const { reason, creditsRemaining, creditsNeeded } = command;
@@ -15,7 +15,7 @@ export function pause(command: PauseCommand, state: KeywordState): KeywordEvent[
   ];
 }
 
-/** Reasons that do not hold change nothing. @throws Refusal 404, or 409 for what is retired */
+/** Reasons that do not hold change nothing. @throws Refusal `not-found`, or `conflict` for what is retired */
 export function resume({ reasons, creditsRemaining }: ResumeCommand, state: KeywordState): KeywordEvent[] {
   const { pauses } = requireAlive(state);
   const gone = pauses.reasons.filter((reason) => reasons.includes(reason));

@@ -72,7 +72,7 @@ export class KeywordDecisions {
     keywords.encode(decisionOf({ commandId: newId(), accountId }, newId(), decide(command, nothingYet)));
   }
 
-  /** @throws Refusal 404 where the account has no such thing */
+  /** @throws Refusal `not-found` where the account has no such thing */
   async requireOwn(what: 'keyword' | 'watch', accountId: string, id: string): Promise<void> {
     const rows: unknown[] = await this.database.query(
       what === 'keyword'

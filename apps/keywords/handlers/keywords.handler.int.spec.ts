@@ -24,7 +24,7 @@ it('the estimate and the create refuse a keyword that is too large to store, and
   const accountId = await keywords.open('unlimited');
   const large = searches(60, 15 * 1024);
   const refusal = await keywords.keyword(accountId, large).catch((error: unknown) => error);
-  expect(refusal).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+  expect(refusal).toMatchObject({ kind: 'too-large', code: 'PAYLOAD_TOO_LARGE' });
   expect(String(refusal)).toContain('shorten the filters, or have fewer searches');
   await expect(keywords.estimate(accountId, large)).rejects.toEqual(refusal);
 });

@@ -54,7 +54,7 @@ export class PausesHandler {
 
   /**
    * Takes away every reason that a user can take away; the schedule's only where its time has come and nobody has looked.
-   * @throws Refusal 402 while credits or the plan do not allow it, 409 outside of the schedule
+   * @throws Refusal `not-covered` while credits or the plan do not allow it, `conflict` outside of the schedule
    */
   @CommandPattern(COMMANDS.resumeKeyword)
   async resume(command: ResumeKeyword) {

@@ -37,7 +37,7 @@ export class Admission {
 
   /**
    * A keyword that is to be created.
-   * @throws Refusal 400 `INTERVAL_TOO_LOW`, 402 `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`
+   * @throws Refusal `invalid` `INTERVAL_TOO_LOW`, `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`
    */
   async ofNew(tx: Tx, accountId: string, definition: KeywordDefinition): Promise<Admitted> {
     const admitted = await this.admit(tx, accountId, definition, null);
@@ -73,7 +73,7 @@ export class Admission {
   /**
    * What fits no plan by itself: floors and terms.
    * @param before what the keyword has already is not asked again
-   * @throws Refusal 400 or 402
+   * @throws Refusal `invalid` or `not-covered`
    */
   requireFit(plan: string, definition: KeywordDefinition, before?: KeywordDefinition): PlannedSearch[] {
     const searches = plannedSearches(definition);
@@ -92,7 +92,7 @@ export class Admission {
     return searches;
   }
 
-  /** A lone watch's interval and terms. @throws Refusal 400 or 402 */
+  /** A lone watch's interval and terms. @throws Refusal `invalid` or `not-covered` */
   requireWatchFit(plan: string, { source, intervalSeconds, criteria }: Watch): void {
     const path = 'refresh_interval_seconds';
     requireFloors(plan, [{ source: source as SourceId, seconds: intervalSeconds, path }], this.floor);
@@ -149,7 +149,7 @@ export class Admission {
 /**
  * Channels that a keyword or its rules name have to be the account's. `/v1/channels` takes its place in delivery: until
  * then an account has none.
- * @throws Refusal 400
+ * @throws Refusal `invalid`
  */
 function requireChannels(definition: KeywordDefinition, before: KeywordDefinition | undefined): void {
   const known = new Set(before ? channelsOf(before).map(({ id }) => id) : []);
@@ -181,7 +181,7 @@ function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
 
 /**
  * The first check of each search at least.
- * @throws Refusal 402 `INSUFFICIENT_CREDITS` with what is missing, 503 until the account's ledger has been opened
+ * @throws Refusal `not-covered` `INSUFFICIENT_CREDITS` with what is missing, `unavailable` until the account's ledger has been opened
  */
 export function requireCredits(balance: Balance | undefined, watches: readonly Watch[]): void {
   if (!balance) throw Refusal.unavailable('the credits of the account are not known yet; try again');

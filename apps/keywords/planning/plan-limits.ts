@@ -13,7 +13,7 @@ export interface PlanUse {
 
 /**
  * @param exceptId a keyword or lone watch that is not counted: the one that changes
- * @throws Refusal 404 when there is no such account
+ * @throws Refusal `not-found` when there is no such account
  */
 export async function planUseOf(tx: Tx, accountId: string, exceptId: string | null = null): Promise<PlanUse> {
   const rows: { plan: string; keywords: number; slots: number }[] = await tx.query(
@@ -41,7 +41,7 @@ export interface GivenInterval {
   path: string;
 }
 
-/** @throws Refusal 400 `INTERVAL_TOO_LOW` that names the plan's floors */
+/** @throws Refusal `invalid` `INTERVAL_TOO_LOW` that names the plan's floors */
 export function requireFloors(plan: string, intervals: readonly GivenInterval[], override?: number): void {
   const faults = intervals.flatMap(({ source, seconds, path }): Fault[] => {
     const floor = floorSeconds(plan, source, override);
@@ -54,10 +54,10 @@ export function requireFloors(plan: string, intervals: readonly GivenInterval[],
     ];
   });
   const told = faults.map(({ path, message }) => `${path}: ${message}`);
-  if (faults.length > 0) throw new Refusal(400, 'INTERVAL_TOO_LOW', told.join('; '), faults);
+  if (faults.length > 0) throw new Refusal('invalid', 'INTERVAL_TOO_LOW', told.join('; '), faults);
 }
 
-/** @throws Refusal 402 `PLAN_LIMIT` where a search has more terms than the plan allows */
+/** @throws Refusal `not-covered` `PLAN_LIMIT` where a search has more terms than the plan allows */
 export function requireTerms(
   plan: string,
   searches: readonly Pick<PlannedSearch, 'criteria' | 'path'>[],
@@ -70,13 +70,14 @@ export function requireTerms(
       message: `${criteria.terms.length} terms; the plan ${plan} allows ${termsPerSearch} terms per search`,
     }));
   const first = faults[0];
-  if (first) throw new Refusal(402, 'PLAN_LIMIT', `${first.path}: ${first.message}`, unique(faults));
+  if (first)
+    throw new Refusal('not-covered', 'PLAN_LIMIT', `${first.path}: ${first.message}`, unique(faults));
 }
 
 /**
  * @param more what the request adds
  * @param searchesPath where its searches stand in the body; empty where it names none
- * @throws Refusal 402 `PLAN_LIMIT` that names the limit
+ * @throws Refusal `not-covered` `PLAN_LIMIT` that names the limit
  */
 export function requireRoom(
   use: PlanUse,
@@ -87,7 +88,7 @@ export function requireRoom(
   const limit = (what: string, path: string, inUse: number, requested: number, allowed: number | null) => {
     if (allowed === null || requested === 0 || inUse + requested <= allowed) return;
     const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} in use (paused ones count), ${requested} more asked for; delete some or change the plan`;
-    throw new Refusal(402, 'PLAN_LIMIT', message, [{ path, message }]);
+    throw new Refusal('not-covered', 'PLAN_LIMIT', message, [{ path, message }]);
   };
   limit('keywords', '', use.keywords, more.keywords, limits.keywords);
   limit('search slots', searchesPath, use.searchSlots, more.searchSlots, limits.searchSlots);

@@ -76,7 +76,7 @@ function ask(operation = 'tweets', patienceMs = 60_000, commandId = newId()) {
 const refusalOf = (asking: Promise<unknown>) =>
   asking.then(
     () => undefined,
-    ({ status, code, message }: Refusal) => ({ status, code, message }),
+    ({ kind, code, message }: Refusal) => ({ kind, code, message }),
   );
 
 const held = async () => Object.values(await stores.holds());
@@ -106,7 +106,7 @@ describe('a direct lookup', () => {
     });
   });
 
-  it('that is answered with a definitive no is a 404, and is charged', async () => {
+  it('that is answered with a definitive no is refused as not found, and is charged', async () => {
     lookup = async () => ({
       kind: 'refused',
       code: 'USER_SUSPENDED',
@@ -114,7 +114,7 @@ describe('a direct lookup', () => {
     });
     const before = (await facts()).length;
     expect(await refusalOf(ask('user'))).toEqual({
-      status: 404,
+      kind: 'not-found',
       code: 'USER_SUSPENDED',
       message: 'There is no such user any more',
     });
@@ -129,12 +129,12 @@ describe('a direct lookup', () => {
     ['server_error', 'UNAVAILABLE'],
     ['quota_spent', 'UNAVAILABLE'],
   ] as const)(
-    'that fails with %s is a 503 %s, leaves no fact and costs nothing [errors.upstream]',
+    'that fails with %s is unavailable (%s), leaves no fact and costs nothing [errors.upstream]',
     async (kind, code) => {
       lookup = () => Promise.reject(new UpstreamError(kind, 'x did what it did'));
       const before = (await facts()).length;
       expect(await refusalOf(ask())).toEqual({
-        status: 503,
+        kind: 'unavailable',
         code,
         message: 'x did what it did; nothing was charged',
       });
@@ -145,7 +145,7 @@ describe('a direct lookup', () => {
   it('that is answered when nobody waits any more is neither stated nor charged', async () => {
     const before = (await facts()).length;
     expect(await refusalOf(ask('tweets', -1))).toMatchObject({
-      status: 503,
+      kind: 'unavailable',
       message: 'x took too long to answer; nothing was charged',
     });
     expect((await facts()).length).toBe(before);
@@ -162,7 +162,7 @@ describe('a direct lookup', () => {
       lane = laneOn({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
       open = deskOn(lane);
       upstream.failure = { status, headers };
-      expect(await refusalOf(ask('user'))).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+      expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
       upstream.failure = undefined;
       const asked = upstream.requests.length;
       expect((await refusalOf(ask('user')))?.message).toMatch(/ask again in \d+ s; nothing was charged$/);
@@ -202,7 +202,7 @@ describe('a direct lookup', () => {
 
   it('counted with the searches: a 429 makes the whole lane wait', async () => {
     upstream.failure = { status: 429, headers: { 'retry-after': '600' } };
-    expect(await refusalOf(ask('user'))).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+    expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
     upstream.failure = undefined;
     expect(lane.blockedForMs).toBeGreaterThan(590_000);
     expect(await refusalOf(ask('tweets'))).toMatchObject({
@@ -219,7 +219,7 @@ describe('a direct lookup', () => {
     expect((await ask()).found).toBe(2);
     const before = (await facts()).length;
     expect(await refusalOf(ask())).toEqual({
-      status: 503,
+      kind: 'unavailable',
       code: 'UNAVAILABLE',
       message: 'x is asked too much at the moment; ask again in a while; nothing was charged',
     });
@@ -229,7 +229,7 @@ describe('a direct lookup', () => {
   it('waits with the whole lane when that is blocked, and says why', async () => {
     await lane.failed(new UpstreamError('unauthorized', 'x answered 401: check SOURCE_X_TOKEN', 401), 'a');
     expect(await refusalOf(ask())).toMatchObject({
-      status: 503,
+      kind: 'unavailable',
       message: expect.stringContaining('check SOURCE_X_TOKEN'),
     });
     expect(upstream.requests).toEqual([]);
@@ -250,10 +250,10 @@ describe('a direct lookup', () => {
     expect(await stores.holds()).toEqual({ [commandId]: 4 });
   });
 
-  it('that the account cannot pay is a 402 that says what is missing, and nobody is asked [errors.credits]', async () => {
+  it('that the account cannot pay is refused with what is missing, and nobody is asked [errors.credits]', async () => {
     await fundAccount(stores.database, accountId, 3);
     expect(await refusalOf(ask())).toEqual({
-      status: 402,
+      kind: 'not-covered',
       code: 'INSUFFICIENT_CREDITS',
       message: '4 credits are needed, 3 are left',
     });
@@ -300,7 +300,7 @@ describe('a direct lookup', () => {
     const second = ask('tweets', 60_000, commandId);
     await until('the second is asked', () => gates.length === 2);
     gates[0]?.(Promise.reject(new UpstreamError('timeout', 'x did not answer')));
-    expect(await first).toMatchObject({ status: 503 });
+    expect(await first).toMatchObject({ kind: 'unavailable' });
     expect(await held()).toHaveLength(1);
     gates[1]?.({ kind: 'found', body: {}, found: 1 });
     await second;
@@ -342,18 +342,18 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
   });
 
-  it('of an account whose ledger is not there yet is a 503 that asks for patience', async () => {
+  it('of an account whose ledger is not there yet is unavailable, and says to try again', async () => {
     await stores.database.query('DELETE FROM credit_balances WHERE account_id = $1', [accountId]);
     expect(await refusalOf(ask())).toEqual({
-      status: 503,
+      kind: 'unavailable',
       code: 'UNAVAILABLE',
       message: 'the account’s ledger is not there yet; try again',
     });
     expect(upstream.requests).toEqual([]);
   });
 
-  it('that nobody answers is a 503', async () => {
+  it('that no replica answers is unavailable', async () => {
     await open.stop();
-    expect(await refusalOf(ask())).toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+    expect(await refusalOf(ask())).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
   });
 });

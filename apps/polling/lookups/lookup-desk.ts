@@ -129,9 +129,9 @@ export class LookupDesk {
   }
 }
 
-/** @throws Refusal 404 for a definitive no */
+/** @throws Refusal `not-found` for a definitive no */
 function told(answer: LookupAnswer, costCredits: number): LookedUp {
-  if (answer.kind === 'refused') throw new Refusal(404, answer.code, answer.message);
+  if (answer.kind === 'refused') throw new Refusal('not-found', answer.code, answer.message);
   return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found: answer.found, costCredits });
 }
 
@@ -144,7 +144,11 @@ function mostFound({ questionJson }: Question): number {
 /** Why a lookup has no answer, as the caller is told it: nothing was charged. */
 function refusalOf(error: unknown, lane: Lane, door: LookupDoor): unknown {
   if (error instanceof UpstreamError)
-    return new Refusal(503, CODE_OF[error.kind] ?? 'UNAVAILABLE', `${error.message}; nothing was charged`);
+    return new Refusal(
+      'unavailable',
+      CODE_OF[error.kind] ?? 'UNAVAILABLE',
+      `${error.message}; nothing was charged`,
+    );
   if (error instanceof LaneBlocked) {
     const laneMs = lane.connector.lookupsApart ? 0 : lane.blockedForMs;
     const waitMs = Math.max(laneMs, door.heldForMs);

@@ -11,7 +11,7 @@ function codeOf(check: () => void): string {
     check();
     return 'accepted';
   } catch (error) {
-    if (error instanceof Refusal) return `${error.status} ${error.code}`;
+    if (error instanceof Refusal) return `${error.kind} ${error.code}`;
     throw error;
   }
 }
@@ -22,13 +22,16 @@ describe('an estimate token', () => {
   it('is valid for 15 minutes and no longer', () => {
     expect(estimateTokenExpiresAt).toBe('2026-03-01T12:15:00.000Z');
     const at = (ms: number) => codeOf(() => tokens.check('ada', body, estimateToken, later(ms)));
-    expect([at(899_999), at(900_000)]).toEqual(['accepted', '409 ESTIMATE_EXPIRED']);
+    expect([at(899_999), at(900_000)]).toEqual(['accepted', 'conflict ESTIMATE_EXPIRED']);
   });
 
   it('is valid at another gateway with the same master key, and at none with another key', () => {
     const check = (key: string) =>
       codeOf(() => new EstimateTokens(key).check('ada', body, estimateToken, now));
-    expect([check('5e'.repeat(32)), check('6f'.repeat(32))]).toEqual(['accepted', '409 ESTIMATE_MISMATCH']);
+    expect([check('5e'.repeat(32)), check('6f'.repeat(32))]).toEqual([
+      'accepted',
+      'conflict ESTIMATE_MISMATCH',
+    ]);
   });
 
   it('is valid only for its account and body, and keeps the spelling of the user’s own keys', () => {
@@ -38,13 +41,13 @@ describe('an estimate token', () => {
     const other = { ...body, global_criteria: { market: 'global', filters: { keptKey: 1 } } };
     expect([check('ada', camel), check('ada', other), check('eve', body)]).toEqual([
       'accepted',
-      '409 ESTIMATE_MISMATCH',
-      '409 ESTIMATE_MISMATCH',
+      'conflict ESTIMATE_MISMATCH',
+      'conflict ESTIMATE_MISMATCH',
     ]);
   });
 
   it('is required for a create on behalf of another account', () => {
     const check = (required: boolean) => codeOf(() => tokens.check('ada', body, undefined, now, required));
-    expect([check(false), check(true)]).toEqual(['accepted', '400 ESTIMATE_REQUIRED']);
+    expect([check(false), check(true)]).toEqual(['accepted', 'invalid ESTIMATE_REQUIRED']);
   });
 });

@@ -40,13 +40,13 @@ export class EstimateTokens {
    * Checks that a create matches its estimate.
    * @param token the header `Service-Estimate-Token`
    * @param required true for a create on behalf of another account (the MCP server), which must show the price first
-   * @throws Refusal 400 `ESTIMATE_REQUIRED`, 409 `ESTIMATE_MISMATCH`, 409 `ESTIMATE_EXPIRED`
+   * @throws Refusal `invalid` `ESTIMATE_REQUIRED`, `conflict` `ESTIMATE_MISMATCH`, `conflict` `ESTIMATE_EXPIRED`
    */
   check(accountId: string, body: unknown, token: string | undefined, now: Date, required = false): void {
     if (token === undefined) {
       if (!required) return;
       throw new Refusal(
-        400,
+        'invalid',
         'ESTIMATE_REQUIRED',
         'the header Service-Estimate-Token is missing; ask for an estimate of this body first',
       );
@@ -54,14 +54,18 @@ export class EstimateTokens {
     const priced = this.signed.read<Priced>({ accountId }, token);
     if (!priced)
       throw new Refusal(
-        409,
+        'conflict',
         'ESTIMATE_MISMATCH',
         'the estimate token is none of this account; ask for an estimate',
       );
     if (priced.body !== hashOf(body))
-      throw new Refusal(409, 'ESTIMATE_MISMATCH', 'the body is another than the one that was estimated');
+      throw new Refusal(
+        'conflict',
+        'ESTIMATE_MISMATCH',
+        'the body is another than the one that was estimated',
+      );
     if (priced.until <= now.getTime() || priced.version !== PRICE_BOOK_VERSION)
-      throw new Refusal(409, 'ESTIMATE_EXPIRED', 'the estimate is no longer valid; ask for a new one');
+      throw new Refusal('conflict', 'ESTIMATE_EXPIRED', 'the estimate is no longer valid; ask for a new one');
   }
 }
 

@@ -3,7 +3,7 @@ import { Body, Controller, Headers, HttpCode, Post } from '@nestjs/common';
 import { CreateKeywordSchema, EstimateKeywordSchema, type KeywordDefinition } from '#contracts';
 import { Refusal, systemClock } from '#kernel';
 import { COMMANDS } from '#messaging';
-import { CommandClient } from '#transport';
+import { CommandClient, HTTP_STATUS } from '#transport';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { inSpellingOf, spelledAs, type Spelling } from '../../http/body.js';
@@ -67,8 +67,10 @@ export class KeywordCreateController {
       const estimate = JSON.parse(estimateJson) as object;
       return { valid: true, estimate, ...token, warnings: spelledAs(raw, warnings) };
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status >= 500) throw error;
-      const { status, code, message, details } = error;
+      if (!(error instanceof Refusal)) throw error;
+      const { kind, code, message, details } = error;
+      const status = HTTP_STATUS[kind];
+      if (status >= 500) throw error;
       return { valid: false, refusal: { status, code, message, ...(details ? { details } : {}) } };
     }
   }

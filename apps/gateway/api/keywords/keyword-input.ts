@@ -24,14 +24,14 @@ export class KeywordInput {
     return [() => this.webhooks.faults(body.webhookUrl), ...keywordQuestions(body, this.sources)];
   }
 
-  /** A whole body. @throws Refusal 400 with every fault */
+  /** A whole body. @throws Refusal `invalid` with every fault */
   whole(body: unknown, spelling: Spelling): KeywordDefinition {
     return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => this.questions(one)));
   }
 
   /**
    * A partial body over the keyword that there is: a key that is absent stays, null clears it.
-   * @throws Refusal 400 with every fault of what was given
+   * @throws Refusal `invalid` with every fault of what was given
    */
   change(raw: unknown, spelling: Spelling, current: JsonObject): KeywordDefinition {
     let given = new Set<string>();

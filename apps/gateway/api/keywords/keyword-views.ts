@@ -18,7 +18,7 @@ export class KeywordViews {
     @Inject(SOURCES) private readonly sources: Sources,
   ) {}
 
-  /** @throws Refusal 404 */
+  /** @throws Refusal `not-found` */
   async of(accountId: string, id: string) {
     const keyword = await this.reads.keyword(accountId, pathId(id, 'keyword'));
     if (!keyword) throw Refusal.notFound('keyword');

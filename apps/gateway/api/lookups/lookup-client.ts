@@ -30,7 +30,7 @@ export class LookupClient {
 
   /**
    * @param commandId names the question; the same one is charged once
-   * @throws Refusal 400 where the source is not configured, 404 for a definitive no, 503 where it does not answer
+   * @throws Refusal `invalid` where the source is not configured, `not-found` for a definitive no, `unavailable` where it does not answer
    */
   async ask(
     accountId: string,

@@ -49,7 +49,11 @@ export class MentionExportController {
     const page: TimePage = { since, until, order, limit: PAGE_ROWS, after: position };
     if ((this.running.get(accountId) ?? 0) >= MOST_AT_ONCE) {
       reply.header('retry-after', RETRY_AFTER_SECONDS);
-      throw new Refusal(429, 'TOO_MANY_REQUESTS', `${MOST_AT_ONCE} exports of this account run already`);
+      throw new Refusal(
+        'too-many',
+        'TOO_MANY_REQUESTS',
+        `${MOST_AT_ONCE} exports of this account run already`,
+      );
     }
     const rows = await this.begin(accountId, filter, page);
     const isCsv = format === 'csv';

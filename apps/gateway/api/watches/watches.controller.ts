@@ -168,7 +168,7 @@ export class WatchesController {
   }
 }
 
-/** @throws Refusal 404 for what is no source of the interface */
+/** @throws Refusal `not-found` for what is no source of the interface */
 export function sourceOf(name: string): SourceId {
   if (!isSourceId(name)) throw Refusal.notFound(`source ${name}`);
   return name;

@@ -40,7 +40,7 @@ export class WebhooksController {
     const tested = await this.commands
       .request(COMMANDS.testWebhook, command, PATIENCE_MS)
       .catch((error: unknown) => {
-        if (error instanceof Refusal && error.status === 429)
+        if (error instanceof Refusal && error.kind === 'too-many')
           reply.header('retry-after', 60 - Math.floor((Date.now() / 1000) % 60));
         throw error;
       });

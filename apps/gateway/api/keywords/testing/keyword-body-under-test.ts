@@ -70,7 +70,7 @@ export function faultsOfKeyword(body: unknown, spelling: Spelling = 'any'): read
     readBody(KeywordBodyDto, body, spelling, (one) => keywordQuestions(one, sources));
     return [];
   } catch (error) {
-    if (error instanceof Refusal && error.status === 400 && error.code === 'VALIDATION')
+    if (error instanceof Refusal && error.kind === 'invalid' && error.code === 'VALIDATION')
       return error.details ?? [];
     throw error;
   }
