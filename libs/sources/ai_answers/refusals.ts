@@ -1,4 +1,4 @@
-import { nextMidnightIn } from '../shared/daily-reset.js';
+import { nextMidnightIn } from '#kernel';
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';

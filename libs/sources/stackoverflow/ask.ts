@@ -1,4 +1,4 @@
-import { nextMidnightIn } from '../shared/daily-reset.js';
+import { nextMidnightIn } from '#kernel';
 import { parseJson } from '../shared/json-answer.js';
 import { numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
