@@ -4,6 +4,17 @@ import type { SourceId } from './sources.js';
 export const BODY_KEYS = ['listing', 'tweet', 'post', 'video', 'item', 'article', 'answer'] as const;
 export type BodyKey = (typeof BODY_KEYS)[number];
 
+/** All of them empty, in the order of the interface: an envelope spreads it, then fills one. */
+export const NO_BODY = {
+  listing: null,
+  tweet: null,
+  post: null,
+  video: null,
+  item: null,
+  article: null,
+  answer: null,
+} satisfies Record<BodyKey, null>;
+
 /** Which key holds the object of which source. */
 export const BODY_KEY_OF: Readonly<Record<SourceId, BodyKey>> = {
   x: 'tweet',

@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import {
   EventSchema,
+  NO_BODY,
   type ChannelDisabled,
   type Event,
   type KeywordDecision,
@@ -61,13 +62,7 @@ function keywordEvent({
     type,
     watchId: null,
     keywordId,
-    listing: null,
-    tweet: null,
-    post: null,
-    video: null,
-    item: null,
-    article: null,
-    answer: null,
+    ...NO_BODY,
     previousPrice: null,
     occurredAt,
     ai: null,

@@ -1,14 +1,4 @@
-import { BODY_KEY_OF, EVENT_TYPES_OF, type Envelope, type SourceId } from '#contracts';
-
-const NOTHING = {
-  listing: null,
-  tweet: null,
-  post: null,
-  video: null,
-  item: null,
-  article: null,
-  answer: null,
-};
+import { BODY_KEY_OF, EVENT_TYPES_OF, NO_BODY, type Envelope, type SourceId } from '#contracts';
 
 /**
  * A made-up event for the test of a webhook: an envelope as real ones are, of no watch and no keyword.
@@ -21,7 +11,7 @@ export function sampleEvent(id: string, type: string, occurredAt: string): Envel
     type,
     watchId: null,
     keywordId: null,
-    ...NOTHING,
+    ...NO_BODY,
     ...(source ? { [BODY_KEY_OF[source]]: bodyOf(source, type, occurredAt) } : {}),
     previousPrice: type === 'listing.price_changed' ? 12 : null,
     occurredAt,
