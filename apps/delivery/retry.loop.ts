@@ -3,9 +3,10 @@ import { Repeated, within } from '#kernel';
 import { BUS, DATABASE, LOG, type Loop } from '#platform';
 import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
-import { metrics, type Logger } from '#telemetry';
+import { continueTrace, metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { resolveClaims } from './attempts/claims.js';
+import type { Delivery } from './attempts/delivery.js';
 import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
 import { claimPending, returnPending, savePending } from './attempts/pending-deliveries.js';
 import { Targets } from './attempts/targets.js';
@@ -63,12 +64,7 @@ export class RetryLoop implements Loop {
     await returnPending(this.database, crowded, new Date(Date.now() + NO_ROOM_MS));
     const attempted = ready.filter((delivery) => !crowded.includes(delivery));
     for (const delivery of attempted) {
-      const attempt = this.queues
-        .attempt(delivery)
-        .then(async (result) => {
-          if (result) await this.recorder.record([result]);
-          else await returnPending(this.database, [delivery], new Date(Date.now() + NO_ROOM_MS));
-        })
+      const attempt = continueTrace(delivery.cause, () => this.attempt(delivery))
         .catch((error: unknown) =>
           this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'),
         )
@@ -76,6 +72,12 @@ export class RetryLoop implements Loop {
       this.underWay.add(attempt);
     }
     return attempted.length + moved.length;
+  }
+
+  private async attempt(delivery: Delivery): Promise<void> {
+    const result = await this.queues.attempt(delivery);
+    if (result) await this.recorder.record([result]);
+    else await returnPending(this.database, [delivery], new Date(Date.now() + NO_ROOM_MS));
   }
 
   /** The oldest event that waits: in the retry lane, or still in the stream. */

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { readSettings, type Settings } from '#config';
 import { startEmbedded } from '#embedded';
 import { PLATFORM_SETTINGS, startService, type RunningService } from '#platform';
+import { createLogger, startTracing } from '#telemetry';
 import { masterKeys } from '#secrets';
 import { analysisService } from '../analysis/analysis.module.js';
 import { readAnalysisConfig } from '../analysis/config.js';
@@ -75,6 +76,8 @@ export async function startInstallation(
     log: { info: say, warn: say },
     signal,
   });
+  // Otherwise all spans would have the name of the service that starts first.
+  startTracing('earshot', settings, createLogger('earshot', settings.LOG_LEVEL));
   const services: RunningService[] = [];
   const stop = async () => {
     await stopServices(services, settings.SHUTDOWN_GRACE_MS).catch((error: unknown) =>

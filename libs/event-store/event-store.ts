@@ -1,11 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { JetStreamApiError, type StoredMsg } from '@nats-io/jetstream';
+import {
+  JetStreamApiError,
+  type JetStreamPublishOptions,
+  type PubAck,
+  type StoredMsg,
+} from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
-import { publishWindow } from './publish-window.js';
 import { Outage } from '#kernel';
-import type { Bus, StreamName } from '#messaging';
-import { currentTrace, traceparentOf } from '#telemetry';
-import type { Unstored } from './publish-window.js';
+import { streamOf, type Bus, type StreamName } from '#messaging';
+import { currentTraceparent, inSpan, SpanKind } from '#telemetry';
+import { publishWindow, type Unstored } from './publish-window.js';
+import { publishAttributes, PublishSpans } from './publish-spans.js';
 
 /** JetStream's code for "the subject's last sequence is another than you expect". */
 const WRONG_LAST_SEQUENCE = 10071;
@@ -45,11 +50,8 @@ export class EventStore {
     try {
       // `lastSubjectSequence` is honoured by every server since 2.8; its variant with a subject of its own is not
       // (2.9 accepts a stale write), so the exact subject is the only one used.
-      const ack = await this.bus.js.publish(subject, data, {
-        msgID: msgId,
-        expect: { lastSubjectSequence: expectedSeq },
-        headers: traceHeaders(),
-      });
+      const expect = { lastSubjectSequence: expectedSeq };
+      const ack = await this.send(subject, data, { msgID: msgId, expect });
       if (ack.duplicate) throw new AppendConflict(`${subject}: message ${msgId} is stored already`);
       return ack.seq;
     } catch (error) {
@@ -61,7 +63,7 @@ export class EventStore {
 
   /** Appends without a condition; a repeated message id within the stream's window changes nothing. */
   async publish(subject: string, data: Uint8Array, msgId: string): Promise<void> {
-    await this.bus.js.publish(subject, data, { msgID: msgId, headers: traceHeaders() });
+    await this.send(subject, data, { msgID: msgId });
   }
 
   /**
@@ -71,11 +73,22 @@ export class EventStore {
    * @throws Outage when the server did not answer for one of them, Error when it refused one
    */
   async publishAll(messages: readonly Unstored[]): Promise<void> {
-    const trace = currentTrace();
-    const traceparent = trace && traceparentOf(trace);
-    let open: readonly Unstored[] = messages;
+    const spans = new PublishSpans(messages);
+    try {
+      await this.publishUntilStored(messages, spans);
+      spans.end();
+    } catch (error) {
+      spans.end(error);
+      throw error;
+    }
+  }
+
+  private async publishUntilStored(messages: readonly Unstored[], spans: PublishSpans): Promise<void> {
+    let open = messages;
     for (let attempt = 1; open.length > 0; attempt += 1) {
-      const { unanswered, fault, refused } = await publishWindow(this.bus, open, traceparent);
+      const { unanswered, fault, refused } = await publishWindow(this.bus, open, (message) =>
+        spans.stepOf(message),
+      );
       if (unanswered.length > 0 && attempt === PUBLISH_ATTEMPTS)
         throw refused
           ? new Error(`${unanswered.length} messages were not stored: ${fault}`)
@@ -125,19 +138,26 @@ export class EventStore {
     return found ? { seq: found.seq, data: found.data, subject: found.subject } : undefined;
   }
 
+  private send(
+    subject: string,
+    data: Uint8Array,
+    options: Partial<JetStreamPublishOptions>,
+  ): Promise<PubAck> {
+    const stream = streamOf(subject);
+    return inSpan(`publish ${stream}`, SpanKind.PRODUCER, publishAttributes(stream), () => {
+      const headers = natsHeaders();
+      const traceparent = currentTraceparent();
+      if (traceparent !== undefined) headers.set('traceparent', traceparent);
+      return this.bus.js.publish(subject, data, { ...options, headers });
+    });
+  }
+
   private get(
     stream: StreamName,
     query: { last_by_subj: string } | { seq: number; next_by_subj: string } | { seq: number },
   ): Promise<StoredMsg | null> {
     return this.bus.jsm.direct.getMessage(stream, query);
   }
-}
-
-function traceHeaders() {
-  const trace = currentTrace();
-  const headers = natsHeaders();
-  if (trace) headers.set('traceparent', traceparentOf(trace));
-  return headers;
 }
 
 /**

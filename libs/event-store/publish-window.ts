@@ -6,6 +6,8 @@ export interface Unstored {
   subject: string;
   data: Uint8Array;
   msgId: string;
+  /** `traceparent` of the step from which it follows; if left out, the running one. It becomes a header. */
+  cause?: string | undefined;
 }
 
 /** A purge of a large stream stalls publishers for seconds. */
@@ -25,7 +27,7 @@ export interface WindowResult {
 export function publishWindow(
   { nc, inboxPrefix }: Bus,
   messages: readonly Unstored[],
-  traceparent: string | undefined,
+  traceparentOf: (message: Unstored) => string | undefined,
 ): Promise<WindowResult> {
   const inbox = createInbox(inboxPrefix);
   const open = new Map(messages.map((message, index) => [String(index), message]));
@@ -58,7 +60,9 @@ export function publishWindow(
         if (open.size === 0) finish();
       },
     });
-    for (const [index, { subject, data, msgId }] of open) {
+    for (const [index, message] of open) {
+      const { subject, data, msgId } = message;
+      const traceparent = traceparentOf(message);
       const headers = natsHeaders();
       headers.set('Nats-Msg-Id', msgId);
       if (traceparent) headers.set('traceparent', traceparent);

@@ -1,7 +1,7 @@
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/nats-core';
 import { isOutage } from '#outages';
-import { arriveWith, metrics, SpanKind, type Logger } from '#telemetry';
+import { arriveShared, metrics, SpanKind, type Logger } from '#telemetry';
 import type { Bus } from './bus.js';
 import { catchUp } from './catch-up.js';
 import type { Durable } from './durable.js';
@@ -62,11 +62,14 @@ class DurableLoop implements RunningDurable {
   /** @param part of the batch: all of it, or one message that is tried by itself */
   private async outcomesOf(part: readonly JsMsg[], batch: readonly JsMsg[]): Promise<Outcome[]> {
     const first = part[0];
-    const batchOf = part.map((message) => message.headers?.get('traceparent') || undefined);
+    const causes = new Map(
+      part.map((message) => [message, message.headers?.get('traceparent') || undefined] as const),
+    );
     const { name, stream } = this.durable;
-    const arrival = {
-      traceparent: batchOf.find((one) => one !== undefined),
-      batch: batchOf,
+    const shared = {
+      name: `process ${name}`,
+      kind: SpanKind.CONSUMER,
+      partName: `process messages ${name}`,
       attributes: {
         'messaging.system': 'nats',
         'messaging.destination.name': stream,
@@ -75,7 +78,7 @@ class DurableLoop implements RunningDurable {
     };
     this.supply.goesOn(batch);
     try {
-      return await arriveWith(`process ${name}`, SpanKind.CONSUMER, arrival, () => this.durable.handle(part));
+      return await arriveShared(shared, causes, () => this.durable.handle(part));
     } catch (error) {
       if (this.stopping) {
         // What it needed may be closed already: no fault of the messages, and no use in trying each.

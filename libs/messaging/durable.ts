@@ -27,7 +27,10 @@ export interface ConsumerOptions {
   inOrder?: boolean;
 }
 
-/** Handles one batch. Returns one outcome for each message, in order. What it throws makes the batch come again. */
+/**
+ * Handles one batch. Returns one outcome for each message, in order. What it throws makes the batch come again. What it sends
+ * on for one message belongs to that message's trace: `causeOf` of telemetry.
+ */
 export type BatchHandler = (batch: readonly JsMsg[]) => Promise<Outcome[]>;
 
 /** A durable consumer with its functions. */

@@ -39,6 +39,11 @@ export function subjectOf(stream: StreamName, ...tokens: readonly string[]): str
   return [stream.toLowerCase(), ...tokens].join('.');
 }
 
+/** The stream of a subject that `subjectOf` made. */
+export function streamOf(subject: string): string {
+  return subject.slice(0, subject.indexOf('.')).toUpperCase();
+}
+
 /** Makes the streams that do not exist yet. Settings of an existing stream are left as the operator has them. */
 export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promise<void> {
   const existing = new Set<string>();

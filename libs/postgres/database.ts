@@ -14,6 +14,7 @@ import { AccountSettings1763860000000 } from './migrations/1763860000000-account
 import { Labels1763870000000 } from './migrations/1763870000000-labels.js';
 import { KeyUses1763880000000 } from './migrations/1763880000000-key-uses.js';
 import { ProjectionVersions1763890000000 } from './migrations/1763890000000-projection-versions.js';
+import { Traces1763895000000 } from './migrations/1763895000000-traces.js';
 import { pgDriver } from './telling-pool.js';
 
 /** A service's connections to Postgres. */
@@ -81,6 +82,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Labels1763870000000,
       KeyUses1763880000000,
       ProjectionVersions1763890000000,
+      Traces1763895000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Outage } from '#kernel';
-import { inSpan, SpanKind } from '#telemetry';
+import { inSpan, isTraced, SpanKind } from '#telemetry';
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, release: () => void) => void;
 
@@ -10,7 +10,7 @@ class TracedClient extends pg.Client {
     const [statement] = args as unknown[];
     const ask = () => super.query(...args) as unknown as Promise<unknown>;
     // With a callback, or for a cursor, there is nothing to wait for.
-    if (typeof statement !== 'string' || typeof args.at(-1) === 'function') return ask();
+    if (!isTraced() || typeof statement !== 'string' || typeof args.at(-1) === 'function') return ask();
     const attributes = { 'db.system.name': 'postgresql', 'db.query.text': statement.slice(0, 500) };
     return inSpan(/\w+/.exec(statement)?.[0] ?? 'query', SpanKind.CLIENT, attributes, ask);
   }) as unknown as pg.Client['query'];

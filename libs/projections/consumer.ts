@@ -2,6 +2,7 @@ import type { JsMsg } from '@nats-io/jetstream';
 import { predecessorOf } from '#event-store';
 import { done, retry, type ConsumerOptions, type Outcome } from '#messaging';
 import type { Database } from '#postgres';
+import { causeOf, continueTrace } from '#telemetry';
 import { applyOnce, type Projection, type Verdict } from './projection.js';
 
 /** Messages that one transaction applies at most. */
@@ -36,12 +37,9 @@ export function applyBatch(
   return database.transaction(async (tx) => {
     const outcomes = new Map<JsMsg, Outcome>();
     for (const message of batch.toSorted((a, b) => a.seq - b.seq)) {
-      const verdict = await applyOnce(tx, projection, {
-        subject: message.subject,
-        seq: message.seq,
-        data: message.data,
-        predecessor: predecessorOf(message.headers) ?? 0,
-      });
+      const { subject, seq, data, headers } = message;
+      const projected = { subject, seq, data, predecessor: predecessorOf(headers) ?? 0 };
+      const verdict = await continueTrace(causeOf(message), () => applyOnce(tx, projection, projected));
       outcomes.set(message, OUTCOMES[verdict]);
     }
     return batch.map((message) => outcomes.get(message) ?? retry(EARLY_MS));

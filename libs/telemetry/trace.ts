@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   context,
   createContextKey,
@@ -9,6 +8,7 @@ import {
   TraceFlags,
   type Attributes,
   type Context,
+  type Link,
   type Span,
   type SpanContext,
 } from '@opentelemetry/api';
@@ -18,25 +18,24 @@ import { tracer } from './tracing.js';
 
 export { SpanKind, type Span } from '@opentelemetry/api';
 
-/** What ties log lines and messages of one piece of work together. */
+// A step of a trace is named by its `traceparent` (https://www.w3.org/TR/trace-context/): in headers, tables and between
+// functions.
+
+/** The trace of the running work, for log lines. */
 export interface Trace {
-  /** 32 hexadecimal characters, as in W3C Trace Context. */
+  /** 32 hexadecimal characters. */
   traceId: string;
-  /** 16 hexadecimal characters: the step that caused this one. */
-  spanId: string;
-  /** True: the spans of the trace are recorded. */
-  sampled: boolean;
-  /** The `X-Request-Id` of the request it began with, where it began with one. */
+  /** The `X-Request-Id` of the request that the work began with, where it began with one. */
   requestId?: string;
 }
 
 /** How a piece of work arrived. */
 export interface Arrival {
-  /** W3C Trace Context of the sender (https://www.w3.org/TR/trace-context/); without it a trace begins. */
+  /** The step that caused the work; its trace goes on. Without it a trace begins. */
   traceparent?: string | undefined;
+  /** A step of a caller who is not trusted: the span has a link to it, and nothing else depends on it. */
+  caller?: string | undefined;
   requestId?: string | undefined;
-  /** `traceparent` of every message of a batch: those of other traces become links. */
-  batch?: readonly (string | undefined)[];
   attributes?: Attributes;
 }
 
@@ -50,44 +49,45 @@ export function currentTrace(): Trace | undefined {
   const span = trace.getSpanContext(active);
   if (!span) return undefined;
   const requestId = active.getValue(REQUEST_ID) as string | undefined;
-  const { traceId, spanId } = span;
-  return { traceId, spanId, sampled: isSampled(span), ...(requestId !== undefined && { requestId }) };
+  return { traceId: span.traceId, ...(requestId !== undefined && { requestId }) };
 }
 
-/** Runs the work within the trace. */
-export function withTrace<T>({ traceId, spanId, sampled, requestId }: Trace, work: () => T): T {
-  const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-  const within = trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags });
-  return context.with(withRequestId(within, requestId), work);
+/** The step that is running, for what follows from it; undefined outside of a trace. */
+export function currentTraceparent(): string | undefined {
+  const span = trace.getSpanContext(context.active());
+  return span && traceparentOf(span);
 }
 
-/** A trace that continues `traceparent` or begins anew. */
-export function traceFrom(traceparent: string | undefined, requestId?: string): Trace {
-  const sender = parse(traceparent);
-  return {
-    traceId: sender?.traceId ?? randomBytes(16).toString('hex'),
-    spanId: randomBytes(8).toString('hex'),
-    sampled: isSampled(sender),
-    ...(requestId === undefined ? {} : { requestId }),
-  };
+/** True: the step belongs to a trace that is recorded. */
+export function isRecorded(traceparent: string | undefined): boolean {
+  // Nearly all end like this: no need to read the rest.
+  return traceparent !== undefined && !traceparent.endsWith('-00') && isSampled(parse(traceparent));
 }
 
-/** The header value that hands the trace on. */
-export function traceparentOf({ traceId, spanId, sampled }: Trace): string {
-  return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
+/** True: the running work belongs to a trace that is recorded. */
+export function isTraced(): boolean {
+  return isSampled(trace.getSpanContext(context.active()));
 }
 
-/** Starts the span of work that arrived: a request, a command, a batch. It is the caller who ends it. */
+/**
+ * Runs work that follows from a step, which may be another one than the running one; undefined: from none. Where neither is
+ * recorded it only calls the function.
+ */
+export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
+  const active = context.active();
+  if (!isRecorded(traceparent) && !isTraced()) return work();
+  return context.with(withRequestId(contextOf(parse(traceparent)), requestIdOf(active)), work);
+}
+
+/** Starts the span of work that arrived, a request or a command. The caller ends it. */
 export function arrive<T>(
   name: string,
   kind: SpanKind,
-  { traceparent, requestId, batch = [], attributes = {} }: Arrival,
+  { traceparent, caller, requestId, attributes = {} }: Arrival,
   work: (span: Span) => T,
 ): T {
-  const sender = parse(traceparent);
-  const parent = sender ? trace.setSpanContext(ROOT_CONTEXT, sender) : ROOT_CONTEXT;
-  const links = sender && isSampled(sender) && batch.length > 1 ? linksOf(batch, sender) : [];
-  const span = tracer().startSpan(name, { kind, attributes, links }, parent);
+  const parent = contextOf(parse(traceparent));
+  const span = tracer().startSpan(name, { kind, attributes, links: linksTo(caller) }, parent);
   return context.with(withRequestId(trace.setSpan(parent, span), requestId), () => work(span));
 }
 
@@ -112,11 +112,24 @@ export function inSpan<T>(
   return span ? context.with(trace.setSpan(context.active(), span), () => endedBy(span, work)) : work();
 }
 
-/** @returns undefined where the running work's trace is not recorded */
-export function beginSpan(name: string, kind: SpanKind, attributes: Attributes): Span | undefined {
-  const active = context.active();
-  if (!isSampled(trace.getSpanContext(active))) return undefined;
-  return tracer().startSpan(name, { kind, attributes }, active);
+/**
+ * Starts the span of a step that follows from the running work, or from the given step.
+ * @returns undefined where the trace is not recorded
+ */
+export function beginSpan(
+  name: string,
+  kind: SpanKind,
+  attributes: Attributes,
+  traceparent?: string,
+): Span | undefined {
+  if (!(traceparent === undefined ? isTraced() : isRecorded(traceparent))) return undefined;
+  const parent = traceparent === undefined ? context.active() : contextOf(parse(traceparent));
+  return tracer().startSpan(name, { kind, attributes }, parent);
+}
+
+/** The step that a span is. */
+export function stepOf(span: Span): string {
+  return traceparentOf(span.spanContext());
 }
 
 /** Ends a span. @param error of the work, where it failed: its class is recorded, its text is not (it may have values) */
@@ -128,13 +141,8 @@ export function endSpan(span: Span, error?: unknown): void {
   span.end();
 }
 
-/** Runs later work, begun by another's event, within the trace that was running when this was called. */
-export function keepTrace(): <T>(work: () => T) => T {
-  const kept = context.active();
-  return (work) => context.with(kept, work);
-}
-
-async function endedBy<T>(span: Span, work: () => Promise<T>): Promise<T> {
+/** Runs work whose span ends with it. */
+export async function endedBy<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work();
     endSpan(span);
@@ -145,21 +153,34 @@ async function endedBy<T>(span: Span, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One link for each other step that the batch came from. */
-function linksOf(batch: readonly (string | undefined)[], parent: SpanContext) {
-  const others = new Set(batch.filter((one) => one !== undefined));
-  return [...others].flatMap((one) => {
+/** The context of a span that follows from a step. */
+export function contextOf(step: SpanContext | undefined): Context {
+  return step ? trace.setSpanContext(ROOT_CONTEXT, step) : ROOT_CONTEXT;
+}
+
+/** @returns undefined for what is no valid `traceparent` */
+export function parse(traceparent: string | undefined): SpanContext | undefined {
+  return (traceparent && parseTraceParent(traceparent)) || undefined;
+}
+
+/** Links to steps; what is no valid `traceparent` is left out. */
+export function linksTo(...steps: readonly (string | undefined)[]): Link[] {
+  return steps.flatMap((one) => {
     const linked = parse(one);
-    return linked && linked.spanId !== parent.spanId ? [{ context: linked }] : [];
+    return linked ? [{ context: linked }] : [];
   });
 }
 
-function parse(traceparent: string | undefined): SpanContext | undefined {
-  return (traceparent && parseTraceParent(traceparent)) || undefined;
+function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${traceFlags & TraceFlags.SAMPLED ? '01' : '00'}`;
 }
 
 function isSampled(span: SpanContext | undefined): boolean {
   return span !== undefined && (span.traceFlags & TraceFlags.SAMPLED) !== 0;
+}
+
+function requestIdOf(from: Context): string | undefined {
+  return from.getValue(REQUEST_ID) as string | undefined;
 }
 
 function withRequestId(within: Context, requestId: string | undefined): Context {

@@ -1,63 +1,164 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startCollector, until, type ExportedSpan, type OtlpCollector } from '#testing';
 import { createLogger } from './logger.js';
-import { arriveWith, currentTrace, inSpan, SpanKind } from './trace.js';
+import { arriveShared, causeOf, soleCause } from './shared-work.js';
+import {
+  arriveWith,
+  beginSpan,
+  continueTrace,
+  currentTrace,
+  currentTraceparent,
+  inSpan,
+  SpanKind,
+} from './trace.js';
 import { startTracing, stopTracing } from './tracing.js';
 
-interface ExportedSpan {
-  traceId: string;
-  parentSpanId?: string;
-  name: string;
-  links?: { traceId: string }[];
-  status: { code?: number };
+const recorded = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+const unrecorded = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-00`;
+const traceOf = (traceparent: string | undefined) => traceparent?.slice(3, 35);
+const batchWork = { kind: SpanKind.CONSUMER, partName: 'part' };
+
+let collector: OtlpCollector;
+beforeAll(async () => {
+  collector = await startCollector();
+  const settings = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: 0,
+  };
+  startTracing('test', settings, createLogger('test', 'silent'));
+});
+afterAll(async () => {
+  await stopTracing();
+  await collector?.close();
+});
+
+/** Waits until a span is exported. What began before it is exported with it or before it. */
+async function exported(name: string): Promise<ExportedSpan> {
+  // Spans are exported in batches: these fill the last one.
+  await arriveWith('filler', SpanKind.INTERNAL, { traceparent: recorded('f') }, async () => {
+    for (let n = 0; n < 512; n += 1) beginSpan('filler', SpanKind.INTERNAL, {})?.end();
+  });
+  return until(`${name} is exported`, () => collector.spans.find((span) => span.name === name));
 }
 
-describe('tracing', () => {
-  it('exports the spans of recorded traces, with a link for each other message of a batch', async () => {
-    const exported: ExportedSpan[] = [];
-    const collector = createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => {
-        const { resourceSpans } = JSON.parse(body) as {
-          resourceSpans: { scopeSpans: { spans: ExportedSpan[] }[] }[];
-        };
-        exported.push(...resourceSpans.flatMap((one) => one.scopeSpans.flatMap(({ spans }) => spans)));
-        response.end('{}');
-      });
-    });
-    collector.listen(0, '127.0.0.1');
-    await once(collector, 'listening');
-    const { port } = collector.address() as AddressInfo;
-    const settings = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/`,
-      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-      OTEL_TRACES_SAMPLER_ARG: 0,
-    };
-    startTracing('test', settings, createLogger('test', 'silent'));
+/** Runs a batch, and returns the step from which each of its messages goes on, and the batch's own. */
+async function batchOf(name: string, ...causes: (string | undefined)[]) {
+  const messages = causes.map((cause) => ({ cause }));
+  return arriveShared(
+    { name, ...batchWork },
+    new Map(messages.map((message) => [message, message.cause])),
+    async () => ({ steps: messages.map(causeOf), own: currentTraceparent() }),
+  );
+}
 
-    const one = `00-${'a'.repeat(32)}-${'1'.repeat(16)}-01`;
-    const other = `00-${'b'.repeat(32)}-${'2'.repeat(16)}-01`;
-    const step = () => inSpan('step', SpanKind.CLIENT, {}, async () => currentTrace());
-    const arrival = { traceparent: one, batch: [one, other, undefined, one], requestId: 'r' };
-    const trace = await arriveWith('batch', SpanKind.CONSUMER, arrival, step);
-    expect(trace).toMatchObject({ traceId: 'a'.repeat(32), sampled: true, requestId: 'r' });
-    const unrecorded = await arriveWith('unrecorded', SpanKind.SERVER, {}, step);
-    expect(unrecorded).toMatchObject({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), sampled: false });
-    const failing = arriveWith('failing', SpanKind.SERVER, { traceparent: other }, async () => {
+describe('a step of a trace', () => {
+  it('is recorded where its trace is, and has the error of its work without the text', async () => {
+    const failing = arriveWith('failing', SpanKind.SERVER, { traceparent: recorded('a') }, async () => {
+      await inSpan('step', SpanKind.CLIENT, {}, async () => undefined);
       throw new RangeError('a secret');
     });
     await expect(failing).rejects.toThrow('a secret');
+    const span = await exported('failing');
+    expect(span).toMatchObject({
+      traceId: 'a'.repeat(32),
+      parentSpanId: 'a'.repeat(16),
+      status: { code: 2 },
+    });
+    expect((await exported('step')).parentSpanId).toBe(span.spanId);
+    expect(JSON.stringify(collector.spans)).not.toContain('a secret');
+  });
 
-    await stopTracing();
-    collector.close();
-    const named = new Map(exported.map((span) => [span.name, span]));
-    expect([...named.keys()].sort()).toEqual(['batch', 'failing', 'step']);
-    expect(named.get('batch')).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: '1'.repeat(16) });
-    expect(named.get('batch')?.links?.map(({ traceId }) => traceId)).toEqual(['b'.repeat(32)]);
-    expect(named.get('step')?.traceId).toBe('a'.repeat(32));
-    expect(named.get('failing')?.status.code).toBe(2);
-    expect(JSON.stringify(exported)).not.toContain('a secret');
+  it('has ids for the log where its trace is not recorded', async () => {
+    const trace = await arriveWith('request', SpanKind.SERVER, { requestId: 'r' }, async () =>
+      currentTrace(),
+    );
+    expect(trace).toEqual({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), requestId: 'r' });
+    await exported('filler');
+    expect(collector.spans.some(({ name }) => name === 'request')).toBe(false);
+  });
+
+  it('of a caller who is not trusted becomes a link and records nothing', async () => {
+    const arrival = { caller: recorded('a') };
+    const running = await arriveWith('stranger', SpanKind.SERVER, arrival, async () => currentTraceparent());
+    expect(running).toMatch(/-00$/);
+    expect(traceOf(running)).not.toBe('a'.repeat(32));
+  });
+
+  it('is followed by later work, whatever trace is running then', async () => {
+    const within = (running: string, cause: string | undefined) =>
+      arriveWith('other', SpanKind.SERVER, { traceparent: running }, async () =>
+        continueTrace(cause, () => currentTraceparent()),
+      );
+    expect(await within(recorded('b'), recorded('a'))).toBe(recorded('a'));
+    expect(await within(unrecorded('b'), recorded('a'))).toBe(recorded('a'));
+    expect(await within(recorded('b'), unrecorded('a'))).toBe(unrecorded('a'));
+    expect(await within(recorded('b'), undefined)).toBeUndefined();
+  });
+});
+
+describe('a batch', () => {
+  it('belongs to the trace of its messages where there is only one', async () => {
+    const { steps, own } = await batchOf('alone', recorded('a'), recorded('a'));
+    expect(traceOf(own)).toBe('a'.repeat(32));
+    expect(steps).toEqual([own, own]);
+    expect(await exported('alone')).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: 'a'.repeat(16) });
+  });
+
+  it('belongs to the only trace that is recorded, and the other messages keep theirs', async () => {
+    const { steps, own } = await batchOf('one recorded', unrecorded('a'), recorded('b'), unrecorded('c'));
+    expect(traceOf(own)).toBe('b'.repeat(32));
+    expect(steps).toEqual([unrecorded('a'), own, unrecorded('c')]);
+  });
+
+  it('of several recorded traces has its own with a link to each, and each has a part of it', async () => {
+    const { steps, own } = await batchOf(
+      'several',
+      recorded('a'),
+      unrecorded('b'),
+      recorded('c'),
+      recorded('a'),
+    );
+    const batch = await exported('several');
+    expect([batch.parentSpanId, batch.traceId]).toEqual([undefined, traceOf(own)]);
+    expect(batch.links?.map(({ traceId }) => traceId)).toEqual(['a'.repeat(32), 'c'.repeat(32)]);
+    expect(steps.map(traceOf)).toEqual(['a', 'b', 'c', 'a'].map((digit) => digit.repeat(32)));
+    const parts = collector.spans.filter(({ name }) => name === 'part');
+    expect(parts.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual([
+      ['a'.repeat(32), 'a'.repeat(16)],
+      ['c'.repeat(32), 'c'.repeat(16)],
+    ]);
+    for (const part of parts) expect(part.links).toMatchObject([{ spanId: batch.spanId }]);
+    expect(steps[0]).toBe(`00-${parts[0]?.traceId}-${parts[0]?.spanId}-01`);
+  });
+
+  it('has its own trace where some messages begin theirs', async () => {
+    const { steps, own } = await batchOf('beginning', recorded('a'), undefined);
+    expect([traceOf(steps[0]), steps[1]]).toEqual(['a'.repeat(32), own]);
+    expect(traceOf(own)).not.toBe('a'.repeat(32));
+    expect((await exported('beginning')).links).toMatchObject([{ traceId: 'a'.repeat(32) }]);
+  });
+
+  it('of traces that are not recorded is not recorded either', async () => {
+    const { steps, own } = await batchOf('unrecorded', unrecorded('a'), unrecorded('b'));
+    expect(own).toMatch(/-00$/);
+    expect(steps).toEqual([unrecorded('a'), unrecorded('b')]);
+  });
+
+  it('links up to 2,000 messages', async () => {
+    const causes = Array.from(
+      { length: 2000 },
+      (_, n) => `00-${(n + 1).toString(16).padStart(32, '0')}-${'1'.repeat(16)}-01`,
+    );
+    await batchOf('large', ...causes);
+    expect((await exported('large')).links).toHaveLength(2000);
+  });
+});
+
+describe('what several steps caused together', () => {
+  it('follows from the only step, or from the only one that is recorded, and otherwise from none of them', () => {
+    expect(soleCause([unrecorded('a'), unrecorded('a')])).toBe(unrecorded('a'));
+    expect(soleCause([unrecorded('a'), recorded('b')])).toBe(recorded('b'));
+    expect(soleCause([unrecorded('a'), unrecorded('b')])).toBe(unrecorded('a'));
+    expect(soleCause([recorded('a'), recorded('b')])).toBeUndefined();
   });
 });

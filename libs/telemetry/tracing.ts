@@ -1,5 +1,4 @@
-import type { Tracer } from '@opentelemetry/api';
-import { setGlobalErrorHandler } from '@opentelemetry/core';
+import { createContextKey, type Context, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -7,11 +6,14 @@ import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
+  SamplingDecision,
   TraceIdRatioBasedSampler,
   TracerProvider,
   type Sampler,
+  type SamplingResult,
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
+import { ReportingExporter } from './reporting-exporter.js';
 
 /** The settings of tracing. */
 export interface TracingSettings {
@@ -22,54 +24,58 @@ export interface TracingSettings {
 
 const EXPORT_WITHIN_MS = 5000;
 const FLUSH_WITHIN_MS = 1000;
+/** The largest batch of a consumer: each of its messages may be another step. */
+const MOST_LINKS = 2000;
 
-/** Until tracing is started, traces have their ids and no span is recorded. */
-let provider = new TracerProvider({ sampler: new AlwaysOffSampler() });
-let started = false;
+/** In the context of a new trace: whether it is recorded. Without it the sampler decides. */
+export const RECORDED = createContextKey('earshot trace is recorded');
+
+/** While tracing is not started, traces have their ids and no span is recorded. */
+const off = new TracerProvider({ sampler: new AlwaysOffSampler() });
+let provider = off;
+let current = off.getTracer('earshot');
 
 /** Makes the spans of this process. */
 export function tracer(): Tracer {
-  return provider.getTracer('earshot');
+  return current;
 }
 
 /**
- * Begins to trace this process; later calls change nothing. Without an endpoint, traces have their ids and no span is
+ * Begins to trace this process; while it does, further calls change nothing. Without an endpoint, traces have their ids and no span is
  * recorded.
  * @param service the name under which its spans are shown
  */
 export function startTracing(service: string, settings: TracingSettings, log: Logger): void {
-  if (started) return;
-  started = true;
-  const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (endpoint === '') return;
-  const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
-    timeoutMillis: EXPORT_WITHIN_MS,
-  });
-  provider = new TracerProvider({
+  if (provider !== off || settings.OTEL_EXPORTER_OTLP_ENDPOINT === '') return;
+  provider = exportingProvider(service, settings, log);
+  current = provider.getTracer('earshot');
+}
+
+/** Records no more, and sends what is not sent yet, for a second at most. Never throws. */
+export async function stopTracing(): Promise<void> {
+  const stopping = provider;
+  provider = off;
+  current = off.getTracer('earshot');
+  if (stopping !== off) await stopWithin(stopping, FLUSH_WITHIN_MS);
+}
+
+/** As `stopTracing`, of any provider. */
+export async function stopWithin(stopping: TracerProvider, ms: number): Promise<void> {
+  const timeout = new Promise((resolve) => setTimeout(resolve, ms).unref());
+  await Promise.race([stopping.shutdown().catch(() => undefined), timeout]);
+}
+
+/** Makes spans and exports them to the endpoint. At most 2,048 wait in memory; further ones are lost. */
+export function exportingProvider(service: string, settings: TracingSettings, log: Logger): TracerProvider {
+  const url = `${settings.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, '')}/v1/traces`;
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_WITHIN_MS });
+  return new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service, 'service.namespace': 'earshot' }),
     sampler: samplerOf(settings),
-    spanProcessors: [new BatchSpanProcessor({ exporter })],
-  });
-  reportOnce(endpoint, log);
-}
-
-/** Sends what is not sent yet, for a second at most. Never throws. */
-export async function stopTracing(): Promise<void> {
-  const timeout = new Promise((resolve) => setTimeout(resolve, FLUSH_WITHIN_MS).unref());
-  await Promise.race([provider.shutdown().catch(() => undefined), timeout]);
-}
-
-/** A collector that is down must not fill the log. */
-function reportOnce(endpoint: string, log: Logger): void {
-  let reported = false;
-  setGlobalErrorHandler((error) => {
-    if (reported) return;
-    reported = true;
-    log.warn(
-      { err: error, endpoint },
-      'spans could not be exported and are lost; further failures are not logged',
-    );
+    spanLimits: { linkCountLimit: MOST_LINKS },
+    spanProcessors: [
+      new BatchSpanProcessor({ exporter: new ReportingExporter(exporter, new URL(url).host, log) }),
+    ],
   });
 }
 
@@ -80,6 +86,21 @@ function samplerOf({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }: TracingSett
     case 'always_off':
       return new AlwaysOffSampler();
     default:
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(OTEL_TRACES_SAMPLER_ARG) });
+      return new ParentBasedSampler({ root: new RootSampler(OTEL_TRACES_SAMPLER_ARG) });
+  }
+}
+
+/** Decides on new traces: as the context says (`RECORDED`), else a share of them is recorded. */
+class RootSampler implements Sampler {
+  private readonly share: Sampler;
+
+  constructor(ratio: number) {
+    this.share = new TraceIdRatioBasedSampler(ratio);
+  }
+
+  shouldSample(...args: Parameters<Sampler['shouldSample']>): SamplingResult {
+    const isTold = (args[0] as Context).getValue(RECORDED) as boolean | undefined;
+    if (isTold === undefined) return this.share.shouldSample(...args);
+    return { decision: isTold ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD };
   }
 }

@@ -38,8 +38,8 @@ export class ApiClient {
     return this.call('GET', path);
   }
 
-  post(path: string, body: unknown): Promise<ApiAnswer> {
-    return this.call('POST', path, body);
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<ApiAnswer> {
+    return this.call('POST', path, body, headers);
   }
 
   patch(path: string, body: unknown): Promise<ApiAnswer> {
@@ -65,10 +65,16 @@ export class ApiClient {
     return found;
   }
 
-  async call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<ApiAnswer> {
+  async call(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<ApiAnswer> {
     const answer = await request(`${this.url}${path}`, {
       method,
       headers: {
+        ...headers,
         'x-api-key': this.apiKey,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

@@ -6,3 +6,4 @@ export * from './programs.js';
 export * from './api-client.js';
 export * from './fund-account.js';
 export * from './decider.js';
+export * from './otlp-collector.js';

@@ -4,7 +4,7 @@ import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microser
 import { firstValueFrom } from 'rxjs';
 import { Refusal, refuseOversize } from '#kernel';
 import type { Bus, CommandType } from '#messaging';
-import { currentTrace, inSpan, SpanKind, traceparentOf } from '#telemetry';
+import { currentTrace, currentTraceparent, inSpan, SpanKind } from '#telemetry';
 import { decodeReply } from './reply.js';
 
 const PATIENCE_MS = 10_000;
@@ -78,8 +78,9 @@ export class CommandClient extends ClientProxy {
 
 function traceHeaders(): MsgHdrs {
   const headers = natsHeaders();
-  const trace = currentTrace();
-  if (trace) headers.set('traceparent', traceparentOf(trace));
-  if (trace?.requestId) headers.set('x-request-id', trace.requestId);
+  const traceparent = currentTraceparent();
+  const requestId = currentTrace()?.requestId;
+  if (traceparent) headers.set('traceparent', traceparent);
+  if (requestId) headers.set('x-request-id', requestId);
   return headers;
 }

@@ -15,7 +15,7 @@ import {
 } from '#contracts';
 import { Refusal } from '#kernel';
 import { COMMANDS, connectBus, lookupCommand, type Bus } from '#messaging';
-import { createLogger, currentTrace, traceFrom, withTrace } from '#telemetry';
+import { arriveWith, createLogger, currentTrace, currentTraceparent, SpanKind } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { CommandClient } from './command-client.js';
 import { NatsStrategy } from './nats-strategy.js';
@@ -41,6 +41,7 @@ afterAll(async () => {
 const command = create(RetireKeywordSchema, { commandId: 'c', accountId: 'a', keywordId: 'k', purge: true });
 const done = create(DoneSchema);
 const ask = () => client.request(retireKeyword, command);
+const traceparent = `00-${'a'.repeat(32)}-${'1'.repeat(16)}-00`;
 
 /** A controller that retires keywords with the function. */
 function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type {
@@ -199,9 +200,10 @@ describe('a command', () => {
       trace = currentTrace();
       return done;
     });
-    const sent = traceFrom(undefined, 'request 7');
-    await served(controller, () => withTrace(sent, ask));
-    expect(trace).toMatchObject({ traceId: sent.traceId, requestId: 'request 7' });
+    await served(controller, () =>
+      arriveWith('request', SpanKind.SERVER, { traceparent, requestId: 'request 7' }, ask),
+    );
+    expect(trace).toEqual({ traceId: 'a'.repeat(32), requestId: 'request 7' });
   });
 
   it('goes to one of several replicas', async () => {
@@ -262,13 +264,18 @@ describe('on the wire', () => {
         message.respond(toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'ok', value } })));
       },
     });
-    const trace = traceFrom(undefined, 'request 8');
-    expect(await withTrace(trace, ask)).toEqual(done);
+    let running: string | undefined;
+    const asking = () => {
+      running = currentTraceparent();
+      return ask();
+    };
+    const arrival = { traceparent, requestId: 'request 8' };
+    expect(await arriveWith('request', SpanKind.SERVER, arrival, asking)).toEqual(done);
     responder.unsubscribe();
     expect(sent).toEqual([
       {
         data: toBinary(RetireKeywordSchema, command),
-        traceparent: `00-${trace.traceId}-${trace.spanId}-00`,
+        traceparent: running,
         requestId: 'request 8',
       },
     ]);

@@ -6,6 +6,7 @@ import { failpoint } from '#kernel';
 import { done, park, subjectOf, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
+import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { eventOf } from '../domain/event-of.js';
 import { withoutWatch } from '../readmodels/check-sink.js';
@@ -28,8 +29,12 @@ export class ChecksHandler {
     const watchIds = checks.flatMap((check) => (check && check.items.length > 0 ? [check.watchId] : []));
     const settings =
       watchIds.length > 0 ? await settingsOf(this.database, watchIds) : new Map<string, WatchSettings>();
-    const events = checks.flatMap((check) => (check ? eventsOf(check, settings.get(check.watchId)) : []));
-    await this.store.publishAll(events.map(messageOf));
+    const events = batch.flatMap((message, index) => {
+      const check = checks[index];
+      const found = check ? eventsOf(check, settings.get(check.watchId)) : [];
+      return found.map((event) => messageOf(event, causeOf(message)));
+    });
+    await this.store.publishAll(events);
     if (events.length > 0) failpoint('analysis-after-publish-before-ack');
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
   }
@@ -44,11 +49,12 @@ export class ChecksHandler {
   }
 }
 
-function messageOf(event: Event): Unstored {
+function messageOf(event: Event, cause: string | undefined): Unstored {
   return {
     subject: subjectOf('EVENTS', event.accountId, event.watchId),
     data: toBinary(EventSchema, event),
     msgId: event.eventId,
+    cause,
   };
 }
 

@@ -9,6 +9,7 @@ import { derivedId } from '#kernel';
 import { done, subjectOf, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
+import { causeOf, continueTrace } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { channelDisabledOf } from '../domain/keyword-event-of.js';
 
@@ -33,10 +34,12 @@ export class DisabledEndpointsHandler {
 
   @ConsumerPattern({ stream: 'ATTEMPTS', name: 'analysis-disabled-endpoints', batchSize: 500 })
   async handle(batch: readonly JsMsg[]): Promise<Outcome[]> {
-    const records = batch
-      .flatMap(({ data }) => attemptsIn(data))
-      .filter(({ endpointDisabled }) => endpointDisabled);
-    for (const record of records) await tell(record, this.store, this.database, this.clickhouse);
+    for (const message of batch)
+      for (const record of attemptsIn(message.data))
+        if (record.endpointDisabled)
+          await continueTrace(causeOf(message), () =>
+            tell(record, this.store, this.database, this.clickhouse),
+          );
     return batch.map(() => done);
   }
 }

@@ -2,11 +2,12 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { EventSchema, KeywordDecisionSchema, type Event } from '#contracts';
-import type { EventStore } from '#event-store';
+import type { EventStore, Unstored } from '#event-store';
 import { done, retry, subjectOf, type ConsumerOptions, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { KEYWORDS_PROJECTION, positionsOf } from '#projections';
+import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { keywordEventsOf } from '../domain/keyword-event-of.js';
 
@@ -37,9 +38,12 @@ export class KeywordEventsHandler {
     );
     const telling = batch.filter((message) => eventsOf.get(message)?.length);
     const early = await earlyOf(this.database, telling);
-    await publish(
-      this.store,
-      telling.filter((message) => !early.has(message)).flatMap((message) => eventsOf.get(message) ?? []),
+    await this.store.publishAll(
+      telling
+        .filter((message) => !early.has(message))
+        .flatMap((message) =>
+          (eventsOf.get(message) ?? []).map((event) => messageOf(event, causeOf(message))),
+        ),
     );
     return Promise.all(batch.map((message) => (early.has(message) ? tooEarly(this.store, message) : done)));
   }
@@ -52,14 +56,13 @@ async function earlyOf(database: Database, messages: readonly JsMsg[]): Promise<
   return new Set(messages.filter(({ subject, seq }) => (positions.get(subject) ?? 0) < seq));
 }
 
-async function publish(store: EventStore, events: readonly Event[]): Promise<void> {
-  await store.publishAll(
-    events.map((event) => ({
-      subject: subjectOf('EVENTS', event.accountId, event.watchId),
-      data: toBinary(EventSchema, event),
-      msgId: event.eventId,
-    })),
-  );
+function messageOf(event: Event, cause: string | undefined): Unstored {
+  return {
+    subject: subjectOf('EVENTS', event.accountId, event.watchId),
+    data: toBinary(EventSchema, event),
+    msgId: event.eventId,
+    cause,
+  };
 }
 
 /** A keyword that was purged never comes into the tables again: there is nobody to tell. */

@@ -4,6 +4,7 @@ import type { Unstored } from '#event-store';
 import { displayUrl } from '#http-out';
 import { derivedId, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
+import { soleCause } from '#telemetry';
 import type { Addressed, AttemptResult } from './delivery.js';
 import type { DisabledEndpoint } from './endpoints.js';
 import { groupAttempts, writeAttempt, type WrittenAttempt } from '../wire/attempt.writer.js';
@@ -26,6 +27,7 @@ interface Group {
   subject: string;
   ids: string[];
   written: Buffer[];
+  causes: (string | undefined)[];
 }
 
 /**
@@ -44,7 +46,7 @@ export function attemptMessages<D extends Addressed>(
     const subject = subjectOf('ATTEMPTS', accountId, watchId);
     let group = open.get(subject);
     if (!group || group.ids.length === MOST_IN_MESSAGE) {
-      group = { subject, ids: [], written: [] };
+      group = { subject, ids: [], written: [], causes: [] };
       open.set(subject, group);
       groups.push(group);
     }
@@ -53,15 +55,17 @@ export function attemptMessages<D extends Addressed>(
     const attempt = attemptOf(one, numberOf(one.delivery), shown);
     group.ids.push(attempt.attemptId);
     group.written.push(writeAttempt(attempt));
+    group.causes.push(one.delivery.cause);
   }
   return groups.map(messageOf);
 }
 
 /** The message id is derived from what the message holds, so that a repeated publish is stored once. */
-function messageOf({ subject, ids, written }: Group): Unstored {
+function messageOf({ subject, ids, written, causes }: Group): Unstored {
   const [id, attempt] = [ids[0], written[0]];
-  if (ids.length === 1 && id !== undefined && attempt) return { subject, data: attempt, msgId: id };
-  return { subject, data: groupAttempts(written), msgId: derivedId('attempts', ...ids) };
+  const cause = soleCause(causes);
+  if (ids.length === 1 && id !== undefined && attempt) return { subject, data: attempt, msgId: id, cause };
+  return { subject, data: groupAttempts(written), msgId: derivedId('attempts', ...ids), cause };
 }
 
 function attemptOf(
@@ -116,5 +120,6 @@ export function disabledMessage({ last, reason, failures }: DisabledEndpoint): U
     subject: subjectOf('ATTEMPTS', accountId, watchId),
     data: toBinary(AttemptSchema, attempt),
     msgId: attempt.attemptId,
+    cause: delivery.cause,
   };
 }

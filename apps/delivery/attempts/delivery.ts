@@ -32,6 +32,8 @@ export interface Addressed extends DeliveryKey {
   firstAt: number;
   /** True while `pending_deliveries` has a row of it. */
   pending: boolean;
+  /** `traceparent` of the step that its attempts follow from, the first and those made later; absent: of none. */
+  cause?: string | undefined;
 }
 
 /** One event on its way to one target. */

@@ -1,4 +1,3 @@
-import { keepTrace } from '#telemetry';
 import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 
 /** A request that takes longer than this, in ms, marks its endpoint as slow: other requests do not wait for it. */
@@ -12,7 +11,7 @@ const FIRST_ALLOWED = 4;
 interface EndpointQueue {
   /** Start times of the requests under way, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
-  waiting: { delivery: Delivery; callback: AttemptCallback; inItsTrace: ReturnType<typeof keepTrace> }[];
+  waiting: { delivery: Delivery; callback: AttemptCallback }[];
   /** Requests that it may have under way. One where the last of them timed out: a probe. */
   allowed: number;
 }
@@ -60,7 +59,7 @@ export class EndpointQueues {
     else if (hasPlace(queue) && queue.waiting.length === 0 && this.quick < this.total)
       this.begin(delivery, queue, callback);
     else {
-      queue.waiting.push({ delivery, callback, inItsTrace: keepTrace() });
+      queue.waiting.push({ delivery, callback });
       if (hasPlace(queue)) this.ready.add(queue);
     }
   }
@@ -132,7 +131,7 @@ export class EndpointQueues {
         if (!hasPlace(queue)) continue;
         const next = queue.waiting.shift();
         if (!next) continue;
-        next.inItsTrace(() => this.begin(next.delivery, queue, next.callback));
+        this.begin(next.delivery, queue, next.callback);
         // Added again behind the others: the loop comes back to it when they have had their turn.
         if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
       }

@@ -1,4 +1,5 @@
 import type { Database, Tx } from '#postgres';
+import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 
 /** Longer than an attempt may take: a claimed row is not claimed again before. */
@@ -14,6 +15,7 @@ interface Row {
   source: string;
   endpoint: string;
   first_at: Date;
+  traceparent: string | null;
 }
 
 /** A delivery that was claimed: how it is signed, and where to, is read anew. */
@@ -23,7 +25,7 @@ export type ClaimedDelivery = Addressed & Pick<Delivery, 'body' | 'attempts'>;
 export type PendingDelivery = ClaimedDelivery & { dueAt: number };
 
 const COLUMNS =
-  'p.event_id, p.target_kind, p.target_id, p.account_id, p.watch_id, p.keyword_id, p.source, p.endpoint, p.first_at';
+  'p.event_id, p.target_kind, p.target_id, p.account_id, p.watch_id, p.keyword_id, p.source, p.endpoint, p.first_at, p.traceparent';
 const SAME_KEY = 'p.event_id = k.event_id AND p.target_kind = k.target_kind AND p.target_id = k.target_id';
 
 /** Stores waiting deliveries, and updates a row that already exists. */
@@ -31,9 +33,9 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
   if (deliveries.length === 0) return;
   await tx.query(
     `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, keyword_id, source, endpoint,
-       body, attempts, first_at, due_at)
+       body, attempts, first_at, due_at, traceparent)
      SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[],
-       $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[])
+       $9::bytea[], $10::int[], $11::timestamptz[], $12::timestamptz[], $13::text[])
      ON CONFLICT (event_id, target_kind, target_id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at`,
     [
       ...keyColumns(deliveries),
@@ -46,6 +48,7 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
       deliveries.map((one) => one.attempts),
       deliveries.map((one) => new Date(one.firstAt)),
       deliveries.map((one) => new Date(one.dueAt)),
+      deliveries.map(({ cause }) => (isRecorded(cause) ? cause : null)),
     ],
   );
 }
@@ -138,5 +141,6 @@ function addressedOf(row: Row): Addressed {
     endpoint: row.endpoint,
     firstAt: row.first_at.getTime(),
     pending: true,
+    cause: row.traceparent ?? undefined,
   };
 }

@@ -1,4 +1,5 @@
 import { OutboundError, type OutboundDispatcher } from '#http-out';
+import { continueTrace } from '#telemetry';
 import { signatureHeaders } from './signature.js';
 import type { AttemptCallback, Delivery } from './delivery.js';
 
@@ -29,14 +30,17 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
     maxBytes: RESPONSE_BYTES,
     overflow: 'cut',
   } as const;
-  http.dispatch(request, (error, answer) => {
-    if (answer) {
-      const { status } = answer;
-      const delivered = status >= 200 && status < 300;
-      ended(status, delivered, delivered ? '' : refusalOf(status));
-    } else if (error instanceof OutboundError) ended(0, false, error.message);
-    else callback(error ?? new Error('neither an answer nor an error'));
-  });
+  // The queue may have called this from the end of another delivery's request.
+  continueTrace(delivery.cause, () =>
+    http.dispatch(request, (error, answer) => {
+      if (answer) {
+        const { status } = answer;
+        const delivered = status >= 200 && status < 300;
+        ended(status, delivered, delivered ? '' : refusalOf(status));
+      } else if (error instanceof OutboundError) ended(0, false, error.message);
+      else callback(error ?? new Error('neither an answer nor an error'));
+    }),
+  );
 }
 
 /** The headers of one attempt, names and values in turn; our name is left out, which the door adds. */

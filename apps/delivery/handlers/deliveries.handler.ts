@@ -5,6 +5,7 @@ import { Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
 import { lockAccount, type Database, type Tx } from '#postgres';
+import { currentTraceparent } from '#telemetry';
 import { CommandPattern } from '#transport';
 import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
 import { EventIndex } from '../replays/event-index.js';
@@ -54,6 +55,7 @@ export class DeliveriesHandler {
       firstAt: now,
       dueAt: now,
       pending: true,
+      cause: currentTraceparent(),
     };
     await this.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);

@@ -3,7 +3,7 @@ import { within } from '#kernel';
 import { done, type Outcome } from '#messaging';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
-import type { Logger } from '#telemetry';
+import { causeOf, type Logger } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { DISABLED } from '../attempts/claims.js';
@@ -20,6 +20,12 @@ const BATCH_PATIENCE_MS = 1000;
 const LOOK_MS = 50;
 /** An attempt under way is over by then: only a crash leaves its row to the retry lane. */
 const UNDER_WAY_MS = 15_000;
+
+/** An event, and the step that its delivery follows from. */
+interface CausedEvent {
+  event: ReadEvent;
+  cause: string | undefined;
+}
 
 /** The first attempt of each event, straight from the stream. What cannot be done at once goes to the retry lane. */
 @Controller()
@@ -42,17 +48,19 @@ export class EventsHandler {
   // While one batch is recorded the next is sent.
   @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 500, batchesAtOnce: 2 })
   async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
-    const events = batch.map(({ data }) => readPushedEvent(data)).filter(({ push }) => push);
+    const events = batch
+      .map((message) => ({ event: readPushedEvent(message.data), cause: causeOf(message) }))
+      .filter(({ event }) => event.push);
     if (events.length > 0) await this.deliver(await this.deliveriesOf(events));
     return batch.map(() => done);
   }
 
-  private async deliveriesOf(events: readonly ReadEvent[]): Promise<Delivery[]> {
-    const webhooks = await this.targets.webhooksOf(events.map((event) => event.watchId));
+  private async deliveriesOf(events: readonly CausedEvent[]): Promise<Delivery[]> {
+    const webhooks = await this.targets.webhooksOf(events.map(({ event }) => event.watchId));
     const now = Date.now();
     const deliveries: Delivery[] = [];
     const unsent: GivenUp[] = [];
-    for (const event of events) {
+    for (const { event, cause } of events) {
       const webhook = webhooks.get(event.watchId);
       if (!webhook || (webhook.only && !webhook.only.includes(event.type))) continue;
       const { eventId, accountId, watchId, keywordId, source, envelope: body } = event;
@@ -71,6 +79,7 @@ export class EventsHandler {
         firstAt: now,
         failingSince,
         pending: false,
+        cause,
       };
       if (webhook.disabledReason !== undefined) unsent.push({ ...delivery, reason: DISABLED });
       else deliveries.push(delivery);

@@ -6,6 +6,7 @@ import { endpointIdOf, isoOf, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { DATABASE, USER_AGENT } from '#platform';
 import type { Database } from '#postgres';
+import { currentTraceparent } from '#telemetry';
 import { CommandPattern } from '#transport';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { addressKey, Targets } from '../attempts/targets.js';
@@ -48,6 +49,7 @@ export class WebhookTestHandler {
       firstAt: now,
       failingSince: undefined,
       pending: false,
+      cause: currentTraceparent(),
     };
     const { at, delivered, statusCode, durationMs, message } = await this.send(delivery);
     return create(TestedWebhookSchema, {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE, LOG } from '#platform';
 import type { Database } from '#postgres';
-import type { Logger } from '#telemetry';
+import { currentTraceparent, type Logger } from '#telemetry';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
@@ -118,6 +118,7 @@ export class ReplaySender {
       firstAt: Date.now(),
       failingSince,
       pending: false,
+      cause: currentTraceparent(),
     };
   }
 }

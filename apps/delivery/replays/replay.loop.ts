@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Repeated, within } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
-import type { Logger } from '#telemetry';
+import { arriveWith, SpanKind, type Logger } from '#telemetry';
 import { STOP_PATIENCE_MS } from '../attempts/endpoint-queues.js';
 import { addressKey, Targets } from '../attempts/targets.js';
 import { EventIndex, type IndexedEvent, type Position } from './event-index.js';
@@ -69,7 +69,7 @@ export class ReplayLoop implements Loop {
     const free = AT_ONCE - this.underWay.size;
     const claimed = free > 0 ? await claimReplays(this.database, free) : [];
     for (const replay of claimed) {
-      const turn = this.turn(replay, signal)
+      const turn = arriveWith('replay', SpanKind.INTERNAL, {}, () => this.turn(replay, signal))
         .catch((error: unknown) =>
           this.log.error(
             { err: error, replayId: replay.replayId },

@@ -72,6 +72,8 @@ export interface DeliveryUnderTest {
   watch(endpoint: string): Promise<string>;
   /** Appends an event of the watch. @returns its id and the bytes of its envelope */
   event(watchId: string, push?: boolean): Promise<{ eventId: string; bytes: Buffer }>;
+  /** Appends an event of the watch for each `traceparent`, all at once. @returns their ids */
+  events(watchId: string, causes: readonly string[]): Promise<string[]>;
   pending(eventId: string): Promise<{ attempts: number; dueInMs: number } | undefined>;
   /** Makes what waits due now. */
   makeDue(): Promise<void>;
@@ -114,21 +116,14 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       return watchId;
     },
     async event(watchId, push = true) {
-      const eventId = derivedId('spec', newId());
-      // Spaces and characters beyond ASCII: what is sent must be these bytes and no others.
-      const bytes = Buffer.from(`{"id": "${eventId}",  "post":{"text":"é 😀"} }`);
-      const event = create(EventSchema, {
-        eventId,
-        accountId,
-        watchId,
-        source: 'hackernews',
-        type: 'hn_item.created',
-        occurredAt: isoOf(systemClock.now()),
-        envelope: bytes,
-        push,
-      });
-      await store.publish(subjectOf('EVENTS', accountId, watchId), toBinary(EventSchema, event), eventId);
+      const { subject, data, msgId: eventId, bytes } = eventOf(accountId, watchId, push);
+      await store.publish(subject, data, eventId);
       return { eventId, bytes };
+    },
+    async events(watchId, causes) {
+      const messages = causes.map((cause) => ({ ...eventOf(accountId, watchId, true), cause }));
+      await store.publishAll(messages);
+      return messages.map(({ msgId }) => msgId);
     },
     async pending(eventId) {
       const rows: { attempts: number; due_in_ms: number }[] = await database.query(
@@ -150,6 +145,24 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       await stores.drop();
     },
   };
+}
+
+function eventOf(accountId: string, watchId: string, push: boolean) {
+  const eventId = derivedId('spec', newId());
+  // Spaces and characters beyond ASCII: what is sent must be these bytes and no others.
+  const bytes = Buffer.from(`{"id": "${eventId}",  "post":{"text":"é 😀"} }`);
+  const event = create(EventSchema, {
+    eventId,
+    accountId,
+    watchId,
+    source: 'hackernews',
+    type: 'hn_item.created',
+    occurredAt: isoOf(systemClock.now()),
+    envelope: bytes,
+    push,
+  });
+  const data = toBinary(EventSchema, event);
+  return { subject: subjectOf('EVENTS', accountId, watchId), data, msgId: eventId, bytes };
 }
 
 /** Waits until a receiver has got so many requests on a path. */

@@ -12,6 +12,7 @@ import { balanceOf } from '#credits';
 import { derivedId, Refusal, systemClock } from '#kernel';
 import { COMMANDS, done, type Outcome } from '#messaging';
 import type { Tx } from '#postgres';
+import { causeOf, continueTrace } from '#telemetry';
 import { CommandPattern, ConsumerPattern } from '#transport';
 import type { KeywordCommand } from '../domain/keyword-command.js';
 import type { KeywordAlive, KeywordState } from '../domain/keyword-state.js';
@@ -35,7 +36,10 @@ export class PausesHandler {
   /** Pauses what could not pay for its check. */
   @ConsumerPattern({ stream: 'CHECKS', name: 'keywords-shortages', batchSize: 500 })
   async noteShortages(batch: readonly JsMsg[]): Promise<Outcome[]> {
-    for (const { data } of batch) await this.noteShortage(fromBinary(CheckCostSchema, data, READ));
+    for (const message of batch) {
+      const cost = fromBinary(CheckCostSchema, message.data, READ);
+      await continueTrace(causeOf(message), () => this.noteShortage(cost));
+    }
     return batch.map(() => done);
   }
 

@@ -7,6 +7,7 @@ import { done, retry, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import { lockAccount, type Database } from '#postgres';
 import { ACCOUNTS_PROJECTION, positionOf } from '#projections';
+import { causeOf, continueTrace } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { PlanEnforcement } from '../planning/plan-enforcement.js';
 
@@ -24,7 +25,8 @@ export class PlanHandler {
   @ConsumerPattern({ stream: 'ACCOUNTS', name: 'keywords-plans', batchSize: 100, inOrder: true })
   async followAll(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
-    for (const message of batch) outcomes.push(await this.follow(message));
+    for (const message of batch)
+      outcomes.push(await continueTrace(causeOf(message), () => this.follow(message)));
     return outcomes;
   }
 

@@ -18,6 +18,8 @@ export interface DueWatch {
   /** When the check was due. */
   tick: number;
   checkSeq: number;
+  /** Before the first check: `traceparent` of what created the watch, where its trace is recorded. */
+  cause?: string;
 }
 
 /** A search that somebody has taken. */
@@ -62,6 +64,7 @@ interface WatchRow {
   covered_until: Date | null;
   next_due_at: Date;
   check_seq: number;
+  traceparent: string | null;
 }
 
 /** Whoever has not prolonged a claim for so long is taken for dead. A read may take longer, Postgres be away for less. */
@@ -246,5 +249,6 @@ function watchOf(row: WatchRow): DueWatch {
     coveredUntil: row.covered_until?.getTime(),
     tick: row.next_due_at.getTime(),
     checkSeq: Number(row.check_seq),
+    ...(row.traceparent !== null && { cause: row.traceparent }),
   };
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { failpoint, type Clock } from '#kernel';
 import type { Database } from '#postgres';
-import { arriveWith, SpanKind, type Logger } from '#telemetry';
+import { arriveShared, SpanKind, type Logger } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
 import { Claims } from '../due/claims.js';
 import { postpone, releaseLane, settleIdle, type DueSearch } from '../due/due-work.js';
@@ -183,8 +183,8 @@ export class LaneWorker {
       if (!this.waiting.delete(read)) return;
       const late = this.clock.now().getTime() - claimedAt > LONGEST_WAIT_MS;
       if (late) await this.release([read]);
-      else if (!namesServers(this.lane.connector, read)) await this.carryOut(read);
-      else if (this.slow.mayBegin(read)) await this.slow.holdPlace(read, this.carryOut(read));
+      else if (!namesServers(this.lane.connector, read)) await this.carryOut(read, claimedAt);
+      else if (this.slow.mayBegin(read)) await this.slow.holdPlace(read, this.carryOut(read, claimedAt));
       else await this.crowdOut(read);
     };
     void this.queue.add(begin, { priority: read.read.fromFeed ? 1 : 0 });
@@ -237,11 +237,22 @@ export class LaneWorker {
     }
   }
 
-  /** A trace begins with each read. */
-  private carryOut(reserved: ReservedRead): Promise<void> {
+  /** A trace begins with the claim of each read, unless the read is the first check of what a request has created. */
+  private carryOut(reserved: ReservedRead, claimedAt: number): Promise<void> {
     const { source } = this.lane;
-    const arrival = { attributes: { 'earshot.source': source } };
-    return arriveWith(`check ${source}`, SpanKind.INTERNAL, arrival, () => this.readAndRecord(reserved));
+    const shared = {
+      name: `read ${source}`,
+      kind: SpanKind.INTERNAL,
+      partName: `check ${source}`,
+      attributes: { 'earshot.source': source },
+      startTime: claimedAt,
+    };
+    const watches = [
+      ...reserved.searches.flatMap((search) => search.watches),
+      ...reserved.unpaid.map(({ watch }) => watch),
+    ];
+    const causes = new Map(watches.map((watch) => [watch, watch.cause] as const));
+    return arriveShared(shared, causes, () => this.readAndRecord(reserved));
   }
 
   private async readAndRecord(reserved: ReservedRead): Promise<void> {

@@ -9,6 +9,7 @@ import {
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
+import { currentTraceparent, isRecorded } from '#telemetry';
 import { lockSearches } from '../due/due-work.js';
 
 /** The projection below, by which others of this service ask how far it is. */
@@ -144,6 +145,7 @@ async function schedule(
   resting = false,
 ): Promise<void> {
   const searchKey = searchKeyOf(watch);
+  const cause = currentTraceparent();
   await tx.query(
     `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
      VALUES ($1, $2::text, $2 || ':' || (abs(hashtextextended($1, 0)) % $3), $4, now())
@@ -152,8 +154,8 @@ async function schedule(
   );
   await tx.query(
     `INSERT INTO watch_schedule AS w (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds,
-       backfill, disabled, is_active, next_due_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NOT $8 AND NOT $9, now())
+       backfill, disabled, is_active, next_due_at, traceparent)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NOT $8 AND NOT $9, now(), $10)
      ON CONFLICT (watch_id) DO UPDATE SET
        search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
        disabled = excluded.disabled, is_active = excluded.is_active,
@@ -168,6 +170,7 @@ async function schedule(
       watch.backfill,
       watch.disabled,
       resting,
+      isRecorded(cause) ? cause : null,
     ],
   );
 }

@@ -129,7 +129,8 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
        baseline_at = COALESCE(w.baseline_at, p.baseline_at),
        covered_until = COALESCE(p.covered_until, w.covered_until),
        last_checked_at = COALESCE(p.checked_at, w.last_checked_at),
-       last_status = COALESCE(p.status, w.last_status)
+       last_status = COALESCE(p.status, w.last_status),
+       traceparent = NULL
      FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::text[],
          $8::bigint[], $9::int[])
        AS p (watch_id, seq, next_due_at, baseline_at, covered_until, checked_at, status, up_to, interval_seconds)

@@ -7,7 +7,7 @@ import { failpoint } from '#kernel';
 import { subjectOf } from '#messaging';
 import type { Database, Tx } from '#postgres';
 import type { UpstreamError } from '#sources';
-import { metrics } from '#telemetry';
+import { causeOf, continueTrace, metrics } from '#telemetry';
 import { nextDue, originOf } from '../domain/schedule.js';
 import { checkHoldOf } from '../read/check-hold.js';
 import { checkMessages } from './check-messages.js';
@@ -75,7 +75,10 @@ export class CheckRecorder {
       const progress = await new PQueue({ concurrency: APPENDS_AT_ONCE }).addAll(
         some
           .filter(({ watch }) => running.has(watch.watchId))
-          .map((one) => () => this.append(one, commonGrid)),
+          .map(
+            (one) => () =>
+              continueTrace(causeOf(one.watch) ?? one.watch.cause, () => this.append(one, commonGrid)),
+          ),
       );
       for (const { search, fault } of progress) if (fault) unstorable.push({ search, error: fault });
       failpoint('polling-after-append-before-projection');

@@ -1,0 +1,37 @@
+import { streamOf } from '#messaging';
+import { beginSpan, currentTraceparent, endSpan, SpanKind, stepOf, type Span } from '#telemetry';
+import type { Unstored } from './publish-window.js';
+
+/** The spans of messages that are published together: one for each recorded step from which some of them follow. */
+export class PublishSpans {
+  private readonly current = currentTraceparent();
+  private readonly spans = new Map<string | undefined, Span | undefined>();
+
+  constructor(messages: readonly Unstored[]) {
+    // All go to one stream.
+    const stream = streamOf(messages[0]?.subject ?? '');
+    const attributes = publishAttributes(stream);
+    for (const { cause } of messages)
+      if (!this.spans.has(cause))
+        this.spans.set(cause, beginSpan(`publish ${stream}`, SpanKind.PRODUCER, attributes, cause));
+  }
+
+  /** The `traceparent` header of a message. */
+  stepOf({ cause }: Unstored): string | undefined {
+    const span = this.spans.get(cause);
+    return span ? stepOf(span) : (cause ?? this.current);
+  }
+
+  end(error?: unknown): void {
+    for (const span of this.spans.values()) if (span) endSpan(span, error);
+  }
+}
+
+/** What a span of publishing says of its stream. */
+export function publishAttributes(stream: string): Record<string, string> {
+  return {
+    'messaging.system': 'nats',
+    'messaging.destination.name': stream,
+    'messaging.operation.type': 'send',
+  };
+}

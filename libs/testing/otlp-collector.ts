@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A span as OTLP over HTTP carries it. */
+export interface ExportedSpan {
+  traceId: string;
+  spanId: string;
+  /** Absent: its trace begins here. */
+  parentSpanId?: string;
+  name: string;
+  /** The program that made it. */
+  service: string;
+  kind: number;
+  links?: { traceId: string; spanId: string }[];
+  attributes?: { key: string; value: { stringValue?: string; intValue?: number } }[];
+  status: { code?: number };
+}
+
+/** A collector on this machine that keeps the spans that it accepts. */
+export interface OtlpCollector {
+  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  url: string;
+  spans: ExportedSpan[];
+  /** Requests that it got. */
+  requests: number;
+  /** What it answers; it never answers where this is 0. */
+  status: number;
+  close(): Promise<void>;
+}
+
+/** Starts a collector; one that runs already may have stopped on the same port. */
+export async function startCollector(port = 0): Promise<OtlpCollector> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      collector.requests += 1;
+      if (collector.status === 0) return;
+      if (collector.status === 200) collector.spans.push(...spansIn(Buffer.concat(chunks)));
+      response.writeHead(collector.status).end('{}');
+    });
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const collector: OtlpCollector = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans: [],
+    requests: 0,
+    status: 200,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return collector;
+}
+
+function spansIn(body: Buffer): ExportedSpan[] {
+  const { resourceSpans } = JSON.parse(body.toString()) as {
+    resourceSpans: {
+      resource: { attributes: { key: string; value: { stringValue?: string } }[] };
+      scopeSpans: { spans: Omit<ExportedSpan, 'service'>[] }[];
+    }[];
+  };
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+    return scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, service })));
+  });
+}
