@@ -10,7 +10,10 @@ export const FLOOR_SECONDS = Symbol('interval floor');
 
 /** What the gateway reads from the environment. @throws SettingsError */
 export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
-  const settings = readServiceSettings(['MASTER_KEY', 'INTERVAL_FLOOR_SECONDS', 'EGRESS_ALLOW'], env);
+  const settings = readServiceSettings(
+    ['MASTER_KEY', 'INTERVAL_FLOOR_SECONDS', 'EGRESS_ALLOW', 'TRUST_TRACEPARENT'],
+    env,
+  );
   return {
     ...settings,
     sources: inSettings(() => createSources(env)),

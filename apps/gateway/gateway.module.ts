@@ -139,7 +139,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       const fastify = app.getHttpAdapter().getInstance();
       await app.register(compress, COMPRESSION);
       readJsonAlone(fastify);
-      trackRequests(fastify, log);
+      trackRequests(fastify, log, config.TRUST_TRACEPARENT);
       app.get(Admission).guard(fastify);
       app.get(Idempotency).guard(fastify);
     },

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { cleanEnv, makeValidator, port, str, type CleanedEnv, type ValidatorSpec } from 'envalid';
+import { bool, cleanEnv, makeValidator, port, str, type CleanedEnv, type ValidatorSpec } from 'envalid';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -126,6 +126,10 @@ export const SETTINGS = {
   OTEL_TRACES_SAMPLER_ARG: ratio({
     default: 0.01,
     desc: 'Share of the traces to record, 0 to 1',
+  }),
+  TRUST_TRACEPARENT: bool({
+    default: false,
+    desc: 'Whether requests belong to the trace of their traceparent header, and are recorded where it says so; only behind a gateway of your own',
   }),
   INTERVAL_FLOOR_SECONDS: positiveInteger({
     default: undefined,

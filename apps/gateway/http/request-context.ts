@@ -5,15 +5,20 @@ import { arrive, endSpan, metrics, SpanKind, type Logger, type Span } from '#tel
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
 
-/** Gives each request its id and trace, writes them into the answer, and measures it. */
-export function trackRequests(fastify: FastifyInstance, log: Logger): void {
+/**
+ * Gives each request its id and trace, and measures it.
+ * @param trustsCallers whether a request belongs to the trace that its `traceparent` names, and is recorded where the caller
+ * says so. Otherwise it begins a trace of its own with a link to the caller's: strangers must not decide what is recorded.
+ */
+export function trackRequests(fastify: FastifyInstance, log: Logger, trustsCallers: boolean): void {
   const spans = new WeakMap<FastifyRequest, Span>();
   fastify.addHook('onRequest', (request, reply, done) => {
     const requestId = requestIdOf(request.headers);
     void reply.header('x-request-id', requestId);
-    const traceparent = request.headers.traceparent as string | undefined;
+    const given = request.headers.traceparent as string | undefined;
+    const origin = trustsCallers ? { traceparent: given } : { caller: given };
     const attributes = { 'http.request.method': request.method };
-    arrive(request.method, SpanKind.SERVER, { traceparent, requestId, attributes }, (span) => {
+    arrive(request.method, SpanKind.SERVER, { ...origin, requestId, attributes }, (span) => {
       if (span.isRecording()) spans.set(request, span);
       done();
     });
