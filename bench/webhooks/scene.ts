@@ -75,6 +75,27 @@ export function makeEvents({ accountId, watches }: Scene, count: number): SceneE
   });
 }
 
+/** New checks, watch after watch in turn, as polling makes them. */
+export function makeChecks({ accountId, watches }: Scene, count: number, items: number) {
+  return Array.from({ length: count }, (_, n) => {
+    const watchId = watches[n % watches.length]?.watchId ?? '';
+    const identity = {
+      checkId: newId(),
+      accountId,
+      watchId,
+      source: 'hackernews',
+      finishedAt: isoOf(Date.now()),
+    };
+    const check = create(CheckSchema, { ...identity, matchMode: 'word', part: 1, parts: 1 });
+    check.items = Array.from({ length: items }, (__, item) => itemOf(item, { ...check, checkId: newId() }));
+    return {
+      id: check.checkId,
+      subject: subjectOf('CHECKS', accountId, watchId),
+      data: toBinary(CheckSchema, check),
+    };
+  });
+}
+
 /** Appends the events to EVENTS. */
 export async function publish({ js }: Bus, events: readonly SceneEvent[]): Promise<void> {
   for (let at = 0; at < events.length; at += PUBLISH_WINDOW)
