@@ -30,7 +30,7 @@ interface Row {
 /** Undefined until the account's ledger has been opened. */
 export async function balanceOf(tx: Tx | Database, accountId: string): Promise<Balance | undefined> {
   const rows: Row[] = await tx.query(
-    `SELECT b.*, COALESCE((SELECT sum(h.amount) FROM credit_holds h
+    `SELECT b.plan, b.period_start, b.period_end, b.allowance, b.allowance_used, b.packs, b.balance, COALESCE((SELECT sum(h.amount) FROM credit_holds h
        WHERE h.account_id = b.account_id AND h.expires_at > now()), 0)::bigint AS held
      FROM credit_balances b WHERE b.account_id = $1`,
     [accountId],

@@ -56,3 +56,34 @@ it('a process that starts while another one migrates the tables waits for it wit
   await other.release();
   await (await opening).destroy();
 });
+
+describe('a statement that is run often', () => {
+  const text = 'SELECT t.n + $1::int AS n FROM often t';
+  const run = async () => {
+    const rows: { n: number }[] = await database.query(text, [1]);
+    return rows.map(({ n }) => n);
+  };
+
+  it('is prepared, and finds the table of its search path, also after the table was exchanged or has a new column', async () => {
+    await database.query('CREATE TABLE often (n int); INSERT INTO often VALUES (1)');
+    for (let n = 0; n < 50; n += 1) expect(await run()).toEqual([2]);
+    const prepared: unknown[] = await database.query(
+      'SELECT 1 FROM pg_prepared_statements WHERE statement = $1',
+      [text],
+    );
+    expect(prepared.length).toBe(1);
+    await database.query('ALTER TABLE often ADD COLUMN more text');
+    expect(await run()).toEqual([2]);
+    await database.transaction(async (tx) => {
+      await tx.query(
+        'CREATE SCHEMA beside; CREATE TABLE beside.often (n int); INSERT INTO beside.often VALUES (10)',
+      );
+      await tx.query(`SET LOCAL search_path = beside, public`);
+      for (let n = 0; n < 10; n += 1) expect(await tx.query(text, [1])).toEqual([{ n: 11 }]);
+      await tx.query(
+        'DROP TABLE public.often; ALTER TABLE beside.often SET SCHEMA public; DROP SCHEMA beside',
+      );
+    });
+    expect(await run()).toEqual([11]);
+  });
+});
