@@ -7,7 +7,7 @@ import { EventStore } from '#event-store';
 import { newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
-import { applyOnce } from '#projections';
+import { applyInOrder } from '#projections';
 import { createLogger } from '#telemetry';
 import { checkout, isolateStores, programEnv, until, type IsolatedStores } from '#testing';
 import { accountsProjection } from '../billing/projections/accounts.projection.js';
@@ -44,7 +44,7 @@ beforeAll(async () => {
     const [subject, data] = [subjectOf('ACCOUNTS', accountId), toBinary(AccountDecisionSchema, decision)];
     const seq = await store.append(subject, data, 0, commandId);
     await database.transaction((tx) =>
-      applyOnce(tx, accountsProjection, { subject, seq, data, predecessor: 0 }),
+      applyInOrder(tx, accountsProjection, [{ subject, seq, data, predecessor: 0 }]),
     );
   }
 });
@@ -127,7 +127,9 @@ describe('projections rebuild', () => {
       ];
       const seq = await new EventStore(bus).append(subject, data, 0, commandId);
       for (const projection of [keywordsProjection, scheduleProjection(() => 1)])
-        await database.transaction((tx) => applyOnce(tx, projection, { subject, seq, data, predecessor: 0 }));
+        await database.transaction((tx) =>
+          applyInOrder(tx, projection, [{ subject, seq, data, predecessor: 0 }]),
+        );
       await database.query(
         `UPDATE watch_schedule SET baseline_at = '2026-03-02', covered_until = '2026-03-03', check_seq = 7,
            next_due_at = '2030-01-01', last_checked_at = '2026-03-03', last_status = 'ok'`,

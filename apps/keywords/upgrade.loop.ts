@@ -86,8 +86,11 @@ export class UpgradeLoop implements Loop {
        FROM unnest($1::uuid[], $2::int[]) AS p (watch_id, credits) WHERE w.watch_id = p.watch_id`,
       [watches.map((watch) => watch.watch_id), prices, PRICE_BOOK_VERSION],
     );
-    const now = new Date().toISOString();
-    for (const subjectId of new Set(watches.map((watch) => watch.subject_id)))
-      await keepQuotes(tx, subjectId, now);
+    const at = new Date().toISOString();
+    const subjectIds = [...new Set(watches.map((watch) => watch.subject_id))];
+    await keepQuotes(
+      tx,
+      subjectIds.map((subjectId) => ({ subjectId, at })),
+    );
   }
 }

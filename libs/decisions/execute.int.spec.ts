@@ -50,14 +50,17 @@ const tally: Aggregate<number, Added, Adding> = {
 const tallies: Projection = {
   name: 'tallies-v1',
   stream: 'KEYWORDS',
-  async apply(tx, message) {
-    const { id, events } = tally.decode(message.data);
-    for (const { amount } of events)
-      await tx.query(
-        `INSERT INTO tallies VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE
-         SET total = tallies.total + $2, notes = tallies.notes || ' ' || $3`,
-        [id, amount, String(amount)],
-      );
+  async apply(tx, messages) {
+    expect(new Set(messages.map((message) => message.subject)).size).toBe(messages.length);
+    for (const { data } of messages) {
+      const { id, events } = tally.decode(data);
+      for (const { amount } of events)
+        await tx.query(
+          `INSERT INTO tallies VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE
+           SET total = tallies.total + $2, notes = tallies.notes || ' ' || $3`,
+          [id, amount, String(amount)],
+        );
+    }
   },
 };
 
@@ -197,6 +200,27 @@ describe('executing a command', () => {
     expect(await row()).toEqual({ total: 7, notes: '1 2 4' });
   });
 
+  it.each([
+    ['refuses', () => Promise.reject(Refusal.notFound('tally'))],
+    ['has nothing to do', () => Promise.resolve([])],
+  ])(
+    'decides on what is stored although the table has nothing of it, and a new subject %s',
+    async (_, ofNew) => {
+      await appendAndDie(5);
+      const commandId = newId();
+      const total = await execute(database, store, {
+        aggregate: tally,
+        projection: tallies,
+        accountId,
+        subjectTokens: [id],
+        commandId,
+        decide: (before): Promise<Added[]> => (before === 0 ? ofNew() : Promise.resolve([{ amount: 1 }])),
+        decisionOf: (events) => ({ commandId, id, events }),
+      });
+      expect([total, await stored(), await row()]).toEqual([6, [5, 1], { total: 6, notes: '5 1' }]);
+    },
+  );
+
   it('finds a command that was stored before a crash, and does not execute it again', async () => {
     const commandId = newId();
     await appendAndDie(2, commandId);
@@ -240,6 +264,52 @@ describe('a projection', () => {
     const batch = await messages();
     await apply([...batch].reverse());
     expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
+  });
+
+  it('applies messages of several subjects together, each subject in its order', async () => {
+    const ids = [newId(), newId()];
+    const batch: JsMsg[] = [];
+    for (id of ids) {
+      for (const amount of [1, 2, 3]) await appendAndDie(amount);
+      batch.push(...(await messages()));
+    }
+    const [last] = batch.splice(-1);
+    expect((await apply(batch.reverse())).map(({ kind }) => kind)).toEqual(batch.map(() => 'done'));
+    expect((await apply([...batch, last as JsMsg])).map(({ kind }) => kind)).toEqual(
+      [...batch, last].map(() => 'done'),
+    );
+    for (id of ids) expect(await row()).toEqual({ total: 6, notes: '1 2 3' });
+  });
+
+  it('waits for a command that has appended and not yet applied', async () => {
+    let batch: JsMsg[] = [];
+    let waiting: Promise<unknown> | undefined;
+    const slow: Projection = {
+      ...tallies,
+      async apply(tx, given) {
+        batch = await messages();
+        waiting ??= apply(batch);
+        await until('the consumer waits', async () => {
+          const rows: unknown[] = await database.query(
+            `SELECT 1 FROM pg_stat_activity WHERE application_name = 'earshot-spec' AND wait_event_type = 'Lock'`,
+          );
+          return rows.length > 0;
+        });
+        return tallies.apply(tx, given);
+      },
+    };
+    const commandId = newId();
+    await execute(database, store, {
+      aggregate: tally,
+      projection: slow,
+      accountId,
+      subjectTokens: [id],
+      commandId,
+      decide: () => [{ amount: 4 }],
+      decisionOf: (events) => ({ commandId, id, events }),
+    });
+    expect(await waiting).toMatchObject([{ kind: 'done' }]);
+    expect([batch.length, await row()]).toEqual([1, { total: 4, notes: '4' }]);
   });
 
   it('delays a message that arrives before its predecessor', async () => {

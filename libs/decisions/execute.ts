@@ -3,7 +3,7 @@ import { AppendConflict, type EventStore } from '#event-store';
 import { failpoint, Outage, Refusal, refuseOversize } from '#kernel';
 import { subjectOf, type StreamName } from '#messaging';
 import { lockAccount, type Database, type Tx } from '#postgres';
-import { applyOnce, placeOf, positionOf, type ProjectedMessage, type Projection } from '#projections';
+import { applyNext, lockPositions, positionOf, type ProjectedMessage, type Projection } from '#projections';
 
 /** What is stored for one command: its id and the events that were decided. */
 export interface Decision<E> {
@@ -56,7 +56,7 @@ export async function execute<S, E, D extends Decision<E>>(
     try {
       return await database.transaction(async (tx) => {
         await lockAccount(tx, execution.accountId);
-        return decideAndAppend(tx, store, execution);
+        return decideAndAppend(tx, store, execution, attempt === 1);
       });
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
@@ -65,34 +65,57 @@ export async function execute<S, E, D extends Decision<E>>(
   throw Refusal.conflict('it was changed by somebody else at the same time; read it again and repeat');
 }
 
+/**
+ * @param guess a subject of which the projection has nothing is taken for new, and its stream is not read: the condition of the
+ * append finds out
+ * @throws AppendConflict when somebody else appended first, or the guess was wrong
+ */
 async function decideAndAppend<S, E, D extends Decision<E>>(
   tx: Tx,
   store: EventStore,
   { aggregate, projection, accountId, subjectTokens, commandId, decide, decisionOf }: Execution<S, E, D>,
+  guess: boolean,
 ): Promise<S> {
   const subject = subjectOf(aggregate.stream, accountId, ...subjectTokens);
   let state = aggregate.initial;
   let seq = 0;
   let repeated = false;
+  // Before the append: a consumer that has the message waits for this command, and never the other way round.
+  const positions = await lockPositions(tx, projection, [subject]);
+  const position = positions?.get(subject) ?? (await positionOf(tx, projection, subject));
+  const project = (message: ProjectedMessage) =>
+    positions ? applyNext(tx, projection, [message]) : appliedByOthers(tx, projection, message);
+  const isGuessed = guess && position === 0;
   // A crash may have kept the tables from following; else there is nothing behind their position.
-  const { position, isOurVersion } = await placeOf(tx, projection, subject);
-  const project = isOurVersion ? applyOnce : appliedByOthers;
-  for (const stored of await store.read(aggregate.stream, subject)) {
+  for (const stored of isGuessed ? [] : await store.read(aggregate.stream, subject)) {
     const decision = aggregate.decode(stored.data);
     state = decision.events.reduce((before, event) => aggregate.evolve(before, event), state);
     repeated ||= decision.commandId === commandId;
     if (stored.seq > position)
-      await project(tx, projection, { subject, seq: stored.seq, data: stored.data, predecessor: seq });
+      await project({ subject, seq: stored.seq, data: stored.data, predecessor: seq });
     seq = stored.seq;
   }
   if (repeated) return state;
-  const events = await decide(state, tx);
-  if (events.length === 0) return state;
+  const confirmGuess = async () => {
+    if (isGuessed && (await store.lastSeq(aggregate.stream, subject)) > 0)
+      throw new AppendConflict(`${subject}: not at 0`);
+  };
+  let events: E[];
+  try {
+    events = await decide(state, tx);
+  } catch (refusal) {
+    await confirmGuess();
+    throw refusal;
+  }
+  if (events.length === 0) {
+    await confirmGuess();
+    return state;
+  }
   const data = aggregate.encode(decisionOf(events));
   refuseOversize('what follows from the request', data.length);
   const appended = await store.append(subject, data, seq, commandId);
   failpoint('after-append-before-projection');
-  await project(tx, projection, { subject, seq: appended, data, predecessor: seq });
+  await project({ subject, seq: appended, data, predecessor: seq });
   return events.reduce((before, event) => aggregate.evolve(before, event), state);
 }
 

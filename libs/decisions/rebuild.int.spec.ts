@@ -77,18 +77,20 @@ function tallies(version: number, poison?: number): RebuildableProjection {
         ]);
       },
     },
-    async apply(tx, message) {
-      const { id, events } = tally.decode(message.data);
-      const owner = message.subject.split('.')[1];
-      for (const { amount } of events) {
-        if (amount === poison) throw new Error('cannot be read');
-        await tx.query('INSERT INTO owners VALUES ($1) ON CONFLICT DO NOTHING', [owner]);
-        await tx.query('INSERT INTO visits VALUES ($1, $2)', [id, amount]);
-        await tx.query(
-          `INSERT INTO tallies VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE
-           SET total = tallies.total + $3, notes = tallies.notes || $5 || $4`,
-          [id, owner, amount, String(amount), separatorOf(version)],
-        );
+    async apply(tx, messages) {
+      for (const { data, subject } of messages) {
+        const { id, events } = tally.decode(data);
+        const owner = subject.split('.')[1];
+        for (const { amount } of events) {
+          if (amount === poison) throw new Error('cannot be read');
+          await tx.query('INSERT INTO owners VALUES ($1) ON CONFLICT DO NOTHING', [owner]);
+          await tx.query('INSERT INTO visits VALUES ($1, $2)', [id, amount]);
+          await tx.query(
+            `INSERT INTO tallies VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO UPDATE
+             SET total = tallies.total + $3, notes = tallies.notes || $5 || $4`,
+            [id, owner, amount, String(amount), separatorOf(version)],
+          );
+        }
       }
     },
   };

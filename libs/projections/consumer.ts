@@ -2,8 +2,8 @@ import type { JsMsg } from '@nats-io/jetstream';
 import { predecessorOf } from '#event-store';
 import { done, retry, type ConsumerOptions, type Outcome } from '#messaging';
 import type { Database } from '#postgres';
-import { causeOf, continueTrace } from '#telemetry';
-import { applyOnce, type Projection, type Verdict } from './projection.js';
+import { causeOf } from '#telemetry';
+import { applyInOrder, positionsOf, type Projection, type Verdict } from './projection.js';
 
 /** Messages that one transaction applies at most. */
 const BATCH_SIZE = 200;
@@ -29,21 +29,33 @@ export async function appliedUpTo(database: Database, { name }: Projection): Pro
  * Applies a batch in one transaction. A message whose predecessor is not applied yet is retried, and so is one for tables of
  * another release, whose replicas apply it.
  */
-export function applyBatch(
+export async function applyBatch(
   database: Database,
   projection: Projection,
   batch: readonly JsMsg[],
 ): Promise<Outcome[]> {
-  return database.transaction(async (tx) => {
-    const outcomes = new Map<JsMsg, Outcome>();
-    for (const message of batch.toSorted((a, b) => a.seq - b.seq)) {
-      const { subject, seq, data, headers } = message;
-      const projected = { subject, seq, data, predecessor: predecessorOf(headers) ?? 0 };
-      const verdict = await continueTrace(causeOf(message), () => applyOnce(tx, projection, projected));
-      outcomes.set(message, OUTCOMES[verdict]);
-    }
-    return batch.map((message) => outcomes.get(message) ?? retry(EARLY_MS));
-  });
+  // Commands apply what they decide: mostly there is nothing left to do, and nothing to lock.
+  const known = await positionsOf(
+    database.manager,
+    projection.name,
+    batch.map(({ subject }) => subject),
+  );
+  const open = batch
+    .filter(({ subject, seq }) => seq > (known.get(subject) ?? 0))
+    .toSorted((a, b) => a.seq - b.seq);
+  if (open.length === 0) return batch.map(() => done);
+  const verdicts = await database.transaction((tx) =>
+    applyInOrder(
+      tx,
+      projection,
+      open.map((message) => {
+        const { subject, seq, data, headers } = message;
+        return { subject, seq, data, predecessor: predecessorOf(headers) ?? 0, cause: causeOf(message) };
+      }),
+    ),
+  );
+  const outcomes = new Map(open.map((message, n) => [message, OUTCOMES[verdicts[n] ?? 'early']]));
+  return batch.map((message) => outcomes.get(message) ?? done);
 }
 
 const OUTCOMES: Readonly<Record<Verdict, Outcome>> = {

@@ -8,11 +8,13 @@ export interface ProjectedMessage {
   data: Uint8Array;
   /** Sequence of the message before it on the subject; 0 for the first. */
   predecessor: number;
+  /** `traceparent` of the step from which what is done for it follows, where there is one. */
+  cause?: string | undefined;
 }
 
 /**
  * Tables that follow a stream. `apply` changes rows in the transaction it is given and never refuses: what a
- * newer version wrote and this one does not know is passed over.
+ * newer version wrote and this one does not know is passed over. Its messages are of different subjects, oldest first.
  */
 export interface Projection {
   /** Names its positions and its consumer, and never changes: a `-v1` at its end is part of the name. */
@@ -25,7 +27,7 @@ export interface Projection {
   version?: number;
   /** How its tables are built anew; absent where they hold more than the stream says and cannot be. */
   rebuild?: Rebuildable;
-  apply(tx: Tx, message: ProjectedMessage): Promise<void>;
+  apply(tx: Tx, messages: readonly ProjectedMessage[]): Promise<void>;
 }
 
 /** What the old rows of a table give to the new ones. */
@@ -50,7 +52,7 @@ export interface Rebuildable {
   forget?(tx: Tx, subjects: readonly string[]): Promise<void>;
 }
 
-/** What became of a message: see `applyOnce`. */
+/** What became of a message: see `applyInOrder`. */
 export type Verdict = 'applied' | 'known' | 'early' | 'other-version';
 
 /** The version of a projection that this release knows. */
@@ -59,32 +61,84 @@ export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number 
 }
 
 /**
- * Applies one message exactly once and in its subject's order, within the transaction.
- * @returns `known` when it was applied before, `early` when its predecessor was not yet, `other-version` when the tables
- * are those of another release, which applies it
+ * Locks how far the projection has followed each subject, until the transaction ends. A rebuild switches the tables only while
+ * nobody holds a position, so that their version stays as well. Where there are several subjects, everybody locks them in
+ * the same order.
+ * @returns the sequence of each subject, 0 for a new one; undefined where the tables are those of another release
  */
-export async function applyOnce(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<Verdict> {
+export async function lockPositions(
+  tx: Tx,
+  projection: Pick<Projection, 'name' | 'version'>,
+  subjects: Iterable<string>,
+): Promise<Map<string, number> | undefined> {
+  const rows: { subject: string; seq: number }[] = await tx.query(
+    `INSERT INTO projection_positions AS p (projection, subject, seq)
+     SELECT $1, subject, 0 FROM unnest($2::text[]) AS subject
+     WHERE COALESCE((SELECT version FROM projection_versions WHERE projection = $1), 1) = $3
+     ON CONFLICT (projection, subject) DO UPDATE SET seq = p.seq
+     RETURNING subject, seq`,
+    [projection.name, [...new Set(subjects)].sort(), versionOf(projection)],
+  );
+  return rows.length === 0 ? undefined : new Map(rows.map(({ subject, seq }) => [subject, seq]));
+}
+
+/**
+ * Applies messages exactly once and each in its subject's order, within the transaction.
+ * @param messages in the order of their sequences
+ * @returns for each message: `known` when it was applied before, `early` when its predecessor was not yet, `other-version` when
+ * the tables are those of another release, which applies it
+ */
+export async function applyInOrder(
+  tx: Tx,
+  projection: Projection,
+  messages: readonly ProjectedMessage[],
+): Promise<Verdict[]> {
+  if (messages.length === 0) return [];
+  const positions = await lockPositions(
+    tx,
+    projection,
+    messages.map(({ subject }) => subject),
+  );
+  if (!positions) return messages.map(() => 'other-version');
+  const next: ProjectedMessage[] = [];
+  const verdicts = messages.map((message): Verdict => {
+    const position = positions.get(message.subject) ?? 0;
+    if (message.seq <= position) return 'known';
+    if (message.predecessor > position) return 'early';
+    positions.set(message.subject, message.seq);
+    next.push(message);
+    return 'applied';
+  });
+  await applyNext(tx, projection, next);
+  return verdicts;
+}
+
+/** Applies messages whose positions the transaction has locked, and which are the next ones of their subjects. */
+export async function applyNext(
+  tx: Tx,
+  projection: Projection,
+  messages: readonly ProjectedMessage[],
+): Promise<void> {
+  if (messages.length === 0) return;
+  for (let open = messages; open.length > 0;) {
+    const run = firstOfEach(open);
+    await projection.apply(tx, [...run.values()]);
+    open = open.filter((message) => run.get(message.subject) !== message);
+  }
+  const last = new Map(messages.map(({ subject, seq }) => [subject, seq]));
   await tx.query(
-    'INSERT INTO projection_positions (projection, subject, seq) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING',
-    [projection.name, message.subject],
+    `INSERT INTO projection_positions (projection, subject, seq)
+     SELECT $1, subject, seq FROM unnest($2::text[], $3::bigint[]) AS m (subject, seq)
+     ON CONFLICT (projection, subject) DO UPDATE SET seq = excluded.seq`,
+    [projection.name, [...last.keys()], [...last.values()]],
   );
-  const rows: { seq: number; version: number | null }[] = await tx.query(
-    `SELECT seq, (SELECT version FROM projection_versions v WHERE v.projection = p.projection) AS version
-     FROM projection_positions p WHERE projection = $1 AND subject = $2 FOR UPDATE`,
-    [projection.name, message.subject],
-  );
-  const position = rows[0]?.seq ?? 0;
-  // A rebuild switches the tables only while nobody holds a position: the version stays until this transaction ends.
-  if ((rows[0]?.version ?? 1) !== versionOf(projection)) return 'other-version';
-  if (message.seq <= position) return 'known';
-  if (message.predecessor > position) return 'early';
-  await projection.apply(tx, message);
-  await tx.query('UPDATE projection_positions SET seq = $3 WHERE projection = $1 AND subject = $2', [
-    projection.name,
-    message.subject,
-    message.seq,
-  ]);
-  return 'applied';
+}
+
+/** The first message of each subject. */
+function firstOfEach(messages: readonly ProjectedMessage[]): Map<string, ProjectedMessage> {
+  const first = new Map<string, ProjectedMessage>();
+  for (const message of messages) if (!first.has(message.subject)) first.set(message.subject, message);
+  return first;
 }
 
 /** The sequence up to which the projection has followed the subject; 0 when it has seen nothing of it. */
@@ -94,23 +148,6 @@ export async function positionOf(
   subject: string,
 ): Promise<number> {
   return (await positionsOf(tx, projection.name, [subject])).get(subject) ?? 0;
-}
-
-/**
- * As `positionOf`, and whether the tables are those that this release writes. Both stay true until the transaction ends,
- * but for what the transaction itself and other writers of the subject add.
- */
-export async function placeOf(
-  tx: Tx,
-  projection: Pick<Projection, 'name' | 'version'>,
-  subject: string,
-): Promise<{ position: number; isOurVersion: boolean }> {
-  const [row] = await tx.query<{ seq: number | null; version: number | null }[]>(
-    `SELECT (SELECT seq FROM projection_positions WHERE projection = $1 AND subject = $2),
-       (SELECT version FROM projection_versions WHERE projection = $1)`,
-    [projection.name, subject],
-  );
-  return { position: row?.seq ?? 0, isOurVersion: (row?.version ?? 1) === versionOf(projection) };
 }
 
 /** As `positionOf`, of many subjects; those that it has seen nothing of are missing. */

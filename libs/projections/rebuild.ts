@@ -11,7 +11,7 @@ import {
   switchTables,
   useTablesBeside,
 } from './beside-tables.js';
-import { applyOnce, positionsOf, type Projection, type Rebuildable } from './projection.js';
+import { applyInOrder, positionsOf, type Projection, type Rebuildable } from './projection.js';
 
 /** Any constant: with the projection's name it is the lock that one rebuild at a time holds. */
 const REBUILD_LOCK = 7_210_419;
@@ -228,7 +228,7 @@ class Rebuild {
   private async apply(tx: Tx, { subject, seq, data }: StoredMsg): Promise<void> {
     try {
       // In the stream's order: a predecessor that was not applied is in the stream no more.
-      await applyOnce(tx, this.projection, { subject, seq, data, predecessor: 0 });
+      await applyInOrder(tx, this.projection, [{ subject, seq, data, predecessor: 0 }]);
     } catch (error) {
       if ((error as { code?: string }).code === DISK_FULL) throw error;
       throw new Error(

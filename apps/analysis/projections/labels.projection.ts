@@ -32,16 +32,18 @@ export const labelsProjection: Projection = {
       );
     },
   },
-  async apply(tx, { data, seq }) {
-    const { accountId, mentionId, ownerId, events } = fromBinary(LabelDecisionSchema, data);
-    const [known] = await labelsOf(tx, [mentionId]);
-    const { labels, corrections } = events.reduce(evolve, known ?? UNLABELLED);
-    await tx.query(
-      `INSERT INTO mention_labels (mention_id, account_id, owner_id, labels, corrections, version)
-       VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (mention_id) DO UPDATE SET labels = $4, corrections = $5, version = $6`,
-      [mentionId, accountId, ownerId, labels, JSON.stringify(corrections), seq],
-    );
+  async apply(tx, messages) {
+    for (const { data, seq } of messages) {
+      const { accountId, mentionId, ownerId, events } = fromBinary(LabelDecisionSchema, data);
+      const [known] = await labelsOf(tx, [mentionId]);
+      const { labels, corrections } = events.reduce(evolve, known ?? UNLABELLED);
+      await tx.query(
+        `INSERT INTO mention_labels (mention_id, account_id, owner_id, labels, corrections, version)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (mention_id) DO UPDATE SET labels = $4, corrections = $5, version = $6`,
+        [mentionId, accountId, ownerId, labels, JSON.stringify(corrections), seq],
+      );
+    }
   },
 };
 

@@ -8,9 +8,11 @@ export const accountsProjection: Projection = {
   name: ACCOUNTS_PROJECTION,
   stream: 'ACCOUNTS',
   rebuild: { tables: ['api_keys', 'accounts'] },
-  async apply(tx, message) {
-    const decision = fromBinary(AccountDecisionSchema, message.data);
-    for (const event of decision.events) await applyEvent(tx, decision, event);
+  async apply(tx, messages) {
+    for (const { data } of messages) {
+      const decision = fromBinary(AccountDecisionSchema, data);
+      for (const event of decision.events) await applyEvent(tx, decision, event);
+    }
   },
 };
 

@@ -6,14 +6,20 @@ import type { Projection } from '#projections';
 export const endpointsProjection: Projection = {
   name: 'endpoints-v1',
   stream: 'KEYWORDS',
-  async apply(tx, message) {
-    const decision = fromBinary(KeywordDecisionSchema, message.data);
-    const named = decision.events.flatMap((event) => webhookUrlOf(event) || []);
+  async apply(tx, messages) {
+    const named = messages.flatMap(({ data }) => {
+      const { accountId, events } = fromBinary(KeywordDecisionSchema, data);
+      return events.flatMap((event) => {
+        const endpoint = webhookUrlOf(event);
+        return endpoint ? [{ accountId, endpoint }] : [];
+      });
+    });
     if (named.length > 0)
-      await tx.query('DELETE FROM webhook_endpoints WHERE account_id = $1 AND endpoint = ANY($2)', [
-        decision.accountId,
-        named,
-      ]);
+      await tx.query(
+        `DELETE FROM webhook_endpoints e USING unnest($1::uuid[], $2::text[]) AS n (account_id, endpoint)
+         WHERE e.account_id = n.account_id AND e.endpoint = n.endpoint`,
+        [named.map(({ accountId }) => accountId), named.map(({ endpoint }) => endpoint)],
+      );
   },
 };
 

@@ -29,9 +29,11 @@ export const replaysProjection: Projection = {
       },
     ],
   },
-  async apply(tx, message) {
-    const decision = fromBinary(ReplayDecisionSchema, message.data);
-    for (const event of decision.events) await applyEvent(tx, decision, event);
+  async apply(tx, messages) {
+    for (const { data } of messages) {
+      const decision = fromBinary(ReplayDecisionSchema, data);
+      for (const event of decision.events) await applyEvent(tx, decision, event);
+    }
   },
 };
 

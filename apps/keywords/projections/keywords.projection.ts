@@ -3,7 +3,6 @@ import {
   KeywordDecisionSchema,
   KeywordDefinitionSchema,
   type KeywordChanged,
-  type KeywordCreated,
   type KeywordDecision,
   type KeywordDefinition,
   type KeywordEvent,
@@ -14,8 +13,8 @@ import type { Tx } from '#postgres';
 import { KEYWORDS_PROJECTION, type Projection } from '#projections';
 import { withoutReason, withReason, type PauseReason, type Pauses } from '../domain/pauses.js';
 import { nextTurn } from '../domain/schedule.js';
-import { keepQuotes } from './quoted-periods.js';
-import { changeWatch, putWatches, retireWatches, type WatchOwner } from './watch-rows.js';
+import { beginQuotes, keepQuotes } from './quoted-periods.js';
+import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
 /** A decision may have read the time before a turn and be dated after it: what turned shortly before is looked at again. */
 const LOOK_BACK_MS = 60_000;
@@ -39,18 +38,51 @@ export const keywordsProjection: Projection = {
       );
     },
   },
-  async apply(tx, message) {
-    const decision = fromBinary(KeywordDecisionSchema, message.data);
-    for (const event of decision.events) await applyEvent(tx, decision, event);
-    await keepQuotes(tx, decision.subjectId, decision.decidedAt);
+  async apply(tx, messages) {
+    const decisions = messages.map(({ data }) => fromBinary(KeywordDecisionSchema, data));
+    // All together: each statement of its own would cost more than the rows.
+    await createAll(tx, decisions);
+    for (const decision of decisions)
+      for (const event of decision.events) await applyEvent(tx, decision, event);
+    const subjects = decisions.map(({ subjectId, decidedAt: at }) => ({ subjectId, at }));
+    await (decisions.every(isCreation) ? beginQuotes : keepQuotes)(tx, subjects);
   },
 };
+
+function isCreation({ events: [first] }: KeywordDecision): boolean {
+  return first?.event.case === 'keywordCreated' || first?.event.case === 'watchCreated';
+}
+
+/** Keywords and lone watches; what else their decisions say is applied after it. */
+async function createAll(tx: Tx, decisions: readonly KeywordDecision[]): Promise<void> {
+  const keywords: object[] = [];
+  const owned: OwnedWatches[] = [];
+  for (const decision of decisions)
+    for (const { event } of decision.events)
+      if (event.case === 'keywordCreated' && event.value.definition) {
+        const { definition, watches } = event.value;
+        keywords.push(keywordRow(definition, decision));
+        owned.push({ decision, watches, owner: ownerOf(definition, decision) });
+      } else if (event.case === 'watchCreated' && event.value.watch) {
+        const { watch, webhookUrl, ai, analysis } = event.value;
+        const owner = { keywordId: null, webhookUrl: webhookUrl || null, webhookMode: 'all', ai, analysis };
+        owned.push({ decision, watches: [watch], owner });
+      }
+  if (keywords.length > 0)
+    await tx.query(
+      `INSERT INTO keywords (keyword_id, account_id, name, state, definition, schedule_turns_at, created_at, updated_at, version)
+       SELECT n.keyword_id, n.account_id, n.name, 'active', n.definition, n.schedule_turns_at, n.decided_at, n.decided_at, 1
+       FROM jsonb_to_recordset($1) AS n (keyword_id uuid, account_id uuid, name text, definition jsonb,
+         schedule_turns_at timestamptz, decided_at timestamptz)
+       ON CONFLICT DO NOTHING`,
+      [JSON.stringify(keywords)],
+    );
+  await putWatches(tx, owned);
+}
 
 async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordEvent): Promise<void> {
   const { subjectId, decidedAt } = decision;
   switch (event.case) {
-    case 'keywordCreated':
-      return keywordCreated(tx, decision, event.value);
     case 'keywordChanged':
       return keywordChanged(tx, decision, event.value);
     case 'keywordPaused':
@@ -65,12 +97,6 @@ async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordE
         [subjectId, decidedAt],
       );
       return retireWatches(tx, 'keyword_id', [subjectId], decidedAt);
-    case 'watchCreated': {
-      const { watch, webhookUrl, ai, analysis } = event.value;
-      const owner = { keywordId: null, webhookUrl: webhookUrl || null, webhookMode: 'all', ai, analysis };
-      if (watch) await putWatches(tx, decision, [watch], owner);
-      return;
-    }
     case 'watchChanged':
       await changeWatch(tx, decision, event.value);
       if (event.value.isActive === undefined) return;
@@ -88,30 +114,12 @@ async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordE
       return setPauses(tx, 'watches', decision, { removed: event.value });
     case 'watchRetired':
       return retireWatches(tx, 'watch_id', [subjectId], decidedAt);
+    // By `createAll`.
+    case 'keywordCreated':
+    case 'watchCreated':
     case undefined:
       return;
   }
-}
-
-async function keywordCreated(
-  tx: Tx,
-  decision: KeywordDecision,
-  { definition, watches }: KeywordCreated,
-): Promise<void> {
-  if (!definition) return;
-  await tx.query(
-    `INSERT INTO keywords (keyword_id, account_id, name, state, definition, schedule_turns_at, created_at, updated_at, version)
-     VALUES ($1, $2, $3, 'active', $4, $5, $6, $6, 1) ON CONFLICT DO NOTHING`,
-    [
-      decision.subjectId,
-      decision.accountId,
-      definition.name,
-      definitionJson(definition),
-      turnOf(definition, decision),
-      decision.decidedAt,
-    ],
-  );
-  await putWatches(tx, decision, watches, ownerOf(definition, decision));
 }
 
 async function keywordChanged(
@@ -126,13 +134,13 @@ async function keywordChanged(
     [
       decision.subjectId,
       definition.name,
-      definitionJson(definition),
+      JSON.stringify(definitionJson(definition)),
       turnOf(definition, decision),
       decision.decidedAt,
     ],
   );
   await retireWatches(tx, 'watch_id', retiredWatchIds, decision.decidedAt);
-  await putWatches(tx, decision, watches, ownerOf(definition, decision));
+  await putWatches(tx, [{ decision, watches, owner: ownerOf(definition, decision) }]);
 }
 
 interface PausesChange {
@@ -196,8 +204,19 @@ function ownerOf(definition: KeywordDefinition, { subjectId }: KeywordDecision):
   };
 }
 
-function definitionJson(definition: KeywordDefinition): string {
-  return JSON.stringify(toJson(KeywordDefinitionSchema, definition, { alwaysEmitImplicit: true }));
+function keywordRow(definition: KeywordDefinition, decision: KeywordDecision) {
+  return {
+    keyword_id: decision.subjectId,
+    account_id: decision.accountId,
+    name: definition.name,
+    definition: definitionJson(definition),
+    schedule_turns_at: turnOf(definition, decision),
+    decided_at: decision.decidedAt,
+  };
+}
+
+function definitionJson(definition: KeywordDefinition): JsonValue {
+  return toJson(KeywordDefinitionSchema, definition, { alwaysEmitImplicit: true });
 }
 
 /** When its schedule turns next, seen from the decision. */

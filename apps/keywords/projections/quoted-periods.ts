@@ -1,30 +1,50 @@
 import type { Tx } from '#postgres';
 
+/** A keyword or lone watch, and when what its quotes follow from was decided (ISO 8601). */
+export interface QuotedSubject {
+  subjectId: string;
+  at: string;
+}
+
+const COLUMNS = `watch_id, account_id, keyword_id, source, interval_seconds, credits_per_check, first_scan_credits,
+  price_book_version, is_active, retired_at`;
+// As JSON: of an array Postgres would know the length, and plan the statement anew for each.
+const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at timestamptz) CROSS JOIN LATERAL (
+    SELECT ${COLUMNS} FROM watches WHERE keyword_id = s."subjectId"
+    UNION ALL SELECT ${COLUMNS} FROM watches WHERE watch_id = s."subjectId" AND keyword_id IS NULL
+    -- So that Postgres looks them up by their index, and does not read the table while it takes it for a small one.
+    OFFSET 0) AS w`;
+
 /**
  * Keeps on record for how long each watch of a keyword (or the lone watch) ran at which quote: a period ends when the
  * watch is paused, ends, or is quoted anew, and the next begins.
+ * @param subjects each once
  */
-export async function keepQuotes(tx: Tx, subjectId: string, at: string): Promise<void> {
+export async function keepQuotes(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
   await tx.query(
-    `UPDATE quoted_periods q SET to_at = $2
-     FROM watches w
-     WHERE w.watch_id = q.watch_id AND (w.keyword_id = $1 OR w.watch_id = $1) AND q.to_at IS NULL
+    `UPDATE quoted_periods q SET to_at = s.at
+     FROM ${WATCHES_OF_SUBJECTS}
+     WHERE w.watch_id = q.watch_id AND q.to_at IS NULL
        AND (NOT w.is_active OR w.interval_seconds <> q.interval_seconds
          OR w.credits_per_check <> q.credits_per_check)`,
-    [subjectId, at],
+    [JSON.stringify(subjects)],
   );
+  await beginQuotes(tx, subjects);
+}
+
+/** As `keepQuotes`, where no period of the subjects can end: they have just been created. */
+export async function beginQuotes(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
   await tx.query(
     `INSERT INTO quoted_periods (watch_id, account_id, keyword_id, source, from_at, interval_seconds,
        credits_per_check, first_scan_credits, price_book_version)
-     SELECT w.watch_id, w.account_id, w.keyword_id, w.source, $2, w.interval_seconds, w.credits_per_check,
-       CASE WHEN EXISTS (SELECT 1 FROM quoted_periods q WHERE q.watch_id = w.watch_id) THEN 0
-         ELSE w.first_scan_credits END,
-       w.price_book_version
-     FROM watches w
-     WHERE (w.keyword_id = $1 OR w.watch_id = $1) AND w.is_active AND w.retired_at IS NULL
-       AND NOT EXISTS (SELECT 1 FROM quoted_periods q WHERE q.watch_id = w.watch_id AND q.to_at IS NULL)
+     SELECT w.watch_id, w.account_id, w.keyword_id, w.source, s.at, w.interval_seconds, w.credits_per_check,
+       CASE WHEN q.periods = 0 THEN w.first_scan_credits ELSE 0 END, w.price_book_version
+     FROM ${WATCHES_OF_SUBJECTS} CROSS JOIN LATERAL (
+       SELECT count(*) AS periods, count(*) FILTER (WHERE to_at IS NULL) AS open_periods
+       FROM quoted_periods WHERE watch_id = w.watch_id) AS q
+     WHERE w.is_active AND w.retired_at IS NULL AND q.open_periods = 0
      ON CONFLICT (watch_id, from_at) DO UPDATE SET to_at = NULL, interval_seconds = excluded.interval_seconds,
        credits_per_check = excluded.credits_per_check`,
-    [subjectId, at],
+    [JSON.stringify(subjects)],
   );
 }

@@ -18,26 +18,34 @@ export interface WatchOwner {
   analysis: boolean;
 }
 
-/** Begins watches, and tells those that go on what they are from now on. They are paused where their keyword does. */
-export async function putWatches(
-  tx: Tx,
-  { accountId, decidedAt }: KeywordDecision,
-  watches: readonly Watch[],
-  owner: WatchOwner,
-): Promise<void> {
-  if (watches.length === 0) return;
+/** Watches of one owner, as a decision names them. */
+export interface OwnedWatches {
+  decision: KeywordDecision;
+  watches: readonly Watch[];
+  owner: WatchOwner;
+}
+
+/** Inserts watches, and updates those that exist. They are paused where their keyword is; a lone watch runs. */
+export async function putWatches(tx: Tx, owned: readonly OwnedWatches[]): Promise<void> {
+  const rows = owned.flatMap(({ decision, watches, owner }) =>
+    watches.map((watch) => rowOf(watch, owner, decision)),
+  );
+  if (rows.length === 0) return;
   await tx.query(
     `INSERT INTO watches AS w (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
        interval_seconds, webhook_url, webhook_mode, ai, analysis, backfill, disabled, credits_per_check,
        first_scan_credits, price_book_version, paused_reason, is_active, created_at, updated_at)
-     SELECT n.watch_id, $2, k.keyword_id, n.search_id, n.source, n.criteria, n.criteria_hash, n.interval_seconds, $4,
-       $5, $6, $7, n.backfill, n.disabled, n.credits_per_check, n.first_scan_credits, n.price_book_version,
-       k.paused_reason, NOT n.disabled AND k.state IS NOT DISTINCT FROM $9, $8, $8
-     FROM jsonb_to_recordset($1) AS n (watch_id uuid, search_id uuid, source text, criteria jsonb, criteria_hash text,
-         interval_seconds int, backfill boolean, disabled boolean, credits_per_check int, first_scan_credits int,
-         price_book_version text)
-       LEFT JOIN keywords k ON k.keyword_id = $3
-     WHERE $3::uuid IS NULL OR k.keyword_id IS NOT NULL
+     SELECT n.watch_id, n.account_id, n.keyword_id, n.search_id, n.source, n.criteria, n.criteria_hash,
+       n.interval_seconds, n.webhook_url, n.webhook_mode, n.ai, n.analysis, n.backfill, n.disabled, n.credits_per_check,
+       n.first_scan_credits, n.price_book_version, k.paused_reason,
+       NOT n.disabled AND (n.keyword_id IS NULL OR k.state = 'active'), n.decided_at, n.decided_at
+     FROM jsonb_to_recordset($1) AS n (watch_id uuid, account_id uuid, keyword_id uuid, search_id uuid, source text,
+         criteria jsonb, criteria_hash text, interval_seconds int, webhook_url text, webhook_mode text, ai jsonb,
+         analysis boolean, backfill boolean, disabled boolean, credits_per_check int, first_scan_credits int,
+         price_book_version text, decided_at timestamptz)
+       LEFT JOIN LATERAL (
+         SELECT keyword_id, state, paused_reason FROM keywords WHERE keyword_id = n.keyword_id OFFSET 0) AS k ON true
+     WHERE n.keyword_id IS NULL OR k.keyword_id IS NOT NULL
      ON CONFLICT (watch_id) DO UPDATE SET
        search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
        webhook_url = excluded.webhook_url, webhook_mode = excluded.webhook_mode, ai = excluded.ai,
@@ -46,34 +54,30 @@ export async function putWatches(
        paused_reason = excluded.paused_reason,
        updated_at = CASE WHEN w.interval_seconds = excluded.interval_seconds AND w.disabled = excluded.disabled
          AND w.webhook_url IS NOT DISTINCT FROM excluded.webhook_url THEN w.updated_at ELSE excluded.updated_at END`,
-    [
-      JSON.stringify(watches.map(rowOf)),
-      accountId,
-      owner.keywordId,
-      owner.webhookUrl,
-      owner.webhookMode,
-      owner.ai ? JSON.stringify(toJson(AgentStepSchema, owner.ai)) : null,
-      owner.analysis,
-      decidedAt,
-      // A lone watch, which has no keyword, runs.
-      owner.keywordId === null ? null : 'active',
-    ],
+    [JSON.stringify(rows)],
   );
 }
 
-function rowOf(watch: Watch) {
+function rowOf(watch: Watch, owner: WatchOwner, { accountId, decidedAt }: KeywordDecision) {
   return {
     watch_id: watch.watchId,
+    account_id: accountId,
+    keyword_id: owner.keywordId,
     search_id: watch.searchId || null,
     source: watch.source,
     criteria: watch.criteria ? criteriaJson(watch.criteria) : {},
     criteria_hash: watch.criteriaHash,
     interval_seconds: watch.intervalSeconds,
+    webhook_url: owner.webhookUrl,
+    webhook_mode: owner.webhookMode,
+    ai: owner.ai ? toJson(AgentStepSchema, owner.ai) : null,
+    analysis: owner.analysis,
     backfill: watch.backfill,
     disabled: watch.disabled,
     credits_per_check: watch.creditsPerCheck,
     first_scan_credits: watch.firstScanCredits,
     price_book_version: watch.priceBookVersion,
+    decided_at: decidedAt,
   };
 }
 

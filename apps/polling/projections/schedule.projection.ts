@@ -1,4 +1,4 @@
-import { fromBinary } from '@bufbuild/protobuf';
+import { fromBinary, type JsonValue } from '@bufbuild/protobuf';
 import {
   KeywordDecisionSchema,
   type KeywordDecision,
@@ -9,7 +9,7 @@ import {
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
-import { currentTraceparent, isRecorded } from '#telemetry';
+import { isRecorded } from '#telemetry';
 import { lockSearches } from '../due/due-work.js';
 
 /** The projection below, by which others of this service ask how far it is. */
@@ -54,30 +54,33 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
         for (const id of ids) await unschedule(tx, 'keyword_id', id);
       },
     },
-    async apply(tx, message) {
-      const decision = fromBinary(KeywordDecisionSchema, message.data);
-      for (const event of decision.events) await applyEvent(tx, decision, event, lanesOf);
+    async apply(tx, messages) {
+      const causes = messages.map(({ data, cause }) => ({
+        decision: fromBinary(KeywordDecisionSchema, data),
+        // Kept until the first check, which belongs to the trace: only where that is recorded.
+        traceparent: cause !== undefined && isRecorded(cause) ? cause : null,
+      }));
+      // All together: each statement of its own would cost more than the rows.
+      await schedule(tx, causes.flatMap(createdBy), lanesOf);
+      for (const cause of causes)
+        for (const event of cause.decision.events) await applyEvent(tx, cause, event, lanesOf);
     },
   };
 }
 
 async function applyEvent(
   tx: Tx,
-  decision: KeywordDecision,
+  cause: TracedDecision,
   { event }: KeywordEvent,
   lanesOf: (source: string) => number,
 ): Promise<void> {
-  const { subjectId } = decision;
+  const { subjectId } = cause.decision;
   switch (event.case) {
-    case 'keywordCreated':
-      return scheduleAll(tx, decision, event.value.watches, lanesOf);
-    case 'keywordChanged':
-      for (const watchId of event.value.retiredWatchIds) await unschedule(tx, 'watch_id', watchId);
-      return scheduleAll(tx, decision, event.value.watches, lanesOf, event.value.resting);
-    case 'watchCreated':
-      if (event.value.watch)
-        await schedule(tx, decision, event.value.watch, null, lanesOf(event.value.watch.source));
-      return;
+    case 'keywordChanged': {
+      const { watches, retiredWatchIds, resting } = event.value;
+      for (const watchId of retiredWatchIds) await unschedule(tx, 'watch_id', watchId);
+      return schedule(tx, scheduledBy(cause, watches, subjectId, resting), lanesOf);
+    }
     case 'watchChanged':
       return change(tx, 'watch_id', subjectId, event.value);
     case 'keywordPaused':
@@ -96,21 +99,66 @@ async function applyEvent(
       return unschedule(tx, 'keyword_id', subjectId);
     case 'watchRetired':
       return unschedule(tx, 'watch_id', subjectId);
+    // By `createdBy`.
+    case 'keywordCreated':
+    case 'watchCreated':
     case undefined:
       return;
   }
 }
 
-/** In the order of the keys, as everybody locks searches. */
-async function scheduleAll(
-  tx: Tx,
-  decision: KeywordDecision,
+/** A watch as it is scheduled; its columns, and what its search needs. */
+interface ScheduledWatch {
+  search_key: string;
+  source: string;
+  criteria: JsonValue;
+  watch_id: string;
+  account_id: string;
+  keyword_id: string | null;
+  search_id: string | null;
+  interval_seconds: number;
+  backfill: boolean;
+  disabled: boolean;
+  is_active: boolean;
+  traceparent: string | null;
+}
+
+/** A decision, and the `traceparent` of the recorded step that it follows from. */
+interface TracedDecision {
+  decision: KeywordDecision;
+  traceparent: string | null;
+}
+
+function createdBy(cause: TracedDecision): ScheduledWatch[] {
+  const { events, subjectId } = cause.decision;
+  return events.flatMap(({ event }) => {
+    if (event.case === 'keywordCreated') return scheduledBy(cause, event.value.watches, subjectId);
+    if (event.case === 'watchCreated' && event.value.watch)
+      return scheduledBy(cause, [event.value.watch], null);
+    return [];
+  });
+}
+
+function scheduledBy(
+  { decision: { accountId }, traceparent }: TracedDecision,
   watches: readonly Watch[],
-  lanesOf: (source: string) => number,
+  keywordId: string | null,
   resting = false,
-): Promise<void> {
-  for (const watch of watches.toSorted((a, b) => (searchKeyOf(a) < searchKeyOf(b) ? -1 : 1)))
-    await schedule(tx, decision, watch, decision.subjectId, lanesOf(watch.source), resting);
+): ScheduledWatch[] {
+  return watches.map((watch) => ({
+    search_key: `${watch.source}:${watch.criteriaHash}`,
+    source: watch.source,
+    criteria: watch.criteria ? criteriaJson(watch.criteria) : {},
+    watch_id: watch.watchId,
+    account_id: accountId,
+    keyword_id: keywordId,
+    search_id: watch.searchId || null,
+    interval_seconds: watch.intervalSeconds,
+    backfill: watch.backfill,
+    disabled: watch.disabled,
+    is_active: !watch.disabled && !resting,
+    traceparent,
+  }));
 }
 
 /** What goes on waits no longer than its interval says from now on; what begins again is due when it was. */
@@ -132,46 +180,39 @@ async function change(
   await bringForward(tx, column, id);
 }
 
-function searchKeyOf({ source, criteriaHash }: Watch): string {
-  return `${source}:${criteriaHash}`;
-}
-
+/** Inserts watches with their searches, and updates those that exist. */
 async function schedule(
   tx: Tx,
-  { accountId }: KeywordDecision,
-  watch: Watch,
-  keywordId: string | null,
-  lanes: number,
-  resting = false,
+  watches: readonly ScheduledWatch[],
+  lanesOf: (source: string) => number,
 ): Promise<void> {
-  const searchKey = searchKeyOf(watch);
-  const cause = currentTraceparent();
+  if (watches.length === 0) return;
+  const searches = new Map(
+    watches.map(({ search_key, source, criteria }) => [
+      search_key,
+      { search_key, source, criteria, lanes: lanesOf(source) },
+    ]),
+  );
   await tx.query(
     `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
-     VALUES ($1, $2::text, $2 || ':' || (abs(hashtextextended($1, 0)) % $3), $4, now())
+     SELECT n.search_key, n.source, n.source || ':' || (abs(hashtextextended(n.search_key, 0)) % n.lanes), n.criteria, now()
+     FROM jsonb_to_recordset($1) AS n (search_key text, source text, criteria jsonb, lanes int)
      ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now())`,
-    [searchKey, watch.source, lanes, JSON.stringify(watch.criteria ? criteriaJson(watch.criteria) : {})],
+    // In the order of the keys, as everybody locks searches.
+    [JSON.stringify([...searches.values()].sort((a, b) => (a.search_key < b.search_key ? -1 : 1)))],
   );
   await tx.query(
     `INSERT INTO watch_schedule AS w (watch_id, search_key, account_id, keyword_id, search_id, interval_seconds,
        backfill, disabled, is_active, next_due_at, traceparent)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NOT $8 AND NOT $9, now(), $10)
+     SELECT n.watch_id, n.search_key, n.account_id, n.keyword_id, n.search_id, n.interval_seconds, n.backfill, n.disabled,
+       n.is_active, now(), n.traceparent
+     FROM jsonb_to_recordset($1) AS n (watch_id uuid, search_key text, account_id uuid, keyword_id uuid, search_id uuid,
+       interval_seconds int, backfill boolean, disabled boolean, is_active boolean, traceparent text)
      ON CONFLICT (watch_id) DO UPDATE SET
        search_id = excluded.search_id, interval_seconds = excluded.interval_seconds,
        disabled = excluded.disabled, is_active = excluded.is_active,
        next_due_at = LEAST(w.next_due_at, now() + make_interval(secs => excluded.interval_seconds))`,
-    [
-      watch.watchId,
-      searchKey,
-      accountId,
-      keywordId,
-      watch.searchId || null,
-      watch.intervalSeconds,
-      watch.backfill,
-      watch.disabled,
-      resting,
-      isRecorded(cause) ? cause : null,
-    ],
+    [JSON.stringify(watches)],
   );
 }
 

@@ -73,12 +73,14 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
   const accounts = new Map<string, string>();
 
   const project = (tx: Tx, accountId: string, subjectId: string, event: Parameters<typeof decisionOf>[2]) =>
-    projection.apply(tx, {
-      subject: '',
-      seq: 1,
-      predecessor: 0,
-      data: decisionOf(accountId, subjectId, event),
-    });
+    projection.apply(tx, [
+      {
+        subject: '',
+        seq: 1,
+        predecessor: 0,
+        data: decisionOf(accountId, subjectId, event),
+      },
+    ]);
 
   return {
     database,
