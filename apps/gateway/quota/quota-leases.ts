@@ -10,6 +10,14 @@ export interface Lease {
   used: number;
 }
 
+/** Requests of an account's minute that were leased and not spent. */
+export interface Unspent {
+  accountId: string;
+  /** In ms. */
+  windowStart: number;
+  requests: number;
+}
+
 interface Row {
   window_start: Date;
   used: number;
@@ -43,11 +51,20 @@ export class QuotaLeases {
     return { windowStart: row.window_start.getTime(), granted: row.last_lease, used: row.used };
   }
 
-  /** Returns leased requests that were not spent. Requests of a past minute are dropped. */
-  async giveBack(accountId: string, windowStart: number, unspent: number): Promise<void> {
+  /** Returns leased requests that were not spent, of each account at most once. Requests of a past minute are dropped. */
+  async giveBack(unspent: readonly Unspent[]): Promise<void> {
+    // Every gateway locks the rows in the same order.
+    const leases = unspent.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
     await this.database.query(
-      `UPDATE request_quotas SET used = GREATEST(0, used - $3) WHERE account_id = $1 AND window_start = $2`,
-      [accountId, new Date(windowStart), unspent],
+      `WITH back AS MATERIALIZED (
+         SELECT q.account_id, b.requests FROM unnest($1::uuid[], $2::timestamptz[], $3::int[]) AS b (account_id, window_start, requests)
+           JOIN request_quotas q USING (account_id, window_start) ORDER BY q.account_id FOR UPDATE OF q)
+       UPDATE request_quotas q SET used = GREATEST(0, q.used - back.requests) FROM back WHERE q.account_id = back.account_id`,
+      [
+        leases.map(({ accountId }) => accountId),
+        leases.map(({ windowStart }) => new Date(windowStart)),
+        leases.map(({ requests }) => requests),
+      ],
     );
   }
 }

@@ -59,12 +59,8 @@ export class RequestQuota implements Loop {
     await this.sweeps.stop();
     const windows = [...this.windows];
     this.windows.clear();
-    await Promise.all(
-      windows.map(async ([accountId, window]) => {
-        await window.fetching;
-        await this.giveBack(accountId, window);
-      }),
-    );
+    await Promise.all(windows.map(([, window]) => window.fetching));
+    await this.giveBack(windows);
   }
 
   /** Spends a request of the account's minute. At once, unless a lease has to be waited for. */
@@ -158,17 +154,19 @@ export class RequestQuota implements Loop {
       if (window.end <= now && !window.fetching) this.windows.delete(accountId);
       return window.end > now && window.isIdle(now);
     });
-    await Promise.all(idle.map(([accountId, window]) => this.giveBack(accountId, window)));
+    await this.giveBack(idle);
   }
 
-  private async giveBack(accountId: string, window: AccountWindow): Promise<void> {
-    const unspent = window.letGo();
-    if (unspent === 0) return;
+  private async giveBack(windows: readonly (readonly [string, AccountWindow])[]): Promise<void> {
+    const unspent = windows
+      .map(([accountId, window]) => ({ accountId, windowStart: window.start, requests: window.letGo() }))
+      .filter(({ requests }) => requests > 0);
+    if (unspent.length === 0) return;
     // What cannot be given back is lost until the minute ends.
     await this.leases
-      .giveBack(accountId, window.start, unspent)
+      .giveBack(unspent)
       .catch((error: unknown) =>
-        this.log.warn({ err: error, unspent }, 'a lease of requests could not be given back'),
+        this.log.warn({ err: error, unspent }, 'leases of requests could not be given back'),
       );
   }
 

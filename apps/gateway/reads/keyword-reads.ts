@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { SelectQueryBuilder } from 'typeorm';
 import { isoOf } from '#kernel';
 import { DATABASE } from '#platform';
 import { KeywordEntity, WatchEntity, type Database } from '#postgres';
@@ -56,33 +57,32 @@ export class KeywordReads {
   async watchesOfKeywords(keywordIds: readonly string[]): Promise<Map<string, WatchRead[]>> {
     const byKeyword = new Map<string, WatchRead[]>(keywordIds.map((id) => [id, []]));
     if (keywordIds.length === 0) return byKeyword;
-    const watches = await this.database
-      .getRepository(WatchEntity)
-      .createQueryBuilder('w')
-      .where('w.keywordId IN (:...keywordIds)', { keywordIds })
-      .orderBy('w.watchId')
-      .getMany();
-    for (const read of await this.withSchedule(watches))
-      byKeyword.get(read.watch.keywordId ?? '')?.push(read);
+    const [keywordId] = keywordIds;
+    const query = this.watchQuery().orderBy('w.watchId');
+    // A single id is looked up by the index; for a list of unknown length Postgres may read a young table whole.
+    if (keywordIds.length === 1) query.where('w.keywordId = :keywordId', { keywordId });
+    else query.where('w.keywordId = ANY (:keywordIds)', { keywordIds });
+    for (const read of await readsOf(query)) byKeyword.get(read.watch.keywordId ?? '')?.push(read);
     return byKeyword;
   }
 
   /** A watch of the account on the source, retired ones too. */
   async watch(accountId: string, source: string, watchId: string): Promise<WatchRead | undefined> {
-    const watch = await this.database.getRepository(WatchEntity).findOneBy({ accountId, source, watchId });
-    return watch ? (await this.withSchedule([watch]))[0] : undefined;
+    const query = this.watchQuery().where(
+      'w.watchId = :watchId AND w.accountId = :accountId AND w.source = :source',
+      { accountId, source, watchId },
+    );
+    return (await readsOf(query))[0];
   }
 
   /** Newest first, below `beforeId`; one more than `limit`. Retired ones are left out. */
   async watches(accountId: string, source: string, limit: number, beforeId?: string): Promise<WatchRead[]> {
-    const query = this.database
-      .getRepository(WatchEntity)
-      .createQueryBuilder('w')
+    const query = this.watchQuery()
       .where('w.accountId = :accountId AND w.source = :source AND w.retiredAt IS NULL', { accountId, source })
       .orderBy('w.watchId', 'DESC')
-      .take(limit + 1);
+      .limit(limit + 1);
     if (beforeId) query.andWhere('w.watchId < :beforeId', { beforeId });
-    return this.withSchedule(await query.getMany());
+    return readsOf(query);
   }
 
   /** The searches (criteria hashes) of a source that the account's watches look at. */
@@ -95,20 +95,25 @@ export class KeywordReads {
     return new Set(rows.map((row) => row.criteria_hash));
   }
 
-  private async withSchedule(watches: readonly WatchEntity[]): Promise<WatchRead[]> {
-    const rows: { watch_id: string; last_checked_at: Date | null; last_status: string | null }[] =
-      await this.database.query(
-        'SELECT watch_id, last_checked_at, last_status FROM watch_schedule WHERE watch_id = ANY($1)',
-        [watches.map((watch) => watch.watchId)],
-      );
-    const byId = new Map(rows.map((row) => [row.watch_id, row]));
-    return watches.map((watch) => {
-      const row = byId.get(watch.watchId);
-      return {
-        watch,
-        lastCheckedAt: row?.last_checked_at ? isoOf(row.last_checked_at) : null,
-        lastStatus: row?.last_status ?? null,
-      };
-    });
+  /** Watches, each with its row of polling's. */
+  private watchQuery(): SelectQueryBuilder<WatchEntity> {
+    return this.database
+      .getRepository(WatchEntity)
+      .createQueryBuilder('w')
+      .leftJoin('watch_schedule', 's', 's.watch_id = w.watchId')
+      .addSelect('s.last_checked_at', 'last_checked_at')
+      .addSelect('s.last_status', 'last_status');
   }
+}
+
+async function readsOf(query: SelectQueryBuilder<WatchEntity>): Promise<WatchRead[]> {
+  const { entities, raw } = await query.getRawAndEntities<{
+    last_checked_at: Date | null;
+    last_status: string | null;
+  }>();
+  return entities.map((watch, n) => ({
+    watch,
+    lastCheckedAt: raw[n]?.last_checked_at ? isoOf(raw[n].last_checked_at) : null,
+    lastStatus: raw[n]?.last_status ?? null,
+  }));
 }

@@ -47,7 +47,7 @@ export class KeywordsHandler {
     const tx = this.decisions.database.manager;
     // As it would be stored: ids have their share in its size, and are no part of the estimate.
     const named = withIds(clone(KeywordDefinitionSchema, definition));
-    const { command, admitted } = await this.creation(tx, accountId, named);
+    const { command, admitted } = await this.creation(tx, accountId, named, 'all');
     this.decisions.tryNew(accountId, command);
     const searches = plannedSearches(definition);
     const estimate = this.admission.estimateOf({ ...admitted, searches }, definition);
@@ -73,8 +73,9 @@ export class KeywordsHandler {
     tx: Tx,
     accountId: string,
     definition: KeywordDefinition,
+    counted: 'limited' | 'all' = 'limited',
   ): Promise<{ command: KeywordCommand; admitted: Admitted }> {
-    const admitted = await this.admission.ofNew(tx, accountId, definition);
+    const admitted = await this.admission.ofNew(tx, accountId, definition, counted);
     return {
       admitted,
       command: {

@@ -37,10 +37,17 @@ export class Admission {
 
   /**
    * A keyword that is to be created.
+   * @param counted what of the account's keywords and searches is counted: see `planUseOf`
    * @throws Refusal `invalid` `INTERVAL_TOO_LOW`, `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`
    */
-  async ofNew(tx: Tx, accountId: string, definition: KeywordDefinition): Promise<Admitted> {
-    const admitted = await this.admit(tx, accountId, definition, null);
+  async ofNew(
+    tx: Tx,
+    accountId: string,
+    definition: KeywordDefinition,
+    counted: 'limited' | 'all' = 'limited',
+  ): Promise<Admitted> {
+    const use = await planUseOf(tx, accountId, null, counted);
+    const admitted = await this.admit(tx, accountId, definition, use);
     const enabled = admitted.watches.filter(({ disabled }) => !disabled);
     requireRoom(admitted.use, { keywords: 1, searchSlots: enabled.length }, 'sources');
     requireCredits(admitted.balance, enabled);
@@ -60,12 +67,13 @@ export class Admission {
     keywordId: string,
     before: KeywordDefinition,
   ): Promise<Admitted> {
-    const admitted = await this.admit(tx, accountId, definition, keywordId, before);
+    const use = await planUseOf(tx, accountId, keywordId);
+    const admitted = await this.admit(tx, accountId, definition, use, before);
     const searchSlots = admitted.searches.filter(({ enabled }) => enabled).length;
     const had = plannedSearches(before).filter(({ enabled }) => enabled).length;
     if (searchSlots > had) {
-      const use = { ...admitted.use, searchSlots: admitted.use.searchSlots + had };
-      requireRoom(use, { keywords: 0, searchSlots: searchSlots - had }, 'sources');
+      const used = { ...use, searchSlots: use.searchSlots + had };
+      requireRoom(used, { keywords: 0, searchSlots: searchSlots - had }, 'sources');
     }
     return admitted;
   }
@@ -135,10 +143,9 @@ export class Admission {
     tx: Tx,
     accountId: string,
     definition: KeywordDefinition,
-    exceptId: string | null,
+    use: PlanUse,
     before?: KeywordDefinition,
   ): Promise<Admitted> {
-    const use = await planUseOf(tx, accountId, exceptId);
     requireChannels(definition, before);
     const searches = this.requireFit(use.plan, definition, before);
     const balance = await balanceOf(tx, accountId);

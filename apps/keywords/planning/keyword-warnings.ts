@@ -119,12 +119,14 @@ async function twinOf(
   const hashes = [...new Set(searches.map(({ criteriaHash }) => criteriaHash))].sort();
   if (hashes.length === 0) return [];
   const rows: { keyword_id: string; name: string }[] = await tx.query(
-    `SELECT k.keyword_id, k.name FROM keywords k JOIN watches w USING (keyword_id)
+    // Materialized: there are few candidates, mostly none, and Postgres expects many in a young table.
+    `WITH candidates AS MATERIALIZED (
+       SELECT DISTINCT keyword_id FROM watches WHERE account_id = $1 AND criteria_hash = $4 AND retired_at IS NULL)
+     SELECT k.keyword_id, k.name FROM candidates JOIN keywords k USING (keyword_id) CROSS JOIN LATERAL (
+       SELECT array_agg(DISTINCT w.criteria_hash ORDER BY w.criteria_hash) AS hashes FROM watches w
+       WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS own
      WHERE k.account_id = $1 AND k.state <> 'retired' AND k.keyword_id IS DISTINCT FROM $3
-       AND w.retired_at IS NULL AND NOT w.disabled
-       AND k.keyword_id IN (SELECT keyword_id FROM watches WHERE account_id = $1 AND criteria_hash = $4)
-     GROUP BY k.keyword_id, k.name
-     HAVING array_agg(DISTINCT w.criteria_hash ORDER BY w.criteria_hash) = $2::text[]
+       AND own.hashes = $2::text[]
      ORDER BY k.keyword_id LIMIT 1`,
     [accountId, hashes, keywordId ?? null, hashes[0]],
   );

@@ -1,4 +1,4 @@
-import { floorSeconds, limitsOf, type SourceId } from '#contracts';
+import { floorSeconds, limitsOf, PLANS, type SourceId } from '#contracts';
 import { Refusal, type Fault } from '#kernel';
 import type { Tx } from '#postgres';
 import type { PlannedSearch } from './planned-searches.js';
@@ -11,23 +11,37 @@ export interface PlanUse {
   searchSlots: number;
 }
 
+/** Plans whose accounts may have any number of keywords and searches. */
+const UNLIMITED_PLANS = PLANS.filter((plan) => {
+  const { keywords, searchSlots } = limitsOf(plan);
+  return keywords === null && searchSlots === null;
+});
+
 /**
  * @param exceptId a keyword or lone watch that is not counted: the one that changes
+ * @param counted `limited`: 0 where the plan has no limit, so that the cost is bounded by the limit, not by what there is
  * @throws Refusal `not-found` when there is no such account
  */
-export async function planUseOf(tx: Tx, accountId: string, exceptId: string | null = null): Promise<PlanUse> {
+export async function planUseOf(
+  tx: Tx,
+  accountId: string,
+  exceptId: string | null = null,
+  counted: 'limited' | 'all' = 'limited',
+): Promise<PlanUse> {
   const rows: { plan: string; keywords: number; slots: number }[] = await tx.query(
     // What is paused for the plan is rare: to count all and take it off spares the join over all.
     `SELECT a.plan,
-       (SELECT count(*)::int FROM keywords k WHERE k.account_id = $1 AND k.state <> 'retired'
-          AND NOT 'plan' = ANY (k.pauses) AND k.keyword_id IS DISTINCT FROM $2) AS keywords,
-       (SELECT count(*)::int FROM watches w WHERE w.account_id = $1 AND w.retired_at IS NULL AND NOT w.disabled
+       CASE WHEN a.plan = ANY ($3) THEN 0 ELSE
+         (SELECT count(*)::int FROM keywords k WHERE k.account_id = $1 AND k.state <> 'retired'
+          AND NOT 'plan' = ANY (k.pauses) AND k.keyword_id IS DISTINCT FROM $2) END AS keywords,
+       CASE WHEN a.plan = ANY ($3) THEN 0 ELSE
+         (SELECT count(*)::int FROM watches w WHERE w.account_id = $1 AND w.retired_at IS NULL AND NOT w.disabled
           AND COALESCE(w.keyword_id, w.watch_id) IS DISTINCT FROM $2 AND NOT 'plan' = ANY (w.pauses))
        - (SELECT count(*)::int FROM keywords k JOIN watches w USING (keyword_id)
           WHERE k.account_id = $1 AND 'plan' = ANY (k.pauses) AND k.keyword_id IS DISTINCT FROM $2
-            AND w.retired_at IS NULL AND NOT w.disabled) AS slots
+            AND w.retired_at IS NULL AND NOT w.disabled) END AS slots
      FROM accounts a WHERE a.account_id = $1`,
-    [accountId, exceptId],
+    [accountId, exceptId, counted === 'limited' ? UNLIMITED_PLANS : []],
   );
   const row = rows[0];
   if (!row) throw Refusal.notFound('account');
