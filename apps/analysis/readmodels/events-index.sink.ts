@@ -22,7 +22,8 @@ export class EventsIndexSink {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000 })
+  // Two: the next batch is read while ClickHouse writes.
+  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const rows = batch.flatMap(eventRow);
     // An event is made only of a watch that has a row, so one without was purged: it must not come back.

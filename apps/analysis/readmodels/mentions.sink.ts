@@ -20,7 +20,8 @@ export class MentionsSink {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000 })
+  // Two: the next batch is read while ClickHouse writes.
+  @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000, batchesAtOnce: 2 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const all = batch.map(({ data }) => fromBinary(EventSchema, data));
     // An event is made only of a watch that has a row, so one without was purged: it must not come back.
