@@ -15,6 +15,7 @@ import { Labels1763870000000 } from './migrations/1763870000000-labels.js';
 import { KeyUses1763880000000 } from './migrations/1763880000000-key-uses.js';
 import { ProjectionVersions1763890000000 } from './migrations/1763890000000-projection-versions.js';
 import { Traces1763895000000 } from './migrations/1763895000000-traces.js';
+import { CompactSchedule1763900000000 } from './migrations/1763900000000-compact-schedule.js';
 import { pgDriver } from './telling-pool.js';
 
 /** A service's connections to Postgres. */
@@ -83,6 +84,7 @@ async function migrate(url: string, name: string): Promise<void> {
       KeyUses1763880000000,
       ProjectionVersions1763890000000,
       Traces1763895000000,
+      CompactSchedule1763900000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

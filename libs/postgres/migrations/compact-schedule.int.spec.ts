@@ -1,0 +1,85 @@
+import { newId } from '#kernel';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { openDatabase, type Database } from '../index.js';
+import { CompactSchedule1763900000000 } from './1763900000000-compact-schedule.js';
+
+let stores: IsolatedStores;
+let database: Database;
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  database = await openDatabase(stores.databaseUrl, 'spec');
+});
+afterAll(async () => {
+  await database?.destroy();
+  await stores?.drop();
+});
+
+async function scheduleWatches(searches: number, watchesOfEach: number): Promise<void> {
+  await database.query(
+    `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
+     SELECT 'hackernews:' || n, 'hackernews', 'hackernews:0', json_build_object('market', 'global', 'query', 'term' || n), now()
+     FROM generate_series(1, $1) AS n`,
+    [searches],
+  );
+  await database.query(
+    `INSERT INTO watch_schedule (watch_id, search_key, account_id, interval_seconds, backfill, baseline_at, covered_until, next_due_at)
+     SELECT md5(n || '.' || w)::uuid, 'hackernews:' || n, $3, 60 * w, false, now(), now(), now()
+     FROM generate_series(1, $1) AS n, generate_series(1, $2) AS w`,
+    [searches, watchesOfEach, newId()],
+  );
+}
+
+it('a watch takes at most 215 bytes with its indexes and its tenth of a search', async () => {
+  await scheduleWatches(2_000, 10);
+  const [row]: { bytes: number }[] = await database.query(
+    `SELECT ((pg_total_relation_size('watch_schedule') + pg_total_relation_size('upstream_searches')) / 20000)::int AS bytes`,
+  );
+  expect(row?.bytes).toBeLessThanOrEqual(215);
+});
+
+it('a check changes no index of its watch', async () => {
+  await database.query('TRUNCATE watch_schedule, upstream_searches');
+  await scheduleWatches(1, 1);
+  await database.query(
+    `UPDATE watch_schedule SET next_due_at = now(), check_seq = 5, covered_until = now(), last_checked_at = now(), last_status = 'completed'`,
+  );
+  await database.transaction(async (tx) => {
+    await tx.query('UPDATE watch_schedule SET next_due_at = now(), check_seq = check_seq + 1');
+    const [counted] = await tx.query<{ changes: number; inPlace: number }[]>(
+      `SELECT pg_stat_get_xact_tuples_updated('watch_schedule'::regclass)::int AS changes,
+         pg_stat_get_xact_tuples_hot_updated('watch_schedule'::regclass)::int AS "inPlace"`,
+    );
+    expect(counted?.changes).toBeGreaterThan(0);
+    expect(counted?.inPlace).toBe(counted?.changes);
+  });
+});
+
+it('the migration keeps rows, grants and the reference to the search', async () => {
+  await database.query('TRUNCATE watch_schedule, upstream_searches');
+  await scheduleWatches(2, 3);
+  const content = () =>
+    database.query<unknown[]>('SELECT to_jsonb(w) AS row FROM watch_schedule w ORDER BY watch_id');
+  const before = await content();
+  const migration = new CompactSchedule1763900000000();
+  const runner = database.createQueryRunner();
+  await migration.down(runner);
+  await runner.query('GRANT SELECT ON watch_schedule TO PUBLIC');
+  await migration.up(runner);
+  await runner.release();
+  expect(before.length).toBe(6);
+  expect(await content()).toEqual(before);
+  expect(
+    await database.query(`SELECT has_table_privilege('pg_monitor', 'watch_schedule', 'SELECT') AS granted`),
+  ).toEqual([{ granted: true }]);
+  await expect(
+    database.query(`UPDATE watch_schedule SET search_key = 'no such search'`),
+  ).rejects.toMatchObject({
+    code: '23503',
+  });
+  await expect(
+    database.query('INSERT INTO watch_schedule SELECT * FROM watch_schedule'),
+  ).rejects.toMatchObject({
+    code: '23505',
+  });
+});
