@@ -16,7 +16,7 @@ import { isoOf, newId, systemClock } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
 import { openDatabase, type Database, type Tx } from '#postgres';
 import type { SourceConnector } from '#sources';
-import { createLogger } from '#telemetry';
+import { createLogger, currentTraceparent } from '#telemetry';
 import { fundAccount, isolateStores } from '#testing';
 import type { PricedCheck } from '../record/build-checks.js';
 import { checkPriceOf } from '../read/check-price.js';
@@ -79,6 +79,7 @@ export async function openPollingStores(lanes = 1): Promise<PollingStores> {
         seq: 1,
         predecessor: 0,
         data: decisionOf(accountId, subjectId, event),
+        cause: currentTraceparent(),
       },
     ]);
 
