@@ -8,17 +8,19 @@ export interface Bus {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
-  /** Where answers to this service come: no other service needs the right to read there. */
+  /**
+   * The prefix of the subjects on which this service receives replies. No other service needs the right to read there.
+   */
   readonly inboxPrefix: string;
-  /** Lets what is under way finish, then closes. */
+  /** Lets running work finish, then closes the connection. */
   close(): Promise<void>;
 }
 
 /**
- * Connects, waits for the server at a start, and makes the streams that are missing. Reconnects for ever.
- * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each.
- *   A user alone is a token.
- * @param streamReplicas copies that the cluster keeps of each stream that is made now
+ * Connects, waits until the server is reachable, and creates missing streams. Reconnects without a limit of attempts.
+ * @param url `nats://[user:password@]host:port`, several separated by commas; credentials once, or the same in each. A
+ *   user without a password is a token.
+ * @param streamReplicas copies that the cluster keeps of each stream that this call creates
  */
 export async function connectBus(url: string, name: string, log: Logger, streamReplicas = 1): Promise<Bus> {
   const inboxPrefix = `_INBOX.${name}`;
@@ -43,7 +45,7 @@ async function logStatus(nc: NatsConnection, log: Logger): Promise<void> {
       log.warn({ nats: status.type }, `NATS: ${status.type}`);
 }
 
-/** The client takes credentials apart from the addresses. */
+/** The client expects credentials separate from the addresses. */
 function addressOf(text: string): ConnectionOptions {
   const urls = text
     .split(',')

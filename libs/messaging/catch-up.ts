@@ -7,8 +7,9 @@ import type { StreamName } from './streams.js';
 const BATCH = 500;
 
 /**
- * Rebuilds tables that lack what their consumer has acknowledged: Postgres was lost, or an older copy of it was put back.
- * The consumer would never deliver those messages again. Nothing else of the service runs meanwhile.
+ * Rebuilds tables that lack messages that their consumer has acknowledged. This happens when Postgres was lost or
+ * restored from an older copy. The consumer would never deliver those messages again. The service does nothing else
+ * meanwhile.
  */
 export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<void> {
   if (!durable.appliedUpTo) return;
@@ -20,10 +21,10 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
   if (!missing || missing.seq > acknowledged) return;
   log.warn(
     { stream, applied, acknowledged },
-    'the tables lack what the stream holds; they are rebuilt from it',
+    'the tables lack messages of the stream; rebuilding them from it',
   );
   let messages = 0;
-  // From the beginning: in an older copy one subject may have come further than another.
+  // From the beginning: in an older copy, the last applied message differs from subject to subject.
   for await (const batch of batchesOf(bus, stream)) {
     await durable.handle(batch.map(asDelivered));
     messages += batch.length;
@@ -31,7 +32,7 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
   log.warn({ stream, messages }, 'the tables are rebuilt');
 }
 
-/** Every message of a stream, oldest first, up to the last one of now. */
+/** Every message of a stream, oldest first, up to the message that is the last one when the read begins. */
 export async function* batchesOf(bus: Bus, stream: StreamName, from = 1): AsyncGenerator<StoredMsg[]> {
   const { state } = await bus.jsm.streams.info(stream);
   let batch: StoredMsg[] = [];
@@ -47,7 +48,7 @@ export async function* batchesOf(bus: Bus, stream: StreamName, from = 1): AsyncG
   if (batch.length > 0) yield batch;
 }
 
-/** What a handler reads of a message that the consumer delivered. */
+/** The parts of a delivered message that a handler reads. */
 function asDelivered({ subject, seq, data, header }: StoredMsg): JsMsg {
   return { subject, seq, data, headers: header } as JsMsg;
 }

@@ -38,7 +38,7 @@ async function run(
     stream: 'CHECKS',
     name: `spec-${specs}`,
     batchSize,
-    // What was on its way to a stopped consumer comes back after it.
+    // The messages of a stopped consumer are delivered again after this time.
     ackWaitMs: 1000,
     handle: async (batch) =>
       handle(batch.map((message) => ({ text: message.string(), deliveries: message.info.deliveryCount }))),
@@ -107,7 +107,7 @@ describe('a durable consumer', () => {
     const good: string[] = [];
     const { name, running } = await run((batch) => {
       const poison = batch.find(({ text }) => text === 'poison');
-      // The waits between are the runner's own and long: the first seven are cut short.
+      // The runner's own delays are long, so the first seven are replaced by short ones.
       if (poison && batch.length === 1 && poison.deliveries < 8) return [retry(1)];
       if (poison) throw new Error('cannot be read');
       good.push(...batch.map(({ text }) => text));

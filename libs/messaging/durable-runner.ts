@@ -9,16 +9,16 @@ import { MessageSupply, openConsumer } from './message-supply.js';
 import { park, retry, type Outcome } from './outcome.js';
 import { subjectOf } from './streams.js';
 
-/** A durable at work. */
+/** A running durable consumer. */
 export interface RunningDurable {
-  /** Stops pulling and waits for the batch under way; what was pulled and not begun goes back to the server. */
+  /** Stops pulling and waits for the current batch. Messages that were pulled but not begun return to the server. */
   stop(): Promise<void>;
 }
 
-/** A message that fails alone this often while others pass is set aside. */
+/** A message is parked after it has failed alone this often while others succeed. */
 const PARK_AFTER_DELIVERIES = 8;
 const SOON_MS = 1000;
-/** Makes the consumer where it is missing and works through its messages until stopped. */
+/** Creates the consumer if it does not exist, and processes its messages until it is stopped. */
 export async function runDurable(bus: Bus, durable: Durable, log: Logger): Promise<RunningDurable> {
   await catchUp(bus, durable, log);
   const consumer = await openConsumer(bus, durable);
@@ -81,12 +81,16 @@ class DurableLoop implements RunningDurable {
       return await arriveShared(shared, causes, () => this.durable.handle(part));
     } catch (error) {
       if (this.stopping) {
-        // What it needed may be closed already: no fault of the messages, and no use in trying each.
-        this.log.warn({ err: error, messages: part.length }, 'cut off by the stop; comes again');
+        // The stop may have closed what the handler needs. The messages are not at fault, so trying each one is
+        // useless.
+        this.log.warn(
+          { err: error, messages: part.length },
+          'interrupted by the stop; the messages are delivered again',
+        );
         return part.map(() => retry(SOON_MS));
       }
       if (part.length === 1 && first) return [this.afterFailure(first, error)];
-      // One bad message must not hold up the others: each is tried by itself.
+      // One bad message must not delay the others, so each is tried by itself.
       const outcomes: Outcome[] = [];
       for (const message of part) outcomes.push(...(await this.outcomesOf([message], batch)));
       return outcomes;
@@ -108,7 +112,7 @@ class DurableLoop implements RunningDurable {
       metrics.messages.add(count, { consumer: this.durable.name, outcome });
   }
 
-  /** Never throws: a message that could not be settled comes again. */
+  /** Never throws: a message that could not be settled is delivered again. */
   private async settle(message: JsMsg, outcome: Outcome): Promise<void> {
     try {
       await this.answer(message, outcome);
@@ -117,7 +121,7 @@ class DurableLoop implements RunningDurable {
         { err: error, seq: message.seq, outcome: outcome.kind },
         'a message could not be settled',
       );
-      // Where the connection itself is gone the server takes the message back when its time is over.
+      // If the connection is closed, the server redelivers the message after the ack wait.
       if (!this.bus.nc.isClosed() && !this.bus.nc.isDraining()) message.nak(SOON_MS);
     }
   }
@@ -131,7 +135,8 @@ class DurableLoop implements RunningDurable {
         message.nak(outcome.afterMs);
         return;
       case 'park':
-        // The copy is stored before the original is given up: a crash between leaves it twice, never nowhere.
+        // The copy is stored before the original is terminated. A crash in between duplicates the message and never
+        // loses it.
         await this.parkMessage(message, outcome.reason);
         message.term();
         return;

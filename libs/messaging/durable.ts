@@ -2,14 +2,14 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { Outcome } from './outcome.js';
 import type { StreamName } from './streams.js';
 
-/** One durable consumer: which stream it reads, and how. */
+/** The options of one durable consumer. */
 export interface ConsumerOptions {
   stream: StreamName;
-  /** The consumer's name on the server: replicas with one name share its messages. */
+  /** The consumer's name on the server. Replicas with the same name share its messages. */
   name: string;
-  /** Messages that one call of the handler gets at most. */
+  /** Maximum number of messages in one call of the handler. */
   batchSize: number;
-  /** Batches under way at once, default 1: with more, messages of one subject can overtake each other. */
+  /** Batches processed at the same time, default 1. With more, messages of one subject can overtake each other. */
   batchesAtOnce?: number;
   /** How long a batch that is not full waits for more messages, in ms, default 0: fewer, larger writes. */
   lingerMs?: number;
@@ -23,21 +23,21 @@ export interface ConsumerOptions {
    * another replica.
    */
   handleWithinMs?: number;
-  /** True: later messages depend on earlier ones. A message that fails is retried and logged, and never parked. */
+  /** True if later messages depend on earlier ones: a message that fails is retried and logged, and never parked. */
   inOrder?: boolean;
 }
 
 /**
- * Handles one batch. Returns one outcome for each message, in order. What it throws makes the batch come again. What it sends
- * on for one message belongs to that message's trace: `causeOf` of telemetry.
+ * Handles one batch. Returns one outcome for each message, in order. When it throws, the batch is delivered again.
+ * Messages that it sends because of one message belong to that message's trace: see `causeOf` of telemetry.
  */
 export type BatchHandler = (batch: readonly JsMsg[]) => Promise<Outcome[]>;
 
 /** A durable consumer with its functions. */
 export interface Durable extends ConsumerOptions {
   /**
-   * For tables that follow the stream: the last sequence that they hold, 0 for none. They are rebuilt at the start where
-   * they lack what was acknowledged.
+   * For tables that follow the stream: the last sequence that they contain, 0 for none. Tables that lack acknowledged
+   * messages are rebuilt at the start.
    */
   appliedUpTo?(): Promise<number>;
   handle: BatchHandler;

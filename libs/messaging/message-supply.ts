@@ -11,16 +11,18 @@ import type { Logger } from '#telemetry';
 import type { Bus } from './bus.js';
 import type { Durable } from './durable.js';
 
-/** After a crash the messages it held come back when this has passed; while one is worked on it is extended. */
+/**
+ * The server redelivers the messages of a crashed replica after this time. It is extended while a message is processed.
+ */
 const DEFAULT_ACK_WAIT_MS = 10_000;
 const DEFAULT_HANDLE_WITHIN_MS = 300_000;
 const SOON_MS = 1000;
 const LINGER_LOOK_MS = 50;
 const PULL_EXPIRES_MS = 30_000;
-/** While nothing comes the server says so this often; when it is silent twice the pull is begun anew. */
+/** The server reports an idle pull at this interval. After two missing reports the pull is restarted. */
 const IDLE_HEARTBEAT_MS = 5000;
 
-/** Makes the consumer where it is missing. */
+/** Creates the consumer if it does not exist. */
 export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer> {
   await bus.jsm.consumers.add(durable.stream, {
     durable_name: durable.name,
@@ -34,17 +36,17 @@ export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer
 }
 
 /**
- * What one replica holds of a durable's messages: the batches that are worked on and one more, so that pulling never
- * holds up the work and a slow replica keeps little from the others. All of it is kept from them while it goes on; a
- * batch that hangs is not, nor what waits behind it.
+ * The messages of a durable that one replica has pulled: the batches being processed and one more, so that processing
+ * never waits for a pull, and a slow replica withholds few messages from the others. The replica extends the ack wait
+ * of all of them, except of a batch that hangs and of the messages that wait behind it.
  */
 export class MessageSupply {
   private readonly waiting: JsMsg[] = [];
-  /** Batches that are worked on, and since when. */
+  /** The batches being processed, and the time of their last progress. */
   private readonly underWay = new Map<readonly JsMsg[], number>();
-  /** Batches that were said to hang. */
-  private readonly told = new WeakSet<readonly JsMsg[]>();
-  /** Says that something has changed: a message came, a batch is settled, it is time to stop. */
+  /** Hanging batches that have been reported. */
+  private readonly reported = new WeakSet<readonly JsMsg[]>();
+  /** Signals a change: a message arrived, a batch is settled, or the supply is closing. */
   private readonly changes = new EventEmitter();
   private readonly batchesAtOnce: number;
   private readonly handleWithinMs: number;
@@ -64,7 +66,7 @@ export class MessageSupply {
     void this.pull();
   }
 
-  /** The next batch, when there is one; undefined when it is time to stop. */
+  /** Waits for the next batch and returns it; returns undefined when the supply is closing. */
   async take(): Promise<readonly JsMsg[] | undefined> {
     while (!this.closing) {
       if (this.waiting.length === 0) {
@@ -72,7 +74,7 @@ export class MessageSupply {
         continue;
       }
       await this.linger();
-      // Another worker may have taken what was there, and a stop may have come.
+      // Meanwhile another worker may have taken the messages, or the supply may be closing.
       if (this.closing || this.waiting.length === 0) continue;
       const batch = this.waiting.splice(0, this.durable.batchSize);
       this.underWay.set(batch, Date.now());
@@ -81,25 +83,25 @@ export class MessageSupply {
     return undefined;
   }
 
-  /** The batch has come one step further: its time begins anew. */
+  /** Reports progress of the batch: its time limit starts again. */
   goesOn(batch: readonly JsMsg[]): void {
     this.underWay.set(batch, Date.now());
   }
 
-  /** Nothing of the batch is held any more. */
+  /** Reports that every message of the batch has its outcome. */
   settled(batch: readonly JsMsg[]): void {
     this.underWay.delete(batch);
     this.changes.emit('change');
   }
 
-  /** Pulls no more; `take` answers undefined from now on. */
+  /** Stops pulling. `take` returns undefined from then on. */
   async close(): Promise<void> {
     this.closing = true;
     this.changes.emit('change');
     await this.messages?.close();
   }
 
-  /** Gives back what was not begun. To be called when no batch is worked on any more. */
+  /** Returns messages that were not begun to the server. Call it when no batch is being processed any more. */
   end(): void {
     clearInterval(this.heartbeat);
     this.giveBack();
@@ -108,7 +110,7 @@ export class MessageSupply {
   private async pull(): Promise<void> {
     while (!this.closing) {
       try {
-        // A consumer that has gone although nobody stopped it (deleted on the server) is made again.
+        // A consumer that somebody has deleted on the server is created again.
         this.consumer ??= await openConsumer(this.bus, this.durable);
         while (!this.closing && this.room() < this.durable.batchSize) await once(this.changes, 'change');
         if (this.closing) return;
@@ -131,7 +133,7 @@ export class MessageSupply {
     }
   }
 
-  /** How many more messages may be pulled. */
+  /** The number of further messages that may be pulled. */
   private room(): number {
     if (this.isStuck()) return 0;
     let held = this.waiting.length;
@@ -139,7 +141,7 @@ export class MessageSupply {
     return this.durable.batchSize * (this.batchesAtOnce + 1) - held;
   }
 
-  /** True when all that could work on a batch hangs. */
+  /** True when every worker hangs in a batch. */
   private isStuck(): boolean {
     const hanging = [...this.underWay.values()].filter((since) => this.hangs(since));
     return hanging.length === this.batchesAtOnce;
@@ -152,13 +154,13 @@ export class MessageSupply {
   private beat(): void {
     for (const [batch, since] of this.underWay) {
       if (!this.hangs(since)) for (const message of batch) message.working();
-      else if (!this.told.has(batch)) {
-        this.told.add(batch);
+      else if (!this.reported.has(batch)) {
+        this.reported.add(batch);
         this.log.error({ messages: batch.length }, 'a batch hangs; others may take its messages');
       }
     }
     if (this.isStuck()) {
-      // Its open request would bring what is given back to the same place.
+      // Otherwise the open pull would receive the returned messages again.
       void this.messages?.close();
       this.giveBack();
     } else for (const message of this.waiting) message.working();

@@ -1,6 +1,6 @@
 /**
- * What should become of a message. `done`: never again. `retry`: again after the time. `park`: set aside with its
- * reason, listed and sent again by `npm run -s cli -- parked`.
+ * What happens to a message next. `done`: it is not delivered again. `retry`: it is delivered again after the given
+ * time. `park`: it is set aside with its reason; `npm run -s cli -- parked` lists it and sends it again.
  */
 export type Outcome =
   { kind: 'done' } | { kind: 'retry'; afterMs: number } | { kind: 'park'; reason: string };

@@ -8,7 +8,7 @@ const message = { data: new Uint8Array(), time: new Date(ASKED_AT) };
 beforeEach(() => void jest.useFakeTimers(fakeOnly('Date')));
 afterEach(() => void jest.useRealTimers());
 
-/** What becomes of a purge whose pass begins and ends at such an age. */
+/** The outcome of a purge whose pass begins and ends when the purge has these ages. */
 async function passed(beginsMs: number, endsMs: number) {
   jest.setSystemTime(ASKED_AT + beginsMs);
   return eraseTwice([message], async () => void jest.setSystemTime(ASKED_AT + endsMs));

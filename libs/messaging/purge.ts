@@ -2,19 +2,19 @@ import type { JsMsg } from '@nats-io/jetstream';
 import type { ConsumerOptions } from './durable.js';
 import { done, retry, type Outcome } from './outcome.js';
 
-/** Work that was under way when the purge began has long been written by then. */
+/** Longer than any work that may still write for a keyword after its purge. */
 const SECOND_PASS_AFTER_MS = 20_000;
-/** A keyword with years of checks and events takes its time. */
+/** Deleting a keyword with years of checks and events takes long. */
 const ERASE_WITHIN_MS = 1_800_000;
 
-/** The consumer with which a service deletes what it holds of purged keywords. Its handler is `eraseTwice`. */
+/** The consumer with which a service deletes its data of purged keywords. Its handler is `eraseTwice`. */
 export function purgeConsumer(service: string): ConsumerOptions {
   return { stream: 'PURGES', name: `${service}-purge`, batchSize: 1, handleWithinMs: ERASE_WITHIN_MS };
 }
 
 /**
- * Runs `erase` for each purge at once, and again when the purge is 20 s old: the second pass deletes what checks and events
- * that were under way during the first pass have written since.
+ * Runs `erase` for each purge at once, and again when the purge is 20 s old. The second pass deletes what running
+ * checks and events have written since the first pass.
  * @param erase gets a `Purge` message; running it again must be harmless
  */
 export async function eraseTwice(
@@ -23,7 +23,8 @@ export async function eraseTwice(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const message of batch) {
-    // By its age when it begins, not by count of deliveries: a first pass that failed, or took long, is no second.
+    // The age at the begin of a pass decides, not the number of deliveries: neither a repeated first pass nor a long first
+    // pass may count as the second.
     const secondPassAt = message.time.getTime() + SECOND_PASS_AFTER_MS;
     const isSecond = Date.now() >= secondPassAt;
     await erase(message.data);

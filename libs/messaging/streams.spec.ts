@@ -8,14 +8,14 @@ const overlap = () =>
     description: 'subjects overlap with an existing stream',
   });
 
-/** A server without streams, which answers so when one is made. */
+/** A server without streams, whose answer to the creation of a stream is given by the function. */
 function serverThat(add: (name: string) => Promise<void>): JetStreamManager {
   return {
     streams: { list: () => [], add: ({ name }: { name: string }) => add(name) },
   } as unknown as JetStreamManager;
 }
 
-it('a stream that another service is creating at the same moment is no error', async () => {
+it('succeeds when another service creates the same stream at the same moment', async () => {
   const made: string[] = [];
   let isBeingMade = true;
   await ensureStreams(
@@ -31,7 +31,7 @@ it('a stream that another service is creating at the same moment is no error', a
   expect(made).toEqual(Object.keys(STREAMS));
 });
 
-it('a foreign stream with our subjects is an error', async () => {
+it('throws when a foreign stream has our subjects', async () => {
   await expect(ensureStreams(serverThat(() => Promise.reject(overlap())))).rejects.toThrow(
     'subjects overlap',
   );

@@ -9,10 +9,10 @@ import {
 import type { JetStreamManager } from '@nats-io/jetstream';
 
 const DAY_NANOS = 24 * 60 * 60 * 1_000_000_000;
-/** Duplicate publishes within it are dropped by the server; beyond it the ids in the projections decide. */
+/** The server drops a repeated publish within this time. Later, the ids in the projections prevent a second effect. */
 const DUPLICATE_WINDOW_NANOS = 2 * 60 * 1_000_000_000;
 
-/** JetStream's code for a stream that wants another one's subjects. */
+/** JetStream's error code for a stream whose subjects overlap with those of another stream. */
 const SUBJECTS_OVERLAP = 10_065;
 const MOMENT_MS = 250;
 
@@ -44,7 +44,7 @@ export function streamOf(subject: string): string {
   return subject.slice(0, subject.indexOf('.')).toUpperCase();
 }
 
-/** Makes the streams that do not exist yet. Settings of an existing stream are left as the operator has them. */
+/** Creates the streams that do not exist yet. Does not change the settings of existing streams. */
 export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promise<void> {
   const existing = new Set<string>();
   for await (const info of jsm.streams.list()) existing.add(info.config.name);
@@ -61,8 +61,9 @@ export async function ensureStreams(jsm: JetStreamManager, replicas = 1): Promis
       allow_direct: true,
       num_replicas: replicas,
     };
-    // Two services that start at once both ask; the second answer is the first's. For a moment, though, what the first is
-    // just making may be in the second's way.
+    // When two services start at the same time, both create the stream, and the second gets the same answer as the
+    // first. While the first creation is still running, the server can report overlapping subjects; so it is tried once
+    // more.
     await jsm.streams.add(config).catch(async (error: unknown) => {
       if (!(error instanceof JetStreamApiError) || error.code !== SUBJECTS_OVERLAP) throw error;
       await wait(MOMENT_MS);

@@ -55,7 +55,7 @@ async function platform(): Promise<
   return { database, bus, store: new EventStore(bus), close };
 }
 
-it('a start with a different MASTER_KEY than the first is refused', async () => {
+it('a start is refused when its MASTER_KEY differs from that of the first start', async () => {
   const { close, ...connections } = await platform();
   await checkMasterKey(connections, 'aa'.repeat(32));
   await checkMasterKey(connections, 'aa'.repeat(32));
@@ -66,7 +66,7 @@ it('a start with a different MASTER_KEY than the first is refused', async () => 
   await close();
 });
 
-it('the streams show whether the MASTER_KEY is correct when Postgres was lost', async () => {
+it('the MASTER_KEY is checked against the streams when Postgres was lost', async () => {
   const { close, ...connections } = await platform();
   await connections.database.query('DELETE FROM installation');
   const signingSecretEncrypted = new SecretBox('aa'.repeat(32)).seal('whsec_x');

@@ -6,10 +6,10 @@ import type { Logger } from '#telemetry';
 import type { Platform } from './platform.js';
 import { settledWithin } from '#kernel';
 
-/** How long connections may take to close: a server that has gone would hold them for ever. */
+/** How long connections may take to close. An unreachable server would delay the close without a limit. */
 const CLOSING_MS = 500;
 
-/** Where the stores are. */
+/** The addresses of the stores. */
 export interface StoreAddresses {
   NATS_URL: string;
   DATABASE_URL: string;
@@ -18,8 +18,8 @@ export interface StoreAddresses {
 }
 
 /**
- * Opens a service's connections, and makes the streams and tables that are missing.
- * @throws Error with one line that names the store and its setting; nothing is left open then
+ * Opens a service's connections, and creates missing streams and tables.
+ * @throws Error with one line that names the store and its setting; all connections are closed then
  */
 export async function connectPlatform(
   name: string,
@@ -27,7 +27,7 @@ export async function connectPlatform(
   log: Logger,
 ): Promise<Platform> {
   const { NATS_URL, DATABASE_URL, CLICKHOUSE_URL, STREAM_REPLICAS } = settings;
-  // All are waited for, even when one fails: a connection that is still opening cannot be closed.
+  // Waits for all, even when one fails: a connection that is still opening cannot be closed.
   const [bus, database, clickhouse] = await Promise.allSettled([
     connectBus(NATS_URL, name, log, STREAM_REPLICAS).catch(unreachable('NATS_URL', 'NATS')),
     openDatabase(DATABASE_URL, name).catch(unreachable('DATABASE_URL', 'Postgres')),
@@ -52,7 +52,7 @@ export async function connectPlatform(
   throw [bus, database, clickhouse].find((outcome) => outcome.status === 'rejected')?.reason as Error;
 }
 
-/** Closes what `connectPlatform` opened. */
+/** Closes the connections that `connectPlatform` opened. */
 export async function closePlatform({ bus, database, clickhouse }: Platform): Promise<void> {
   await settledWithin(CLOSING_MS, Promise.allSettled([bus.close(), database.destroy(), clickhouse.close()]));
 }
@@ -60,7 +60,7 @@ export async function closePlatform({ bus, database, clickhouse }: Platform): Pr
 function unreachable(setting: string, store: string) {
   return (error: unknown): never => {
     const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
-    // One line: some drivers put a whole answer into their message.
+    // One line only: some drivers put a whole response into their message.
     const [line = ''] = String(reason).trim().split('\n');
     throw new Error(`${store} could not be reached or prepared (${setting}): ${line}`, { cause: error });
   };

@@ -5,12 +5,12 @@ import type { Database } from '#postgres';
 import { METRICS_CONTENT_TYPE, metricsText } from '#telemetry';
 import { BUS, CLICKHOUSE, DATABASE } from './platform.js';
 
-/** What is used of Fastify's reply. */
+/** The method of Fastify's reply that is used here. */
 interface StatusReply {
   status(code: number): unknown;
 }
 
-/** `/healthz`: the process runs. `/readyz`: it can work. `/metrics`: Prometheus. */
+/** `/healthz`: the process runs. `/readyz`: it can reach its stores. `/metrics`: metrics for Prometheus. */
 @Controller()
 export class HealthController {
   constructor(
@@ -24,7 +24,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** 503 while a store cannot be reached; the body says which. */
+  /** Returns 503 while a store cannot be reached; the body names the store. */
   @Get('readyz')
   async ready(@Res({ passthrough: true }) reply: StatusReply) {
     const [nats, postgres, clickhouse] = await Promise.all([

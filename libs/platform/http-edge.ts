@@ -16,10 +16,10 @@ export type EdgeSettings = Settings<
 >;
 
 const LARGEST_BODY_BYTES = 1024 * 1024;
-/** Connections that were refused are reported once in such a time, with their number. */
+/** Refused connections are reported once in this time, with their number. */
 const REPORT_EVERY_MS = 10_000;
 
-/** How long a request and its answer may take to arrive, how large it may be, and whose word for its sender is taken. */
+/** Limits of a request's duration and size, and the proxies whose `x-forwarded-for` is trusted. */
 export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> {
   const { HTTP_HEADERS_TIMEOUT_MS, HTTP_REQUEST_TIMEOUT_MS, TRUST_PROXY } = settings;
   const headersTimeout = Math.min(HTTP_HEADERS_TIMEOUT_MS, HTTP_REQUEST_TIMEOUT_MS);
@@ -27,14 +27,14 @@ export function edgeOptions(settings: EdgeSettings): FastifyHttpOptions<Server> 
     bodyLimit: LARGEST_BODY_BYTES,
     trustProxy: TRUST_PROXY === '' ? false : TRUST_PROXY.split(',').map((address) => address.trim()),
     requestTimeout: HTTP_REQUEST_TIMEOUT_MS,
-    // A connection on which nothing moves: its reader has stopped reading an answer.
+    // Closes a connection without any traffic: the client has stopped reading the response.
     connectionTimeout: 2 * HTTP_REQUEST_TIMEOUT_MS,
-    // Node looks for requests that are too slow at this interval alone; its default is 30 s.
+    // Node checks for slow requests only at this interval; its default is 30 s.
     http: { headersTimeout, connectionsCheckingInterval: Math.min(1000, headersTimeout) },
   };
 }
 
-/** Limits connections, writes the headers that every answer has, and guards what tells of the inside. */
+/** Limits connections, writes the headers that all responses share, and protects `/readyz` and `/metrics`. */
 export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log: Logger): void {
   limitConnections(fastify.server, settings.MAX_CONNECTIONS, log);
   const refusalOf = operationsGuard(settings);
@@ -47,21 +47,21 @@ export function guardEdge(fastify: FastifyInstance, settings: EdgeSettings, log:
   });
 }
 
-/** What tells of the inside: `/healthz` says only that the process runs. */
+/** Paths that show internals. `/healthz` is open, because it says only that the process runs. */
 const OPERATIONS: ReadonlySet<string> = new Set(['/readyz', '/metrics']);
 
 const NO_TOKEN = {
   status: 403,
   code: 'FORBIDDEN',
-  error: 'set OPERATIONS_TOKEN, and send it, to read this where HOST is not a loopback address',
+  error: 'HOST is not a loopback address: set OPERATIONS_TOKEN, and send it as authorization: Bearer',
 };
 const WRONG_TOKEN = {
   status: 401,
   code: 'UNAUTHORIZED',
-  error: 'the header authorization: Bearer with the OPERATIONS_TOKEN is missing or wrong',
+  error: 'the header authorization must be Bearer and the OPERATIONS_TOKEN',
 };
 
-/** @returns why a request for them is refused, undefined where it is not */
+/** @returns a function that gives the reason why a request is refused, or undefined */
 function operationsGuard({
   HOST,
   OPERATIONS_TOKEN,
@@ -76,7 +76,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
 }
 
-/** Texts of any length become comparable in constant time. */
+/** Hashing makes texts of different lengths comparable in constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
@@ -88,7 +88,7 @@ function limitConnections(server: Server, most: number, log: Logger): void {
     refused += 1;
     if (refused > 1) return;
     setTimeout(() => {
-      log.warn({ refused, most }, 'connections were refused: MAX_CONNECTIONS are open');
+      log.warn({ refused, most }, 'connections were refused because MAX_CONNECTIONS are open');
       refused = 0;
     }, REPORT_EVERY_MS).unref();
   });

@@ -6,7 +6,7 @@ import { checkout } from '#testing';
 
 const library = new URL('dist/libs/platform/index.js', checkout).href;
 
-/** Runs the frame around a start of `startMs` and a stop of `stopMs`; signals arrive when it says `starting`. */
+/** Runs the program with a start of `startMs` and a stop of `stopMs`; sends signals when it prints `starting`. */
 async function run(startMs: number, stopMs: number, more: Record<string, unknown> = {}) {
   const script = `
     const { runProgram } = await import(${JSON.stringify(library)});
@@ -40,7 +40,7 @@ it('--help of a single service prints how to start it, and needs no settings', (
   expect(stdout).toContain('npm run -s config');
 });
 
-it('a signal during the start waits for it and stops what it started, and further signals change nothing', async () => {
+it('a signal during the start waits for the start and then stops it, and further signals change nothing', async () => {
   const { child, lines, ended } = await run(400, 300);
   for (let n = 0; n < 3; n += 1) {
     child.kill('SIGINT');
@@ -50,7 +50,7 @@ it('a signal during the start waits for it and stops what it started, and furthe
   expect(lines).toEqual(['starting', 'stopped']);
 });
 
-it('a start that fails after a signal exits as cancelled, not as failed', async () => {
+it('a start that fails after a signal exits with the code of a cancelled start, not of a failed one', async () => {
   const { child, lines, ended } = await run(300, 0, { fails: true });
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
@@ -63,9 +63,9 @@ it('a start that fails prints the reason in one line', async () => {
   expect(lines).toEqual(['starting', 'the port is taken']);
 });
 
-it('a stop that hangs is ended and reported', async () => {
+it('a stop that hangs is interrupted and reported', async () => {
   const { child, lines, ended } = await run(0, 60_000, { grace: 1 });
   child.kill('SIGINT');
   expect(await ended).toEqual([1, null]);
-  expect(lines.at(-1)).toBe('The stop took too long; what still ran was ended.');
+  expect(lines.at(-1)).toBe('The stop took too long. Work that was still running was interrupted.');
 });

@@ -5,12 +5,12 @@ import { stopTracing } from '#telemetry';
 import type { RunningService } from './service.js';
 
 /**
- * Percent by which the heap may grow beyond what lives before garbage is collected. V8 was seen to let it grow from 110 to
- * 300 MiB between two collections on a busy machine (`bench:soak`).
+ * Percent by which the heap may grow beyond the live objects before garbage is collected. Without it, V8 let the heap
+ * grow from 110 to 300 MiB between two collections on a busy machine (`bench:soak`).
  */
 const HEAP_GROWTH_PERCENT = 50;
 
-/** What is left to the stores and the connections after the services' grace, all in all. */
+/** Time for closing the stores and connections after the services' grace period. */
 const AFTER_GRACE_MS = 4800;
 
 const HELP = `A single Earshot service. It takes no arguments: its settings are environment variables.
@@ -22,17 +22,17 @@ A service that runs alone needs NATS_URL. Most services also need DATABASE_URL, 
 docs/operations.md.
 `;
 
-/** What runs. */
+/** A started program. */
 interface Running extends Pick<RunningService, 'stop'> {
-  /** Resolves when it cannot go on, with the reason. */
+  /** Resolves with the reason when the program cannot continue. */
   givenUp?: Promise<Error>;
 }
 
 /**
- * The frame of every program: starts, waits for SIGINT or SIGTERM, stops. A signal during the start gives the start
- * up (`stopping` is aborted) and waits until what it made is ended again. What goes wrong at the start is one clear
- * message and exit code 1, never a stack trace for a bad setting. What gives up while it runs (`givenUp`) is one sentence
- * and exit code 1 as well, so that a supervisor starts it again. With `--help` it prints how a service is started.
+ * Runs a program: starts it, waits for SIGINT or SIGTERM, stops it. A signal during the start aborts `stopping` and
+ * waits until everything that was started is stopped again. An error at the start prints one clear message and exits
+ * with code 1, without a stack trace for a bad setting. When `givenUp` resolves, the program prints one sentence and
+ * exits with code 1 as well, so that a supervisor restarts it. With `--help` it prints how to start a service.
  */
 export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   readConfig: () => C,
@@ -44,11 +44,11 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   }
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const stopping = new AbortController();
-  // Further signals change nothing: to leave at once would leave the stores running.
+  // Further signals change nothing: an immediate exit would leave the stores running.
   const stop = () => stopping.abort();
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  // To wait for a signal does not keep a program running by itself.
+  // Waiting for a signal does not keep a process alive, so a timer does.
   setInterval(() => undefined, 2 ** 30);
   try {
     const config = readConfig();
@@ -67,13 +67,13 @@ export async function runProgram<C extends { SHUTDOWN_GRACE_MS: number }>(
   }
 }
 
-/** Waits until a stop is asked for, or until what runs gives up: then with the reason. */
+/** Waits for a stop signal, or until the program cannot continue; then returns the reason. */
 async function endOf(stopping: AbortSignal, running: Running | undefined): Promise<Error | undefined> {
   const asked = once(stopping, 'abort').then(() => undefined);
   return running?.givenUp ? Promise.race([asked, running.givenUp]) : asked;
 }
 
-/** Undefined when a stop was asked for meanwhile and made the start fail. */
+/** Returns undefined when a stop signal made the start fail. */
 async function startUnlessStopped(
   start: () => Promise<Running>,
   stopping: AbortSignal,
@@ -86,13 +86,13 @@ async function startUnlessStopped(
   }
 }
 
-/** From here on the program ends, whatever hangs or fails. */
+/** Starts the end of the process, which nothing that hangs or fails can prevent. */
 function beginToEnd(graceMs: number): void {
   setTimeout(() => {
-    console.error('The stop took too long; what still ran was ended.');
+    console.error('The stop took too long. Work that was still running was interrupted.');
     process.exit(1);
   }, graceMs + AFTER_GRACE_MS).unref();
-  // What was cut off may fail with nobody waiting for it any more: that must not end the stop half way.
+  // Interrupted work may reject without a listener. That must not end the stop halfway.
   process.on('unhandledRejection', () => undefined);
 }
 

@@ -9,9 +9,9 @@ import type { Platform } from './platform.js';
 const SEALED = 'earshot';
 
 /**
- * Makes sure that the key opens what this installation has sealed. Under another one no webhook could be signed, and
- * every event would be set aside. The first start leaves the value that later ones are checked by; where Postgres is
- * new and the streams are not, an account's secret in the streams decides.
+ * Checks that the key can decrypt this installation's secrets. With another key no webhook could be signed, and every
+ * event would be parked. The first start stores a value that later starts are checked against. When Postgres is empty
+ * and the streams are not, the key is checked against an account's secret in the streams.
  * @throws SettingsError
  */
 export async function checkMasterKey(
@@ -31,12 +31,12 @@ export async function checkMasterKey(
   if (check && !opens(box, check, SEALED)) throw foreignKey();
 }
 
-/** From now on a start is checked by the present key alone: everything is sealed under it. */
+/** Stores the value for later checks under the current key. Call it when all secrets are encrypted with that key. */
 export async function renewKeyCheck(database: Database, box: SecretBox): Promise<void> {
   await database.query('UPDATE installation SET key_check = $1', [box.seal(SEALED)]);
 }
 
-/** Whether everything of this installation is sealed under this one key. */
+/** Whether all secrets of this installation are encrypted with this key. */
 export async function isOnlyKey(database: Database, masterKey: string): Promise<boolean> {
   const check = await keyCheckOf(database);
   return check !== undefined && opens(new SecretBox(masterKey), check, SEALED);
@@ -47,7 +47,7 @@ async function keyCheckOf(database: Database): Promise<Buffer | undefined> {
   return row?.key_check;
 }
 
-/** The account's present secret, as its stream has it. */
+/** The account's current secret according to its stream. */
 async function signingSecretOf(store: EventStore, subject: string): Promise<Uint8Array | undefined> {
   const decisions = await store.read('ACCOUNTS', subject);
   return decisions

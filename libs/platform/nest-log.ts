@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from '#telemetry';
 
-/** Nest's own lines in our log: its start-up chatter only at `debug`. */
+/** Writes Nest's messages to our log, its start-up messages at `debug`. */
 export class NestLog implements LoggerService {
   constructor(private readonly target: Logger) {}
 

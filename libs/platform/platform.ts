@@ -5,7 +5,7 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { Stoppable } from '#transport';
 
-/** The connections of one service: what the outside gives it. */
+/** The connections of one service. */
 export interface Platform {
   log: Logger;
   bus: Bus;
@@ -24,17 +24,17 @@ export const CLICKHOUSE = Symbol('clickhouse');
 /** Injection token of a service's `WorkList`. */
 export const WORK = Symbol('work');
 
-/** Work that a service does by itself, without a message: a polling loop, a retry lane. */
+/** Work that a service does without a message: for example a polling loop or a retry lane. */
 export interface Loop extends Stoppable {
   start(): Promise<void> | void;
 }
 
-/** What a service does besides its controllers: the module lists it. */
+/** The work of a service besides its controllers. The module of the service lists it. */
 export interface WorkList {
   loops: readonly Loop[];
-  /** Called when neither loops nor controllers work any more: closes what they used. */
+  /** Called after all loops and controllers have stopped: closes what they used. */
   afterStop?(): Promise<void>;
 }
 
-/** How Earshot names itself to upstreams and receivers. */
+/** The User-Agent header for upstreams and webhook receivers. */
 export const USER_AGENT = 'Earshot/0.1 (self-hosted brand monitoring)';

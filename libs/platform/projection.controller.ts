@@ -7,7 +7,7 @@ import type { Logger } from '#telemetry';
 import { AppliedUpTo, ConsumerPattern } from '#transport';
 import { BUS, DATABASE, LOG } from './platform.js';
 
-/** The controller whose consumer feeds the projection, for the module of the service that owns its tables. */
+/** Makes a controller whose consumer fills the projection, for the module of the service that owns its tables. */
 export function projectionController(projection: Projection): Type {
   const consumer = consumerOf(projection);
 
@@ -19,7 +19,7 @@ export function projectionController(projection: Projection): Type {
       @Inject(LOG) private readonly log: Logger,
     ) {}
 
-    /** Before the service takes commands or messages. */
+    /** Runs before the service accepts commands or messages. */
     onModuleInit(): Promise<void> {
       return bringToVersion(this.database, this.bus, projection, this.log);
     }

@@ -12,7 +12,7 @@ function loop(name: string, stop: () => Promise<void>): Loop {
   return { name, start: () => undefined, stop };
 }
 
-it('a stop has a time limit, and returns what it interrupted', async () => {
+it('a stop has a time limit, and returns the names of interrupted work', async () => {
   let closed = false;
   const loops = [
     loop('quick', async () => undefined),

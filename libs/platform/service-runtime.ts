@@ -6,7 +6,7 @@ import { BUS, LOG, WORK, type WorkList } from './platform.js';
 
 const LAG_INTERVAL_MS = 5000;
 
-/** Starts a service's loops, measures the lag of its consumers, and stops everything in the order that loses nothing. */
+/** Starts a service's loops, measures the lag of its consumers, and stops everything in an order that loses nothing. */
 @Injectable()
 export class ServiceRuntime {
   private lagTimer?: NodeJS.Timeout;
@@ -18,17 +18,17 @@ export class ServiceRuntime {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** To be called when consumers and commands have started: a loop may rely on the tables. */
+  /** Call it when consumers and commands have started: a loop may rely on the tables. */
   async start(): Promise<void> {
     for (const loop of this.work.loops) await loop.start();
     this.lagTimer = setInterval(() => void this.measureLag(), LAG_INTERVAL_MS).unref();
   }
 
   /**
-   * Nothing new is taken on; commands, loops and consumers each finish what they have begun, beside each other: one that
-   * hangs leaves the others their time.
-   * @param graceMs how long that may take; what is not done by then comes again at the next start
-   * @returns the names of what was cut off
+   * Accepts nothing new. Commands, loops and consumers finish their running work at the same time, so that one that
+   * hangs does not use up the others' time.
+   * @param graceMs how long that may take; unfinished work is repeated after the next start
+   * @returns the names of interrupted work
    */
   async stop(graceMs: number): Promise<string[]> {
     clearInterval(this.lagTimer);

@@ -17,7 +17,7 @@ import { ServiceRuntime } from './service-runtime.js';
 import { settledWithin } from '#kernel';
 import { checkStreams } from './stream-check.js';
 
-/** HTTP is given this much even when everything else has taken the whole grace. */
+/** Time for closing HTTP, even when other work has used the whole grace period. */
 const HTTP_CLOSING_MS = 300;
 
 /** The settings that every service reads. */
@@ -42,8 +42,9 @@ export const PLATFORM_SETTINGS = [
 export type PlatformSettings = Settings<(typeof PLATFORM_SETTINGS)[number]>;
 
 /**
- * Reads what a service needs from the environment: the platform's settings and its own.
- * @throws SettingsError naming what is wrong, or missing (a store's address, and MASTER_KEY where it is asked for)
+ * Reads a service's settings from the environment: the platform's and its own.
+ * @throws SettingsError that names each wrong or missing setting (a store's address, and MASTER_KEY where the service
+ *   lists it)
  */
 export function readServiceSettings<const N extends SettingName>(
   own: readonly N[],
@@ -55,13 +56,13 @@ export function readServiceSettings<const N extends SettingName>(
   return settings;
 }
 
-/** A service: its name and the Nest module that it is. */
+/** A service: its name and its Nest module. */
 export interface ServiceDefinition {
   name: string;
   module: DynamicModule;
-  /** How its HTTP server differs from the others'. */
+  /** Options of its HTTP server that differ from the default. */
   server?(log: Logger): FastifyServerOptions;
-  /** Turns the bare application into the service's HTTP interface; a service without one has health checks only. */
+  /** Adds the service's HTTP interface to the bare application. Without it, a service has health checks only. */
   http?(app: NestFastifyApplication): Promise<void> | void;
 }
 
@@ -69,8 +70,8 @@ export interface ServiceDefinition {
 export interface RunningService {
   name: string;
   /**
-   * Stops pulling, finishes what is under way, closes HTTP, then the connections.
-   * @param graceMs how long what is under way may take, SHUTDOWN_GRACE_MS if left out; then it is cut off, and said
+   * Stops pulling, finishes running work, closes HTTP, then the connections.
+   * @param graceMs how long running work may take, SHUTDOWN_GRACE_MS by default; then it is interrupted and reported
    */
   stop(graceMs?: number): Promise<void>;
 }
@@ -78,7 +79,7 @@ export interface RunningService {
 @Module({})
 class PlatformModule {}
 
-/** The module that hands a service its connections. */
+/** The module that provides the connections. */
 function platformModule(platform: Platform): DynamicModule {
   const providers = [
     { provide: LOG, useValue: platform.log },
@@ -98,8 +99,8 @@ function platformModule(platform: Platform): DynamicModule {
 }
 
 /**
- * The dynamic module of a service from what it consists of. Commands and consumers are its controllers. `work` lists its
- * loops; it is made by a function of providers named in `inject`.
+ * Makes the dynamic module of a service from its parts. Commands and consumers are its controllers. `work` lists its
+ * loops; a factory of the providers in `inject` makes it.
  */
 export function serviceModule(
   module: NonNullable<DynamicModule['module']>,
@@ -122,10 +123,10 @@ export function serviceModule(
 }
 
 /**
- * Connects, starts the service and, with `listen`, its HTTP.
- * @throws Error when a store cannot be reached: the message says which
- * @throws SettingsError when MASTER_KEY, where the service has it, is another than the installation's, or when streams
- * have lost what Postgres has seen of them
+ * Connects, starts the service and, with `listen`, its HTTP server.
+ * @throws Error that names a store that cannot be reached
+ * @throws SettingsError when MASTER_KEY is not the key of this installation, or when streams have lost messages that
+ *   Postgres has applied
  */
 export async function startService(
   definition: ServiceDefinition,
@@ -137,7 +138,7 @@ export async function startService(
   const platform = await connectPlatform(definition.name, settings, log);
   try {
     await checkStreams(platform.database, platform.bus);
-    // Settings that a service did not ask for throw when they are read.
+    // Reading a setting that the service has not listed throws.
     if ('MASTER_KEY' in settings && settings.MASTER_KEY) await checkMasterKey(platform, settings.MASTER_KEY);
     return await startOn(platform, definition, settings, listen);
   } catch (error) {
@@ -175,7 +176,7 @@ async function startOn(
       const httpMs = Math.max(HTTP_CLOSING_MS, deadline - Date.now());
       if (!(await settledWithin(httpMs, app.close()))) cutOff.push('HTTP requests');
       if (cutOff.length > 0)
-        log.warn({ cutOff }, `${definition.name} was stopped in the middle of: ${cutOff.join(', ')}`);
+        log.warn({ cutOff }, `${definition.name} was stopped during: ${cutOff.join(', ')}`);
       await closePlatform(platform);
     },
   };
@@ -189,7 +190,7 @@ async function createApp(
   const app = await NestFactory.create<NestFastifyApplication>(
     { module: RootModule, imports: [platformModule(platform), definition.module] },
     new FastifyAdapter({ ...edgeOptions(settings), ...definition.server?.(platform.log) }),
-    // A service that reads bodies says itself how.
+    // A service that reads bodies registers its own parser.
     { logger: new NestLog(platform.log), abortOnError: false, bodyParser: false },
   );
   guardEdge(app.getHttpAdapter().getInstance(), settings, platform.log);

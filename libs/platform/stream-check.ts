@@ -2,14 +2,17 @@ import { SettingsError } from '#config';
 import type { Bus, StreamName } from '#messaging';
 import type { Database } from '#postgres';
 
-/** A stream that Postgres has followed further than the stream goes. */
+/** A stream whose last message is older than the last one that Postgres has applied. */
 export interface StreamBehind {
   stream: string;
   followedUpTo: number;
   lastSequence: number;
 }
 
-/** Streams that end before what Postgres has applied of them: NATS' directory was lost, or an older copy was put back. */
+/**
+ * Returns the streams that end before the last message that Postgres has applied: NATS' directory was lost or restored
+ * from an older copy.
+ */
 export async function streamsBehind(database: Database, bus: Bus): Promise<StreamBehind[]> {
   const followed = await database.query<{ stream: StreamName; seq: number }[]>(
     `SELECT upper(split_part(subject, '.', 1)) AS stream, max(seq) AS seq FROM projection_positions GROUP BY 1
@@ -25,9 +28,9 @@ export async function streamsBehind(database: Database, bus: Bus): Promise<Strea
 }
 
 /**
- * Refuses to work where streams have lost decisions that the tables still show: they could not be changed any more,
- * and billing would fail for ever.
- * @throws SettingsError with what to do
+ * Refuses a start when streams have lost decisions that the tables still contain. Those could not be changed any more,
+ * and billing would fail permanently.
+ * @throws SettingsError that says what to do
  */
 export async function checkStreams(database: Database, bus: Bus): Promise<void> {
   const behind = await streamsBehind(database, bus);
