@@ -54,7 +54,7 @@ class DurableLoop implements RunningDurable {
       const handled = await this.outcomesOf(batch, batch);
       const outcomes = batch.map((_, index) => handled[index] ?? retry(SOON_MS));
       this.count(outcomes);
-      await Promise.all(outcomes.map((outcome, index) => this.settle(batch[index]!, outcome)));
+      await Promise.all(batch.flatMap((message, index) => this.settle(message, outcomes[index]!) ?? []));
       this.supply.settled(batch);
     }
   }
@@ -112,35 +112,36 @@ class DurableLoop implements RunningDurable {
       metrics.messages.add(count, { consumer: this.durable.name, outcome });
   }
 
-  /** Never throws: a message that could not be settled is delivered again. */
-  private async settle(message: JsMsg, outcome: Outcome): Promise<void> {
+  /**
+   * Never throws: a message that could not be settled is delivered again.
+   * @returns a promise only where there is something to wait for: a promise for each of thousands of acks costs time
+   */
+  private settle(message: JsMsg, outcome: Outcome): Promise<void> | undefined {
     try {
-      await this.answer(message, outcome);
+      switch (outcome.kind) {
+        case 'done':
+          message.ack();
+          return undefined;
+        case 'retry':
+          message.nak(outcome.afterMs);
+          return undefined;
+        case 'park':
+          // The copy is stored before the original is terminated. A crash in between duplicates the message and never
+          // loses it.
+          return this.parkMessage(message, outcome.reason)
+            .then(() => message.term())
+            .catch((error: unknown) => this.unsettled(message, outcome, error));
+      }
     } catch (error) {
-      this.log.error(
-        { err: error, seq: message.seq, outcome: outcome.kind },
-        'a message could not be settled',
-      );
-      // If the connection is closed, the server redelivers the message after the ack wait.
-      if (!this.bus.nc.isClosed() && !this.bus.nc.isDraining()) message.nak(SOON_MS);
+      this.unsettled(message, outcome, error);
+      return undefined;
     }
   }
 
-  private async answer(message: JsMsg, outcome: Outcome): Promise<void> {
-    switch (outcome.kind) {
-      case 'done':
-        message.ack();
-        return;
-      case 'retry':
-        message.nak(outcome.afterMs);
-        return;
-      case 'park':
-        // The copy is stored before the original is terminated. A crash in between duplicates the message and never
-        // loses it.
-        await this.parkMessage(message, outcome.reason);
-        message.term();
-        return;
-    }
+  private unsettled(message: JsMsg, { kind }: Outcome, error: unknown): void {
+    this.log.error({ err: error, seq: message.seq, outcome: kind }, 'a message could not be settled');
+    // When the connection is closed, the server delivers the message again after its ack wait.
+    if (!this.bus.nc.isClosed() && !this.bus.nc.isDraining()) message.nak(SOON_MS);
   }
 
   private async parkMessage(message: JsMsg, reason: string): Promise<void> {

