@@ -164,17 +164,17 @@ describe('grants', () => {
     [1, '+010000-01-01T00:00:00.000Z'],
   ])('of %d until "%s" are refused', async (amount, expiresAt) => {
     const { accountId } = await service.tenant('free');
-    await expect(grant(accountId, amount, { expiresAt })).rejects.toMatchObject({ status: 400 });
+    await expect(grant(accountId, amount, { expiresAt })).rejects.toMatchObject({ kind: 'invalid' });
   });
 
   it('have a note of at most 200 characters', async () => {
     const { accountId } = await service.tenant('free');
     await grant(accountId, 1, { note: 'x'.repeat(200) });
-    await expect(grant(accountId, 1, { note: 'x'.repeat(201) })).rejects.toMatchObject({ status: 400 });
+    await expect(grant(accountId, 1, { note: 'x'.repeat(201) })).rejects.toMatchObject({ kind: 'invalid' });
   });
 
-  it('return 404 for an unknown account', async () => {
-    await expect(grant(newId(), 1)).rejects.toMatchObject({ status: 404 });
+  it('are refused for an unknown account', async () => {
+    await expect(grant(newId(), 1)).rejects.toMatchObject({ kind: 'not-found' });
   });
 });
 
