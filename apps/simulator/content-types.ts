@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Lets upstreams share a path: `constraints: { contentType: 'application/json' }` of a route takes such bodies alone. */
+/**
+ * Lets two upstreams share a path: a route with `constraints: { contentType: 'application/json' }` receives only such
+ * bodies.
+ */
 export function tellByContentType(app: FastifyInstance): void {
   app.addConstraintStrategy({
     name: 'contentType',

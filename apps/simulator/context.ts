@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SourceId } from '#contracts';
 import type { World } from './world/world.js';
 
-/** What every part of the simulator works with. */
+/** The objects that every part of the simulator uses. */
 export interface SimContext {
   world: World;
   clock: Clock;
@@ -12,24 +12,24 @@ export interface SimContext {
   limits: RequestLimits;
 }
 
-/** Requests that an upstream takes in its window before it answers 429. */
+/** Number of requests that an upstream accepts in its window before it answers 429. */
 export interface RequestLimits {
   reddit: number;
   bluesky: number;
-  /** Of each endpoint. */
+  /** Per endpoint. */
   x: number;
   mastodon: number;
   /** Searches in ten minutes. */
   lemmy: number;
-  /** Searches a minute with a token; without one a third. */
+  /** Searches per minute with a token; a third of it without. */
   github: number;
-  /** Points in a quarter of an hour. */
+  /** Points in 15 minutes. */
   producthunt: number;
-  /** A day, with a key; without one a small part. */
+  /** Per day with a key; a small part of it without. */
   stackoverflow: number;
 }
 
-/** The source that a route belongs to, and whether it is only a way in (faults leave sign-in alone). */
+/** The source of a route, and whether the route is part of the sign-in, which faults skip. */
 export interface RouteConfig {
   source?: SourceId;
   signIn?: boolean;
@@ -40,7 +40,7 @@ declare module 'fastify' {
   interface FastifyContextConfig extends RouteConfig {}
 }
 
-/** The query of a request, each key once (the first of repeated ones), beside the repeated values. */
+/** The query of a request: each key with its first value, and a function for repeated values. */
 export function queryOf(request: FastifyRequest): {
   one(key: string): string | undefined;
   all(key: string): string[];
@@ -53,7 +53,7 @@ export function queryOf(request: FastifyRequest): {
   return { one: (key) => all(key)[0], all };
 }
 
-/** Requests counted in windows of fixed length, as the upstreams' headers tell them. */
+/** Counts requests in windows of fixed length, as the headers of the upstreams describe them. */
 export class RequestWindow {
   private endsAt = 0;
   used = 0;
@@ -64,7 +64,7 @@ export class RequestWindow {
     readonly seconds: number,
   ) {}
 
-  /** Counts one request, or the points that it costs; false when the window's limit is passed. */
+  /** Counts one request, or the points that it costs. Returns false when the window's limit is exceeded. */
   take(points = 1): boolean {
     const now = this.clock.now().getTime();
     if (now >= this.endsAt) {
@@ -85,7 +85,7 @@ export class RequestWindow {
   }
 }
 
-/** Answers JSON with a status, as upstreams do for faults. */
+/** Answers with JSON and a status, as upstreams report errors. */
 export function answer(reply: FastifyReply, status: number, body: unknown): FastifyReply {
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }

@@ -18,7 +18,10 @@ export interface Controlled {
   receiver: Receiver;
 }
 
-/** What tests steer the world with: `/_sim/posts` (POST, PATCH, DELETE), `/_sim/burst`, `/_sim/faults`, `/_sim/requests`, `/_sim/stats`. */
+/**
+ * The routes with which tests control the world: `/_sim/posts` (POST, PATCH, DELETE), `/_sim/burst`, `/_sim/faults`,
+ * `/_sim/requests`, `/_sim/stats`.
+ */
 export function controlRoutes(app: FastifyInstance, { world, faults, log, receiver }: Controlled): void {
   app.post('/_sim/posts', (request, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;
@@ -127,14 +130,14 @@ function readChange(body: Record<string, unknown>): PostChange {
   };
 }
 
-/** What a test needs to find the post again downstream. */
+/** The data with which a test finds the post downstream. */
 function published(post: SimPost): object {
   const named = VOICES[post.source].itemIdOf;
   const itemId = named ? named(post) : post.id;
   return {
     source: post.source,
     externalId: post.id,
-    // As the envelope names it; a feed's item has a name only its reader knows.
+    // The id in the envelope. Only the reader of a feed knows the id of its item.
     ...(itemId && { itemId }),
     kind: post.kind,
     title: post.title,

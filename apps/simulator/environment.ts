@@ -1,8 +1,8 @@
 import { SOURCE_IDS } from '#contracts';
 
 /**
- * Settings with which Earshot asks the simulator at `url` instead of the real upstreams: addresses, and credentials
- * that it accepts.
+ * Settings with which Earshot uses the simulator at `url` in place of the real upstreams: addresses, and credentials
+ * that the simulator accepts.
  */
 export function simulatedSources(url: string): Record<string, string> {
   return {

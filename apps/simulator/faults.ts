@@ -4,9 +4,9 @@ import { VOICES } from './sources/index.js';
 import type { SourceId } from '#contracts';
 
 /**
- * `slow` answers late; `html` is a page where data was asked for; `truncated` ends half way through the answer;
- * `shape` is well-formed and not what the source speaks; `empty` has no byte; `hang` never answers; a number is
- * that status as the source would send it.
+ * `slow` answers late; `html` answers with a page in place of data; `truncated` ends in the middle of the answer;
+ * `shape` is well-formed, but not the format of the source; `empty` has no bytes; `hang` never answers; a number is
+ * that status in the form of the source.
  */
 export const FAULT_KINDS = [
   '429',
@@ -28,17 +28,17 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 export interface Fault {
   source: SourceId;
   kind: FaultKind;
-  /** Requests that it befalls; 0 is every one until faults are deleted. */
+  /** Number of requests that fail; 0 means every request until the faults are deleted. */
   times: number;
-  /** With 429 and 503. */
+  /** For 429 and 503. */
   retryAfterSeconds?: number | undefined;
-  /** With `slow`. */
+  /** For `slow`. */
   delayMs?: number | undefined;
-  /** Only requests whose address holds this text. */
+  /** Only requests whose address contains this text. */
   path?: string | undefined;
 }
 
-/** Troubles that requests run into, in the order in which they were asked for; sign-in is spared. */
+/** Faults for requests, in the order in which they were added. Sign-in requests are skipped. */
 export class Faults {
   private waiting: Fault[] = [];
 
@@ -54,7 +54,7 @@ export class Faults {
     return this.waiting;
   }
 
-  /** The fault that this request runs into, used up by one. */
+  /** The fault for this request; its count decreases by one. */
   take(source: SourceId, url: string): Fault | undefined {
     const at = this.waiting.findIndex(
       (fault) => fault.source === source && (!fault.path || url.includes(fault.path)),
@@ -65,7 +65,7 @@ export class Faults {
   }
 }
 
-/** Lets requests of the sources run into faults. `fell` is told of each. */
+/** Makes requests of the sources fail. `fell` is called for each of them. */
 export function faultHooks(
   app: FastifyInstance,
   faults: Faults,

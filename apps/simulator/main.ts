@@ -4,12 +4,12 @@ import { SIMULATED_SOURCES } from './sources/index.js';
 
 const whole = (text: string): number => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('a whole number is wanted');
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('must be a whole number');
   return value;
 };
 const rate = (text: string): number => {
   const value = Number(text);
-  if (!(value >= 0)) throw new InvalidArgumentError('a number of posts per second is wanted');
+  if (!(value >= 0)) throw new InvalidArgumentError('must be a number of posts per second');
   return value;
 };
 
@@ -30,8 +30,8 @@ const program = new Command('simulator')
   .option('--rate <posts>', 'posts per second of each source', rate, 0.5)
   .option('--seed <number>', 'the same seed makes the same world', whole, 1)
   .option('--history <posts>', 'posts of each source before the start', whole, 300)
-  .option('--secret <secret>', 'signing secret that webhooks to any hook are checked with')
-  .option('--quiet', 'no line for each verified webhook');
+  .option('--secret <secret>', 'signing secret with which webhooks to any hook are verified')
+  .option('--quiet', 'do not print a line for each verified webhook');
 
 const settings = program.parse().opts<Settings>();
 const simulator = await startSimulator({

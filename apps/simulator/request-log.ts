@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel';
 import type { SourceId } from '#contracts';
 
-/** One request that an upstream was asked. */
+/** One request to an upstream. */
 export interface LoggedRequest {
   /** ISO 8601. */
   at: string;
@@ -10,12 +10,12 @@ export interface LoggedRequest {
   /** Path and query as sent. */
   url: string;
   signIn: boolean;
-  /** Absent while it is not answered. */
+  /** Absent until it is answered. */
   status?: number;
   fault?: string;
 }
 
-/** What the upstreams were asked, as `/_sim/requests` tells it. */
+/** The requests to the upstreams, as `/_sim/requests` returns them. */
 export interface RequestReport {
   total: number;
   bySource: Record<string, number>;
@@ -25,12 +25,12 @@ export interface RequestReport {
 
 const KEPT_REQUESTS = 20_000;
 
-/** What the upstreams were asked: the newest requests, and counts of all. */
+/** Logs the requests to the upstreams: the newest ones in full, and counts of all. */
 export class RequestLog {
   private requests: LoggedRequest[] = [];
   private readonly counts = new Map<string, number>();
 
-  /** @param kept the newest requests that are kept; counts are of all */
+  /** @param kept number of the newest requests to keep; the counts include all */
   constructor(
     private readonly clock: Clock,
     private readonly kept = KEPT_REQUESTS,

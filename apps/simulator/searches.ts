@@ -1,14 +1,14 @@
 import type { SourceId } from '#contracts';
 
-/** What a search on a source needs beside its query, so that it finds what is published here. */
+/** The settings that a search needs, in addition to its query, to find posts of the simulator. */
 export interface SearchHere {
   market?: string;
   filters?: Record<string, unknown>;
-  /** Where a post has to stand, so that the search reads it. */
+  /** The community in which a post must be published, so that the search reads it. */
   community?: string;
 }
 
-/** The search of tests and of the demo on each source. `url`: the simulator's. */
+/** The search of tests and of the demo for each source. `url`: the simulator's address. */
 export function searchOf(source: SourceId, url: string): SearchHere {
   switch (source) {
     case 'rss':

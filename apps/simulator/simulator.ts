@@ -16,23 +16,23 @@ import { World } from './world/world.js';
 import type { WorldOptions } from './world/world.js';
 
 export interface SimulatorOptions {
-  /** 0, the default, takes a free one. */
+  /** Default: 0, which chooses a free port. */
   port?: number;
   /** Default 127.0.0.1. */
   host?: string;
   seed?: number;
-  /** Posts per second, of every source or source by source. Default 0: only what tests publish. */
+  /** Posts per second, for all sources or by source. Default 0: only posts that tests publish. */
   ratePerSecond?: WorldOptions['ratePerSecond'];
   clock?: Clock;
-  /** Posts of each source before the start (default 0), and over how many hours (default 48). */
+  /** Posts of each source before the start (default 0), and the hours over which they are spread (default 48). */
   historyPosts?: number;
   historyHours?: number;
-  /** Signing secret that fits every hook. */
+  /** Signing secret that is valid for every hook. */
   secret?: string;
   limits?: Partial<RequestLimits>;
-  /** The newest of each that are kept; enough for hours of tests when absent. */
+  /** Numbers of the newest posts, deliveries and requests to keep. The default is enough for hours of tests. */
   kept?: { posts: number; deliveries: number; requests: number };
-  /** Told of each verified delivery, one line for people. */
+  /** Called for each verified delivery with one line for people. */
   log?: (line: string) => void;
 }
 
@@ -45,11 +45,11 @@ export interface Simulator {
   receiver: Receiver;
   faults: Faults;
   requests: RequestLog;
-  /** Ends every connection, hanging ones too. */
+  /** Closes every connection, also hanging ones. */
   stop(): Promise<void>;
 }
 
-/** As the upstreams have them; X's by a plan that is generous. */
+/** The limits of the upstreams; for X, those of a large plan. */
 const LIMITS: RequestLimits = {
   reddit: 1000,
   bluesky: 3000,
@@ -61,7 +61,7 @@ const LIMITS: RequestLimits = {
   stackoverflow: 10_000,
 };
 
-/** Starts the outside world on one port: every upstream, the webhook receiver, and `/_sim` to steer them. */
+/** Starts the outside world on one port: every upstream, the webhook receiver, and `/_sim` for control. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { clock = systemClock, seed = 1, ratePerSecond = 0, historyPosts = 0, historyHours = 48 } = options;
   const { log, kept } = options;
@@ -96,7 +96,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   return { url, port, world, receiver, faults, requests, stop: () => app.close() };
 }
 
-/** Every request to a source is logged when it arrives; its status and the fault it ran into follow. */
+/** Logs every request to a source when it arrives, and later its status and its fault. */
 function keepLog(app: FastifyInstance, requests: RequestLog, faults: Faults): void {
   const open = new WeakMap<FastifyRequest, LoggedRequest>();
   app.addHook('onRequest', async (request) => {
@@ -114,7 +114,7 @@ function keepLog(app: FastifyInstance, requests: RequestLog, faults: Faults): vo
   });
 }
 
-/** Sign-in forms; they are read as text by those who want them. */
+/** Sign-in forms are passed on as text; the routes that need them parse them. */
 function readForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -125,7 +125,7 @@ function readForms(app: FastifyInstance): void {
   );
 }
 
-/** Reddit's paths may end in `.json`; feeds' really do, and so may what is searched for. */
+/** Reddit's paths may end in `.json`. The paths of feeds really do, and so may a search term. */
 function withoutJsonSuffix(url: string): string {
   return url.startsWith('/r/') || url.startsWith('/comments/') || url.startsWith('/search')
     ? url.replace(/^([^?]*)\.json(?=\?|$)/, '$1')
@@ -139,7 +139,7 @@ function lineOf({ hook, type, body, verified, verdict, status, headers }: Delive
   return `${result} ${type} "${excerptOf(body)}" → /hooks/${hook}${replay}${answer}`;
 }
 
-/** The first words of what the event is about. */
+/** The first words of the event's text. */
 function excerptOf(body: string): string {
   try {
     const envelope = JSON.parse(body) as Record<string, unknown>;
@@ -152,7 +152,7 @@ function excerptOf(body: string): string {
       if (typeof text === 'string') return text.length > 60 ? `${text.slice(0, 59)}…` : text;
     }
   } catch {
-    // Not an envelope: the line does without.
+    // The body is not an envelope, so the line has no excerpt.
   }
   return '';
 }

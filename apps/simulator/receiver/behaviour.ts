@@ -4,23 +4,23 @@ import type { FastifyReply } from 'fastify';
 export type Behaviour =
   | { kind: 'ok' }
   | { kind: 'status'; status: number; retryAfterSeconds?: number }
-  /** Answers 200 after so long. */
+  /** Answers 200 after this time. */
   | { kind: 'slow'; delayMs: number }
   /** Never answers. */
   | { kind: 'hang' }
-  /** Status at once, then a byte every so often, for ever. */
+  /** Sends the status at once, then one byte per interval, forever. */
   | { kind: 'drip'; everyMs: number }
   | { kind: 'redirect'; to: string }
   /** Closes the connection without an answer. */
   | { kind: 'close' }
-  /** 200 with so many bytes. */
+  /** 200 with this number of bytes. */
   | { kind: 'huge'; bytes: number }
-  /** 500 to the first attempts of each delivery. */
+  /** 500 for the first attempts of each delivery. */
   | { kind: 'flaky'; failures: number };
 
 /**
- * The behaviour that a hook's name asks for: `status-503`, `slow-2000`, `hang`, `drip`, `redirect`, `close`, `huge`,
- * `flaky-2`, each with anything behind another dash (`hang-a`, `hang-b`). Any other name answers 200.
+ * The behaviour that a hook's name selects: `status-503`, `slow-2000`, `hang`, `drip`, `redirect`, `close`, `huge`,
+ * `flaky-2`, each optionally followed by another dash and any text (`hang-a`, `hang-b`). All other names answer 200.
  */
 export function behaviourOfName(name: string): Behaviour {
   const [word = '', number = ''] = name.split('-');
@@ -47,7 +47,7 @@ export function behaviourOfName(name: string): Behaviour {
   }
 }
 
-/** The status that is answered, 0 where none is. `attempt` counts from 1 for each delivery. */
+/** The status of the answer, 0 if there is none. `attempt` counts from 1 for each delivery. */
 export function statusOf(behaviour: Behaviour, attempt: number): number {
   switch (behaviour.kind) {
     case 'status':
@@ -67,7 +67,7 @@ export function statusOf(behaviour: Behaviour, attempt: number): number {
   }
 }
 
-/** Answers as the behaviour says. */
+/** Answers according to the behaviour. */
 export async function behave(behaviour: Behaviour, attempt: number, reply: FastifyReply): Promise<unknown> {
   const status = statusOf(behaviour, attempt);
   switch (behaviour.kind) {

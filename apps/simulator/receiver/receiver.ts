@@ -5,41 +5,41 @@ import type { Behaviour } from './behaviour.js';
 import { verifyDelivery } from './signature.js';
 import type { Verdict } from './signature.js';
 
-/** One webhook attempt as it arrived. */
+/** One received webhook attempt. */
 export interface Delivery {
   /** ISO 8601. */
   at: string;
   hook: string;
-  /** `webhook-id`; empty when it was not sent. */
+  /** `webhook-id`; empty if it was missing. */
   id: string;
   /** Counts from 1 for each id on this hook. */
   attempt: number;
-  /** The envelope's `type` and `id`; empty when the body is no envelope. */
+  /** `type` and `id` of the envelope; empty if the body is not an envelope. */
   type: string;
   eventId: string;
   bytes: number;
-  /** Every signature that it carries fits, and there is one. */
+  /** True if it has at least one signature and all of them are correct. */
   verified: boolean;
   verdict: Verdict;
-  /** What was answered; 0 for nothing. */
+  /** Status of the answer; 0 if there was none. */
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** As sent, up to 64 KiB. */
+  /** As it was sent, up to 64 KiB. */
   body: string;
 }
 
 export interface ReceiverOptions {
   clock: Clock;
-  /** Fits every hook, beside the hook's own. */
+  /** Valid for every hook, in addition to the hook's own. */
   secret?: string | undefined;
   /** Called with each delivery, verified or not. */
   onDelivery?: ((delivery: Delivery) => void) | undefined;
-  /** The newest deliveries of each hook that are kept; default 5,000. */
+  /** Number of the newest deliveries of each hook that are kept; default 5,000. */
   keptDeliveries?: number | undefined;
 }
 
 const KEPT_DELIVERIES = 5_000;
-/** Ids whose attempts are counted: an id is sent again within two days, and nobody's are held for ever. */
+/** Maximum number of ids whose attempts are counted, to limit the memory: an id is sent again within two days. */
 const COUNTED_IDS = 50_000;
 const KEPT_BODY = 64 * 1024;
 const EVERY_HOOK = '*';
@@ -56,7 +56,7 @@ interface Hook {
   distinct: number;
 }
 
-/** Receives webhooks: checks their signatures, remembers them, and answers well or badly as it is told. */
+/** Receives webhooks: verifies their signatures, stores them, and answers as it is configured. */
 export class Receiver {
   private readonly hooks = new Map<string, Hook>();
 
@@ -64,13 +64,13 @@ export class Receiver {
     if (options.secret) this.addSecret(EVERY_HOOK, options.secret);
   }
 
-  /** A secret that deliveries to this hook may be signed with (`*`: to every hook); the older ones stay valid. */
+  /** Adds a secret for deliveries to this hook (`*`: to every hook). Older secrets stay valid. */
   addSecret(hook: string, secret: string): void {
     const { secrets } = this.hookOf(hook);
     if (!secrets.includes(secret)) secrets.push(secret);
   }
 
-  /** How the hook answers from now on, whatever its name says. */
+  /** Sets how the hook answers, whatever its name selects. */
   setBehaviour(hook: string, behaviour: Behaviour): void {
     this.hookOf(hook).behaviour = behaviour;
   }
@@ -80,7 +80,7 @@ export class Receiver {
     return this.hooks.get(hook)?.deliveries ?? [];
   }
 
-  /** Forgets the deliveries of a hook, its secrets and behaviour stay. */
+  /** Deletes the deliveries of a hook. Its secrets and behaviour stay. */
   reset(hook: string): void {
     const known = this.hooks.get(hook);
     if (!known) return;
@@ -88,7 +88,7 @@ export class Receiver {
     known.attempts.clear();
   }
 
-  /** Counts of one hook: attempts, those that verified, those answered 2xx, distinct ids, repeated ids. */
+  /** Counts of one hook: attempts, verified ones, those answered 2xx, distinct ids, repeated ids. */
   countsOf(hook: string): {
     count: number;
     verified: number;
@@ -106,7 +106,7 @@ export class Receiver {
     return Object.fromEntries(names.map((name) => [name, this.countsOf(name)]));
   }
 
-  /** Takes one delivery and answers it. */
+  /** Receives one delivery and answers it. */
   async receive(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { name } = request.params as { name: string };
     const hook = this.hookOf(name);
@@ -183,7 +183,7 @@ export async function receiverRoutes(app: FastifyInstance, receiver: Receiver): 
     receiver.reset(params.name);
     return reply.code(204).send();
   });
-  // Signatures are over the bytes as sent: nothing may parse them first.
+  // Signatures cover the bytes as they were sent, so nothing may parse the body before.
   await app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
     raw.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

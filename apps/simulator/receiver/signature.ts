@@ -1,23 +1,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a receiver makes of the signature headers of one delivery. */
+/** The result of checking the signature headers of one delivery. */
 export interface Verdict {
   /** `X-Signature: t=…,v1=…` over `<t>.<body>`. */
   signature: boolean;
   /** `webhook-signature` over `<id>.<timestamp>.<body>` (Standard Webhooks). */
   standard: boolean;
-  /** `X-Signature` in the old form: plain hex over the body. */
+  /** `X-Signature` in the legacy form: plain hex over the body. */
   legacy: boolean;
-  /** Why not, for people; empty when one of the forms holds and none is wrong. */
+  /** The reasons, as text for people; empty if at least one form is present and none is wrong. */
   faults: string[];
 }
 
-/** Seconds that a timestamp may be off, either way. */
+/** Maximum difference of a timestamp in seconds, in either direction. */
 export const TOLERANCE_SECONDS = 300;
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** Checks every form of signature that the delivery carries against any of the secrets. */
+/** Checks every form of signature of the delivery against all the secrets. */
 export function verifyDelivery(
   headers: Headers,
   body: Buffer,
@@ -86,7 +86,7 @@ function checkStandard(
   return fits ? undefined : 'does not fit';
 }
 
-/** Standard Webhooks keys are base64 behind `whsec_`; any other secret is taken as it is. */
+/** Keys of Standard Webhooks are the base64 after `whsec_`; any other secret is used unchanged. */
 function standardKey(secret: string): string | Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
 }

@@ -15,7 +15,7 @@ import type { SourceVoice } from './voice.js';
 import { xVoice } from './x/routes.js';
 import { youtubeVoice } from './youtube/routes.js';
 
-/** The sources that the simulator speaks. */
+/** The sources of the simulator. */
 export const VOICES: Readonly<Record<SourceId, SourceVoice>> = {
   hackernews: hackernewsVoice,
   reddit: redditVoice,

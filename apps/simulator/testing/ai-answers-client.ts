@@ -1,8 +1,8 @@
 import type { Answer, SimulatorClient } from './simulator-client.js';
 
-// For specs only: how each engine of ai_answers is asked.
+// For specs only: requests to each engine of ai_answers.
 
-/** What they are asked. */
+/** The prompt of the requests. */
 export const PROMPT = 'Which Kettle is the best?';
 
 /** A request to an engine. */
@@ -12,7 +12,7 @@ export interface Asked {
   body: Record<string, unknown>;
 }
 
-/** A request to each engine that none of them refuses. */
+/** A valid request to each engine. */
 export const ASKED: Readonly<Record<string, Asked>> = {
   openai: {
     path: '/v1/responses',
@@ -41,7 +41,7 @@ export const ASKED: Readonly<Record<string, Asked>> = {
   },
 };
 
-/** Asks an engine, with `more` over its usual request. */
+/** Sends a request to an engine; `more` overrides its usual keys. */
 export function askEngine(
   client: SimulatorClient,
   engine: string,
@@ -51,7 +51,7 @@ export function askEngine(
   return client.post(path, body, headers);
 }
 
-/** The header in which the engine wants its key, and what stands before it there. */
+/** The header for the engine's key, with its prefix. */
 export function keyedBy(engine: string, key: string): Record<string, string> {
   const { headers } = ASKED[engine]!;
   const name = Object.keys(headers).find((each) => each !== 'anthropic-version')!;

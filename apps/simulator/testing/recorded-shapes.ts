@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { checkout } from '#testing';
 
-// For specs only. Answers that the upstreams once gave, kept beside the checkout; without them there is nothing to
-// compare with.
+// For specs only. Recorded responses of the upstreams, in a directory beside the checkout. Without it, the comparing
+// suites are skipped.
 const RECORDED = new URL('../shared/upstream/', checkout);
 
 export type Json = Record<string, unknown>;
 
 export const hasRecorded = existsSync(RECORDED);
 
-/** Of the suites that compare. */
+/** Title of the suites that compare. */
 export const comparedTitle = hasRecorded
   ? 'compared with recorded answers'
   : 'compared with recorded answers (skipped: no shared/upstream beside the checkout)';
@@ -19,18 +19,18 @@ export function recorded<T>(file: string): T {
   return JSON.parse(readFileSync(new URL(file, RECORDED), 'utf8')) as T;
 }
 
-/** Keys that every one of the objects has. */
+/** The keys that all of the objects have. */
 export function commonKeys(objects: readonly object[]): string[] {
   const [first = {}, ...rest] = objects;
   return Object.keys(first).filter((key) => rest.every((other) => key in other));
 }
 
-/** Keys that any of the objects has. */
+/** The keys that any of the objects has. */
 export function allKeys(objects: readonly object[]): string[] {
   return [...new Set(objects.flatMap((each) => Object.keys(each)))];
 }
 
-/** Fails unless the object has them all. */
+/** Fails unless the object has all of the keys. */
 export function expectKeys(actual: object, expected: readonly string[]): void {
   expect(Object.keys(actual)).toEqual(expect.arrayContaining([...expected]));
 }

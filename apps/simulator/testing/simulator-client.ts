@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { startSimulator } from '../simulator.js';
 import type { Simulator, SimulatorOptions } from '../simulator.js';
 
-/** What a spec asks the simulator with. */
+/** A response of the simulator. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -13,7 +13,7 @@ export interface Answer {
   json<T>(): T;
 }
 
-/** A clock that moves when it is told. */
+/** A clock that moves only when a spec sets it. */
 export class HandClock implements Clock {
   constructor(private at = Date.parse('2026-03-01T12:00:00.000Z')) {}
 
@@ -26,7 +26,7 @@ export class HandClock implements Clock {
   }
 }
 
-/** For specs: a simulator, its clock, and a client that signs in to reddit and bluesky by itself. */
+/** For specs: a simulator, its clock, and a client that signs in to reddit and bluesky automatically. */
 export class SimulatorClient {
   private constructor(
     readonly simulator: Simulator,

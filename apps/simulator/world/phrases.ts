@@ -1,7 +1,7 @@
 import { pick } from './random.js';
 import type { Random } from './random.js';
 
-/** A brand of the world, how people misspell it, and words that only look like it. */
+/** A brand of the world, its misspellings, and words that only look similar. */
 export interface Brand {
   name: string;
   product: string;
@@ -9,7 +9,7 @@ export interface Brand {
   nearMiss: string;
 }
 
-/** Invented; any likeness to a company is chance. */
+/** Invented; any similarity to a company is accidental. */
 export const BRANDS: readonly Brand[] = [
   { name: 'Acme Rocket', product: 'the Acme Rocket sled', misspelled: 'Acme Roket', nearMiss: 'acmeology' },
   { name: 'Northwind', product: 'Northwind Sync', misspelled: 'Nothwind', nearMiss: 'northwindish' },
@@ -31,7 +31,7 @@ const FIRST =
 const SECOND =
   'badger comet delta ember falcon grove harbor inlet juniper kite lagoon meadow nickel otter'.split(' ');
 
-/** A sentence about a brand: what a community monitor looks for, in every mood. */
+/** Sentences about a brand, in different moods, as a monitor would find them. */
 const ABOUT = [
   'Has anyone tried {product}? Thinking about switching from {other}.',
   "I've used {brand} for a year now and honestly it's great, support answers within an hour.",
@@ -94,7 +94,7 @@ const OTHER_TITLES = [
   'The state of the web',
 ];
 
-/** What somebody writes. `title` is only used where the source has titles. */
+/** The text of a post. `title` is only used if the source has titles. */
 export interface Writing {
   title: string;
   text: string;
@@ -102,7 +102,7 @@ export interface Writing {
   link: string;
 }
 
-/** Two posts in five are about a brand, some only look like it, the rest are about anything else. */
+/** Two posts in five are about a brand, some only look like it, and the rest have other topics. */
 export function compose(random: Random): Writing {
   const brand = pick(random, BRANDS);
   const fill = (text: string) => fillIn(text, brand, pick(random, BRANDS));
@@ -139,7 +139,7 @@ export function personFrom(random: Random): { handle: string; name: string } {
   };
 }
 
-/** Replaces `{brand}` and its kin; a text of a test may use them too. */
+/** Replaces `{brand}` and similar placeholders, also in texts of tests. */
 export function fillIn(text: string, brand: Brand, other: Brand): string {
   const rival = other === brand ? BRANDS[(BRANDS.indexOf(brand) + 1) % BRANDS.length]! : other;
   const values: Record<string, string> = {

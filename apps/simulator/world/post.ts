@@ -1,6 +1,6 @@
 import type { SourceId } from '#contracts';
 
-/** What a published thing is, in the words of its source. */
+/** The kinds of published things, in the words of their sources. */
 export const POST_KINDS = [
   'story',
   'comment',
@@ -17,34 +17,34 @@ export const POST_KINDS = [
 ] as const;
 export type PostKind = (typeof POST_KINDS)[number];
 
-/** One published thing of the world; the wire formats are made from it. */
+/** One published thing of the world, from which the wire formats are built. */
 export interface SimPost {
   source: SourceId;
-  /** Counts up within the source, in order of arrival. */
+  /** Increases within the source, in order of arrival. */
   number: number;
-  /** As the source names it: `8863`, `t3_…`, `t1_…`, `at://…`, a feed's guid; see `TRAITS`. */
+  /** In the format of the source: `8863`, `t3_…`, `t1_…`, `at://…`, a feed's guid; see `TRAITS`. */
   id: string;
   kind: PostKind;
   title: string;
-  /** Plain text; paragraphs apart by an empty line. */
+  /** Plain text; an empty line separates paragraphs. */
   text: string;
   author: string;
   authorName: string;
   /** Subreddit, feed, repository, market or engine; empty elsewhere. */
   community: string;
-  /** BCP 47; empty where unknown. */
+  /** BCP 47; empty if unknown. */
   lang: string;
-  /** Where the post points to; empty for a post of text alone. */
+  /** The address to which the post links; empty for a post with text only. */
   link: string;
   /** Epoch milliseconds. */
   publishedAt: number;
   score: number;
-  /** In whole cents of `currency`; 0 where posts have no price. */
+  /** In whole cents of `currency`; 0 if the source has no prices. */
   priceCents: number;
   currency: string;
-  /** Somebody pays for it to be shown out of order. */
+  /** True for a promoted post, which is shown out of order. */
   promoted: boolean;
-  /** What a comment or reply answers, and the post at the root of its thread. */
+  /** `parent`: the post that a comment or reply answers. `root`: the first post of its thread. */
   parent?: SimPost;
   root?: SimPost;
   /** Direct answers, oldest first. */

@@ -1,7 +1,7 @@
-/** A source of numbers from 0 to 1 (exclusive) that depends on its seed alone. */
+/** A source of numbers from 0 to 1 (exclusive) that depends only on its seed. */
 export type Random = () => number;
 
-/** Mulberry32 over a hash of the seed's parts: the same parts, the same numbers. */
+/** Mulberry32 over a hash of the seed's parts: the same parts give the same numbers. */
 export function seededRandom(...seed: readonly (string | number)[]): Random {
   let state = hashOf(JSON.stringify(seed));
   return () => {
@@ -22,7 +22,7 @@ export function wholeBelow(random: Random, below: number): number {
   return Math.floor(random() * below);
 }
 
-/** Characters that look random and only depend on the text: for ids, hashes and tokens of the world. */
+/** Characters that look random but depend only on the text: for ids, hashes and tokens of the world. */
 export function charactersFrom(text: string, alphabet: string, length: number): string {
   const random = seededRandom(text);
   return Array.from({ length }, () => alphabet[wholeBelow(random, alphabet.length)]).join('');

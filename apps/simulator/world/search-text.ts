@@ -1,4 +1,4 @@
-/** Words as the upstreams' searches see them: lower case, accents off, Chinese and Japanese by character. */
+/** Words as the upstreams' searches see them: lower case, without accents, Chinese and Japanese by character. */
 export function wordsOf(text: string): string[] {
   const plain = text
     .normalize('NFKD')
@@ -14,7 +14,7 @@ interface Words {
 
 const known = new WeakMap<object, Words & { of: { title: string; text: string } }>();
 
-/** The words of a post, computed once for as long as it is not edited: every search reads them. */
+/** The words of a post, computed once until it is edited, because every search reads them. */
 export function wordsOfPost(post: { title: string; text: string }): Words {
   const { title, text } = post;
   let words = known.get(post);
@@ -25,26 +25,26 @@ export function wordsOfPost(post: { title: string; text: string }): Words {
   return words;
 }
 
-/** One thing that a query asks for: a word, or the words of a quoted phrase. */
+/** One part of a query: a word, or the words of a quoted phrase. */
 export interface Clause {
   words: string[];
   phrase: boolean;
   excluded: boolean;
 }
 
-/** Reads `rocket "acme rocket" -sled`: words and phrases that must be there, and what must not. */
+/** Reads `rocket "acme rocket" -sled`: required words and phrases, and excluded ones. */
 export function readQuery(query: string): Clause[] {
   const clauses: Clause[] = [];
   for (const [, minus = '', phrase, word = ''] of query.matchAll(/(-?)(?:"([^"]*)"?|([^\s"]+))/g)) {
     const words = wordsOf(phrase ?? word);
-    // `node.js` without quotes is two words side by side, as in quotes.
+    // `node.js` without quotes means two adjacent words, like a phrase.
     if (words.length > 0)
       clauses.push({ words, phrase: phrase !== undefined || words.length > 1, excluded: minus === '-' });
   }
   return clauses;
 }
 
-/** True when the words stand side by side in the text. */
+/** True if the words are adjacent in the text. */
 export function hasPhrase(text: readonly string[], phrase: readonly string[]): boolean {
   for (let at = text.indexOf(phrase[0]!); at >= 0; at = text.indexOf(phrase[0]!, at + 1)) {
     if (phrase.every((word, i) => text[at + i] === word)) return true;
@@ -52,7 +52,7 @@ export function hasPhrase(text: readonly string[], phrase: readonly string[]): b
   return false;
 }
 
-/** Damerau-Levenshtein distance of at most 2 (3 stands for more). */
+/** Damerau-Levenshtein distance up to 2; 3 means more. */
 export function typosBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3;
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, i) => i)];

@@ -3,30 +3,30 @@ import { charactersFrom } from './random.js';
 import { COMMUNITIES, FEEDS } from './phrases.js';
 import type { PostKind, SimPost } from './post.js';
 
-/** How people publish on a source. */
+/** The properties of a source's posts. */
 export interface SourceTraits {
-  /** What a post is unless it says otherwise. */
+  /** The default kind of a post. */
   rootKind: PostKind;
-  /** What two in five of the invented posts are instead. */
+  /** The kinds of two in five invented posts. */
   otherKinds?: readonly PostKind[];
-  /** What answers another post; absent where nothing does. */
+  /** The kind of an answer; absent if the source has no answers. */
   answerKind?: PostKind;
-  /** Part of the invented posts that are answers. */
+  /** Share of answers among the invented posts. */
   answerShare?: number;
   hasTitle: boolean;
-  /** A post is a link with a title, or a text: not both. */
+  /** A post is either a link with a title or a text. */
   linkOrText?: true;
-  /** Where posts stand: subreddits, feeds, sites. */
+  /** The communities of posts: subreddits, feeds, sites. */
   communities?: readonly string[];
-  /** How an invented handle is written there. */
+  /** The form of an invented handle on this source. */
   handleOf?(handle: string): string;
   /** Posts have a price. */
   priced?: true;
-  /** What a community pays in, where that is not EUR. */
+  /** Currencies of communities that do not use EUR. */
   currencies?: Readonly<Record<string, string>>;
-  /** Part of the invented posts that somebody pays for to be shown out of order. */
+  /** Share of promoted posts among the invented posts. */
   promotedShare?: number;
-  /** The id that the source would give a post. */
+  /** The id of a post in the format of the source. */
   identify(post: SimPost): string;
 }
 
@@ -74,14 +74,14 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     hasTitle: false,
     // At most 15 characters.
     handleOf: (handle) => (handle.length > 15 ? handle.replace('_', '') : handle),
-    // Twelve bits below the milliseconds since X's own epoch: ids sort by time.
+    // The milliseconds since X's own epoch, followed by twelve bits: ids sort by time.
     identify: (post) =>
       String(((BigInt(post.publishedAt) - 1_288_834_974_657n) << 22n) | BigInt(post.number % 4096)),
   },
   youtube: {
     rootKind: 'video',
     hasTitle: true,
-    // The second half tells each from all others.
+    // The second half makes the id unique.
     identify: ({ number }) => charactersFrom(`video ${number}`, BASE64URL, 5) + base64Digits(number, 6),
   },
   tiktok: {
@@ -120,14 +120,14 @@ export const TRAITS: Readonly<Record<SourceId, SourceTraits>> = {
     hasTitle: true,
     identify: byNumber,
   },
-  // A post is what an engine (its community) answers from then on; its title is that of the page that it links to.
+  // A post is the answer of an engine (its community) from then on; its title is that of the linked page.
   ai_answers: {
     rootKind: 'answer',
     hasTitle: true,
     communities: ['openai', 'anthropic', 'perplexity', 'gemini'],
     identify: byNumber,
   },
-  // The community is the market that the seller is in.
+  // The community is the seller's market.
   vinted: {
     rootKind: 'listing',
     hasTitle: true,
@@ -151,12 +151,14 @@ function base64Digits(number: number, length: number): string {
   );
 }
 
-/** A content hash as bluesky writes them: follows from what it stands for. */
+/** A content hash in bluesky's format, derived from the content. */
 export function cidOf(content: string): string {
   return `bafyrei${charactersFrom(content, BASE32, 52)}`;
 }
 
-/** The record key of an at:// address (`…/app.bsky.feed.post/<rkey>`): time first, so that keys sort by it. */
+/**
+ * The record key of an at:// address (`…/app.bsky.feed.post/<rkey>`): the time comes first, so that keys sort by it.
+ */
 function recordKey(post: SimPost): string {
   let rest = (BigInt(post.publishedAt) * 1000n + BigInt(post.number % 1000)) << 10n;
   let key = '';

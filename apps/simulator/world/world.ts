@@ -6,12 +6,12 @@ import { pick, seededRandom, wholeBelow } from './random.js';
 import type { Random } from './random.js';
 import { TRAITS } from './traits.js';
 
-/** What a test can say about a post; the rest is invented. */
+/** The fields of a post that a test can set; the others are invented. */
 export interface PostInput {
   text: string;
   title?: string | undefined;
   author?: string | undefined;
-  /** ISO 8601; now when absent. */
+  /** ISO 8601; default: now. */
   publishedAt?: string | undefined;
   community?: string | undefined;
   lang?: string | undefined;
@@ -22,39 +22,39 @@ export interface PostInput {
   promoted?: boolean | undefined;
 }
 
-/** What can change of a post. */
+/** The fields of a post that can change. */
 export type PostChange = Partial<Pick<SimPost, 'title' | 'text' | 'priceCents' | 'currency' | 'score'>>;
 
 export interface WorldOptions {
   seed: number;
-  /** Arrivals per second: of every source, or source by source (0 for none). */
+  /** Arrivals per second, for all sources or by source (0 for none). */
   ratePerSecond: number | Partial<Record<SourceId, number>>;
   clock: Clock;
-  /** Posts of each source that were there before the start, spread over `historyHours`. */
+  /** Posts of each source before the start, spread over `historyHours`. */
   historyPosts: number;
   historyHours: number;
-  /** The newest posts of each source that are kept; default 50,000. */
+  /** Number of the newest posts of each source that are kept; default 50,000. */
   keptPosts?: number | undefined;
 }
 
-// Enough for any listing of the upstreams (1,000 items), and bounded over days of running.
+// Enough for any listing of the upstreams (1,000 items), and limited for a run of days.
 const KEPT_POSTS = 50_000;
 
 /**
- * Everything that was published so far. Time moves by the clock alone: posts that are due come into being when the
- * world is next looked at, always the same ones at the same times for a seed and a start.
+ * All published posts. Only the clock moves time: posts that are due are created at the next access, and the same seed
+ * and start always give the same posts at the same times.
  */
 export class World {
   readonly startedAt: number;
   private readonly bySource = new Map<SourceId, SimPost[]>();
   private readonly byId = new Map<string, SimPost>();
   private readonly numbers = new Map<SourceId, number>();
-  /** Arrivals so far: the next one is due by this count. */
+  /** Number of arrivals so far, from which the time of the next one follows. */
   private readonly arrived = new Map<SourceId, number>();
 
   constructor(private readonly options: WorldOptions) {
     this.startedAt = options.clock.now().getTime();
-    // A world started later must not give the ids of an earlier one to other posts.
+    // A world that starts later must not give the ids of an earlier world to other posts.
     const base = Math.max(0, Math.floor(this.startedAt / 1000) - 1_700_000_000) * 20 + 1_000_000;
     for (const source of SOURCE_IDS) {
       this.bySource.set(source, []);
@@ -64,19 +64,19 @@ export class World {
     }
   }
 
-  /** Everything of one source up to now, oldest first. Read it only. */
+  /** All posts of one source up to now, oldest first. Read-only. */
   posts(source: SourceId): readonly SimPost[] {
     this.advance(source);
     return this.bySource.get(source)!;
   }
 
-  /** The post with this id of the source, if it was published. */
+  /** The post with this id on the source, if it was published. */
   find(source: SourceId, id: string): SimPost | undefined {
     this.advance(source);
     return this.byId.get(`${source} ${id}`);
   }
 
-  /** Publishes a post of a test's making. */
+  /** Publishes a test's post. */
   publish(source: SourceId, input: PostInput): SimPost {
     this.advance(source);
     const at =
@@ -88,13 +88,13 @@ export class World {
     return this.enter(post);
   }
 
-  /** Edits a post where it stands: its id stays. */
+  /** Edits a post; its id does not change. */
   change(source: SourceId, id: string, change: PostChange): SimPost | undefined {
     const post = this.find(source, id);
     return post && Object.assign(post, change);
   }
 
-  /** Takes a post away: nobody finds it any more. */
+  /** Removes a post. */
   remove(source: SourceId, id: string): SimPost | undefined {
     const post = this.find(source, id);
     if (!post) return undefined;
@@ -147,7 +147,7 @@ export class World {
     return this.enter(post);
   }
 
-  /** A post with what is said about it, and the rest invented. */
+  /** A post with the given fields, and invented values for the others. */
   private draft(source: SourceId, at: number, random: Random, input: PostInput): SimPost {
     const traits = TRAITS[source];
     const { communities = [''] } = traits;

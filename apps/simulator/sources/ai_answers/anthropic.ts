@@ -32,12 +32,12 @@ const MESSAGES: Record<number, string> = {
   503: 'Overloaded',
 };
 
-/** What a request asks for. */
+/** The parts of a request. */
 interface Asked {
   model: string;
   prompt: string;
   searches: boolean;
-  /** It hands back what was said before a pause. */
+  /** True if the request returns what was said before a pause. */
   goesOn: boolean;
 }
 
@@ -124,7 +124,7 @@ function searchOf(said: Said, prompt: string): object[] {
   ];
 }
 
-/** Pieces of one text: what is cited is a block of its own. */
+/** Pieces of one text: each citation has its own block. */
 function textsOf({ text, pages }: Said, searched: boolean): object[] {
   if (!searched || pages.length === 0) return [{ type: 'text', text }];
   const citations = pages.map(({ url, title }) => ({
@@ -139,7 +139,7 @@ function textsOf({ text, pages }: Said, searched: boolean): object[] {
 }
 
 function refuse(reply: FastifyReply, status: number): FastifyReply {
-  // Where others answer 503 it has a status of its own, which faults do not know.
+  // Anthropic has its own status in place of 503, which faults do not know.
   return fault(
     reply,
     status,

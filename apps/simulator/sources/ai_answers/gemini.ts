@@ -25,7 +25,7 @@ const BAD_KEY = 'API key not valid. Please pass a valid API key.';
 const NO_KEY =
   "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.";
 
-/** Gemini's generateContent, grounded in Google's search. It tells nothing of its limits. */
+/** Gemini's generateContent, grounded in Google's search. It does not report its limits. */
 export const geminiVoice: EngineVoice = { path: '/v1beta/models/:call', open, refuse };
 
 function open(context: SimContext): ReturnType<EngineVoice['open']> {
@@ -61,7 +61,7 @@ function contentOf(
   { prompt, searches }: { prompt: string; searches: boolean },
 ): object {
   const [asked, answered] = [tokensOf(prompt), tokensOf(said.text)];
-  // Newer models sign what they thought.
+  // Newer models sign their thoughts.
   const signed = /^gemini-[3-9]/.test(model) && { thoughtSignature: opaque(`thought ${said.seed}`, 160) };
   return {
     candidates: [
@@ -69,7 +69,7 @@ function contentOf(
         content: { parts: [{ text: said.text, ...signed }], role: 'model' },
         finishReason: 'STOP',
         index: 0,
-        // Absent where it answers out of its head.
+        // Absent if it answers without a search.
         ...(searches && said.pages.length > 0 && { groundingMetadata: groundingOf(said, prompt) }),
       },
     ],
@@ -90,7 +90,7 @@ function groundingOf({ text, pages }: Said, prompt: string): object {
   const query = queryOfPrompt(prompt);
   return {
     searchEntryPoint: { renderedContent: chipOf(query) },
-    // The address leads to the page by way of Google; the title is where it leads to.
+    // The address leads to the page through Google; the title is the host of the page.
     groundingChunks: pages.map(({ url, host }) => ({
       web: { uri: `${REDIRECT}/AUZIYQ${opaque(url, 150)}`, title: host },
     })),

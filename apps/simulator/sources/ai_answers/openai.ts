@@ -18,11 +18,11 @@ import type { EngineVoice, Page, Said } from './engine.js';
 const REQUESTS_A_MINUTE = 5_000;
 const KEYS_AT = 'https://platform.openai.com/account/api-keys';
 
-/** What differs from one answer of the engine to the next. */
+/** The parts of a request that change the answer. */
 interface Asked {
   model: string;
   prompt: string;
-  /** With all of its sources, where these were asked for; undefined without the tool. */
+  /** With all of its sources if the request asks for them; undefined without the tool. */
   search: { tool: Record<string, unknown>; withSources: boolean } | undefined;
 }
 
@@ -84,7 +84,7 @@ function responseOf(said: Said, { model, prompt, search }: Asked, now: number): 
   };
   const content = {
     type: 'output_text',
-    // Without a search it has nothing to cite.
+    // Without a search there is nothing to cite.
     annotations: search ? said.pages.map((page) => citationOf(page, said.text)) : [],
     logprobs: [],
     text: said.text,
@@ -136,10 +136,10 @@ function responseOf(said: Said, { model, prompt, search }: Asked, now: number): 
   };
 }
 
-/** Addresses that are handed on are marked; what stands nowhere in the text is cited for all of it. */
+/** Cited addresses carry a mark. A page whose address is not in the text is cited for the whole text. */
 function citationOf(page: Page, text: string): object {
   const { start, end } = placeOf(page, text) ?? { start: 0, end: text.length };
-  // The offsets count characters, and not the halves of those beyond U+FFFF.
+  // The offsets count characters, not UTF-16 code units.
   const characters = (upTo: number) => [...text.slice(0, upTo)].length;
   const [, address = '', fragment = ''] = /^([^#]*)(.*)$/s.exec(page.url) ?? [];
   return {

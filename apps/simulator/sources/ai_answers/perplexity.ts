@@ -19,7 +19,7 @@ const MESSAGES: Record<number, string> = {
 const REQUEST_COST = 0.005;
 const TOKEN_COST = 0.000_001;
 
-/** Perplexity's chat interface, which always searches. It tells nothing of its limits. */
+/** Perplexity's chat interface, which always searches. It does not report its limits. */
 export const perplexityVoice: EngineVoice = { path: '/chat/completions', open, refuse };
 
 function open(context: SimContext): ReturnType<EngineVoice['open']> {
@@ -40,7 +40,7 @@ function open(context: SimContext): ReturnType<EngineVoice['open']> {
   };
 }
 
-/** Marks such as [1] of the text point into its citations; pages without a mark are beside them all the same. */
+/** Marks such as [1] in the text refer to its citations; pages without a mark are also in the list. */
 function completionOf(said: Said, model: string, prompt: string, now: Date): object {
   return {
     id: uuidOf(said.seed),

@@ -20,6 +20,6 @@ export const aiAnswersVoice: SourceVoice = {
     const engine = ENGINES.find(({ path }) => path === reply.request.routeOptions.url);
     return engine?.refuse(reply, status, message) ?? answer(reply, status, { error: { message } });
   },
-  // Of a post only its asker knows which change of the answer it is.
+  // Only the connector knows which change of the answer a post is.
   itemIdOf: () => undefined,
 };

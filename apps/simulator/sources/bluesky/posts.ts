@@ -3,7 +3,7 @@ import type { SimPost } from '../../world/post.js';
 
 const CDN = 'https://cdn.bsky.app/img';
 
-/** A post as `searchPosts` and its kin show it. */
+/** A post as `searchPosts` and similar methods return it. */
 export function postView(post: SimPost): object {
   const record = recordOf(post);
   const embed = embedView(post);
@@ -23,7 +23,7 @@ export function postView(post: SimPost): object {
   };
 }
 
-/** When the network saw the post: a little after its author's clock said. */
+/** The time at which the network indexed the post: a little after the author's time. */
 export function indexedAt(post: SimPost): number {
   return post.publishedAt + (post.number % 900);
 }
@@ -35,7 +35,7 @@ export function tagsOf(post: SimPost): string[] {
   );
 }
 
-/** Addresses of the text and of the card below it. */
+/** Addresses in the text, and in the card below it. */
 export function linksOf(post: SimPost): string[] {
   const inText = facetsOf(post.text).flatMap(({ features }) =>
     features.flatMap((feature) => ('uri' in feature ? feature.uri : [])),
@@ -92,7 +92,7 @@ interface Facet {
   features: (
     { $type: string; tag: string } | { $type: string; uri: string } | { $type: string; did: string }
   )[];
-  /** UTF-8 bytes into the text. */
+  /** Offsets in UTF-8 bytes. */
   index: { byteStart: number; byteEnd: number };
 }
 

@@ -18,11 +18,11 @@ const ERROR_NAMES: Record<number, string> = {
 const SERVED = { config: { source: 'bluesky' as const } };
 const SIGN_IN = { config: { source: 'bluesky' as const, signIn: true } };
 
-/** A PDS as a signed-in client sees it: sessions and `app.bsky.feed.searchPosts`. */
+/** A PDS for signed-in clients: sessions and `app.bsky.feed.searchPosts`. */
 export const blueskyVoice: SourceVoice = {
   routes,
   refuse(reply, status, message) {
-    // Bluesky's own refusals are JSON; a 403 comes from the wall before it.
+    // Bluesky's own refusals are JSON; a 403 comes from the firewall before it.
     if (status !== 403)
       return answer(reply, status, { error: ERROR_NAMES[status] ?? 'InternalServerError', message });
     return reply
@@ -115,7 +115,7 @@ function sortedAt(post: SimPost): number {
   return Math.min(post.publishedAt, indexedAt(post));
 }
 
-/** Words and phrases, all of them; `OR` is a word like any other. `from:` and `#tag` as people type them. */
+/** Words and phrases, all of which must match; `OR` is an ordinary word. `from:` and `#tag` as people type them. */
 function queryTest(q: string): (post: SimPost) => boolean {
   const from = /(?:^|\s)from:@?(\S+)/.exec(q)?.[1];
   const clauses = readQuery(q.replace(/(^|\s)from:\S+/g, ' '));
@@ -129,7 +129,9 @@ function queryTest(q: string): (post: SimPost) => boolean {
 type Scope = 'com.atproto.access' | 'com.atproto.refresh';
 type Checked = { handle: string } | { status: number; error: { error: string; message: string } };
 
-/** Sessions whose tokens say themselves whose they are and until when, as JWTs do (unsigned: nobody checks here). */
+/**
+ * Sessions with tokens that contain their account and expiry, like JWTs (unsigned: the simulator checks no signature).
+ */
 class Sessions {
   private opened = 0;
 

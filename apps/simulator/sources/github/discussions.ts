@@ -14,11 +14,11 @@ import {
 } from './things.js';
 import { paragraphsHtml } from '../shared/markup.js';
 
-/** Things of one page, here as in the search of the REST API. */
+/** Maximum number of results on a page, the same as in the search of the REST API. */
 const MOST_ON_A_PAGE = 100;
 const MOST_RESULTS = 1000;
 
-/** One page of a search for discussions, by `first` and `after`. Throws `GraphqlFault` as GitHub words it. */
+/** One page of a search for discussions, by `first` and `after`. Throws `GraphqlFault` with GitHub's text. */
 export function discussionPage(found: readonly SimPost[], args: Selection['args']): GraphqlObject {
   const { first, after } = args;
   const path = ['search'];

@@ -3,7 +3,7 @@ import type { SimPost } from '../../world/post.js';
 import { factsOf } from './things.js';
 import type { Facts } from './things.js';
 
-/** Words and operators of GitHub's search; qualifiers do not count. */
+/** Maximum length of the words and operators of GitHub's search; qualifiers do not count. */
 const MOST_CHARACTERS = 256;
 const MOST_OPERATORS = 5;
 const OPERATORS = new Set(['AND', 'OR', 'NOT']);
@@ -14,19 +14,19 @@ type Test = (facts: Facts) => boolean;
 /** A search as GitHub reads it. */
 export interface GithubQuery {
   matches(post: SimPost): boolean;
-  /** Repositories and accounts that it is kept to, as `repo:owner/name`. */
+  /** Repositories and accounts to which it is limited, as `repo:owner/name`. */
   places: readonly string[];
-  /** It says whether it wants issues or pull requests. */
+  /** True if it says whether it searches issues or pull requests. */
   namesKind: boolean;
   /** `sort:created-desc`, without its key. */
   sort: string | undefined;
-  /** Why it is refused. */
+  /** The reason why it is refused. */
   fault: string | undefined;
 }
 
 /**
- * Reads a query. The search of issues takes `AND`, `OR`, `NOT` and parentheses around anything; the others know the
- * operators between words alone, and of several places (`repo:`, `org:`, `user:`) one is enough there.
+ * Reads a query. The search of issues accepts `AND`, `OR`, `NOT` and parentheses around anything. The other searches
+ * accept the operators only between words, and combine several places (`repo:`, `org:`, `user:`) with OR.
  */
 export function githubQuery(q: string, syntax: 'advanced' | 'plain'): GithubQuery {
   const tokens = q.match(/-?(?:[a-z]+:)?"[^"]*"?|[()]|[^\s()"]+/gi) ?? [];
@@ -55,7 +55,7 @@ function faultOf(tokens: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** AND binds closer than OR; what stands side by side is an AND. */
+/** AND binds more strongly than OR; terms next to each other are combined with AND. */
 class Parser {
   private at = 0;
 
@@ -177,7 +177,7 @@ function qualifierTest({ key, value }: Qualifier): Test {
       return ({ createdAt }) => isIn(createdAt);
     }
     default:
-      // How to look and how to sort are no conditions.
+      // Qualifiers for the search mode and the order are not conditions.
       return () => true;
   }
 }
@@ -211,7 +211,7 @@ function startOf(time: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A day is as long as a day; a moment is a second. */
+/** A day lasts a day; a time lasts a second. */
 function endOf(time: string): number | undefined {
   const start = startOf(time);
   if (start === undefined) return undefined;

@@ -3,7 +3,7 @@ import { languageOf, loginOf, nodeIdOf, repositoryNameOf, topicsOf, userOf, whol
 
 const API = 'https://api.github.com';
 
-/** Ends of the addresses that a repository names, by their keys without `_url`. */
+/** Ends of the addresses of a repository, by their keys without `_url`. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   forks: '/forks',
   keys: '/keys{/key_id}',
@@ -43,7 +43,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   deployments: '/deployments',
 };
 
-/** A repository of a search. */
+/** A repository in a search result. */
 export function repositoryOf(post: SimPost): object {
   const fullName = repositoryNameOf(post);
   const url = `${API}/repos/${fullName}`;

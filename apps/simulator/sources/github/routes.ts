@@ -21,8 +21,8 @@ const GRAPHQL_POINTS = 5000;
 const SERVED = { config: { source: 'github' as const } };
 
 /**
- * GitHub's search of issues, pull requests and repositories, and of discussions by GraphQL. A post's kind says which
- * of them it is, its community in which repository it stands.
+ * GitHub's search of issues, pull requests and repositories, and of discussions by GraphQL. A post's kind selects one
+ * of these, its community is the repository.
  */
 export const githubVoice: SourceVoice = {
   routes,
@@ -93,7 +93,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   });
 }
 
-/** Who asks; undefined where the request was refused already. */
+/** The caller; undefined if the request was already refused. */
 function callerOf(request: FastifyRequest, reply: FastifyReply): Caller | undefined {
   if (!request.headers['user-agent']) {
     const message =
@@ -109,7 +109,7 @@ function callerOf(request: FastifyRequest, reply: FastifyReply): Caller | undefi
   return undefined;
 }
 
-/** Counts the request and tells so; false where it was refused. */
+/** Counts the request and sets the headers; returns false if it was refused. */
 function counted(window: RequestWindow, resource: string, caller: Caller, reply: FastifyReply): boolean {
   const within = window.take();
   void reply
@@ -127,7 +127,7 @@ function counted(window: RequestWindow, resource: string, caller: Caller, reply:
   return false;
 }
 
-/** What one of the searches knows. */
+/** The properties of one of the searches. */
 interface What {
   path: string;
   kinds: readonly SimPost['kind'][];
@@ -147,7 +147,7 @@ const REPOSITORIES: What = {
   path: '/search/repositories',
   kinds: ['repository'],
   syntax: 'plain',
-  // By when they were touched: nobody touches them again here.
+  // By the time of the last update, which never changes here.
   sorts: ['updated'],
   show: repositoryOf,
 };
@@ -189,7 +189,7 @@ function answerSearch(
   });
 }
 
-/** A search is refused when none of the places that it names can be seen. */
+/** A search is refused if none of its places is visible. */
 function placeFault({ places }: GithubQuery, posts: readonly SimPost[]): string | undefined {
   if (places.length === 0) return undefined;
   const names = [...(TRAITS.github.communities ?? []), ...posts.map(repositoryNameOf)].map((name) =>
@@ -236,7 +236,7 @@ function answerGraphql(
     return answer(reply, 200, { data });
   } catch (error) {
     if (!(error instanceof GraphqlFault)) throw error;
-    // What fails while it is looked up has a type, and data that is null.
+    // An error of execution has a type, and `data` is null.
     return answer(reply, 200, { ...('type' in error.more && { data: null }), errors: [error.entry] });
   }
 }

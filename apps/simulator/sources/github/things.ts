@@ -18,9 +18,9 @@ const ID_PREFIXES: Partial<Record<SimPost['kind'], string>> = {
   repository: 'R_kgDO',
 };
 
-/** What a search can ask of a thing. Everything but `repository`, `login` and `language` is in lower case. */
+/** The properties that a search can query. All are in lower case, except `repository`, `login` and `language`. */
 export interface Facts {
-  /** Words by field: `title` and `body`; of a repository `name`, `description` and `topics`. */
+  /** Words by field: `title` and `body`; for a repository `name`, `description` and `topics`. */
   texts: Readonly<Record<string, readonly string[]>>;
   is: ReadonlySet<string>;
   repository: string;
@@ -32,7 +32,7 @@ export interface Facts {
   createdAt: number;
 }
 
-/** What a search can ask of the post. */
+/** The searchable properties of the post. */
 export function factsOf(post: SimPost): Facts {
   const words = wordsOfPost(post);
   const isRepository = post.kind === 'repository';
@@ -52,29 +52,29 @@ export function factsOf(post: SimPost): Facts {
   };
 }
 
-/** The id of a thing over transfers and renames. */
+/** The id of a thing, which stays the same after a transfer or a new name. */
 export function nodeIdOf(post: SimPost): string {
   return `${ID_PREFIXES[post.kind] ?? 'I_kwDO'}${charactersFrom(`${post.kind} ${post.id}`, BASE62, 12)}`;
 }
 
-/** `owner/name`: the community of a thing; a repository is one itself, its author's. */
+/** `owner/name`: the community of a thing. A repository belongs to its author. */
 export function repositoryNameOf(post: SimPost): string {
   if (post.kind === 'repository')
     return `${loginOf(post)}/${wordsOf(post.title).join('-').slice(0, 80) || 'untitled'}`;
   return post.community.includes('/') ? post.community : `${post.community || 'acme'}/rocket`;
 }
 
-/** Logins have hyphens where other handles have something else. */
+/** Logins have hyphens in place of other punctuation. */
 export function loginOf({ author }: SimPost): string {
   return author.replace(/[^A-Za-z0-9[\]]+/g, '-');
 }
 
-/** Numbers count issues, pull requests and discussions of a repository together. */
+/** The issues, pull requests and discussions of a repository share one sequence of numbers. */
 export function numberOf(post: SimPost): number {
   return post.number % 1_000_000;
 }
 
-/** The page of a thing. */
+/** The address of the page of a thing. */
 export function addressOf(post: SimPost): string {
   const repository = `${SITE}/${repositoryNameOf(post)}`;
   switch (post.kind) {
@@ -100,7 +100,7 @@ export function isClosed({ kind, score }: SimPost): boolean {
   return kind !== 'repository' && score % 5 === 0;
 }
 
-/** An issue or a pull request of a search. */
+/** An issue or a pull request in a search result. */
 export function issueOf(post: SimPost): object {
   const repository = `${API}/repos/${repositoryNameOf(post)}`;
   const url = `${repository}/issues/${numberOf(post)}`;
@@ -166,7 +166,7 @@ function pullOf(post: SimPost, repository: string, closedAt: string | null): obj
   };
 }
 
-/** The forms of GitHub end lines as forms do. */
+/** GitHub's web forms use CRLF line ends. */
 function bodyOf({ text }: SimPost): string | null {
   return text === '' ? null : text.replaceAll('\n', '\r\n');
 }
@@ -184,7 +184,7 @@ function labelView(label: (typeof LABELS)[number], repository: string): object {
   };
 }
 
-/** An account as things name it. */
+/** An account as other objects contain it. */
 export interface GithubAccount {
   login: string;
   html_url: string;
@@ -193,7 +193,7 @@ export interface GithubAccount {
   [more: string]: unknown;
 }
 
-/** An account; a login that ends in `[bot]` is that of an app. */
+/** An account. A login that ends in `[bot]` is an app. */
 export function userOf(login: string): GithubAccount {
   const id = 1_000_000 + wholeBelow(seededRandom('account', login), 100_000_000);
   const isBot = login.endsWith('[bot]');
@@ -221,7 +221,7 @@ export function userOf(login: string): GithubAccount {
   };
 }
 
-/** In which language a repository is mostly written. */
+/** The main language of a repository. */
 export function languageOf(post: SimPost): string {
   return post.kind === 'repository' ? pick(seededRandom('language', post.id), LANGUAGES) : '';
 }
@@ -231,7 +231,7 @@ export function topicsOf({ text }: SimPost): string[] {
   return [...text.matchAll(/(?<=^|\s)#([\w-]+)/g)].map(([, topic = '']) => topic.toLowerCase());
 }
 
-/** The second in which a thing was made. */
+/** The creation time in whole seconds. */
 export function wholeSeconds({ publishedAt }: SimPost): string {
   return new Date(publishedAt).toISOString().replace(/\.\d+Z$/, 'Z');
 }

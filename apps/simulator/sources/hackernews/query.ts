@@ -2,7 +2,7 @@ import { hasPhrase, readQuery, typosBetween, wordsOf } from '../../world/search-
 import type { Clause } from '../../world/search-text.js';
 import type { SimPost } from '../../world/post.js';
 
-/** How a hit came about: what `_highlightResult` and the ranking by typos need. */
+/** How a hit matched, for `_highlightResult` and the ranking by typos. */
 export interface Hit {
   post: SimPost;
   matchedWords: string[];
@@ -15,7 +15,7 @@ export function tagFilter(tags: string | undefined): (own: readonly string[]) =>
   return (own) => wanted.every((any) => any.length === 0 || any.some((tag) => own.includes(tag)));
 }
 
-/** Reads `numericFilters` (`created_at_i>1700000000,points>=5`); undefined when one cannot be read. */
+/** Reads `numericFilters` (`created_at_i>1700000000,points>=5`); undefined if one is not valid. */
 export function numericFilter(
   filters: readonly string[],
 ): ((value: (attribute: string) => number | undefined) => boolean) | undefined {
@@ -31,7 +31,10 @@ export function numericFilter(
   return (value) => conditions.every((condition) => condition(value));
 }
 
-/** A compiled `query` over the words of each attribute: all words (an optional one aside), the last as a prefix, with Algolia's typo tolerance. */
+/**
+ * A compiled `query` over the words of each attribute: all words (except one optional word), the last one as a prefix,
+ * with Algolia's typo tolerance.
+ */
 export function textMatcher(
   query: string,
   options: { typos: boolean; prefixLast: boolean; optional: readonly string[] },

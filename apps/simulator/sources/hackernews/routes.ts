@@ -8,7 +8,7 @@ import type { Hit } from './query.js';
 import { hackerNewsHtml } from '../shared/markup.js';
 import type { SourceVoice } from '../voice.js';
 
-/** Hits that any number of pages can show. */
+/** Maximum number of hits on all pages together. */
 const PAGINATION_LIMIT = 1000;
 const SERVED = { config: { source: 'hackernews' as const } };
 
@@ -80,7 +80,7 @@ function answerSearch(
   });
 }
 
-/** What Algolia answers beyond the thousandth hit: status 200, no hits, and a word about it. */
+/** Algolia's answer beyond the thousandth hit: status 200, no hits, and a message. */
 function pastTheCap(page: number, hitsPerPage: number): object {
   return {
     hits: [],
@@ -114,7 +114,7 @@ function numberOf(post: SimPost, attribute: string): number | undefined {
   return attribute === 'points' ? post.score : commentsBelow(post);
 }
 
-/** Author and address are searched as well, so that a hit need not hold the query in its text. */
+/** The author and the address are searched too, so a hit may not contain the query in its text. */
 function searchable(post: SimPost, restricted: readonly string[]): string[][] {
   const words = wordsOfPost(post);
   const attributes: Record<string, string[]> =
@@ -138,7 +138,7 @@ function hitOf({ post, matchedWords }: Hit): object {
     updated_at: created.toISOString().replace(/\.\d+Z$/, 'Z'),
   };
   const marked = (value: string) => highlight(value, matchedWords);
-  // Recent answers leave out what does not apply; nothing is null.
+  // Recent answers leave out keys without a value; nothing is null.
   const children = post.replies.length > 0 ? { children: post.replies.map(({ id }) => Number(id)) } : {};
   if (post.kind === 'comment') {
     const text = {

@@ -14,7 +14,7 @@ import {
 } from './views.js';
 import type { SourceVoice } from '../voice.js';
 
-/** The last line of versions that speak v3 as their own. */
+/** The last release line with v3 as its main API. */
 const VERSION = '0.19.20';
 const PAGE_SIZE = 10;
 const MOST_ON_A_PAGE = 50;
@@ -22,8 +22,8 @@ const LISTS_A_MINUTE = 180;
 const SERVED = { config: { source: 'lemmy' as const } };
 
 /**
- * A Lemmy 0.19 that is open to everybody: `/api/v3/site`, `search`, `post/list` and `comment/list`. Tokens are not
- * looked at, as there: a wrong one is no reason to refuse. Whatever instance a search names, it is this one.
+ * An open Lemmy 0.19: `/api/v3/site`, `search`, `post/list` and `comment/list`. It does not check tokens, like the real
+ * server: a wrong one is not refused. It answers for every instance that a search names.
  */
 export const lemmyVoice: SourceVoice = {
   routes,
@@ -35,7 +35,7 @@ export const lemmyVoice: SourceVoice = {
       case 404:
         return answer(reply, 404, { error: 'couldnt_find_post' });
       case 429:
-        // 1.0 says it so, and the servers in front of an instance; 0.19 itself answers 400.
+        // 1.0 answers in this way, and so do the servers in front of an instance; 0.19 itself answers 400.
         return answer(reply, 429, { error: 'rate_limit_error' });
       case 500:
         return answer(reply, 500, { error: 'unknown', message });
@@ -60,7 +60,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   const counted =
     (window: RequestWindow, respond: (asked: Asked) => FastifyReply) =>
     (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-      // No header says what is left, nor for how long to wait.
+      // No header reports the remaining requests or the time to wait.
       if (!window.take()) return answer(reply, 400, { error: 'rate_limit_error' });
       return respond({ one: queryOf(request).one, reply, posts: world.posts('lemmy') });
     };
@@ -72,11 +72,11 @@ function routes(app: FastifyInstance, context: SimContext): void {
   app.get('/api/v3/search', SERVED, counted(searches, search));
   app.get('/api/v3/post/list', SERVED, counted(lists, postList));
   app.get('/api/v3/comment/list', SERVED, counted(lists, commentList));
-  // Nothing is there yet in this version.
+  // This version has nothing under v4.
   app.get('/api/v4/*', SERVED, (_, reply) => reply.code(404).send());
 }
 
-/** Posts and comments have pages of their own, of the same number. */
+/** Posts and comments have separate pages with the same number. */
 function search(asked: Asked): FastifyReply {
   const { one, reply, posts } = asked;
   const q = one('q');
@@ -111,7 +111,7 @@ function search(asked: Asked): FastifyReply {
   });
 }
 
-/** By `page`, or by the cursor that the page before gave. */
+/** By `page`, or by the cursor of the previous page. */
 function postList(asked: Asked): FastifyReply {
   const { one, reply, posts } = asked;
   const slice = sliceOf(asked);
@@ -152,7 +152,7 @@ function commentList(asked: Asked): FastifyReply {
   return answer(reply, 200, { comments: found.slice(slice.from, slice.to).map(commentView) });
 }
 
-/** What is asked for of a list, or why it is not given. */
+/** The requested part of a list, or the reason for a refusal. */
 function sliceOf({ one }: Asked): { from: number; to: number } | string {
   const [page, limit] = [Number(one('page') ?? 1), Number(one('limit') ?? PAGE_SIZE)];
   if (!Number.isInteger(page) || page < 1) return 'Page is < 1';
@@ -161,7 +161,7 @@ function sliceOf({ one }: Asked): { from: number; to: number } | string {
   return { from: (page - 1) * limit, to: page * limit };
 }
 
-/** A community that nobody knows is passed over, as if none had been named. */
+/** An unknown community is ignored, as if the request named none. */
 function placeTest({ one, posts }: Asked): (post: SimPost) => boolean {
   const name = communityNameOf(one('community_name') ?? '');
   if (!communityNames(posts).includes(name)) return () => true;
@@ -178,7 +178,7 @@ function inOrder(posts: readonly SimPost[], sort = 'New'): SimPost[] {
   return sort.startsWith('Top') ? newestFirst.sort((a, b) => b.score - a.score) : newestFirst;
 }
 
-/** The words as parts of the text, in their order, with anything between them. */
+/** The words as parts of the text, in their order, with any text between them. */
 function containsTest(q: string): (text: string) => boolean {
   const parts = q.split(' ').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(parts.join('.*'), 'isu');

@@ -1,10 +1,10 @@
 import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/random.js';
 import type { SimPost } from '../../world/post.js';
 
-/** The instance that is asked, whatever its name was in the request; all communities are there. */
+/** The instance that answers, whatever name the request has; all communities are on it. */
 export const HOME = 'lemmy.example';
 const HOMES = [HOME, 'feddit.example', 'threads.example'] as const;
-/** Language codes by the instance's numbers, as it tells them with its site. */
+/** Language codes by their number on the instance, as its site lists them. */
 export const LANGUAGES = [
   { id: 0, code: 'und', name: 'Undetermined' },
   { id: 8, code: 'ar', name: 'العربية' },
@@ -16,17 +16,17 @@ export const LANGUAGES = [
 ] as const;
 const FOUNDED = '2023-06-12T22:09:11.363420Z';
 
-/** The address of a post or comment on the server where it was written. */
+/** The address of a post or comment on its home server. */
 export function apIdOf(post: SimPost): string {
   return `https://${homeOf(post.author)}/${post.kind === 'comment' ? 'comment' : 'post'}/${post.id}`;
 }
 
-/** `technology@lemmy.example` and `technology` are the same one here. */
+/** `technology@lemmy.example` and `technology` are the same here. */
 export function communityNameOf(text: string): string {
   return text.toLowerCase().replace(`@${HOME}`, '');
 }
 
-/** A post as lists and searches show it. */
+/** A post as lists and searches return it. */
 export function postView(post: SimPost): object {
   return {
     post: postOf(post),
@@ -52,7 +52,7 @@ export function postView(post: SimPost): object {
   };
 }
 
-/** A comment, with the post that it stands below. */
+/** A comment, with its post. */
 export function commentView(comment: SimPost): object {
   const post = comment.root ?? comment;
   return {
@@ -113,7 +113,7 @@ export function communityView(name: string, posts: readonly SimPost[]): object {
   };
 }
 
-/** A person that a search finds by its name: the author of the post. */
+/** A person that a search finds by name: the author of the post. */
 export function personView({ author, authorName }: SimPost, posts: readonly SimPost[]): object {
   const own = posts.filter((post) => post.author === author);
   return {
@@ -127,7 +127,7 @@ export function personView({ author, authorName }: SimPost, posts: readonly SimP
   };
 }
 
-/** What `/api/v3/site` tells of the instance. */
+/** The response of `/api/v3/site`. */
 export function siteView(version: string): object {
   const actor = `https://${HOME}/`;
   return {
@@ -157,7 +157,7 @@ function postOf(post: SimPost): object {
     id: Number(post.id),
     name: post.title,
     ...(post.link && { url: post.link }),
-    // What is not there is left out; nothing is null.
+    // Keys without a value are left out; nothing is null.
     ...(post.text && { body: post.text }),
     creator_id: idOf(`person ${post.author}`),
     community_id: idOf(`community ${post.community}`),
@@ -212,7 +212,7 @@ function communityOf(name: string): object {
   };
 }
 
-/** The server of a person: what stands behind the @, or one of the invented ones. */
+/** The server of a person: the part after the @, or an invented one. */
 function homeOf(handle: string): string {
   return handle.split('@')[1] ?? pick(seededRandom('home', handle), HOMES);
 }
@@ -221,7 +221,7 @@ function idOf(what: string): number {
   return 1_000 + wholeBelow(seededRandom(what), 2_000_000_000);
 }
 
-/** 0, then the comments above it, then itself. */
+/** 0, then the ids of the parent comments, then its own. */
 function pathOf(comment: SimPost): string {
   const ids: string[] = [];
   for (let at: SimPost | undefined = comment; at?.kind === 'comment'; at = at.parent) ids.unshift(at.id);
@@ -245,7 +245,7 @@ function newestBelow(post: SimPost): number {
   return post.replies.reduce((newest, reply) => Math.max(newest, newestBelow(reply)), post.publishedAt);
 }
 
-/** Microseconds, and a zone. */
+/** With microseconds and a zone. */
 function time(at: number): string {
   return new Date(at).toISOString().replace('Z', '000Z');
 }

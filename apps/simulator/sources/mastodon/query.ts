@@ -8,8 +8,8 @@ const DAY_MS = 86_400_000;
 type Test = (post: SimPost) => boolean;
 
 /**
- * Full text of posts whose authors agreed to it: words, by their stems too, `"phrases"`, `-` in front of what must not
- * be there, and the operators of the documentation. All of them must fit; OR is a word like any other.
+ * The full-text search of posts whose authors have agreed to it: words, also by their stems, `"phrases"`, `-` to
+ * exclude, and the documented operators. All of them must match; OR is an ordinary word.
  */
 export function statusTest(q: string): Test {
   const tests = [...q.matchAll(/([+-]?)(?:(\w+):)?(?:"([^"]*)"?|([^\s"]+))/g)].map(
@@ -45,7 +45,7 @@ function textTest(text: string, isPhrase: boolean): Test {
   };
 }
 
-/** The beginning that an English word shares with its other forms, roughly. */
+/** The stem that an English word shares with its other forms, roughly. */
 function stemOf(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, '') : word.replace(/(?<=\w\w)s$/, '');
 }
@@ -73,7 +73,7 @@ function operatorTest(operator: string, value: string): Test {
     case 'is':
       return (post) => value === 'reply' && post.parent !== undefined;
     default:
-      // The library is what the account itself wrote or touched: nothing here.
+      // The library contains what the account itself wrote or interacted with: nothing here.
       return () => value !== 'library';
   }
 }

@@ -8,7 +8,7 @@ import type { SourceVoice } from '../voice.js';
 
 const PAGE_SIZE = 20;
 const MOST_ON_A_PAGE = 40;
-/** Tags of one mode that a request can name, the one in its path among them. */
+/** Maximum number of tags of one mode in a request, including the one in its path. */
 const MOST_TAGS = 4;
 const SERVED = { config: { source: 'mastodon' as const } };
 const TEXTS: Record<number, string> = {
@@ -20,14 +20,14 @@ const TEXTS: Record<number, string> = {
 };
 
 /**
- * An instance as large ones are set up: full-text search and the public timeline for those who are signed in, hashtags
- * for everybody. Whatever instance a search names, it is this one.
+ * An instance with the settings of large ones: full-text search and the public timeline for signed-in users, hashtags
+ * for everybody. It answers for every instance that a search names.
  */
 export const mastodonVoice: SourceVoice = {
   routes,
   itemIdOf: uriOf,
   refuse: (reply, status, message) =>
-    // What fails outside of Mastodon's own code is told with its status.
+    // Errors outside Mastodon's own code contain their status.
     answer(reply, status, TEXTS[status] ? { error: TEXTS[status] } : { status, error: message }),
 };
 
@@ -48,7 +48,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
       void reply
         .header('X-RateLimit-Limit', window.limit)
         .header('X-RateLimit-Remaining', window.remaining)
-        // Microseconds.
+        // With microseconds.
         .header('X-RateLimit-Reset', new Date(window.resetsAt).toISOString().replace('Z', '000Z'));
       if (!within) return answer(reply, 429, { error: TEXTS[429] });
       const token = /^bearer (.*)$/i.exec(request.headers.authorization ?? '')?.[1];
@@ -93,7 +93,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   );
 }
 
-/** Accounts and hashtags are not looked for here. */
+/** Accounts and hashtags are not searched here. */
 function search(posts: readonly SimPost[], { one, reply, signedIn }: Asked): FastifyReply {
   const q = one('q') ?? '';
   if (q === '') return answer(reply, 400, { error: 'param is missing or the value is empty or invalid: q' });
@@ -117,7 +117,7 @@ function search(posts: readonly SimPost[], { one, reply, signedIn }: Asked): Fas
   return answer(reply, 200, { accounts: [], statuses, hashtags: [], collections: [] });
 }
 
-/** A first tag that nobody ever used blanks the answer for the others as well. */
+/** If nobody has ever used the first tag, the result is empty for the other tags too. */
 function tagged(posts: readonly SimPost[], first: string, { all }: Asked): SimPost[] {
   const few = (tags: string[]) => tags.map((tag) => tag.toLowerCase()).slice(0, MOST_TAGS);
   const any = few([first, ...all('any[]')]);
@@ -134,7 +134,7 @@ function tagged(posts: readonly SimPost[], first: string, { all }: Asked): SimPo
     .map(({ post }) => post);
 }
 
-/** One page by `max_id`, `since_id`, `min_id` and `limit`; the header names those before and after it. */
+/** One page by `max_id`, `since_id`, `min_id` and `limit`; the header contains the previous and the next page. */
 function timeline(posts: readonly SimPost[], path: string, { one, reply, signedIn }: Asked): FastifyReply {
   const limit = limitOf(one('limit'));
   const minId = one('min_id');
@@ -143,7 +143,7 @@ function timeline(posts: readonly SimPost[], path: string, { one, reply, signedI
     if (isTrue(one('only_media'))) return false;
     return !(isTrue(one('local')) && !isLocal) && !(isTrue(one('remote')) && isLocal);
   });
-  // With a lower end the page is what comes right after it, and not the newest.
+  // With `min_id`, the page contains the posts directly after it, not the newest ones.
   const shown = minId === undefined ? found.slice(0, limit) : found.slice(-limit || found.length);
   const [newestShown, oldestShown] = [shown[0], shown.at(-1)];
   if (newestShown && oldestShown) {
@@ -168,14 +168,14 @@ function timeline(posts: readonly SimPost[], path: string, { one, reply, signedI
   );
 }
 
-/** Those between two ids, newest first. */
+/** The posts between two ids, newest first. */
 function newest(
   posts: readonly SimPost[],
   { after, before }: { after: string; before: string | undefined },
   isWanted: (post: SimPost) => boolean,
 ): SimPost[] {
   const [low, high] = [numberIn(after) ?? 0n, numberIn(before)];
-  // Ids begin with the time of arrival, by which posts are in order.
+  // Ids begin with the time of arrival, by which posts are ordered.
   return posts
     .filter((post) => {
       if (!isWanted(post)) return false;

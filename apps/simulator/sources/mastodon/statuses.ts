@@ -2,7 +2,7 @@ import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/rand
 import type { SimPost } from '../../world/post.js';
 import { escapeAttribute } from '../shared/markup.js';
 
-/** The instance that is asked, whatever its name was in the request. */
+/** The instance that answers, whatever name the request has. */
 export const HOME = 'social.example';
 const HOMES = [HOME, 'photos.example', 'tooting.example', 'kind.example'] as const;
 const SHOWN_LENGTH = 30;
@@ -14,25 +14,25 @@ export interface Account {
   host: string;
 }
 
-/** Whose post it is. A handle with a host is of there; others live on one of the invented instances. */
+/** The author's account. A handle with a host belongs to that host; others are on an invented instance. */
 export function accountOf({ author }: SimPost): Account {
   const [handle = '', host] = author.split('@');
   const name = handle.replace(/[^\w.-]+/g, '_');
   return { name, host: host ?? pick(seededRandom('home', author), HOMES) };
 }
 
-/** The address of a post that is the same on all instances. */
+/** The address of a post, which is the same on all instances. */
 export function uriOf(post: SimPost): string {
   return `${actorOf(accountOf(post))}/statuses/${post.id}`;
 }
 
-/** Hashtags of the text, as they are written, each once. */
+/** Hashtags of the text as they were written, without duplicates. */
 export function tagsOf(post: SimPost): string[] {
   const tags = partsOf(post).flatMap(({ tag }) => tag ?? []);
   return [...new Map(tags.map((tag) => [tag.toLowerCase(), tag])).values()];
 }
 
-/** What the author wrote: the address that a post points to stands in its text. */
+/** The author's text, which contains the post's link. */
 export function textOf({ text, link }: SimPost): string {
   return link === '' || text.includes(link) ? text : `${text}\n\n${link}`;
 }
@@ -42,7 +42,7 @@ export function linksOf(post: SimPost): string[] {
   return partsOf(post).flatMap(({ link }) => link ?? []);
 }
 
-/** A status of a timeline or a search; who is signed in sees what he did to it as well. */
+/** A status of a timeline or a search. A signed-in user also sees his own reactions to it. */
 export function statusOf(post: SimPost, signedIn: boolean): Record<string, unknown> {
   const account = accountOf(post);
   const isLocal = account.host === HOME;
@@ -126,7 +126,7 @@ function accountView(account: Account, post: SimPost): object {
   };
 }
 
-/** Only accounts that agreed are found by full text; one whose name has `hidden` in it did not. */
+/** The full-text search finds only accounts that have agreed. Accounts with `hidden` in their name have not. */
 export function isSearchable({ author }: SimPost): boolean {
   return !author.toLowerCase().includes('hidden');
 }
@@ -181,7 +181,7 @@ interface TextPart {
 
 const known = new WeakMap<SimPost, { text: string; parts: TextPart[] }>();
 
-/** Computed once for a text: timelines by hashtag read those of every post. */
+/** Computed once for each text, because timelines by hashtag read the parts of every post. */
 function partsOf(post: SimPost): TextPart[] {
   const text = textOf(post);
   let kept = known.get(post);
@@ -200,7 +200,7 @@ function splitText(text: string): TextPart[] {
     });
 }
 
-/** HTML as instances make it of plain text, and clean it when it comes from another one. */
+/** The HTML that instances build from plain text; HTML of another instance is cleaned. */
 function contentOf(parts: readonly TextPart[], account: Account): string {
   const away = account.host === HOME ? '' : ' rel="nofollow noopener" target="_blank"';
   const html = parts
@@ -224,7 +224,7 @@ function contentOf(parts: readonly TextPart[], account: Account): string {
     .join('');
 }
 
-/** The whole address is there; what is not to be seen is marked so. */
+/** The whole address is present; its hidden parts are marked. */
 function linkHtml(url: string): string {
   const prefix = /^https?:\/\/(?:www\.)?/.exec(url)?.[0] ?? '';
   const rest = url.slice(prefix.length);

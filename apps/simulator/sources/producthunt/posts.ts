@@ -4,7 +4,7 @@ import type { GraphqlObject } from '../shared/graphql.js';
 
 const SITE = 'https://www.producthunt.com';
 const FILES = 'https://files.producthunt.example';
-// Every address tells whose application asked.
+// Every address contains the application of the request.
 const ASKED_BY =
   'utm_campaign=producthunt-api&utm_medium=api-v2&utm_source=Application%3A+Earshot+%28ID%3A+1%29';
 const LONGEST_TAGLINE = 60;
@@ -19,7 +19,7 @@ const TOPICS = [
   'Home',
 ] as const;
 
-/** Everybody but the owner of the token, since 2023. */
+/** Since 2023, the API returns this in place of everybody except the token's owner. */
 const SOMEBODY: GraphqlObject = {
   __typename: 'User',
   id: '0',
@@ -32,7 +32,7 @@ const SOMEBODY: GraphqlObject = {
   isMaker: false,
 };
 
-/** A post with all the fields that the simulator knows of one. */
+/** A post with all fields that the simulator has. */
 export function postNode(post: SimPost): GraphqlObject {
   return {
     __typename: 'Post',
@@ -60,22 +60,22 @@ export function postNode(post: SimPost): GraphqlObject {
   };
 }
 
-/** When it was made: the second in which it was published. */
+/** The creation time: the second of the publication. */
 export function madeAt(post: SimPost): number {
   return Math.floor(post.publishedAt / 1000) * 1000;
 }
 
-/** True when it stood on the front page. */
+/** True if it was on the front page. */
 export function isFeatured(post: SimPost): boolean {
   return post.score >= POINTS_TO_BE_FEATURED;
 }
 
-/** Topics, by their names in addresses: the community where a post has one, and an invented one. */
+/** The slugs of its topics: its community, if it has one, and an invented one. */
 export function topicSlugsOf(post: SimPost): string[] {
   return topicsOf(post).map(slugOfName);
 }
 
-/** A page of things around which connections are built; cursors are base64 of how many stand before. */
+/** A page of a list in the form of a connection; cursors are the base64 of the number of entries before. */
 export function connection(
   typename: string,
   nodes: readonly GraphqlObject[],
@@ -105,7 +105,7 @@ function cursorOf(before: number): string {
   return Buffer.from(String(before)).toString('base64').replace(/=+$/, '');
 }
 
-/** Its name in addresses. */
+/** The name in addresses. */
 export function slugOf(post: SimPost): string {
   const name = slugOfName(post.title);
   return `${name || 'untitled'}-${post.number % 1000}`;

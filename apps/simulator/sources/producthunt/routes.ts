@@ -10,11 +10,11 @@ import { connection, isFeatured, madeAt, postNode, slugOf, topicSlugsOf } from '
 import type { SourceVoice } from '../voice.js';
 
 const WINDOW_SECONDS = 900;
-/** Posts of one page: a wish for more is passed over. */
+/** Maximum number of posts on a page; a larger number is ignored. */
 const MOST_POSTS = 20;
 const ORDERS = ['NEWEST', 'VOTES', 'RANKING', 'FEATURED_AT'];
 const SERVED = { config: { source: 'producthunt' as const } };
-// TikTok's is at the same address, and asked with a form.
+// TikTok's sign-in has the same path, but receives a form.
 const SIGN_IN = {
   config: { source: 'producthunt' as const, signIn: true },
   constraints: { contentType: 'application/json' },
@@ -31,7 +31,7 @@ const INVALID_GRANT = {
     'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
 };
 
-/** Product Hunt's GraphQL API as far as posts: `posts` and `post`, its sign-in, and its points of a quarter hour. */
+/** The posts of Product Hunt's GraphQL API: `posts` and `post`, its sign-in, and its points per 15 minutes. */
 export const producthuntVoice: SourceVoice = {
   routes,
   itemIdOf: ({ id }) => `producthunt:${id}`,
@@ -44,7 +44,7 @@ export const producthuntVoice: SourceVoice = {
         return answer(reply, 429, { data: null, errors: [limitReached(6250, 0, seconds)] });
       }
       default: {
-        // All else is said by what stands in front of the API.
+        // The server in front of the API sends all other refusals.
         const page = `<!DOCTYPE html><html><head><title>${status} ${message}</title></head><body><h1>${message}</h1></body></html>`;
         return reply.code(status).type('text/html; charset=UTF-8').send(page);
       }
@@ -93,7 +93,7 @@ function limitReached(limit: number, remaining: number, resetIn: number): object
   };
 }
 
-/** The answer tells no end of the token. */
+/** The response does not contain the token's expiry. */
 function signIn({ clock }: SimContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const {
     client_id: id,
@@ -150,7 +150,7 @@ function postsOf(posts: readonly SimPost[], args: Selection['args']) {
   }
   const [after, before] = [timeOf(args.postedAfter), timeOf(args.postedBefore)];
   const found = posts.filter((post) => {
-    // Both bounds are on when a post was made, whatever the order.
+    // Both bounds apply to the creation time, whatever the order.
     if (after !== undefined && madeAt(post) <= after) return false;
     if (before !== undefined && madeAt(post) >= before) return false;
     if (typeof args.featured === 'boolean' && isFeatured(post) !== args.featured) return false;

@@ -4,8 +4,8 @@ import type { SimPost } from '../../world/post.js';
 type Test = (post: SimPost) => boolean;
 
 /**
- * Reddit's search language as far as clients use it: words and `"phrases"` (all of them), `OR`, `AND`, `NOT`, `-`,
- * parentheses, and `title:`, `selftext:`, `author:`, `subreddit:`, `url:`. Case of words does not count.
+ * The part of Reddit's search language that clients use: words and `"phrases"` (all of them), `OR`, `AND`, `NOT`, `-`,
+ * parentheses, and `title:`, `selftext:`, `author:`, `subreddit:`, `url:`. Case of words does not matter.
  */
 export function redditQuery(query: string): Test {
   const tokens = query.match(/-?(?:\w+:)?"[^"]*"?|[()]|[^\s()"]+/g) ?? [];
@@ -21,13 +21,13 @@ class Parser {
     const tests: Test[] = [];
     while (this.at < this.tokens.length) {
       tests.push(this.alternatives());
-      // A closing parenthesis that nothing opened means nothing.
+      // A closing parenthesis without an opening one is ignored.
       if (this.tokens[this.at] === ')') this.at += 1;
     }
     return (post) => tests.every((test) => test(post));
   }
 
-  /** OR binds less than what stands side by side. */
+  /** OR binds less strongly than terms next to each other. */
   private alternatives(): Test {
     const tests = [this.sequence()];
     while (this.tokens[this.at] === 'OR') {

@@ -9,7 +9,7 @@ import { listing, thingOf, threadOf } from './things.js';
 import { aboutUser, moderatedList, stateOf } from './users.js';
 import type { SourceVoice } from '../voice.js';
 
-/** How far back any listing reaches. */
+/** The maximum length of any listing. */
 const LISTING_LIMIT = 1000;
 const TOKEN_SECONDS = 86_400;
 const SERVED = { config: { source: 'reddit' as const } };
@@ -132,7 +132,7 @@ function userRoutes(
   );
 }
 
-/** Access tokens that expire by the clock. Every client is known; an empty secret is wrong. */
+/** Access tokens that expire by the clock. Every client is accepted, except with an empty secret. */
 class Tokens {
   private readonly expiries = new Map<string, number>();
 
@@ -184,7 +184,7 @@ function newest(posts: readonly SimPost[], subs: Subs, kind: 'post' | 'comment')
   return found;
 }
 
-/** Search knows posts only, never comments. */
+/** The search finds only posts, never comments. */
 function search(
   posts: readonly SimPost[],
   subs: Subs,
@@ -204,7 +204,7 @@ function search(
   return page(found, request, reply);
 }
 
-/** One page by `limit`, `after`, `before` and `count`; `before` is only told to who counts. */
+/** One page by `limit`, `after`, `before` and `count`; `before` is only returned for requests with `count`. */
 function page(found: readonly SimPost[], request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { one } = queryOf(request);
   const limit = Math.min(100, Math.max(1, Number(one('limit') ?? 25) || 25));

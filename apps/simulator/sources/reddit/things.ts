@@ -5,7 +5,7 @@ import { paragraphsHtml } from '../shared/markup.js';
 const SITE = 'https://www.reddit.com';
 const IDS = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** What every thing carries and nobody set here; as recorded. */
+/** Keys of every thing that have no meaning here; the values were recorded. */
 const COMMON = {
   all_awardings: [],
   approved_at_utc: null,
@@ -105,7 +105,7 @@ const COMMENT_ONLY = {
   unrepliable_reason: null,
 };
 
-/** A post or comment as a listing shows it: `{kind: 't3' | 't1', data}`. */
+/** A post or comment as a listing contains it: `{kind: 't3' | 't1', data}`. */
 export function thingOf(post: SimPost): { kind: string; data: Record<string, unknown> } {
   const created = Math.floor(post.publishedAt / 1000);
   const shared = {
@@ -128,7 +128,7 @@ export function thingOf(post: SimPost): { kind: string; data: Record<string, unk
     : { kind: 't3', data: { ...shared, ...postOf(post) } };
 }
 
-/** A comment with its answers below it, as `/comments/{id}` shows it. */
+/** A comment with its answers, as `/comments/{id}` returns it. */
 export function threadOf(comment: SimPost, depth = 0): { kind: string; data: Record<string, unknown> } {
   const { kind, data } = thingOf(comment);
   const replies = comment.replies.map((reply) => threadOf(reply, depth + 1));

@@ -4,12 +4,12 @@ import type { SimPost } from '../../world/post.js';
 
 const IDS = '0123456789abcdefghijklmnopqrstuvwxyz';
 
-/** What reddit says of a user: `open`, or what the name holds. */
+/** The state of a user: `open`, or the state that the name contains. */
 export type UserState = 'open' | 'suspended' | 'missing';
 
 /**
- * A name decides what its user is, so that tests can choose: one that holds `suspended` or `missing` is that, every
- * other is open to all. Who has `lurker` in the name moderates nothing.
+ * The name decides the state of its user, so that tests can choose: `suspended` or `missing` in the name, otherwise
+ * `open`. A user with `lurker` in the name moderates nothing.
  */
 export function stateOf(name: string): UserState {
   const lower = name.toLowerCase();
@@ -17,7 +17,7 @@ export function stateOf(name: string): UserState {
   return lower.includes('missing') ? 'missing' : 'open';
 }
 
-/** What `/user/{name}/about` says; of a suspended user there is little left. */
+/** The response of `/user/{name}/about`, which is short for a suspended user. */
 export function aboutUser(name: string, posts: readonly SimPost[]): object {
   const known = posts.find((post) => post.author.toLowerCase() === name.toLowerCase())?.author ?? name;
   const karma = { awardee_karma: 0, awarder_karma: 0 };
@@ -58,13 +58,13 @@ export function aboutUser(name: string, posts: readonly SimPost[]): object {
   };
 }
 
-/** What `/user/{name}/moderated_subreddits` says: no list where there is nothing to list. */
+/** The response of `/user/{name}/moderated_subreddits`, without a list if it would be empty. */
 export function moderatedList(name: string): object {
   const subreddits = moderatedBy(name);
   return subreddits.length === 0 ? {} : { kind: 'ModeratedList', data: subreddits.map(rowOf) };
 }
 
-/** One to three communities, the same for a name. */
+/** One to three communities, always the same for a name. */
 function moderatedBy(name: string): string[] {
   if (/lurker/i.test(name)) return [];
   const random = seededRandom('reddit moderator', name.toLowerCase());

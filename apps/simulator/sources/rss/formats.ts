@@ -1,10 +1,10 @@
 import type { SimPost } from '../../world/post.js';
 import { escapeAttribute, escapeMarkup, paragraphsHtml } from '../shared/markup.js';
 
-/** A feed to be written in one of the formats. */
+/** A feed that is written in one of the formats. */
 export interface Feed {
   name: string;
-  /** Where it is read. */
+  /** The feed's own address. */
   url: string;
   /** Epoch milliseconds. */
   updatedAt: number;
@@ -12,7 +12,7 @@ export interface Feed {
   articles: readonly SimPost[];
 }
 
-/** Minutes that a reader is asked to wait between reads. */
+/** Minutes between reads that the feed asks for. */
 const TTL_MINUTES = 1;
 
 /** RSS 2.0 with `dc:creator` and `content:encoded`. */

@@ -7,7 +7,7 @@ import { atomFeed, jsonFeed, rdfFeed, rssFeed } from './formats.js';
 import type { Feed } from './formats.js';
 import type { SourceVoice } from '../voice.js';
 
-/** Articles that a feed shows. */
+/** Number of articles in a feed. */
 const FEED_LENGTH = 50;
 const SERVED = { config: { source: 'rss' as const } };
 
@@ -19,8 +19,8 @@ const FORMATS: Record<string, { type: string; write(feed: Feed): string }> = {
 };
 
 /**
- * `/feeds/{name}.{rss,atom,rdf,json}`: the newest articles of one feed, with ETag and Last-Modified. A feed exists
- * when it is one of the invented ones or a test has published to it; `all` has every article.
+ * `/feeds/{name}.{rss,atom,rdf,json}`: the newest articles of one feed, with ETag and Last-Modified. A feed exists if
+ * it is one of the invented ones or a test has published to it; `all` contains every article.
  */
 export const rssVoice: SourceVoice = {
   routes,
@@ -50,7 +50,7 @@ function routes(app: FastifyInstance, { world, baseUrl }: SimContext): void {
     void reply.header('ETag', etag).header('Last-Modified', new Date(newestAt).toUTCString());
     const asked = request.headers['if-none-match'];
     const modifiedSince = Date.parse(request.headers['if-modified-since'] ?? '');
-    // By RFC 9110 the date only counts where no tag was sent.
+    // By RFC 9110, the date counts only if the request has no tag.
     const unchanged = asked !== undefined ? tagsOf(asked).includes(etag) : modifiedSince >= newestAt;
     return unchanged ? reply.code(304).send() : reply.type(format.type).send(body);
   });

@@ -1,19 +1,19 @@
-/** One field that a query asks for, or a group of fields of one type (`... on Discussion { … }`). */
+/** One field of a query, or a group of fields of one type (`... on Discussion { … }`). */
 export interface Selection {
-  /** Under which name it is answered. */
+  /** The key of the field in the response. */
   key: string;
   name: string;
   args: Readonly<Record<string, unknown>>;
   fields: readonly Selection[];
-  /** Of an inline fragment: the type that its fields are of. */
+  /** For an inline fragment: the type of its fields. */
   on?: string;
 }
 
-/** What a GraphQL upstream says of a query that it does not take; sent with status 200. */
+/** A GraphQL upstream's refusal of a query, sent with status 200. */
 export class GraphqlFault extends Error {
   constructor(
     message: string,
-    /** What stands beside the message. */
+    /** Keys in addition to the message. */
     readonly more: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
@@ -25,17 +25,17 @@ export class GraphqlFault extends Error {
   }
 }
 
-/** The fields that a query asks for, with its variables filled in. Named fragments are not read. */
+/** The fields of a query with its variables filled in. Named fragments are not supported. */
 export function readSelections(query: string, variables: Readonly<Record<string, unknown>>): Selection[] {
   const tokens =
     query.replace(/#.*/g, '').match(/\.\.\.|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\w+|[^\s,]/g) ?? [];
   return new Parser(tokens, variables).parse();
 }
 
-/** An object of the upstream; its own name of the type in `__typename`. */
+/** An object of the upstream, with the upstream's own type name in `__typename`. */
 export type GraphqlObject = Readonly<Record<string, unknown>> & { readonly __typename: string };
 
-/** Of an object, what was asked for. Throws `GraphqlFault` for a field that its type does not have. */
+/** The selected fields of an object. Throws `GraphqlFault` for a field that its type does not have. */
 export function selected(fields: readonly Selection[], from: GraphqlObject): Record<string, unknown> {
   const answer: Record<string, unknown> = {};
   for (const field of fields) {
@@ -61,7 +61,7 @@ function valueOf(field: Selection, value: unknown): unknown {
   return selected(field.fields, object);
 }
 
-/** The complaint about a field that a type does not have. */
+/** The error for a field that a type does not have. */
 export function unknownField(fieldName: string, typeName: string): GraphqlFault {
   return new GraphqlFault(`Field '${fieldName}' doesn't exist on type '${typeName}'`, {
     extensions: { code: 'undefinedField', typeName, fieldName },

@@ -1,14 +1,14 @@
-/** `&`, `<`, `>` as entities: what reddit does without `raw_json=1`, and every XML writer. */
+/** `&`, `<`, `>` as entities, like reddit without `raw_json=1` and every XML writer. */
 export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** As `escapeMarkup`, and quotes: for attributes. */
+/** Like `escapeMarkup`, but also escapes quotes, for attributes. */
 export function escapeAttribute(text: string): string {
   return escapeMarkup(text).replaceAll('"', '&quot;');
 }
 
-/** Text as Hacker News gives it: entities for quotes and slashes, `<p>` between paragraphs, links marked up. */
+/** Text in Hacker News' format: entities for quotes and slashes, `<p>` between paragraphs, links as HTML. */
 export function hackerNewsHtml(text: string): string {
   const escape = (plain: string) =>
     escapeMarkup(plain).replaceAll('"', '&quot;').replaceAll("'", '&#x27;').replaceAll('/', '&#x2F;');
@@ -17,7 +17,7 @@ export function hackerNewsHtml(text: string): string {
       .split(/(https?:\/\/\S+)/)
       .map((part, i) => {
         if (i % 2 === 0) return escape(part);
-        // The visible half of a long link is cut, the address is whole.
+        // The visible text of a long link is cut, its address is complete.
         const shown = part.length > 60 ? `${part.slice(0, 57)}...` : part;
         return `<a href="${escape(part)}" rel="nofollow">${escape(shown)}</a>`;
       })

@@ -1,4 +1,4 @@
-// Which fields things have, as `type.field`; an answer shows those that its filter includes.
+// The fields of all types, as `type.field`. A response contains those that its filter includes.
 const QUESTION =
   'tags owner is_answered view_count protected_date accepted_answer_id answer_count closed_date score last_activity_date creation_date last_edit_date question_id content_license link closed_reason title';
 const ANSWER =
@@ -7,7 +7,7 @@ const WRAPPER = 'backoff error_id error_message error_name has_more items quota_
 
 const DEFAULTS = [...named('', WRAPPER), ...named('question', QUESTION), ...named('answer', ANSWER)];
 const BODIES = ['question.body', 'answer.body'];
-/** In no filter that is built in. */
+/** Fields that no built-in filter includes. */
 const MORE = [
   '.page',
   '.page_size',
@@ -24,10 +24,10 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
   total: ['.total'],
 };
 
-/** A filter: the fields that an answer shows, as `question.title`; those of the wrapper as `.items`. */
+/** A filter: the fields of a response, as `question.title`; those of the wrapper as `.items`. */
 export type Fields = ReadonlySet<string>;
 
-/** What is asked for when a filter is made. */
+/** The parameters of a new filter. */
 export interface FilterWish {
   base: string;
   include: readonly string[];
@@ -35,8 +35,8 @@ export interface FilterWish {
 }
 
 /**
- * The name of the filter that a wish makes. Filters last for ever and are never changed: the name says it all, so that
- * nothing has to be remembered over a restart. `wrong` names the parameter that is not understood.
+ * The name of the filter for these parameters. Filters exist forever and never change. The name contains all
+ * parameters, so nothing must be stored over a restart. `wrong` names an invalid parameter.
  */
 export function filterName(wish: FilterWish): { name: string } | { wrong: string } {
   if (!fieldsOf(wish.base)) return { wrong: 'base' };
@@ -46,7 +46,7 @@ export function filterName(wish: FilterWish): { name: string } | { wrong: string
   return { name: `!${Buffer.from(said).toString('base64url')}` };
 }
 
-/** The fields of a filter; undefined where there is none of this name. */
+/** The fields of a filter; undefined if there is no filter with this name. */
 export function fieldsOf(name: string): Fields | undefined {
   const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
   if (builtIn) return new Set(builtIn);
@@ -62,7 +62,7 @@ export function fieldsOf(name: string): Fields | undefined {
   }
 }
 
-/** Of an object of a type, what the filter includes. */
+/** The fields of an object that the filter includes. */
 export function filtered(type: string, object: object, fields: Fields): Record<string, unknown> {
   return Object.fromEntries(Object.entries(object).filter(([key]) => fields.has(`${type}.${key}`)));
 }

@@ -6,7 +6,7 @@ import { escapeAttribute } from '../shared/markup.js';
 const TAGS = ['node.js', 'typescript', 'rest', 'networking', 'authentication', 'docker', 'sqlite'] as const;
 const HEX = '0123456789abcdef';
 const LICENSE = 'CC BY-SA 4.0';
-// Sites with a name of their own; all others are below stackexchange.com.
+// Sites with their own domain; all others are below stackexchange.com.
 const DOMAINS: Readonly<Record<string, string>> = {
   stackoverflow: 'stackoverflow.com',
   serverfault: 'serverfault.com',
@@ -14,17 +14,17 @@ const DOMAINS: Readonly<Record<string, string>> = {
   askubuntu: 'askubuntu.com',
 };
 
-/** The site of a post, by the name that the API has for it: its community. */
+/** The site of a post, by its name in the API: the post's community. */
 export function siteOf(post: SimPost): string {
   return post.community || 'stackoverflow';
 }
 
-/** True for a site of which nobody has published anything yet as well. */
+/** Also true for a known site without posts. */
 export function isKnownSite(site: string, posts: readonly SimPost[]): boolean {
   return Object.hasOwn(DOMAINS, site) || posts.some((post) => siteOf(post) === site);
 }
 
-/** A question with every field that the simulator knows; a filter takes what it shows. */
+/** A question with every field of the simulator; a filter selects from them. */
 export function questionOf(post: SimPost): object {
   const answers = answersOf(post);
   const accepted = answers.find(isAccepted);
@@ -48,7 +48,7 @@ export function questionOf(post: SimPost): object {
   };
 }
 
-/** An answer with every field that the simulator knows. */
+/** An answer with every field of the simulator. */
 export function answerOf(post: SimPost): object {
   const root = post.root ?? post;
   return {
@@ -69,7 +69,7 @@ export function answerOf(post: SimPost): object {
   };
 }
 
-/** The hashtags of its text are the tags of a question; there is always one more. */
+/** The tags of a question: the hashtags of its text, and one more. */
 export function tagsOf(post: SimPost): string[] {
   const own = [...post.text.matchAll(/(?<=^|\s)#([\p{L}\p{N}.+-]+)/gu)].map(([, tag = '']) =>
     tag.toLowerCase(),
@@ -77,7 +77,7 @@ export function tagsOf(post: SimPost): string[] {
   return [...new Set([...own, pick(seededRandom('tag', post.id), TAGS)])];
 }
 
-/** What `q` of the search finds: all of its words and phrases, in title, body or tags; `[tag]` is a tag. */
+/** The test of the search parameter `q`: all words and phrases must be in title, body or tags; `[tag]` is a tag. */
 export function questionTest(q: string): (post: SimPost) => boolean {
   const tags = [...q.matchAll(/\[([^\]]+)\]/g)].map(([, tag = '']) => tag.toLowerCase());
   const clauses = readQuery(q.replace(/\[[^\]]+\]/g, ' '));
@@ -91,7 +91,7 @@ export function questionTest(q: string): (post: SimPost) => boolean {
   };
 }
 
-/** Everything below a question, oldest first. */
+/** All answers below a question, oldest first. */
 export function answersOf(post: SimPost): SimPost[] {
   return post.replies.flatMap((reply) => [reply, ...answersOf(reply)]);
 }
@@ -118,7 +118,7 @@ function ownerOf(post: SimPost): object {
 }
 
 function scoreOf({ score }: SimPost): number {
-  // Many things are voted down there.
+  // Many posts there have a negative score.
   return score - 8;
 }
 
@@ -153,7 +153,7 @@ function bodyOf({ text, link }: SimPost): string {
     .join('\n');
 }
 
-/** As titles, names and markdown are written; bodies are HTML. */
+/** The form of titles, names and markdown; bodies are HTML. */
 function entities(text: string): string {
   return escapeAttribute(text).replaceAll("'", '&#39;');
 }

@@ -12,8 +12,8 @@ const LAST_PAGE_WITHOUT_KEY = 25;
 const SERVED = { config: { source: 'stackoverflow' as const }, onSend: compress };
 
 /**
- * The Stack Exchange API 2.3, read without signing in: `/search/advanced`, `/questions`, `/questions/{ids}`,
- * `/answers` and `/filters/create`. A post's community is its site; without one it is Stack Overflow.
+ * The Stack Exchange API 2.3 without sign-in: `/search/advanced`, `/questions`, `/questions/{ids}`, `/answers` and
+ * `/filters/create`. A post's community is its site; the default is Stack Overflow.
  */
 export const stackoverflowVoice: SourceVoice = {
   routes,
@@ -90,7 +90,7 @@ interface Asked {
   posts: readonly SimPost[];
 }
 
-/** Requests of a day in UTC: as many as the limit says with a key, a small part of it without. */
+/** Requests per UTC day: the whole limit with a key, a small part of it without. */
 class DailyQuota {
   private day = '';
   private used = 0;
@@ -103,7 +103,7 @@ class DailyQuota {
     this.max = Math.ceil(context.limits.stackoverflow * share);
   }
 
-  /** Counts one request; false when none is left. */
+  /** Counts one request; returns false if none is left. */
   take(): boolean {
     const today = this.context.clock.now().toISOString().slice(0, 10);
     if (today !== this.day) {
@@ -174,7 +174,7 @@ function wrapped(items: readonly object[], { quota }: Asked, hasMore = false): o
   return { items, has_more: hasMore, quota_max: quota.max, quota_remaining: quota.remaining };
 }
 
-/** A filter is made of another, with fields more and less. */
+/** Creates a filter from another one, with added and removed fields. */
 function makeFilter(asked: Asked): FastifyReply {
   const list = (key: string) => (asked.one(key) ?? '').split(';').filter(Boolean);
   const wish = { base: asked.one('base') || 'default', include: list('include'), exclude: list('exclude') };
@@ -188,7 +188,7 @@ function makeFilter(asked: Asked): FastifyReply {
   return answer(asked.reply, 200, wrapped([filter], asked));
 }
 
-/** Here one of the tags is enough; in the list of questions all are wanted. */
+/** In the search, one of the tags is enough; the list of questions requires all. */
 function searchTest({ one }: Asked): (post: SimPost) => boolean {
   const matches = questionTest(one('q') ?? '');
   const [inTitle, inBody] = [one('title'), one('body')].map((text) => text && questionTest(text));
@@ -235,7 +235,7 @@ function secondsIn(text: string | undefined): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : NaN;
 }
 
-/** Every refusal has the status 400; which one it is stands in the body. */
+/** Every refusal has the status 400; the body says which one it is. */
 function refusal(reply: FastifyReply, errorId: number, name: string, message: string): FastifyReply {
   return answer(reply, 400, { error_id: errorId, error_message: message, error_name: name });
 }
@@ -245,7 +245,7 @@ function throttled(reply: FastifyReply, seconds: number): FastifyReply {
   return refusal(reply, 502, 'throttle_violation', message);
 }
 
-/** Its answers are always compressed; here for those who can read that. */
+/** The real API always compresses its responses; the simulator does so if the client accepts it. */
 async function compress(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const isAsked = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   if (!isAsked || typeof payload !== 'string' || payload === '' || reply.raw.headersSent) return payload;

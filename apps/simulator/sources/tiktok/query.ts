@@ -3,7 +3,7 @@ import type { SimPost } from '../../world/post.js';
 
 type Test = (post: SimPost) => boolean;
 
-/** What a query finds, or what TikTok says is wrong with it. */
+/** The test of a query, or TikTok's error message. */
 export type Query = { matches: Test } | { refusal: string };
 
 const OPERATIONS = ['EQ', 'IN', 'GT', 'GTE', 'LT', 'LTE'];
@@ -14,7 +14,7 @@ const LENGTHS: Record<string, (seconds: number) => boolean> = {
   EXTRA_LONG: (seconds) => seconds > 300,
 };
 
-/** What a field of a condition is compared with: every value that a video has of it. */
+/** The values of a video for each field of a condition. */
 const VALUES: Record<string, (post: SimPost) => string[]> = {
   hashtag_name: (post) => hashtagsOf(post).map((tag) => tag.toLowerCase()),
   username: ({ author }) => [author.toLowerCase()],
@@ -25,8 +25,8 @@ const VALUES: Record<string, (post: SimPost) => string[]> = {
 };
 
 /**
- * A query of the Research API: all of `and`, any of `or`, none of `not`. A keyword is found anywhere in a description,
- * whatever its case.
+ * A query of the Research API: all of `and`, any of `or`, none of `not`. A keyword can be anywhere in a description, in
+ * any case.
  */
 export function tiktokQuery(query: unknown): Query {
   if (typeof query !== 'object' || query === null) return { refusal: 'Missing query' };

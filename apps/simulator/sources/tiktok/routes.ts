@@ -12,7 +12,7 @@ const TOKEN_SECONDS = 7_200;
 const LONGEST_DAYS = 30;
 const MOST_SEARCHES = 1_000;
 const SERVED = { config: { source: 'tiktok' as const } };
-// Product Hunt's is at the same path, and asked with JSON.
+// Product Hunt's sign-in has the same path, but receives JSON.
 const SIGN_IN = {
   config: { source: 'tiktok' as const, signIn: true },
   constraints: { contentType: 'application/x-www-form-urlencoded' },
@@ -48,14 +48,14 @@ function refuse(reply: FastifyReply, status: number, message: string): FastifyRe
   const problem = PROBLEMS[status];
   if (problem) return answer(reply, status, { error: { ...problem, log_id: logId(reply.request.url) } });
   if (status === 404) return reply.code(404).type('text/plain').send('Unsupported path(Janus)');
-  // What stands before the API refuses by itself.
+  // The server in front of the API sends this refusal.
   return reply
     .code(status)
     .type('text/html')
     .send(`<html><head><title>${status} ${message}</title></head><body>${message}</body></html>`);
 }
 
-/** Access tokens that expire by the clock. Every project is known; its secret may not be empty or `wrong`. */
+/** Access tokens that expire by the clock. Every project is accepted, except with an empty secret or `wrong`. */
 class Tokens {
   private readonly expiries = new Map<string, number>();
 
@@ -82,13 +82,13 @@ class Tokens {
   }
 }
 
-/** What a search found, and what was asked: later pages are of the same videos. */
+/** The result of a search, and its query: later pages contain the same videos. */
 interface Search {
   asked: string;
   found: readonly SimPost[];
 }
 
-/** Searches under way. */
+/** The open searches. */
 class Searches {
   private readonly kept = new Map<string, Search>();
   private begun = 0;
@@ -120,7 +120,10 @@ class Searches {
     return reply.type('application/json; charset=utf-8').send(stringify({ data, error }));
   }
 
-  /** The search of a request with its id, begun or gone on with; what is wrong with the request otherwise. */
+  /**
+   * The search of a request and its id: a new one, or one that the request continues. A string if the request is not
+   * valid.
+   */
   private searchOf(body: Record<string, unknown>): [string, Search] | string {
     const { query, start_date: start, end_date: end, search_id: given } = body;
     const [from, to] = [start, end].map(timeOf);
@@ -155,14 +158,14 @@ function isWhole(value: unknown, min: number, max: number): value is number {
   return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
 }
 
-/** Midnight of a day `YYYYMMDD` in UTC; undefined for what is none. */
+/** Midnight of a day `YYYYMMDD` in UTC; undefined if it is not a day. */
 function timeOf(day: unknown): number | undefined {
   const [, year, month, date] = /^(\d{4})(\d\d)(\d\d)$/.exec(String(day)) ?? [];
   const at = Date.parse(`${year}-${month}-${date}T00:00:00Z`);
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** What TikTok's people would find the request by. */
+/** The id with which TikTok's support would find the request. */
 function logId(what: string): string {
   return `20260301120000${charactersFrom(`tiktok log ${what}`, '0123456789ABCDEF', 20)}`;
 }

@@ -4,7 +4,7 @@ import type { SimPost } from '../../world/post.js';
 
 const REGIONS: Record<string, string> = { de: 'DE', ja: 'JP', ar: 'EG', fr: 'FR', es: 'ES' };
 
-/** Everything that the Research API says of a video, by the names that `fields` may have; ids are bare numbers. */
+/** All fields of a video in the Research API, by their names in `fields`; ids are bare numbers. */
 const FIELDS: Record<string, (post: SimPost) => unknown> = {
   id: ({ id }) => new LosslessNumber(id),
   video_description: ({ text }) => text,
@@ -17,7 +17,7 @@ const FIELDS: Record<string, (post: SimPost) => unknown> = {
   music_id: (post) => new LosslessNumber(musicIdOf(post)),
   hashtag_names: hashtagsOf,
   username: ({ author }) => author,
-  // Absent where nothing was put on top, and where nobody speaks.
+  // Absent for videos without effects, and without speech.
   effect_ids: ({ number }) => (number % 5 === 0 ? [String(number % 90_000)] : undefined),
   voice_to_text: ({ number, text }) => (number % 2 === 0 ? text.replace(/[#@]\S+/g, '').trim() : undefined),
   video_duration: durationOf,
@@ -25,7 +25,7 @@ const FIELDS: Record<string, (post: SimPost) => unknown> = {
 
 export const FIELD_NAMES = Object.keys(FIELDS);
 
-/** A video with the fields that were asked for. */
+/** A video with the requested fields. */
 export function videoOf(post: SimPost, fields: readonly string[]): Record<string, unknown> {
   const told = fields.map((name) => [name, FIELDS[name]?.(post)] as const);
   return Object.fromEntries(told.filter(([, value]) => value !== undefined));
@@ -36,7 +36,7 @@ export function hashtagsOf({ text }: SimPost): string[] {
   return [...text.matchAll(/#([\p{L}\p{N}_]+)/gu)].map(([, tag = '']) => tag);
 }
 
-/** Where the account was registered: follows from the language. */
+/** The region of the account's registration, derived from the language. */
 export function regionOf({ lang }: SimPost): string {
   return REGIONS[lang] ?? 'US';
 }

@@ -4,9 +4,9 @@ import { factsOf } from './listings.js';
 import type { Facts, Shown } from './listings.js';
 import { centsOf } from './prices.js';
 
-/** Listings that any search gives, over its pages. */
+/** Maximum number of listings of any search, over its pages. */
 const MOST_LISTINGS = 960;
-/** Who pays stands in each of so many places, from the fourth on. */
+/** Every 24th place, from the fourth on, has a promoted listing. */
 const PAID_EVERY = 24;
 const FIRST_PAID = 3;
 
@@ -18,10 +18,10 @@ const IDS: Readonly<Record<string, (facts: Facts) => number>> = {
   color_ids: ({ colorId }) => colorId,
 };
 
-/** A search of the catalogue, each key with all of its values. */
+/** A search of the catalogue: each key with all of its values. */
 export type CatalogQuery = (key: string) => readonly string[];
 
-/** Every listing that a search gives, in its order, those in between that somebody pays for. */
+/** All listings of a search in its order, with promoted ones in between. */
 export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, shown: Shown): SimPost[] {
   const [words, ids] = [wordsOf(query('search_text')[0] ?? ''), idTests(query)];
   const [from = 0, to = Infinity] = [query('price_from')[0], query('price_to')[0]].map(boundOf);
@@ -30,7 +30,7 @@ export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, sh
   const paid: SimPost[] = [];
   for (let i = posts.length - 1; i >= 0; i--) {
     const post = posts[i]!;
-    // What is put up meanwhile does not move the later pages.
+    // Listings that are published meanwhile do not shift the later pages.
     if (Math.floor(post.publishedAt / 1000) > until) continue;
     const price = centsOf(post, shown) / 100;
     if (price < from || price > to || !holdsAll(post, words)) continue;
@@ -40,7 +40,7 @@ export function searchCatalog(posts: readonly SimPost[], query: CatalogQuery, sh
   return withPaid(inOrder(placed, query('order')[0], shown), paid).slice(0, MOST_LISTINGS);
 }
 
-/** Each word stands in the title, in the seller's text or in the brand. */
+/** Each word must be in the title, the seller's text or the brand. */
 function holdsAll(post: SimPost, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { title, text } = wordsOfPost(post);
@@ -60,7 +60,7 @@ function meetsAll(facts: Facts, tests: readonly ((facts: Facts) => boolean)[]): 
   return tests.every((test) => test(facts));
 }
 
-/** @param placed the newest first */
+/** @param placed newest first */
 function inOrder(placed: SimPost[], order: string | undefined, shown: Shown): SimPost[] {
   switch (order) {
     case 'newest_first':

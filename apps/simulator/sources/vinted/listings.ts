@@ -3,7 +3,7 @@ import { charactersFrom, pick, seededRandom, wholeBelow } from '../../world/rand
 import type { SimPost } from '../../world/post.js';
 import { priceOf } from './prices.js';
 
-/** Something that listings are told apart by: its id in a search, and how the site words it. */
+/** A property of a listing: its id in a search, and its name on the site. */
 interface Named {
   id: number;
   title: string;
@@ -24,7 +24,7 @@ const LABELS: readonly Named[] = [
 const CATALOGS = [4, 5, 1193, 1904];
 const COLORS = [1, 3, 9, 12];
 
-/** What a search can be narrowed by. */
+/** The properties by which a search can filter. */
 export interface Facts {
   brand: Named;
   size: Named;
@@ -33,7 +33,10 @@ export interface Facts {
   colorId: number;
 }
 
-/** What the seller has filled in. A listing is of the brand that its title or text names, or of none in the news. */
+/**
+ * The properties that the seller has entered. The brand is the one in the title or text; if they contain none, it is
+ * none of the brands of the posts.
+ */
 export function factsOf(post: SimPost): Facts {
   const random = seededRandom('vinted facts', post.number);
   const said = `${post.title} ${post.text}`.toLowerCase();
@@ -47,7 +50,7 @@ export function factsOf(post: SimPost): Facts {
   };
 }
 
-/** Where the page of a listing is, without the site. */
+/** The path of a listing's page. */
 export function pathOf(post: SimPost): string {
   const slug = post.title
     .normalize('NFKD')
@@ -58,16 +61,16 @@ export function pathOf(post: SimPost): string {
   return slug === '' ? `/items/${post.id}` : `/items/${post.id}-${slug}`;
 }
 
-/** What an entry of the catalogue is made for. */
+/** The site for which an entry of the catalogue is built. */
 export interface Shown {
   /** Address of the site, without a slash at the end. */
   site: string;
-  /** What the site shows prices in. */
+  /** The currency of the site. */
   currency: string;
   now: Date;
 }
 
-/** A listing as the catalogue shows it. The text that its seller has written is not in it. */
+/** A listing as the catalogue shows it, without its seller's text. */
 export function entryOf(post: SimPost, shown: Shown): object {
   const { brand, size, condition } = factsOf(post);
   const price = priceOf(post, shown);
@@ -84,13 +87,13 @@ export function entryOf(post: SimPost, shown: Shown): object {
     conversion: price.conversion,
     url: shown.site + path,
     promoted: post.promoted,
-    // They are taken before the rest is written.
+    // The photos are older than the listing.
     photos: [photoOf(`listing ${post.number}`, Math.floor(post.publishedAt / 1000) - (post.number % 600))],
     favourite_count: post.score,
     is_favourite: false,
     service_fee: price.fee,
     total_item_price: price.total,
-    // Nobody is told here how often it was looked at.
+    // Visitors do not see the number of views.
     view_count: 0,
     size_title: size.title,
     content_source: post.promoted ? 'search_promoted_items' : 'search',

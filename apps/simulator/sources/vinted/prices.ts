@@ -1,7 +1,7 @@
 import { seededRandom } from '../../world/random.js';
 import type { SimPost } from '../../world/post.js';
 
-/** Units of each for one euro, about. */
+/** Approximate value of one euro in each currency. */
 const PER_EURO: Readonly<Record<string, number>> = {
   EUR: 1,
   PLN: 4.27,
@@ -13,31 +13,31 @@ const PER_EURO: Readonly<Record<string, number>> = {
   HUF: 391,
   RON: 5.06,
 };
-/** What is taken for changing money. */
+/** The fee for the conversion of currencies. */
 const MARKUP = 0.012;
-/** How far a rate moves from day to day. */
+/** Maximum change of a rate from day to day. */
 const DRIFT = 0.01;
 
-/** A price with all that is told beside it. */
+/** A price, and its additional data. */
 export interface Price {
   asked: Amount;
   fee: Amount;
   total: Amount;
-  /** Null where the seller asks in what the site shows. */
+  /** Null if the seller's currency is that of the site. */
   conversion: object | null;
-  /** For those who hear the page. */
+  /** For screen readers. */
   asWords: string;
 }
 
-/** Money as the site writes it. */
+/** An amount of money in the site's format. */
 export interface Amount {
   amount: string;
   currency_code: string;
 }
 
 /**
- * The price in the currency of the site. Where the seller asks in another one, what is shown moves with the rate of the
- * day.
+ * The price in the currency of the site. If the seller uses another currency, the shown price changes with the rate of
+ * the day.
  */
 export function priceOf(post: SimPost, { currency, now }: { currency: string; now: Date }): Price {
   const rate = rateBetween(post.currency, currency, now);
@@ -68,12 +68,12 @@ export function priceOf(post: SimPost, { currency, now }: { currency: string; no
   };
 }
 
-/** What the site shows, in its cents. */
+/** The shown price in cents of the site's currency. */
 export function centsOf(post: SimPost, { currency, now }: { currency: string; now: Date }): number {
   return Math.round(post.priceCents * (rateBetween(post.currency, currency, now) ?? 1));
 }
 
-/** Undefined where one of them is not known here. */
+/** Undefined if the simulator does not know one of the currencies. */
 function rateBetween(from: string, to: string, now: Date): number | undefined {
   if (from === to) return 1;
   const [sold, bought] = [PER_EURO[from], PER_EURO[to]];
@@ -83,7 +83,7 @@ function rateBetween(from: string, to: string, now: Date): number | undefined {
   return (bought / sold) * drift * (1 + MARKUP);
 }
 
-/** `20.0`, `86.28`: a decimal with at least one place. */
+/** `20.0`, `86.28`: a decimal number with at least one decimal place. */
 function decimalOf(cents: number): string {
   return cents % 100 === 0 ? `${cents / 100}.0` : String(cents / 100);
 }

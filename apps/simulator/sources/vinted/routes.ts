@@ -26,18 +26,18 @@ const REFUSALS: Record<number, object> = {
 };
 
 /**
- * One site of Vinted for visitors without an account: the first page with its cookies, the catalogue, pages of listings.
- * Markets are told by their domains, which are all this one host: it is a site that shows the listings of every market,
- * in euros unless a search says which currency its bounds are in.
+ * One site of Vinted for visitors without an account: the first page with its cookies, the catalogue, pages of
+ * listings. Markets differ in their domains, which are all this one host: the site shows the listings of every market,
+ * in euros unless a search gives the currency of its bounds.
  */
 export const vintedVoice: SourceVoice = {
   routes,
   refuse(reply, status, message) {
     const told = reply.request.routeOptions.url?.startsWith('/api/') ? REFUSALS[status] : undefined;
-    // What the catalogue has no words for comes from the servers before it, as a page.
+    // The servers in front of the catalogue send all other refusals, as a page.
     return told ? answer(reply, status, told) : page(reply, status, `${status} ${message}`);
   },
-  // As a search in the seller's own market names it.
+  // The id that a search in the seller's own market returns.
   itemIdOf: ({ community, id }) => `vinted:${community}:${id}`,
 };
 
@@ -91,7 +91,7 @@ function catalog(
   });
 }
 
-/** Visits that say themselves until when they last (unsigned: nobody checks here). */
+/** Visits with tokens that contain their expiry (unsigned: the simulator checks no signature). */
 class Visits {
   private begun = 0;
 
@@ -123,7 +123,7 @@ class Visits {
   }
 }
 
-/** Undefined where the token says none. */
+/** Undefined if the token has no expiry. */
 function expiryOf(token: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {

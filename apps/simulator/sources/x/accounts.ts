@@ -8,48 +8,48 @@ const STATES = ['protected', 'suspended', 'missing'] as const;
 const PLACES = ['Berlin', 'Lisbon', 'Osaka', 'Leeds', ''];
 const TOPICS = ['kettles', 'small software', 'rockets &amp; sleds', 'gardens', 'trains'];
 
-/** `open`, or what its handle says of it. */
+/** `open`, or the state that its handle contains. */
 export type AccountState = 'open' | (typeof STATES)[number];
 
 /**
- * What X says of an account. Its handle decides, so that tests can choose: one that holds `suspended`, `protected` or
- * `missing` is that, every other is open to all.
+ * The state of an account. Its handle decides, so that tests can choose: `suspended`, `protected` or `missing` in the
+ * handle, otherwise `open`.
  */
 export function stateOf(handle: string): AccountState {
   return STATES.find((state) => handle.toLowerCase().includes(state)) ?? 'open';
 }
 
-/** The number of an account. Case of its handle does not count. */
+/** The number of an account. The case of its handle does not matter. */
 export function accountIdOf(handle: string): string {
   return `1${charactersFrom(`x account ${handle.toLowerCase()}`, DIGITS, 18)}`;
 }
 
-/** The accounts by their numbers. Every handle has one; X knows those that it has shown to somebody. */
+/** The accounts by their numbers. Every handle has one; X finds only those that a response has contained. */
 export class Accounts {
   private readonly handles = new Map<string, string>();
 
   constructor(private readonly world: World) {}
 
-  /** Its number can be asked for from then on. */
+  /** From then on, the account can be found by its number. */
   show(handle: string): void {
     const id = accountIdOf(handle);
     if (!this.handles.has(id)) this.handles.set(id, handle);
   }
 
-  /** The handle as its owner spells it. */
+  /** The handle in its owner's spelling. */
   spelled(name: string): string {
     const author = this.world.posts('x').find((post) => post.author.toLowerCase() === name.toLowerCase());
     return author?.author ?? this.handles.get(accountIdOf(name)) ?? name;
   }
 
-  /** Undefined for a number that nobody was ever shown. */
+  /** Undefined for a number that no response has contained. */
   handleOf(id: string): string | undefined {
     if (!this.handles.has(id)) for (const { author } of this.world.posts('x')) this.show(author);
     return this.handles.get(id);
   }
 }
 
-/** Everything that X can say of an account; what of it is told depends on `user.fields`. */
+/** All fields of an account; `user.fields` selects those of the response. */
 export function profileOf(handle: string): Record<string, unknown> {
   const random = seededRandom('x profile', handle.toLowerCase());
   const id = accountIdOf(handle);
@@ -86,16 +86,18 @@ export function profileOf(handle: string): Record<string, unknown> {
   };
 }
 
-/** About one account in three has the blue check. */
+/** About one account in three is verified. */
 export function isVerifiedHandle(handle: string): boolean {
   return seededRandom('x verified', handle.toLowerCase())() < 0.3;
 }
 
-/** Who follows an account, or whom it follows, the newest first. Nobody where its handle holds `lonely`. */
+/**
+ * The followers of an account, or the accounts that it follows, newest first. Empty if its handle contains `lonely`.
+ */
 export function followsOf(handle: string, which: 'followers' | 'following'): string[] {
   return Array.from({ length: countOf(handle, which) }, (_, n) => {
     const person = personFrom(seededRandom('x', which, handle.toLowerCase(), n));
-    // The number at its end tells each from all others; a handle has 15 characters at most.
+    // The number at its end makes the handle unique; a handle has at most 15 characters.
     return person.handle.replace(/[_\d]+/g, '').slice(0, 12) + n;
   });
 }

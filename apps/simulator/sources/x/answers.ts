@@ -7,7 +7,7 @@ import { addresseeOf } from './text.js';
 import { PROBLEMS } from './refusals.js';
 import { mediaOf, referencesOf, tweetOf } from './tweets.js';
 
-/** Why one of the things asked for, or one that they refer to, is not shown. */
+/** Why a requested object, or one to which it refers, is missing in the response. */
 export interface Problem {
   value: string;
   resource_id: string;
@@ -19,7 +19,7 @@ export interface Problem {
   section?: 'data' | 'includes';
 }
 
-/** What X says of a thing that it does not show. Undefined for one that is open. */
+/** The problem of an object that X does not show; undefined for an open one. */
 export function problemOf(
   state: AccountState,
   resource_type: Problem['resource_type'],
@@ -54,14 +54,14 @@ export function problemOf(
   }
 }
 
-/** Puts tweets and accounts into answers: with the fields that were asked for, and what they refer to. */
+/** Builds responses with tweets and accounts: with the requested fields, and the objects to which they refer. */
 export class Answers {
   constructor(
     private readonly world: World,
     private readonly accounts: Accounts,
   ) {}
 
-  /** `data`, `includes` and `errors` for these tweets; `errors` may hold others already. */
+  /** `data`, `includes` and `errors` for these tweets; `errors` can contain others already. */
   tweets(posts: readonly SimPost[], request: FastifyRequest, errors: readonly Problem[] = []): object {
     const asked = askedOf(request);
     for (const { author } of posts) this.accounts.show(author);
@@ -109,7 +109,7 @@ export class Answers {
     };
   }
 
-  /** The tweets that others refer to, each once; of one that cannot be shown there is a problem. */
+  /** The tweets to which others refer, without duplicates. A tweet that cannot be shown adds a problem. */
   private referredTo(posts: readonly SimPost[], problems: Map<string, Problem>): SimPost[] {
     const ids = new Set(posts.flatMap((post) => referencesOf(post).map(({ id }) => id)));
     return [...ids].flatMap((id) => {
@@ -123,7 +123,7 @@ export class Answers {
   }
 }
 
-/** What of things is to be told. */
+/** The requested fields and expansions. */
 interface Asked {
   tweet: ReadonlySet<string>;
   user: ReadonlySet<string>;
@@ -131,7 +131,7 @@ interface Asked {
   expansions: readonly string[];
 }
 
-// An expansion brings the field that it follows.
+// The field that an expansion adds.
 const FIELD_OF: Record<string, string> = {
   author_id: 'author_id',
   in_reply_to_user_id: 'in_reply_to_user_id',

@@ -2,25 +2,25 @@ import type { FastifyRequest } from 'fastify';
 import { queryOf } from '../../context.js';
 import type { ParameterFault } from './parameters.js';
 
-/** One page of a list, and what its `meta` says. */
+/** One page of a list, and its `meta`. */
 export interface ListPage<T> {
   shown: T[];
   meta: { result_count: number; next_token?: string; previous_token?: string };
 }
 
-/** How a list is paged: by tokens that name the entry after (or, backwards, before) which the page begins. */
+/** How a list is paged: a token names the entry after which (or, backwards, before which) the page begins. */
 export interface Paging<T> {
-  /** What tokens of this list begin with. */
+  /** The prefix of this list's tokens. */
   prefix: string;
   /** Digits. */
   idOf(entry: T): string;
-  /** Entries of a page that says nothing of them. */
+  /** Default number of entries on a page. */
   size: number;
-  /** Tells `previous_token`, too. */
+  /** True if the list also returns `previous_token`. */
   isTwoWay: boolean;
 }
 
-/** Reads one page; the parameter at fault where the token is none of this list's. */
+/** Reads one page; returns the parameter's fault if the token belongs to another list. */
 export function readPage<T>(
   list: readonly T[],
   request: FastifyRequest,

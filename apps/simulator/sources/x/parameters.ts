@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { queryOf } from '../../context.js';
 
-/** What is wrong with a value, in words that follow it; undefined where nothing is. */
+/** The fault of a value, as words that follow it; undefined if there is none. */
 type Check = (value: string) => string | undefined;
 
-/** The parameters that an endpoint knows, and what their values may be. */
+/** The parameters of an endpoint, and their valid values. */
 export type Parameters = Record<string, Check>;
 
-/** One thing that X has against a request. */
+/** One fault of a request. */
 export interface ParameterFault {
   parameters: Record<string, string[]>;
   message: string;
@@ -69,7 +69,7 @@ export const USERNAME = matching('^[A-Za-z0-9_]{1,15}$');
 /** An id in a path. */
 export const PATH_ID = ID;
 
-/** What X has against the parameters: ones that it does not know, values that it does not take, what is missing. */
+/** The faults of the parameters: unknown ones, invalid values, missing ones. */
 export function faultsOf(
   request: FastifyRequest,
   known: Parameters,
@@ -94,7 +94,7 @@ export function faultsOf(
   return [...missing, ...wrong];
 }
 
-/** What is wrong with one value, as X words it. */
+/** The fault of one value, in X's words. */
 export function faultOf(name: string, value: string, check: Check): ParameterFault | undefined {
   const message = firstOf([value], check, name);
   return message === undefined ? undefined : { parameters: { [name]: [value] }, message };
@@ -103,7 +103,7 @@ export function faultOf(name: string, value: string, check: Check): ParameterFau
 function firstOf(values: readonly string[], check: Check, name: string): string | undefined {
   for (const value of values) {
     const wrong = check(value);
-    // What X says of a list's length does not name the parameter.
+    // X's message about the length of a list does not name the parameter.
     if (wrong !== undefined)
       return wrong.startsWith('size') ? wrong : `The \`${name}\` query parameter value [${value}] ${wrong}`;
   }

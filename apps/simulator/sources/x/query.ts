@@ -5,19 +5,19 @@ import { addresseeOf, addressesOf, attachmentOf, quotedIdOf, tweetTextOf } from 
 
 type Test = (post: SimPost) => boolean;
 
-/** A part of a query. `standsAlone`: X takes it as the only thing that is asked for. */
+/** A part of a query. `standsAlone`: X accepts it as the only part. */
 interface Clause {
   test: Test;
   standsAlone: boolean;
 }
 
-/** What a query finds, or what X says is wrong with it. */
+/** The test of a query, or X's error message. */
 export type Query = { matches: Test } | { refusal: string };
 
 class Unreadable extends Error {}
 
 /**
- * X's query language as far as clients use it: words and `"phrases"` (all of them), `OR`, `-`, parentheses, `#tag`,
+ * The part of X's query language that clients use: words and `"phrases"` (all of them), `OR`, `-`, parentheses, `#tag`,
  * `@name`, `$TAG`, `from:`, `to:`, `lang:`, `has:`, `is:`, `url:` and `conversation_id:`. AND binds before OR.
  */
 export function xQuery(query: string): Query {
@@ -46,7 +46,7 @@ class Parser {
     return whole;
   }
 
-  /** OR binds less than what stands side by side. */
+  /** OR binds less strongly than terms next to each other. */
   private alternatives(): Clause {
     const clauses = [this.sequence()];
     while (this.token === 'OR') {
@@ -124,7 +124,7 @@ function alone(test: Test): Clause {
   return { test, standsAlone: true };
 }
 
-/** Whole hashtags, mentions and cashtags; case does not count. */
+/** Whole hashtags, mentions and cashtags, in any case. */
 function taggedTest(token: string): Test {
   const name = token.slice(1).toLowerCase();
   return (post) => {
@@ -171,7 +171,7 @@ const HAS: Record<string, Test> = {
 };
 
 const IS: Record<string, Test> = {
-  // Nobody repeats a post here.
+  // The simulator has no retweets.
   retweet: () => false,
   reply: (post) => addresseeOf(post) !== undefined,
   quote: (post) => quotedIdOf(post) !== undefined,

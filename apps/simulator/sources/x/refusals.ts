@@ -2,10 +2,10 @@ import type { FastifyReply } from 'fastify';
 import { answer } from '../../context.js';
 import type { ParameterFault } from './parameters.js';
 
-/** What the `type` of each problem begins with. */
+/** The prefix of each problem's `type`. */
 export const PROBLEMS = 'https://api.x.com/2/problems/';
 
-/** A refusal with this status, as X words it. */
+/** A refusal with this status, in X's words. */
 export function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
   if (status === 429) return reply.code(429).type('text/plain;charset=utf-8').send('Rate limit exceeded\n');
   if (status !== 403)

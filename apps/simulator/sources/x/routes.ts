@@ -13,8 +13,8 @@ const WINDOW_SECONDS = 900;
 const SERVED = { config: { source: 'x' as const } };
 
 /**
- * X's API v2 as an application sees it: `/2/tweets/search/recent`, tweets by their ids, accounts by name or number,
- * and the tweets, followers and followed of an account. What an account is, its handle says: see `stateOf`.
+ * X's API v2 for an application: `/2/tweets/search/recent`, tweets by their ids, accounts by name or number, and the
+ * tweets, followers and followed accounts of an account. The handle of an account decides its state: see `stateOf`.
  */
 export const xVoice: SourceVoice = { routes, refuse };
 
@@ -57,7 +57,7 @@ function routes(app: FastifyInstance, context: SimContext): void {
   user(':id/following', (request, reply) => users.follows('following', request, reply));
 }
 
-/** Asks for a token, and counts requests: each endpoint has a window of its own. */
+/** Requires a token, and counts requests: each endpoint has its own window. */
 function guard({ clock, limits }: SimContext, respond: Respond): Respond {
   const window = new RequestWindow(clock, limits.x, WINDOW_SECONDS);
   return (request, reply) => {

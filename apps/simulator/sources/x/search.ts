@@ -10,13 +10,13 @@ import { xQuery } from './query.js';
 import { invalid } from './refusals.js';
 
 const REACH_MS = 7 * 86_400_000;
-/** How far before a request the times that it names must lie. */
+/** The times in a request must be at least this long before it. */
 const MARGIN_MS = 10_000;
 const EPOCH_MS = 1_288_834_974_657;
 
 /**
- * `/2/tweets/search/recent`: the last seven days, the newest first. Unlike X's it finds what was written within the
- * last half minute.
+ * `/2/tweets/search/recent`: the last seven days, newest first. Unlike the real one, it also finds tweets of the last
+ * half minute.
  */
 export function searchTweets(
   { world, clock }: SimContext,
@@ -52,7 +52,7 @@ export function searchTweets(
   return answer(reply, 200, { ...answers.tweets(page.shown, request), meta });
 }
 
-/** Whether a tweet lies between the times and the ids that a request names. */
+/** Whether a tweet is between the times and the ids of a request. */
 export function timesOf(request: FastifyRequest): (post: SimPost) => boolean {
   const { one } = queryOf(request);
   const at = (name: string) => Date.parse(one(name) ?? '');
@@ -71,7 +71,7 @@ export function rangeOf(shown: readonly SimPost[]): { newest_id?: string; oldest
   return ids[0] === undefined ? {} : { newest_id: ids[0], oldest_id: ids.at(-1)! };
 }
 
-/** A search reaches back seven days, and ends before it is asked. */
+/** A search covers seven days, and ends before the time of the request. */
 function timeFaults(request: FastifyRequest, now: number): ParameterFault[] {
   const { one } = queryOf(request);
   const earliest = now - REACH_MS;

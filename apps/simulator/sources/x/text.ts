@@ -5,7 +5,7 @@ import { accountIdOf, stateOf } from './accounts.js';
 import { alphanumericOf, linkEntity, shortLink } from './links.js';
 
 const DIGITS = '0123456789';
-/** Characters above which a text is a long one: `text` is its beginning then. */
+/** A text with more characters is a long one; `text` is then only its beginning. */
 const SHORT_LENGTH = 280;
 const SHOWN_LENGTH = 250;
 const LINK = String.raw`https?:\/\/[^\s)]+`;
@@ -14,7 +14,7 @@ const TOKEN = new RegExp(
   'gu',
 );
 
-/** What X finds in a text. Offsets count code points of the text as it is sent, escaped. */
+/** The entities in a text. Offsets count code points of the escaped text. */
 export interface Entities {
   urls?: Record<string, unknown>[];
   mentions?: { start: number; end: number; username: string; id: string }[];
@@ -25,24 +25,24 @@ export interface Entities {
 /** A text as X sends it. */
 export interface Written {
   text: string;
-  /** Absent where nothing was found. */
+  /** Absent if there are none. */
   entities?: Entities;
 }
 
-/** A post's text: the short form, the whole one of a long text, and where its readable part begins. */
+/** A post's text: the short form, the whole of a long text, and where its visible part begins. */
 export interface TweetText {
   short: Written;
   long?: Written;
   displayRange: [number, number];
 }
 
-/** A picture or a video of a post: what its link leads to when it ends in `.jpg`, `.png` or `.mp4`. */
+/** A picture or a video of a post: the target of its link if that ends in `.jpg`, `.png` or `.mp4`. */
 export interface Attachment {
   key: string;
   type: 'photo' | 'video';
 }
 
-/** The post's text with what X makes of it: links shortened, markup escaped, an answer's addressee in front. */
+/** The post's text in X's form: links shortened, markup escaped, an answer's addressee in front. */
 export function tweetTextOf(post: SimPost): TweetText {
   const addressee = addresseeOf(post);
   const addressed =
@@ -61,25 +61,25 @@ export function tweetTextOf(post: SimPost): TweetText {
   };
 }
 
-/** Whom a post answers: the author of what it answers, or whom it begins with. */
+/** The addressee of an answer: the author of the answered post, or the name at the beginning. */
 export function addresseeOf(post: SimPost): string | undefined {
   if (post.parent) return post.parent.author;
   const named = /^@(\w{1,15})\b/.exec(post.text)?.[1];
   return named !== undefined && stateOf(named) !== 'missing' ? named : undefined;
 }
 
-/** The tweet whose address the post holds: it quotes it. */
+/** The quoted tweet: the one whose address the post contains. */
 export function quotedIdOf(post: SimPost): string | undefined {
   return /https:\/\/(?:x|twitter)\.com\/\w+\/status\/(\d{1,19})/.exec(`${post.text} ${post.link}`)?.[1];
 }
 
-/** What is attached to the post. */
+/** The attachment of the post. */
 export function attachmentOf(post: SimPost): Attachment | undefined {
   if (/\.(jpe?g|png)$/i.test(post.link)) return { key: `3_${post.id}`, type: 'photo' };
   return /\.mp4$/i.test(post.link) ? { key: `7_${post.id}`, type: 'video' } : undefined;
 }
 
-/** The addresses that a post's text and its card have. */
+/** The addresses in a post's text and its card. */
 export function addressesOf(post: SimPost): string[] {
   return [...(post.text.match(new RegExp(LINK, 'g')) ?? []), ...(post.link ? [post.link] : [])];
 }
@@ -112,7 +112,7 @@ function written(raw: string, post: SimPost): Written {
   return { text, ...(Object.keys(found).length > 0 && { entities: found }) };
 }
 
-/** An address of the text. X has read the page that the post's own link leads to. */
+/** The entity of an address in the text. X has read the page of the post's own link. */
 function urlOf(address: string, post: SimPost): Record<string, unknown> {
   const link = linkEntity(address);
   if (/\/(photo|video)\/1$/.test(address)) {
@@ -142,7 +142,7 @@ function statusLinkOf(post: SimPost): string {
   return `https://x.com/i/web/status/${post.id}`;
 }
 
-// Not through the middle of a word or a link.
+// Does not cut a word or a link.
 function beginningOf(text: string): string {
   const shown = [...text].slice(0, SHOWN_LENGTH).join('');
   return /^[\s\S]*\S(?=\s)/.exec(shown)?.[0] ?? shown;

@@ -21,7 +21,7 @@ export function referencesOf(post: SimPost): Reference[] {
   ];
 }
 
-/** Everything that X can say of a tweet; what of it is told depends on `tweet.fields`. X names no client any more. */
+/** All fields of a tweet; `tweet.fields` selects those of the response. X no longer names the client. */
 export function tweetOf(post: SimPost): Record<string, unknown> {
   const { short, long, displayRange } = tweetTextOf(post);
   const references = referencesOf(post);
@@ -59,7 +59,7 @@ export function tweetOf(post: SimPost): Record<string, unknown> {
   };
 }
 
-/** The picture or video of a post, as far as X can tell of it. */
+/** The fields of the post's picture or video. */
 export function mediaOf(post: SimPost): Record<string, unknown> | undefined {
   const attachment = attachmentOf(post);
   if (!attachment) return undefined;
@@ -83,7 +83,7 @@ export function mediaOf(post: SimPost): Record<string, unknown> | undefined {
   };
 }
 
-/** X writes milliseconds, and knows none. */
+/** X writes milliseconds, but they are always 0. */
 function wholeSeconds(at: number): string {
   return new Date(Math.floor(at / 1000) * 1000).toISOString();
 }

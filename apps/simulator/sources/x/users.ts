@@ -9,10 +9,10 @@ import * as parameters from './parameters.js';
 import { invalid } from './refusals.js';
 import { rangeOf, timesOf } from './search.js';
 
-/** An answer about the account of this handle. */
+/** Sends a response about the account with this handle. */
 type RespondAbout = (handle: string, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** `/2/users/…`: what X answers about an account, and what belongs to it. */
+/** `/2/users/…`: accounts, and their tweets and followers. */
 export class Users {
   constructor(
     private readonly world: World,
@@ -72,7 +72,7 @@ export class Users {
     return answer(reply, 200, { data: this.answers.user(handle, request) });
   }
 
-  /** Answers about the account whose number stands in the path, where its state lets it be seen. */
+  /** Responds about the account whose number is in the path, if its state makes it visible. */
   private about(
     known: parameters.Parameters,
     stateFor: typeof stateOf,
@@ -92,7 +92,7 @@ export class Users {
   }
 }
 
-/** The profile of a protected account is open to all. */
+/** The profile of a protected account is visible to all. */
 function profileState(handle: string): ReturnType<typeof stateOf> {
   const state = stateOf(handle);
   return state === 'protected' ? 'open' : state;

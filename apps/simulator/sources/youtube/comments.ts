@@ -17,14 +17,13 @@ export interface Comment {
   replies: Comment[];
 }
 
-/** Comments are turned off for videos whose title says so. */
+/** Comments are disabled for videos whose title says so. */
 export function commentsAreOff({ title }: SimPost): boolean {
   return title.toLowerCase().includes('comments off');
 }
 
 /**
- * What people have written under a video until now, the oldest first: 110 to 230 comments, one every five minutes from
- * its publication on.
+ * The comments on a video up to now, oldest first: 110 to 230 comments, one every five minutes after its publication.
  */
 export function commentsOf(post: SimPost, now: number): Comment[] {
   const most = 110 + wholeBelow(seededRandom('youtube comments', post.id), 120);
@@ -50,7 +49,7 @@ export function commentsOf(post: SimPost, now: number): Comment[] {
   });
 }
 
-/** A comment with the answers to it, as `commentThreads.list` shows these parts of it. */
+/** A comment with its answers, with these parts of `commentThreads.list`. */
 export function threadOf(
   comment: Comment,
   post: SimPost,

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, queryOf } from '../../context.js';
 
-/** What YouTube has against a request. `message` may hold HTML. */
+/** YouTube's error for a request. `message` can contain HTML. */
 export interface YoutubeProblem {
   code: number;
   reason: string;
@@ -9,7 +9,7 @@ export interface YoutubeProblem {
   domain?: string;
   /** The parameter at fault. */
   location?: string;
-  /** Google's own word for the code. */
+  /** Google's own name of the code. */
   status?: string;
   details?: object[];
 }
@@ -42,21 +42,21 @@ const STATUSES: Record<number, { status: string; reason: string; message: string
   },
 };
 
-/** A refusal with this status, as Google words it. */
+/** A refusal with this status, in Google's words. */
 export function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
   return problem(reply, { code: status, reason: 'backendError', message, ...STATUSES[status] });
 }
 
-/** The parameters that a method has here, and which of them it must be given. */
+/** The parameters of a method, and which of them are required. */
 export interface Method {
   known: readonly string[];
   required: readonly string[];
   parts: readonly string[];
-  /** Bounds of `maxResults`, and what it is unless told. */
+  /** Bounds and default of `maxResults`. */
   results: { min: number; max: number; usual: number };
 }
 
-/** What is wrong with the key or the parameters of a request; undefined where nothing is. */
+/** The fault of a request's key or parameters; undefined if there is none. */
 export function problemOf(request: FastifyRequest, method: Method): YoutubeProblem | undefined {
   const { one } = queryOf(request);
   const key = one('key') ?? '';
@@ -88,7 +88,7 @@ export function problemOf(request: FastifyRequest, method: Method): YoutubeProbl
   return undefined;
 }
 
-/** A value that YouTube does not take. */
+/** The fault of an invalid value. */
 export function invalidParameter(location: string, message: string): YoutubeProblem {
   return { code: 400, reason: 'invalidParameter', message, location };
 }

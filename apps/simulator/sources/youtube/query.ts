@@ -4,8 +4,8 @@ import type { SimPost } from '../../world/post.js';
 type Test = (post: SimPost) => boolean;
 
 /**
- * YouTube's `q`: words and `"phrases"`, all of them; `|` between alternatives, which binds before the space; `-` for
- * what must not be there. Title, description and channel are searched.
+ * YouTube's `q`: words and `"phrases"`, all of which must match; `|` between alternatives, which binds before the
+ * space; `-` to exclude. Searches title, description and channel.
  */
 export function youtubeQuery(q: string): Test {
   const tokens = q.match(/-?"[^"]*"?|\||[^\s|"]+/g) ?? [];

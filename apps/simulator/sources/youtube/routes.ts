@@ -9,7 +9,7 @@ import type { Method } from './problems.js';
 import { youtubeQuery } from './query.js';
 import { channelIdOf, durationOf, etagOf, searchResultOf, videoOf } from './videos.js';
 
-/** How far any search reaches. */
+/** Maximum number of results of any search. */
 const SEARCH_LIMIT = 500;
 const NEWEST_FIRST = 'get_newest_first--';
 const SERVED = { config: { source: 'youtube' as const } };
@@ -158,19 +158,21 @@ function lengthName(post: SimPost): string {
   return seconds < 240 ? 'short' : seconds <= 1_200 ? 'medium' : 'long';
 }
 
-/** Undefined where there is no time, NaN where it is none. */
+/** Undefined if there is no time, NaN if it is not valid. */
 function instantOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
 }
 
-/** A place in a list, as protocol buffers write two numbers: where it is, and whether the page ends there. */
+/**
+ * A position in a list, encoded like protocol buffers with two numbers: the offset, and whether the page ends there.
+ */
 function pageToken(offset: number, isEnd: boolean): string {
   const varint = offset < 128 ? [offset] : [(offset & 127) | 128, offset >> 7];
   return Buffer.from([0x08, ...varint, 0x10, isEnd ? 1 : 0]).toString('base64url');
 }
 
-/** Where the page of a token begins; undefined for what is no token. */
+/** The start of a token's page; undefined if the token is not valid. */
 function startOf(token: string | undefined, size: number): number | undefined {
   if (token === undefined) return 0;
   const [, low = 0, ...rest] = Buffer.from(token, 'base64url');

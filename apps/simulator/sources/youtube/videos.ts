@@ -3,7 +3,7 @@ import type { SimPost } from '../../world/post.js';
 import { escapeAttribute } from '../shared/markup.js';
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-/** Characters of a description that a search shows. */
+/** Number of characters of a description in a search. */
 const SHOWN_LENGTH = 155;
 const SMALL_SIZES = [
   { name: 'default', file: 'default', width: 120, height: 90 },
@@ -16,7 +16,7 @@ const ALL_SIZES = [
   { name: 'maxres', file: 'maxresdefault', width: 1280, height: 720 },
 ];
 
-/** A video as a search shows it: its description cut short, its texts escaped for HTML. */
+/** A video in a search result: its description cut, its texts escaped for HTML. */
 export function searchResultOf(post: SimPost): object {
   const publishedAt = secondsOf(post.publishedAt);
   const description = descriptionOf(post).replace(/\s+/g, ' ');
@@ -38,7 +38,7 @@ export function searchResultOf(post: SimPost): object {
   };
 }
 
-/** A video as `videos.list` shows these parts of it. */
+/** A video with these parts of `videos.list`. */
 export function videoOf(post: SimPost, parts: readonly string[], comments: number | undefined): object {
   const has = (part: string) => parts.includes(part);
   return {
@@ -62,7 +62,7 @@ export function videoOf(post: SimPost, parts: readonly string[], comments: numbe
         viewCount: String(post.score * 213),
         likeCount: String(post.score),
         favoriteCount: '0',
-        // Of a video without comments there is no count.
+        // A video without comments has no count.
         ...(comments !== undefined && { commentCount: String(comments) }),
       },
     }),
@@ -79,12 +79,12 @@ export function channelIdOf(author: string): string {
   return `UC${charactersFrom(`youtube channel ${author}`, BASE64URL, 22)}`;
 }
 
-/** Google's mark of one state of a thing. */
+/** Google's etag of one state of an object. */
 export function etagOf(what: string): string {
   return charactersFrom(`youtube etag ${what}`, BASE64URL, 27);
 }
 
-/** As today's answers write times: without a fraction. */
+/** Times in the present format: without a fraction. */
 export function secondsOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
