@@ -6,18 +6,19 @@ import { ClickhouseException } from './clickhouse-exception.js';
 const OWN_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 
 /**
- * Lets in who knows the user and the password (HTTP Basic, or X-ClickHouse-User and X-ClickHouse-Key, as ClickHouse's
- * clients send them). A page in a browser of this machine is refused by its Origin, or by the name under which it
- * reached us.
+ * Admits requests with the right user and password (HTTP Basic, or X-ClickHouse-User and X-ClickHouse-Key, as
+ * ClickHouse's clients send them). A page in a browser of this machine is refused because of its Origin, or of the host
+ * name in its request.
+ *
  *
  * @throws ClickhouseException 516 without the right credentials, 497 for a foreign Host or any Origin
  */
 export function checkAccess(request: IncomingMessage, expected: Credentials): void {
   const { host, origin } = request.headers;
   if (!OWN_HOST.test(host ?? '') || origin !== undefined)
-    throw new ClickhouseException(497, 'ACCESS_DENIED', 'Only programs of this machine are answered');
+    throw new ClickhouseException(497, 'ACCESS_DENIED', 'Only programs of this machine may connect');
   const given = credentialsOf(request);
-  // Both are compared, so that the time tells nothing of either.
+  // Both are compared, so that the duration reveals neither.
   const [user, password] = [same(given.user, expected.user), same(given.password, expected.password)];
   if (!user || !password)
     throw new ClickhouseException(

@@ -6,7 +6,7 @@ import type { ClickhouseException } from './clickhouse-exception.js';
 import type { Engine } from './engine.js';
 import type { QueryRequest } from './query-request.js';
 
-/** Figures of one statement, under the names of the header X-ClickHouse-Summary. */
+/** Figures of one statement, with the names of the header X-ClickHouse-Summary. */
 export interface Summary {
   read_rows: number;
   read_bytes: number;
@@ -24,9 +24,9 @@ const CONTENT_TYPES: [RegExp, string][] = [
 ];
 const STALLED_READER_MS = 60_000;
 
-/** Writes one answer, in the form and with the headers of a ClickHouse server. */
+/** Writes one response, in the form and with the headers of a ClickHouse server. */
 export class Answer {
-  /** Under this mark an error stands behind rows that were sent already. The client learns it from a header. */
+  /** This mark precedes an error after rows that were already sent. A header tells the client the mark. */
   private readonly exceptionTag = randomBytes(8).toString('hex');
   private readonly startedAt = process.hrtime.bigint();
   private gzip: Gzip | undefined;
@@ -37,19 +37,19 @@ export class Answer {
     private readonly request: Pick<QueryRequest, 'queryId' | 'wantsCompressedAnswer'>,
   ) {}
 
-  /** Whether the head has gone out: from then on an error can only follow the rows. */
+  /** Whether the headers were sent: from then on, an error can only follow the rows. */
   get hasBegun(): boolean {
     return this.response.headersSent;
   }
 
-  /** A whole result at once. */
+  /** Writes a whole result at once. */
   async whole(bytes: Uint8Array, format: string, summary: Partial<Summary>): Promise<void> {
     this.begin(format, summary, this.request.wantsCompressedAnswer ? undefined : bytes.length);
     if (bytes.length > 0) await this.write(bytes);
     await this.end();
   }
 
-  /** The head of a result of which the pieces follow. */
+  /** Writes the headers of a result whose pieces follow. */
   begin(format: string, summary: Partial<Summary>, length?: number): void {
     this.setCommonHeaders(format, summary);
     if (this.request.wantsCompressedAnswer) {
@@ -62,7 +62,7 @@ export class Answer {
     this.response.writeHead(200);
   }
 
-  /** Waits for a slow reader, though not for ever: it holds a statement open. */
+  /** Waits for a slow reader, but not forever, because it keeps a statement open. */
   async write(bytes: Uint8Array): Promise<void> {
     const sink = this.gzip ?? this.response;
     if (sink.write(bytes) || this.response.destroyed) return;
@@ -85,7 +85,9 @@ export class Answer {
     await once(this.response, 'close');
   }
 
-  /** An error before the first byte is the answer; one behind rows is marked, and the answer stays unfinished. */
+  /**
+   * An error before the first byte is the response. An error after rows is marked, and the response stays incomplete.
+   */
   async fail(exception: ClickhouseException): Promise<void> {
     if (this.response.destroyed) return;
     const text = exception.toText(this.engine.version);
@@ -100,7 +102,7 @@ export class Answer {
     await this.flush();
     await this.write(Buffer.from(marked));
     await this.flush();
-    // No last chunk: clients that do not know the mark notice by that.
+    // The last chunk is missing, so clients that do not know the mark notice the error too.
     this.response.socket?.end();
   }
 
@@ -128,7 +130,7 @@ export class Answer {
     );
   }
 
-  /** What was written so far has left for the socket. */
+  /** Resolves when everything that was written has been passed to the socket. */
   private async flush(): Promise<void> {
     const gzip = this.gzip;
     if (gzip) await new Promise<void>((resolve) => gzip.flush(() => setImmediate(resolve)));

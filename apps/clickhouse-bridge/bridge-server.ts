@@ -22,14 +22,17 @@ import {
 } from './statement.js';
 
 const DEFAULT_FORMAT = 'TabSeparated';
-/** A result up to this size is made in one go beside the event loop; a bigger one is asked for again, in pieces. */
+/**
+ * Results up to this size are produced at once, outside the event loop; larger ones are queried again and read in
+ * pieces.
+ */
 const WHOLE_RESULT_BYTES = 16 * 1024 * 1024;
-/** Formats without a beginning and an end of their own: the engine writes each piece as a document. */
+/** Formats without a header and footer: the engine writes each piece as a complete document. */
 const PIECEMEAL_FORMATS =
   /^(JSON(Compact|Strings|CompactStrings)?EachRow|TabSeparated(Raw)?|TSV(Raw)?|CSV|TSKV|RowBinary)$/;
 const OWN_LIMITS = /^(max_result_|result_overflow_mode)/;
 const TOO_MANY_ROWS_OR_BYTES = 396;
-/** As ClickHouse's http_max_uri_size: parameters travel in the address. */
+/** The same as ClickHouse's http_max_uri_size, because parameters are in the address. */
 const ADDRESS_BYTES_AT_MOST = 1024 * 1024;
 const KEEP_ALIVE_MS = 10_000;
 const HEADERS_MS = 10_000;
@@ -44,7 +47,7 @@ export class BridgeServer {
 
   private constructor(
     private readonly engine: Engine,
-    /** Where an insert's rows are put while the engine reads them. */
+    /** Directory for an insert's rows while the engine reads them. */
     private readonly inbox: string,
     private readonly credentials: Credentials,
   ) {
@@ -59,8 +62,9 @@ export class BridgeServer {
   /**
    * Opens the directory and listens on the loopback address.
    *
+   *
    * @param port 0 for any free one.
-   * @param credentials what every request must carry
+   * @param credentials credentials that every request must have
    */
   static async start(
     directory: string,
@@ -78,14 +82,14 @@ export class BridgeServer {
       bridge.server.once('error', reject);
       bridge.server.listen(port, '127.0.0.1', resolve);
     }).catch((error: unknown) => {
-      // A process that ends with the engine open crashes on its way out.
+      // A process that exits with an open engine crashes.
       engine.close();
       throw error;
     });
     return { bridge, port: (bridge.server.address() as AddressInfo).port };
   }
 
-  /** Lets what runs end, for a moment; then kills it. False when something did not even end by that. */
+  /** Waits a moment for running statements, then kills them. @returns false if a statement did not end even then */
   async stop(): Promise<boolean> {
     this.server.close();
     this.server.closeIdleConnections();
@@ -116,7 +120,7 @@ export class BridgeServer {
       answer = new Answer(response, this.engine, query);
       await this.answer(request, query, answer, gone.signal);
     } catch (error) {
-      // The client reads the answer when it has sent its body: what nobody took is read and dropped.
+      // The client reads the response after it has sent its body, so an unused body is read and dropped.
       request.resume();
       await answer.fail(fromEngineError(error));
     } finally {
@@ -124,7 +128,7 @@ export class BridgeServer {
     }
   }
 
-  /** A stranger is answered at once, without waiting for the body, and the connection is closed. */
+  /** A request without valid credentials is answered at once, before its body arrives, and its connection is closed. */
   private async isLetIn(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     response.on('error', () => undefined);
     try {
@@ -158,8 +162,8 @@ export class BridgeServer {
   }
 
   /**
-   * The result, or undefined when it is too big for memory and can be had in pieces. Not everything is read in
-   * pieces, since the engine then blocks this whole process while it analyses the query.
+   * The result, or undefined if it is too large for memory and can be read in pieces. Not everything is read in pieces,
+   * because the engine then blocks the whole process while it analyses the query.
    */
   private async wholeResult(
     statement: SelectStatement | CommandStatement,
@@ -183,8 +187,8 @@ export class BridgeServer {
   }
 
   /**
-   * The rows go through a file. Behind the statement, where they could stand as well, the engine takes a blank line
-   * for their end and runs what follows as the next statement.
+   * The rows go through a file. If they followed the statement, the engine would take a blank line for their end and
+   * run the rest as the next statement.
    */
   private async insert(
     statement: InsertStatement,
@@ -208,7 +212,7 @@ export class BridgeServer {
   }
 }
 
-/** The SQL stands in the address, in the body, in both one after the other, or in a form. */
+/** The SQL is in the address, in the body, in both one after the other, or in a form. */
 async function readStatement(
   request: IncomingMessage,
   query: QueryRequest,
@@ -234,10 +238,10 @@ async function inPieces(
   gone: AbortSignal,
 ): Promise<void> {
   for await (const piece of pieces) {
-    // The head waits for the first piece: an error before it can still be a proper answer.
+    // The headers wait for the first piece: an error before it can still be a proper response.
     if (!answer.hasBegun) answer.begin(format, {});
     await answer.write(piece);
-    if (gone.aborted) throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'The client went away');
+    if (gone.aborted) throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'The client disconnected');
   }
   if (!answer.hasBegun) answer.begin(format, {});
   await answer.end();

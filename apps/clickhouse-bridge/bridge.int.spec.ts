@@ -40,7 +40,7 @@ async function rows<T = Record<string, unknown>>(query: string, query_params?: R
   return result.json<T>();
 }
 
-/** Resolves as soon as no statement but the asking one runs. */
+/** Resolves when only this statement itself is running. */
 async function nothingRuns(): Promise<void> {
   while ((await rows<{ n: string }>('SELECT count() AS n FROM system.processes'))[0]?.n.toString() !== '1');
 }
@@ -337,7 +337,7 @@ describe('authentication', () => {
   const right = `${credentials.user}:${credentials.password}`;
   const ask = (path: string, options: { auth?: string; headers?: Record<string, string> }) =>
     new Promise<{ status: number; code: unknown; connection: unknown }>((resolve, reject) => {
-      // The body is announced and never sent: a stranger is answered before it.
+      // The body is announced and never sent: a request without credentials gets its response before the body.
       const headers = { 'content-length': '100', ...options.headers };
       const sent = request(`${url}${path}`, { method: 'POST', ...options, headers }, (response) => {
         resolve({
@@ -367,7 +367,7 @@ describe('authentication', () => {
   });
 
   it.each([
-    ['no page that reached this machine by a name of its own', { host: 'evil.example' }],
+    ['no page that used another name of this machine', { host: 'evil.example' }],
     ['no page of a browser', { origin: 'http://localhost:8080' }],
     ['no page without an origin', { origin: 'null' }],
   ])('%s', async (_, headers) => {

@@ -6,7 +6,7 @@ declare const streamBrand: unique symbol;
 
 /** One connection to the engine of this process. */
 export type ChdbHandle = object & { readonly [connectionBrand]: true };
-/** A SELECT whose result is fetched piece by piece. */
+/** A SELECT whose result is read in pieces. */
 export type ChdbStreamHandle = object & { readonly [streamBrand]: true };
 
 /** A whole result. */
@@ -16,14 +16,17 @@ export interface ChdbAnswer {
   bytesRead: number;
 }
 
-/** chDB's addon, as far as it is used here. Everything ending in Async, and StreamFetch, runs on libuv's threads. */
+/** The used part of chDB's addon. Functions that end in Async, and StreamFetch, run on libuv's threads. */
 export interface ChdbNative {
-  /** @param options clickhouse-local's, as on its command line; those of the process's first connection count */
+  /**
+   * @param options options of clickhouse-local's command line; only those of the process's first connection have an
+   * effect
+   */
   CreateConnection(directory: string, options?: readonly string[]): ChdbHandle;
-  /** Must not be called while anything runs on the connection: that ends the engine for the whole process. */
+  /** Must not be called while anything runs on the connection: that would end the engine for the whole process. */
   CloseConnection(connection: ChdbHandle): void;
   QueryAsyncConnection(connection: ChdbHandle, sql: string, format: string): Promise<ChdbAnswer>;
-  /** Blocks until the query is analysed (scalar subqueries included). */
+  /** Blocks until the query is analysed (including scalar subqueries). */
   StreamQuery(connection: ChdbHandle, sql: string, format: string): ChdbStreamHandle;
   StreamFetch(stream: ChdbStreamHandle): Promise<{ done: boolean; bytes: Uint8Array; numRows: number }>;
   /** Must not be called while a fetch runs. */
@@ -31,8 +34,8 @@ export interface ChdbNative {
 }
 
 /**
- * The addon under the package's own classes. Those put off closing a connection until every operation of the whole
- * process has ended: beside one query of a minute, a few hundred small ones a second would leave 0.2 MB each.
+ * The addon without the package's own classes. Those close a connection only after every operation of the whole process
+ * has ended: beside a query of one minute, a few hundred small queries per second would leave 0.2 MB each.
  */
 export function loadChdb(): ChdbNative {
   const require = createRequire(import.meta.url);

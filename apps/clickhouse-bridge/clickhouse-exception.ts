@@ -1,4 +1,4 @@
-/** An error the way a ClickHouse server reports it over HTTP. */
+/** An error in the form in which a ClickHouse server reports it over HTTP. */
 export class ClickhouseException extends Error {
   override readonly name = 'ClickhouseException';
 
@@ -15,7 +15,7 @@ export class ClickhouseException extends Error {
     return `Code: ${this.code}. DB::Exception: ${this.message}. (${this.type}) (version ${version})\n`;
   }
 
-  /** The HTTP status that a server answers this error with. */
+  /** The HTTP status with which a server reports this error. */
   get httpStatus(): number {
     if (BAD_REQUESTS.has(this.code)) return 400;
     if (NOT_FOUND.has(this.code)) return 404;
@@ -37,7 +37,7 @@ const OTHER_STATUSES = new Map([
 
 const ENGINE_MESSAGE = /^(?:Code: \d+\. DB::Exception: )*?Code: (\d+)\. DB::Exception: ([\s\S]*)$/;
 
-/** Reads an error of the engine, leaving out that an insert's rows took the way through a file of ours. */
+/** Reads an error of the engine, without the name of our temporary file of an insert's rows. */
 export function fromEngineError(error: unknown): ClickhouseException {
   if (error instanceof ClickhouseException) return error;
   const said = error instanceof Error ? error.message : String(error);

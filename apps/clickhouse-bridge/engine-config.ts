@@ -2,17 +2,20 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TABLE_ENGINES } from './guard.js';
 
-/** What our services do. Sources (FILE, URL, REMOTE, S3 …), dictionaries, functions, backups and SYSTEM are left out. */
+/**
+ * The rights that our services need. Sources (FILE, URL, REMOTE, S3 …), dictionaries, functions, backups and SYSTEM are
+ * left out.
+ */
 const GRANTS = [
   `GRANT SELECT, INSERT, ALTER UPDATE, ALTER DELETE, ALTER COLUMN, ALTER INDEX, ALTER SETTINGS, ALTER TTL,
     CREATE DATABASE, CREATE TABLE, CREATE VIEW, CREATE TEMPORARY TABLE, DROP, TRUNCATE, OPTIMIZE, SHOW, KILL QUERY ON *.*`,
   ...TABLE_ENGINES.map((engine) => `GRANT TABLE ENGINE ON ${engine}`),
 ];
 
-/** Settings by which a statement could read or write a file, reach the network or be read as another language. */
+/** Settings with which a statement could read or write a file, reach the network, or use another language. */
 const FIXED_SETTINGS = {
   dialect: 'clickhouse',
-  // Expressions among an INSERT's values would be run, and nobody has read them.
+  // Expressions among an INSERT's values would be executed without a check by the bridge.
   input_format_values_interpret_expressions: '0',
   format_schema: '',
   format_schema_source: 'file',
@@ -33,13 +36,13 @@ const FIXED_SETTINGS = {
 } as const;
 
 /**
- * Idle threads that the engine keeps. By default it keeps up to 1,000, each with memory of its own: after two minutes of
- * 20 requests a second it had 155, of which 13 worked.
+ * Number of idle threads that the engine keeps. By default it keeps up to 1,000, each with its own memory: after two
+ * minutes of 20 requests per second it had 155, of which 13 worked.
  */
 const IDLE_THREADS = 16;
 
 /**
- * Writes the engine's configuration: one user without a right to anything outside of the store.
+ * Writes the engine's configuration: one user without rights outside the store.
  * @returns the options for the engine's first connection
  */
 export function engineOptions(directory: string): string[] {

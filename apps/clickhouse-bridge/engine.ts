@@ -5,8 +5,8 @@ import { loadChdb, type ChdbAnswer, type ChdbHandle, type ChdbNative } from './c
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
 
 /**
- * How many statements run at once. Each holds one of libuv's threads, and as many stay free: without one, KILL
- * QUERY could not even begin.
+ * Maximum number of concurrent statements. Each uses one of libuv's threads, and the same number stays free: without a
+ * free one, KILL QUERY could not start.
  */
 const STATEMENTS_AT_ONCE = Math.min(
   8,
@@ -15,10 +15,10 @@ const STATEMENTS_AT_ONCE = Math.min(
 const STATEMENTS_WAITING_AT_MOST = 2_000;
 const DEFAULT_MAX_EXECUTION_SECONDS = '120';
 const KILL_AGAIN_AFTER_MS = 50;
-/** ClickHouse's own limit of a statement's length; the SET that carries long parameters needs a higher one. */
+/** ClickHouse's own limit of a statement's length; the SET with long parameters needs a higher one. */
 const DEFAULT_MAX_QUERY_BYTES = 262_144;
 
-/** What a statement runs under. */
+/** The settings and parameters of a statement. */
 export interface StatementContext {
   database?: string | undefined;
   settings: ReadonlyMap<string, string>;
@@ -27,9 +27,8 @@ export interface StatementContext {
 }
 
 /**
- * chDB, which this process owns. Every request gets a connection of its own and throws it away afterwards: that
- * costs 0.3 ms, and nothing of a request (settings, parameters, the rest of a result that ended in an error) can
- * ever be seen by the next.
+ * The chDB of this process. Every request gets a new connection and drops it afterwards: that costs 0.3 ms, and no
+ * request can see anything of an earlier one (settings, parameters, the rest of a failed result).
  */
 export class Engine {
   private readonly queue = new PQueue({ concurrency: STATEMENTS_AT_ONCE });
@@ -37,17 +36,17 @@ export class Engine {
   private constructor(
     private readonly native: ChdbNative,
     private readonly directory: string,
-    /** Held open all the time: with its last connection the engine would end. */
+    /** Always open, because the engine ends with its last connection. */
     private readonly root: ChdbHandle,
     readonly version: string,
     readonly timezone: string,
-    /** Names of its table functions, in lower case. */
+    /** Names of the engine's table functions, in lower case. */
     readonly tableFunctions: ReadonlySet<string>,
   ) {}
 
   /**
-   * @param options as `engineOptions` returns them
-   * @throws ClickhouseException when the directory cannot be opened.
+   * @param options from `engineOptions`
+   * @throws ClickhouseException if the directory cannot be opened.
    */
   static async open(directory: string, options: readonly string[]): Promise<Engine> {
     const native = loadChdb();
@@ -65,10 +64,11 @@ export class Engine {
   }
 
   /**
-   * Runs `work` on a connection that nobody else has, as soon as one may run.
+   * Runs `work` on a new connection as soon as a statement may run.
    *
-   * @param gone aborts when nobody waits for the result any more: what runs is killed.
-   * @throws ClickhouseException whatever the engine says; 202 when too many wait already.
+   *
+   * @param gone aborts when the client does not wait any more: the statement is killed.
+   * @throws ClickhouseException with the engine's error; 202 if too many statements wait already.
    */
   async use<T>(
     context: StatementContext,
@@ -80,12 +80,12 @@ export class Engine {
     return this.queue.add(() => this.runExclusively(context, gone, work)) as Promise<T>;
   }
 
-  /** Resolves when nothing runs and nothing waits. */
+  /** Resolves when no statement runs or waits. */
   async idle(): Promise<void> {
     await this.queue.onIdle();
   }
 
-  /** Ends the engine. Nothing may run any more. */
+  /** Ends the engine. No statement may be running. */
   close(): void {
     this.native.CloseConnection(this.root);
   }
@@ -115,8 +115,8 @@ export class Engine {
   }
 
   /**
-   * The engine has no way to interrupt a call; KILL QUERY from another connection has. A statement may not have
-   * begun when the first KILL comes, so it is sent until the statement has ended. (`SYNC` would never return.)
+   * The engine cannot interrupt a call, but KILL QUERY from another connection can. The statement may not have started
+   * at the first KILL, so it is repeated until the statement has ended. (`SYNC` would never return.)
    */
   private async killWhenGone(tag: string, gone: AbortSignal, settled: AbortSignal): Promise<void> {
     await eitherAborts(gone, settled);
@@ -130,19 +130,19 @@ export class Engine {
   }
 }
 
-/** A connection of one request. */
+/** The connection of one request. */
 export class EngineConnection {
   constructor(
     private readonly native: ChdbNative,
     private readonly handle: ChdbHandle,
   ) {}
 
-  /** Runs a statement and gives its whole result. */
+  /** Runs a statement and returns its whole result. */
   all(sql: string, format: string): Promise<ChdbAnswer> {
     return this.native.QueryAsyncConnection(this.handle, sql, format);
   }
 
-  /** A SELECT's result piece by piece. Leaving the loop early ends it. */
+  /** Yields a SELECT's result in pieces. Leaving the loop early ends the statement. */
   async *stream(sql: string, format: string): AsyncGenerator<Uint8Array> {
     const stream = this.native.StreamQuery(this.handle, sql, format);
     let isOpen = true;
@@ -169,9 +169,9 @@ function* prologue(context: StatementContext, tag: string): Generator<string> {
   settings.set('log_comment', `${tag} ${settings.get('log_comment') ?? ''}`);
   if (Number(settings.get('max_execution_time') ?? 0) <= 0)
     settings.set('max_execution_time', DEFAULT_MAX_EXECUTION_SECONDS);
-  // Only a library answers "1 + 1"; a server says that it is no query.
+  // chDB as a library evaluates "1 + 1"; a server rejects it as a query.
   if (!settings.has('implicit_select')) settings.set('implicit_select', '0');
-  // Last: nothing can be set behind it.
+  // Last, because no setting can be changed after it.
   if (context.isReadOnly) settings.set('readonly', '2');
   const assignments = [
     ...[...context.parameters].map(([name, value]) => `param_${name} = ${quoted(value)}`),
@@ -188,7 +188,8 @@ function quoted(value: string): string {
 }
 
 function throwIfGone(gone: AbortSignal): void {
-  if (gone.aborted) throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'Nobody waits for it any more');
+  if (gone.aborted)
+    throw new ClickhouseException(394, 'QUERY_WAS_CANCELLED', 'The client does not wait any more');
 }
 
 function eitherAborts(...signals: AbortSignal[]): Promise<void> {

@@ -1,9 +1,9 @@
 import { ClickhouseException } from './clickhouse-exception.js';
 import type { SqlToken } from './sql-words.js';
 
-// The engine itself refuses what the user's grants do not hold (engine-config.ts): that is the first line. These rules
-// are the last one, and the only one for what the engine has no grant for: the scalar function file(), disks that a
-// table brings along, and files that a client writes.
+// The engine itself refuses what the user's grants do not contain (engine-config.ts): that is the first line of
+// defence. These rules are the last one, and the only one for things without a grant: the scalar function file(), disks
+// that a table defines, and files that a client writes.
 
 const STATEMENTS = new Set(
   'SELECT WITH ( INSERT CREATE ALTER DROP TRUNCATE OPTIMIZE RENAME EXCHANGE DELETE UPDATE SHOW DESCRIBE DESC EXISTS EXPLAIN'.split(
@@ -12,7 +12,7 @@ const STATEMENTS = new Set(
 );
 const CREATED = new Set(['TABLE', 'DATABASE', 'VIEW', 'MATERIALIZED', 'TEMPORARY', 'OR']);
 
-/** Table engines that keep their data in the store's own directory, or nowhere. */
+/** Table engines that store their data in the store's own directory, or nowhere. */
 export const TABLE_ENGINES = [
   'MergeTree',
   'ReplacingMergeTree',
@@ -27,24 +27,25 @@ export const TABLE_ENGINES = [
 ] as const;
 const ENGINE_NAMES: ReadonlySet<string> = new Set(TABLE_ENGINES.map((name) => name.toLowerCase()));
 
-/** Table functions that read nothing outside of the statement and the store. */
+/** Table functions that read nothing outside the statement and the store. */
 const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(
   'numbers numbers_mt zeros zeros_mt generate_series generateseries values view merge null format input'.split(
     ' ',
   ),
 );
 
-/** Refused wherever they stand: as a function, or as the name of one (`APPLY file`, `arrayMap(file, …)`). */
+/** Refused everywhere: as a function, or as the name of one (`APPLY file`, `arrayMap(file, …)`). */
 const REFUSED_NAMES: ReadonlySet<string> = new Set(['file', 'catboostevaluate', 'infile', 'outfile']);
 const REFUSED_CALLS: ReadonlySet<string> = new Set(['disk', 'executable', 'python']);
 
 /**
- * Passes tokens through and refuses those that reach files, the network, programs or other databases. What stands
- * behind an INSERT's FORMAT is data and never comes here.
+ * Passes tokens on, and refuses those that reach files, the network, programs or other databases. The data after an
+ * INSERT's FORMAT does not pass through here.
  *
- * @param tableFunctions every table function that the engine has, in lower case: one that is not known to be harmless
- *   is refused
- * @throws ClickhouseException 344 for what is refused, 62 for characters by which text could hide from this reading
+ *
+ * @param tableFunctions all table functions of the engine, in lower case: those that are not known to be harmless
+ *   are refused
+ * @throws ClickhouseException 344 for refused tokens, 62 for characters that could hide text from this check
  */
 export function* guarded(
   sql: string,
@@ -78,7 +79,7 @@ function refuseStatement(token: SqlToken): void {
     throw new ClickhouseException(
       62,
       'SYNTAX_ERROR',
-      `Syntax error: ${token.text} begins no statement that is available`,
+      `Syntax error: ${token.text} does not begin an available statement`,
     );
 }
 
@@ -87,7 +88,7 @@ function refuseCall(name: string, tableFunctions: ReadonlySet<string>): void {
   if (isForeign || REFUSED_CALLS.has(name)) throw refused(name);
 }
 
-/** The engine reads these otherwise than we do: escapes in names, heredocs, comments of MySQL, curly quotes. */
+/** The engine reads these differently than this parser: escapes in names, heredocs, comments of MySQL, curly quotes. */
 function refuseHiding(sql: string, token: SqlToken): void {
   const raw = sql.slice(token.start, token.end);
   const isEscaped = token.name !== undefined && raw.includes('\\');

@@ -15,14 +15,14 @@ const HELP = `The embedded ClickHouse: chDB behind ClickHouse's HTTP interface.
 `;
 
 /**
- * The embedded ClickHouse: chDB behind ClickHouse's HTTP interface, in a process of its own.
+ * The embedded ClickHouse: chDB behind ClickHouse's HTTP interface, in a separate process.
+ *
  *
  *   node main.js --dir DIRECTORY [--port 0] [--credentials FILE] [--exit-with-stdin]
  *
- * FILE holds `{"user": …, "password": …}`, which every request must carry; it is made when it is missing (default:
- * DIRECTORY/credentials.json).
- * Prints `{"port":N}` when it answers. With --exit-with-stdin it ends when its standard input does: that is, when
- * the process that holds the other side is no more, however it ended.
+ * FILE contains `{"user": …, "password": …}`, which every request must have; it is created if it is missing (default:
+ * DIRECTORY/credentials.json). Prints `{"port":N}` when it accepts requests. With --exit-with-stdin it exits when its
+ * standard input ends: that is, when the process at the other end has ended, however it ended.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
     isEnding = true;
     const hasEnded = await bridge.stop();
     lock.release();
-    // A statement that not even KILL QUERY ended would hold a normal exit.
+    // A statement that even KILL QUERY did not end would prevent a normal exit.
     if (hasEnded) process.exit(0);
     process.kill(process.pid, 'SIGKILL');
   };

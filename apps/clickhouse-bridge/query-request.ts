@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { ClickhouseException } from './clickhouse-exception.js';
 
-/** What a request says besides its body. */
+/** The settings and parameters of a request, without its body. */
 export interface QueryRequest {
   queryId: string;
-  /** SQL given in the address; the body then is its continuation or its data. */
+  /** SQL in the address; the body is then its continuation or its data. */
   query?: string | undefined;
   database?: string | undefined;
   defaultFormat?: string | undefined;
@@ -16,7 +16,7 @@ export interface QueryRequest {
   isReadOnly: boolean;
 }
 
-/** Keys of the interface itself: every other one is a setting or a parameter. */
+/** Keys of the interface itself: all others are settings or parameters. */
 const IGNORED_KEYS = new Set([
   'user',
   'password',
@@ -34,7 +34,7 @@ const REFUSED_KEYS = new Map([
 const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** @throws ClickhouseException for what cannot be done here, rather than doing something else. */
+/** @throws ClickhouseException for features that the bridge does not have. */
 export function readQueryRequest(request: IncomingMessage): QueryRequest {
   const url = new URL(request.url ?? '/', 'http://bridge');
   const header = (name: string) => {
@@ -57,7 +57,7 @@ export function readQueryRequest(request: IncomingMessage): QueryRequest {
   return read;
 }
 
-/** One key of the address, or one part of a form: both say the same things. */
+/** Applies one key of the address, or one part of a form; both have the same keys. */
 export function applyKey(read: QueryRequest, key: string, value: string): void {
   const refused = REFUSED_KEYS.get(key);
   if (refused)

@@ -6,12 +6,12 @@ import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ClickhouseException } from './clickhouse-exception.js';
 
-/** Of SQL, which is kept in memory. */
+/** For SQL, which is kept in memory. */
 const SQL_BYTES_AT_MOST = 64 * 1024 * 1024;
-/** Of an insert's rows, which go to a file. */
+/** For an insert's rows, which are written to a file. */
 export const DATA_BYTES_AT_MOST = 1024 * 1024 * 1024;
 
-/** A body that is SQL. Counted after decompression. */
+/** Reads a body that is SQL. Its size is counted after decompression. */
 export async function readSqlBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const stream = decoded(request, SQL_BYTES_AT_MOST);
@@ -19,7 +19,7 @@ export async function readSqlBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** SQL bytes as text; bytes that are no UTF-8 would silently become other ones, so they are refused. */
+/** The SQL as text. Bytes that are not UTF-8 would silently change, so they are refused. */
 export function sqlText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ClickhouseException(62, 'SYNTAX_ERROR', 'The query is not valid UTF-8');
   return bytes.toString('utf8');
@@ -29,7 +29,7 @@ export function sqlText(bytes: Buffer): string {
 export async function readForm(request: IncomingMessage): Promise<[string, string][]> {
   const contentType = request.headers['content-type'] ?? '';
   const body = await readSqlBody(request);
-  // The parser of the platform's own Response: nothing goes over the network.
+  // Uses the parser of the platform's own Response; nothing is sent over the network.
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } })
     .formData()
     .catch(() => {
@@ -44,7 +44,7 @@ export async function readForm(request: IncomingMessage): Promise<[string, strin
   return fields;
 }
 
-/** Writes an insert's rows to a file, what stood in the SQL first; resolves with the number of bytes. */
+/** Writes an insert's rows to a file, those in the SQL first. Resolves with the number of bytes. */
 export async function writeRows(file: string, inline: string, body?: IncomingMessage): Promise<number> {
   let bytes = 0;
   const count = new Transform({
@@ -65,11 +65,11 @@ export async function writeRows(file: string, inline: string, body?: IncomingMes
   return bytes;
 }
 
-/** The body's bytes without its encoding; ends in an error beyond `atMost` of them. */
+/** The decompressed bytes of the body. Fails when there are more than `atMost`. */
 function decoded(request: IncomingMessage, atMost: number): AsyncIterable<unknown> {
   let bytes = 0;
   const tooLong = new ClickhouseException(307, 'TOO_MANY_BYTES', `The body is over ${atMost} bytes`);
-  // Read to its end even then: a client that is still sending would not see the answer.
+  // The body is read to its end even then: a client that is still sending would not see the response.
   const cap = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;

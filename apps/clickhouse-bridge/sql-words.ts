@@ -1,13 +1,13 @@
 /** One piece of SQL that is neither white space nor a comment. */
 export interface SqlToken {
   kind: 'word' | 'semicolon' | 'other';
-  /** As written; of words in upper case. */
+  /** As it was written; words are in upper case. */
   text: string;
   start: number;
   end: number;
-  /** How many brackets are open around it. */
+  /** Number of open brackets around it. */
   depth: number;
-  /** Of words and quoted identifiers: what they name, in lower case. */
+  /** For words and quoted identifiers: the name, in lower case. */
   name?: string;
 }
 
@@ -17,8 +17,9 @@ const SPACE = /[ \t\n\r\f\v]/;
 const DIGITS = /[^0-9A-Za-z_.]/g;
 
 /**
- * Reads SQL just far enough to tell words and semicolons apart from what stands in quotes and comments, by
- * ClickHouse's rules. `#` comments and `$heredocs$` are left out on purpose: see guard.ts. Lazy: what follows an INSERT's FORMAT is data and must never be asked for.
+ * Splits SQL just enough to separate words and semicolons from quotes and comments, by ClickHouse's rules. `#` comments
+ * and `$heredocs$` are left out on purpose: see guard.ts. It is lazy, because the data after an INSERT's FORMAT must
+ * not be read.
  */
 export function* sqlTokens(sql: string): Generator<SqlToken> {
   let at = 0;
@@ -56,7 +57,7 @@ function endOfToken(sql: string, at: number, char: string): number {
   return at + 1;
 }
 
-/** What a quoted identifier names; escapes are left as they are, since nothing here needs any. */
+/** The name in a quoted identifier; escapes are left unchanged, because no checked name contains any. */
 function quotedName(sql: string, at: number, end: number): string | undefined {
   const quote = sql[at];
   if (quote !== '"' && quote !== '`') return undefined;
@@ -66,7 +67,10 @@ function quotedName(sql: string, at: number, end: number): string | undefined {
     .toLowerCase();
 }
 
-/** A quote inside is written twice or behind a backslash. An open end runs to the end: the engine will say so. */
+/**
+ * A quote inside is written twice or after a backslash. A missing end quote extends to the end of the text: the engine
+ * reports it.
+ */
 function endOfQuoted(sql: string, at: number, quote: string): number {
   for (let i = at + 1; i < sql.length; i++) {
     if (sql[i] === '\\') i++;

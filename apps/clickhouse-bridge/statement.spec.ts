@@ -1,7 +1,7 @@
 import { ClickhouseException, fromEngineError } from './clickhouse-exception.js';
 import { parseStatement as parse } from './statement.js';
 
-/** A few of those that the engine has: the bridge asks it for all. */
+/** A few of the engine's table functions; the bridge reads all of them from the engine. */
 const tableFunctions = new Set([
   'file',
   'filecluster',
@@ -150,7 +150,7 @@ describe('what the embedded ClickHouse refuses', () => {
     ["create table t (x String) engine `URL`('http://127.0.0.1/')", 344],
     ["create table t (x String) engine = MergeTree order by x settings disk = disk(type = 'web')", 344],
     ["create database d engine = Filesystem('/')", 344],
-    // The engine makes the file before it refuses these.
+    // The engine creates the file before it refuses these.
     ["create database d engine = SQLite('/tmp/x')", 344],
     ["select * from sqlite('/tmp/x', 't')", 344],
     ["create table t (x String) engine = Executable('id', TSV)", 344],

@@ -2,11 +2,11 @@ import { ClickhouseException } from './clickhouse-exception.js';
 import { guarded } from './guard.js';
 import { sqlTokens, type SqlToken } from './sql-words.js';
 
-/** A SELECT: its result may be large, and asking twice changes nothing. */
+/** A SELECT: its result can be large, and a second run changes nothing. */
 export interface SelectStatement {
   kind: 'select';
   sql: string;
-  /** The format that the statement itself asks for. */
+  /** The format in the statement itself. */
   format?: string | undefined;
 }
 
@@ -17,23 +17,24 @@ export interface CommandStatement {
   format?: string | undefined;
 }
 
-/** An INSERT whose rows come as data: what stands before and behind the place where their source is named. */
+/** An INSERT whose rows are sent as data: the SQL before and after the place of their source. */
 export interface InsertStatement {
   kind: 'insert';
   head: string;
   tail: string;
-  /** Data that stood in the SQL itself; more may follow in the body. */
+  /** Data in the SQL itself; more can follow in the body. */
   inlineData: string;
 }
 
 export type Statement = SelectStatement | CommandStatement | InsertStatement;
 
 /**
- * Says what one request's SQL is.
+ * Classifies the SQL of one request.
  *
- * @throws ClickhouseException (62) for more than one statement: the engine would run them all.
+ *
+ * @throws ClickhouseException (62) for more than one statement: the engine would run all of them.
  * @param tableFunctions the names of the engine's table functions, in lower case: see `guarded`
- * @throws ClickhouseException (344) for what reaches files, the network, programs or other databases.
+ * @throws ClickhouseException (344) for access to files, the network, programs or other databases.
  */
 export function parseStatement(sql: string, tableFunctions: ReadonlySet<string>): Statement {
   const tokens = sqlTokens(sql);
@@ -60,7 +61,7 @@ function parseInsert(sql: string, tokens: Iterable<SqlToken>): InsertStatement |
       if (token.text === 'SELECT' || token.text === 'WITH') return undefined;
       if (token.text === 'SETTINGS') settingsAt = token.start;
       if (token.text === 'FORMAT') formatAt = token.start;
-      // A table may be called `values` as well; then it stands behind INTO or TABLE.
+      // A table can also have the name `values`; then it follows INTO or TABLE.
       if (token.text === 'VALUES' && before?.text !== 'INTO' && before?.text !== 'TABLE')
         return insertOf(sql, settingsAt ?? token.start, token.start, 'Values', token.end);
     }
@@ -101,7 +102,7 @@ function readOneStatement(
         `Syntax error (Multi-statements are not allowed): failed at position ${token.start + 1}`,
       );
     if (token.kind === 'semicolon' && before?.kind !== 'semicolon') end = token.start;
-    // Nothing but SETTINGS may stand behind a format; otherwise it was a column of that name.
+    // Only SETTINGS can follow a format; otherwise it was a column with that name.
     if (isBehindFormat && token.kind !== 'semicolon' && token.text !== 'SETTINGS') format = undefined;
     isBehindFormat = token.kind === 'word' && token.depth === 0 && before?.text === 'FORMAT';
     if (isBehindFormat) format = sql.slice(token.start, token.end);
