@@ -17,7 +17,7 @@ import { ObservationsSink } from './readmodels/observations.sink.js';
 @Module({})
 class AnalysisModule {}
 
-/** Analysis: turns what checks found into final events, and fills the reads in ClickHouse. */
+/** Analysis: turns the results of checks into final events, and writes the read models in ClickHouse. */
 export function analysisService(): ServiceDefinition {
   return {
     name: 'analysis',

@@ -1,6 +1,6 @@
 import { readServiceSettings } from '#platform';
 
-/** What analysis reads from the environment. @throws SettingsError */
+/** Reads the settings of analysis from the environment. @throws SettingsError */
 export function readAnalysisConfig(env: NodeJS.ProcessEnv = process.env) {
   return readServiceSettings([], env);
 }

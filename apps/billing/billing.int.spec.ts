@@ -22,11 +22,11 @@ describe('charging facts', () => {
   it('waits until the account is open, then charges its facts', async () => {
     const accountId = newId();
     await billing.check(accountId, { costCredits: 7 });
-    await until('the check was looked at and put back', async () => {
+    await until('the check was delivered and put back', async () => {
       const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
       return num_redelivered > 0;
     });
-    // As a process leaves it that died between the account and its ledger.
+    // The state after a process died between the account and its ledger.
     const commandId = newId();
     const decision = create(AccountDecisionSchema, {
       commandId,
@@ -46,12 +46,12 @@ describe('charging facts', () => {
     const { checkId, watchId } = await billing.check(accountId);
     await billing.check(accountId, { checkId, watchId });
     await billing.check(accountId, { costCredits: 100 });
-    await billing.balanceWhere('the last is charged', accountId, ({ remaining }) => remaining <= 2900);
-    await until('all is worked through', async () => {
+    await billing.balanceWhere('the last fact is charged', accountId, ({ remaining }) => remaining <= 2900);
+    await until('all facts are processed', async () => {
       const info = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
       return info.num_pending + info.num_ack_pending === 0;
     });
-    await billing.balanceWhere('the sum is right', accountId, ({ remaining }) => remaining === 2898);
+    await billing.balanceWhere('the sum is correct', accountId, ({ remaining }) => remaining === 2898);
   });
 });
 
@@ -73,7 +73,11 @@ describe('changes of plan', () => {
     };
     await change('pro');
     await change('solo');
-    const balance = await billing.balanceWhere('both are there', accountId, ({ plan }) => plan === 'solo');
+    const balance = await billing.balanceWhere(
+      'both changes are applied',
+      accountId,
+      ({ plan }) => plan === 'solo',
+    );
     expect([balance.remaining, balance.monthlyAllowance]).toEqual([60_000, 60_000]);
   });
 });
@@ -88,19 +92,19 @@ describe('the loop of the ledgers', () => {
     );
     await billing.check(accountId, { costCredits: 1000 });
     const before = await billing.balanceWhere(
-      'it is charged',
+      'the check is charged',
       accountId,
       ({ remaining }) => remaining === 2050,
     );
     billing.clock.aheadMs = 3 * DAY_MS;
     await billing.balanceWhere(
-      'the pack is out',
+      'the pack is removed',
       accountId,
       ({ remaining, packs }) => remaining === 2000 && !packs[0],
     );
     billing.clock.aheadMs = 32 * DAY_MS;
     const after = await billing.balanceWhere(
-      'it is renewed',
+      'the allowance is renewed',
       accountId,
       ({ remaining }) => remaining === 3000,
     );
@@ -111,7 +115,7 @@ describe('the loop of the ledgers', () => {
     const accountId = await billing.open();
     const holdId = newId();
     await reserve(billing.database, [{ holdId, accountId, credits: 9, lifetimeSeconds: 1 }]);
-    await until('the hold is gone', async () => {
+    await until('the reservation is removed', async () => {
       const rows: unknown[] = await billing.database.query('SELECT 1 FROM credit_holds WHERE hold_id = $1', [
         holdId,
       ]);

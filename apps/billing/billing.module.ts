@@ -31,8 +31,8 @@ import { accountsProjection } from './projections/accounts.projection.js';
 class BillingModule {}
 
 /**
- * Billing: who the customers are (accounts, plans, keys, secrets), and the ledger of their credits.
- * @param clock by which periods end and packs expire
+ * Billing: the customers (accounts, plans, keys, secrets), and the ledger of their credits.
+ * @param clock for the ends of periods and the expiry of packs
  */
 export function billingService(config: BillingConfig, clock: Clock = systemClock): ServiceDefinition {
   return {

@@ -1,6 +1,6 @@
 import { readServiceSettings } from '#platform';
 
-/** What billing reads from the environment. @throws SettingsError */
+/** Reads billing's settings from the environment. @throws SettingsError */
 export function readBillingConfig(env: NodeJS.ProcessEnv = process.env) {
   return readServiceSettings(['MASTER_KEY'], env);
 }

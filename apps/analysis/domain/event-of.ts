@@ -13,19 +13,19 @@ import {
 } from '#contracts';
 import { eventIdOf } from '#kernel';
 
-/** What the keyword says of an item: left out or not, written by a VIP or not, and how that was found. */
+/** The result of a keyword's mutes and VIPs for an item, with the reasons. */
 export interface Treatment {
   dropped: Pick<Dropped, 'reason' | 'rule'> | undefined;
   vip: boolean;
   verdicts: { step: string; value: string; hit: boolean; detail: string }[];
-  /** The watch's own mode. */
+  /** The match mode of the watch. */
   matchMode: string;
 }
 
-/** The final event of one item that a check found. The envelope's bytes are made here and nowhere else. */
+/** Builds the final event of one item of a check. Only this function builds the bytes of an envelope. */
 export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment): Event {
   const item = matched.item;
-  if (!item) throw new Error(`check ${check.checkId} holds a match without an item`);
+  if (!item) throw new Error(`check ${check.checkId} contains a match without an item`);
   const backfilled = check.baseline || matched.backfilled;
   const eventId = eventIdOf(check.watchId, item.itemId);
   return create(EventSchema, {
@@ -42,7 +42,7 @@ export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment
     backfilled,
     checkId: check.checkId,
     matched,
-    // Checks of earlier versions do not say it.
+    // Checks of earlier versions do not contain the mode.
     matchMode: check.matchMode || treatment.matchMode,
     vip: treatment.vip,
     ...(treatment.dropped ? { dropped: treatment.dropped } : {}),

@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import { derivedId } from '#kernel';
 
-/** The events of a keyword's own life: that it is paused, and that it runs again. */
+/** The events of the keyword itself: it was paused, or it resumed. */
 export function keywordEventsOf(decision: KeywordDecision): Event[] {
   const { accountId, subjectId: keywordId, commandId, decidedAt: occurredAt } = decision;
   return decision.events.flatMap(({ event }, index) => {
@@ -29,8 +29,8 @@ export function keywordEventsOf(decision: KeywordDecision): Event[] {
 }
 
 /**
- * The event that a webhook address which the keyword names was disabled.
- * @param recordId the record that says so: the event's id is derived from it
+ * The event for a keyword whose webhook address was disabled.
+ * @param recordId id of the record of the disabled address, from which the event's id is derived
  */
 export function channelDisabledOf(
   recordId: string,
@@ -71,7 +71,7 @@ function keywordEvent({
   return create(EventSchema, {
     eventId,
     accountId,
-    // No watch's: it stands on the subject of the keyword.
+    // The event has no watch; its subject contains the keyword's id.
     watchId: keywordId,
     keywordId,
     type,

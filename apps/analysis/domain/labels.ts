@@ -1,13 +1,13 @@
 import { create } from '@bufbuild/protobuf';
 import { LabelEventSchema, type ChangeMention, type LabelEvent } from '#contracts';
 
-/** What a person has decided about a mention. */
+/** A person's decisions about a mention. */
 export interface LabelState {
   labels: readonly string[];
   corrections: Readonly<Corrections>;
 }
 
-/** Readings that a person has corrected; an absent one is as it was read. */
+/** Values that a person has corrected. An absent key has no correction. */
 export interface Corrections {
   sentiment?: string;
   intent?: string;
@@ -17,11 +17,11 @@ export interface Corrections {
 
 export const UNLABELLED: LabelState = { labels: [], corrections: {} };
 
-/** How the command says that a correction is taken back. */
+/** The value in a command that removes a correction. */
 const NO_TEXT = '';
 const NO_NUMBER = -1;
 
-/** What follows from the command; what is so already follows not. */
+/** The events of the command. Values that are already set give no event. */
 export function decide(command: ChangeMention, state: LabelState): LabelEvent[] {
   const { labels, sentiment, intent, relevance } = command;
   const events: LabelEvent[] = [];

@@ -13,8 +13,8 @@ import { withoutWatch } from '../readmodels/check-sink.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
 
 /**
- * Makes final events out of checks. Sentiment, intent and the agent step take their place between the treatment
- * and the append: an event is appended once it is final.
+ * Turns checks into final events. Sentiment, intent and the agent step will run between the treatment and the append:
+ * an event is appended only when it is final.
  */
 @Controller()
 export class ChecksHandler {
@@ -58,7 +58,7 @@ function messageOf(event: Event, cause: string | undefined): Unstored {
   };
 }
 
-/** A watch that was purged has no settings: what its last checks found goes with it. */
+/** A purged watch has no settings: the results of its last checks are dropped. */
 function eventsOf(check: Check, settings: WatchSettings | undefined): Event[] {
   if (!settings) return [];
   const { matchMode, definition } = settings;

@@ -13,7 +13,7 @@ import { causeOf, continueTrace } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { channelDisabledOf } from '../domain/keyword-event-of.js';
 
-/** A keyword or a lone watch that pushes to an endpoint; one of the two is null. */
+/** A keyword, or a watch without a keyword, that sends to an endpoint; one of the two is null. */
 interface User {
   keyword_id: string | null;
   watch_id: string | null;
@@ -21,8 +21,8 @@ interface User {
 }
 
 /**
- * Tells everybody who uses an endpoint that it was disabled: keywords get the event `channel.disabled` and a line in the
- * activity, lone watches, which have no events of their own life, the line alone.
+ * Reports a disabled endpoint to everything that uses it: keywords get the event `channel.disabled` and a line in the
+ * activity. Watches without a keyword get only the line, because they have no events of their own.
  */
 @Controller()
 export class DisabledEndpointsHandler {
@@ -101,7 +101,7 @@ function activityRow(record: Attempt, user: User, event: Event | undefined): Act
     activity_id: derivedId('endpoint-disabled-activity', record.attemptId, subject),
     watch_id: subject,
     source: user.source ?? '',
-    // The interface has no type of its own for it: it is the failure of a webhook, for good.
+    // The interface has no separate type for it: it is a webhook failure that is not retried.
     type: 'webhook.failed',
     events_emitted: null,
     credits_charged: null,

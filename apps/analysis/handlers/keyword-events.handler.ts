@@ -13,7 +13,7 @@ import { keywordEventsOf } from '../domain/keyword-event-of.js';
 
 const NOT_THERE_YET_MS = 200;
 
-/** The consumer that makes events of decisions about keywords. */
+/** The consumer that turns decisions about keywords into events. */
 export const KEYWORD_EVENTS: ConsumerOptions = {
   stream: 'KEYWORDS',
   name: 'analysis-keyword-events',
@@ -21,8 +21,8 @@ export const KEYWORD_EVENTS: ConsumerOptions = {
 };
 
 /**
- * Makes events of what happens to keywords themselves. Whether they are pushed is the keyword's `webhookEvents`, which
- * delivery reads from the tables: an event is made once these hold its decision.
+ * Publishes events about keywords themselves. Delivery reads from the tables whether to send them (`webhookEvents` of
+ * the keyword), so an event is published only when the tables contain its decision.
  */
 @Controller()
 export class KeywordEventsHandler {
@@ -49,7 +49,7 @@ export class KeywordEventsHandler {
   }
 }
 
-/** Decisions that have not reached the tables. */
+/** The decisions that the tables do not contain yet. */
 async function earlyOf(database: Database, messages: readonly JsMsg[]): Promise<ReadonlySet<JsMsg>> {
   const subjects = messages.map(({ subject }) => subject);
   const positions = await positionsOf(database.manager, KEYWORDS_PROJECTION, subjects);
@@ -65,7 +65,7 @@ function messageOf(event: Event, cause: string | undefined): Unstored {
   };
 }
 
-/** A keyword that was purged never comes into the tables again: there is nobody to tell. */
+/** The tables never contain a purged keyword again, so its event is dropped. */
 async function tooEarly(store: EventStore, { subject }: JsMsg): Promise<Outcome> {
   return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
 }

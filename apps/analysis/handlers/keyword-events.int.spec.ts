@@ -32,7 +32,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** Appends the decision that a keyword is paused. */
+/** Appends the decision to pause a keyword. */
 async function paused(keywordId: string) {
   const subject = subjectOf('KEYWORDS', accountId, keywordId);
   const decision = create(KeywordDecisionSchema, {
@@ -56,7 +56,7 @@ const project = (subject: string, seq: number) =>
 
 const consumer = () => bus.jsm.consumers.info('KEYWORDS', 'analysis-keyword-events');
 const looked = (seq: number) =>
-  until('the decision was looked at', async () => {
+  until('the decision was delivered', async () => {
     const { delivered, num_redelivered } = await consumer();
     return delivered.stream_seq >= seq && num_redelivered > 0;
   });
@@ -78,7 +78,7 @@ it('the event of a pause is published only after the tables hold the pause, beca
   await project(first.subject, first.seq);
   await settled();
   expect(await toldOf(keywordId)).toEqual(['keyword.paused']);
-  // What the tables hold of an earlier decision is not enough.
+  // An earlier decision in the tables is not enough.
   const second = await paused(keywordId);
   await looked(second.seq);
   expect(await toldOf(keywordId)).toEqual(['keyword.paused']);

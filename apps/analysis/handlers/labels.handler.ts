@@ -28,7 +28,7 @@ const labels: Aggregate<LabelState, LabelEvent, LabelDecision> = {
   encode: (decision) => toBinary(LabelDecisionSchema, decision),
 };
 
-/** Carries out what people decide about mentions: labels, and corrections of what was read. */
+/** Executes people's decisions about mentions: labels, and corrections of the analysis. */
 @Controller()
 export class LabelsHandler {
   constructor(
@@ -37,7 +37,7 @@ export class LabelsHandler {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  /** The mention's row is written before this returns, so that the caller reads what it wrote. */
+  /** Writes the mention's row before it returns, so that the caller reads its own change. */
   @CommandPattern(COMMANDS.changeMention)
   async change(command: ChangeMention) {
     const { accountId, mentionId, commandId } = command;
@@ -63,7 +63,10 @@ export class LabelsHandler {
     return create(DoneSchema);
   }
 
-  /** The keyword or lone watch of the mention. @throws Refusal `not-found` for another account's mention, and for a purged one */
+  /**
+   * The keyword of the mention, or its watch without a keyword. @throws Refusal `not-found` for another account's
+   * mention, and for a purged one
+   */
   private async ownerOf(accountId: string, mentionId: string): Promise<string> {
     const [row] = await selectRows<{ keyword_id: string; watch_id: string }>(
       this.clickhouse,

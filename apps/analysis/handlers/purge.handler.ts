@@ -14,8 +14,8 @@ import { labelsProjection } from '../projections/labels.projection.js';
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
 /**
- * Deletes a purged keyword's events and labels, and its rows in ClickHouse. `SYNC` mutations: when it returns, no read
- * sees a row any more.
+ * Deletes a purged keyword's events, labels, and rows in ClickHouse. The mutations are `SYNC`: when it returns, no read
+ * finds a row any more.
  */
 @Controller()
 export class PurgeHandler {
@@ -53,7 +53,7 @@ export class PurgeHandler {
   }
 }
 
-/** Rewrites the parts that hold such rows; where there are none, nothing. */
+/** Rewrites the parts of the table that contain such rows; does nothing if there are none. */
 async function erase(
   clickhouse: ClickHouseClient,
   table: string,
@@ -68,7 +68,7 @@ async function erase(
   });
 }
 
-/** The days whose statistics hold listings of the keyword, with everything that was counted of them. */
+/** The days whose statistics include listings of the keyword, with all scopes of those days. */
 async function observedDays(
   clickhouse: ClickHouseClient,
   accountId: string,
@@ -92,7 +92,7 @@ async function observedDays(
   return [...days.values()];
 }
 
-/** Statistics are counted from observations: without the keyword's, what remains is counted anew. */
+/** Counts the statistics again from the remaining observations, without those of the keyword. */
 async function countWithout(
   clickhouse: ClickHouseClient,
   accountId: string,
@@ -101,7 +101,7 @@ async function countWithout(
   if (days.length === 0) return;
   const [clock] = await selectRows<{ now: string }>(clickhouse, 'SELECT toString(now64(3)) AS now');
   for (const day of days) await countMarketDay(clickhouse, day);
-  // What is left has been counted anew by now: no reader misses it. What was not is of the keyword alone.
+  // Rows with an older count belong only to the keyword, because all others have just been counted again.
   await clickhouse.command({
     query: `ALTER TABLE market_days DELETE WHERE account_id = {accountId: UUID}
       AND (market, toString(date)) IN {days: Array(Tuple(String, String))}

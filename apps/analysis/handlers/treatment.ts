@@ -4,7 +4,7 @@ import { applyMutes, vipOf } from '#matching';
 import type { Database } from '#postgres';
 import type { Treatment } from '../domain/event-of.js';
 
-/** What the tables say of a watch at this moment. */
+/** The present settings of a watch, from the tables. */
 export interface WatchSettings {
   matchMode: string;
   definition: KeywordDefinition | undefined;
@@ -16,7 +16,7 @@ interface Row {
   definition: JsonValue | null;
 }
 
-/** The settings of the watches; one that was purged is missing. */
+/** The settings of the watches, without purged ones. */
 export async function settingsOf(
   database: Database,
   watchIds: readonly string[],
@@ -39,7 +39,7 @@ export async function settingsOf(
   );
 }
 
-/** Applies the keyword's mutes and VIPs to an item that matched, and says how each came out. */
+/** Applies the keyword's mutes and VIPs to a matched item, and returns the result with its reasons. */
 export function treat(item: Item, { matchMode, definition }: WatchSettings): Treatment {
   if (!definition) return { dropped: undefined, vip: false, verdicts: [], matchMode };
   const { hit, verdicts } = applyMutes(definition.muteRules, item);

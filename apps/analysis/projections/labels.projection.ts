@@ -4,7 +4,7 @@ import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
 import { evolve, UNLABELLED, type LabelState } from '../domain/labels.js';
 
-/** What a person has decided about a mention, and the sequence of the last decision. */
+/** A person's decisions about a mention, and the sequence of the last decision. */
 export interface LabelRow extends LabelState {
   mentionId: string;
   version: number;
@@ -17,7 +17,7 @@ interface Row {
   version: number;
 }
 
-/** Keeps in `mention_labels` what people have decided about mentions. */
+/** Updates `mention_labels` from people's decisions about mentions. */
 export const labelsProjection: Projection = {
   name: 'labels-v1',
   stream: 'LABELS',
@@ -47,7 +47,7 @@ export const labelsProjection: Projection = {
   },
 };
 
-/** The decisions about these mentions; those that nobody has decided about are missing. */
+/** The decisions about these mentions, without mentions that have none. */
 export async function labelsOf(tx: Tx, mentionIds: readonly string[]): Promise<LabelRow[]> {
   if (mentionIds.length === 0) return [];
   const rows: Row[] = await tx.query(

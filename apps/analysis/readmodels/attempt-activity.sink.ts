@@ -7,7 +7,7 @@ import { CLICKHOUSE } from '#platform';
 import { ATTEMPT_ACTIVITY_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 
-/** Writes ATTEMPTS into the activity. */
+/** Writes ATTEMPTS to the activity. */
 @Controller()
 export class AttemptActivitySink {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
@@ -15,13 +15,13 @@ export class AttemptActivitySink {
   @ConsumerPattern({
     stream: 'ATTEMPTS',
     name: ATTEMPT_ACTIVITY_SINK,
-    // A message holds up to 50 attempts, so these are up to 50,000 rows.
+    // A message contains up to 50 attempts, so a batch can have 50,000 rows.
     batchSize: 1000,
-    // An insert costs ClickHouse as much as some hundred rows do.
+    // One insert costs ClickHouse as much as a few hundred rows.
     lingerMs: 500,
   })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
-    // Every keyword that uses a disabled endpoint gets an event of its own: see disabled-endpoints.handler.ts.
+    // Keywords that use a disabled endpoint get a separate event: see disabled-endpoints.handler.ts.
     const attempts = batch
       .flatMap(({ data }) => attemptsIn(data))
       .filter(({ endpointDisabled }) => !endpointDisabled);
@@ -41,7 +41,7 @@ export class AttemptActivitySink {
         event_id: attempt.eventId,
         status_code: attempt.statusCode || null,
         message: attempt.nextAttemptAt
-          ? `${attempt.message}; tried again at ${attempt.nextAttemptAt}`
+          ? `${attempt.message}; retried at ${attempt.nextAttemptAt}`
           : attempt.message,
       })),
     );

@@ -8,7 +8,7 @@ import { CLICKHOUSE } from '#platform';
 import { ATTEMPTS_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 
-/** Writes ATTEMPTS into the table that deliveries are read from. */
+/** Writes ATTEMPTS to the table of deliveries. */
 @Controller()
 export class AttemptsSink {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
@@ -16,7 +16,7 @@ export class AttemptsSink {
   @ConsumerPattern({
     stream: 'ATTEMPTS',
     name: ATTEMPTS_SINK,
-    // A message holds up to 50 attempts, so these are up to 50,000 rows.
+    // A message contains up to 50 attempts, so a batch can have 50,000 rows.
     batchSize: 1000,
     lingerMs: 500,
   })
@@ -35,7 +35,7 @@ function attemptRow(attempt: Attempt): AttemptRow {
     account_id: accountId,
     first_at: attempt.firstAt || at,
     event_id: attempt.eventId,
-    // Before there were several targets every attempt went to a webhook; its address is known without its query.
+    // Attempts of older versions all went to a webhook, whose address was stored without its query.
     target_kind: attempt.targetKind || 'webhook',
     target_id: attempt.targetId || endpointIdOf(accountId, endpoint),
     at,

@@ -11,7 +11,7 @@ import { CHECK_ACTIVITY_SINK } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { writeChecks } from './check-sink.js';
 
-/** Writes CHECKS into the activity: one record for each check, failed ones with their reason. */
+/** Writes CHECKS to the activity: one record for each check, with the reason if it failed. */
 @Controller()
 export class CheckActivitySink {
   constructor(
@@ -33,7 +33,7 @@ function activityRow(check: Check): ActivityRow {
     account_id: check.accountId,
     keyword_id: check.keywordId || NO_ID,
     occurred_at: check.finishedAt,
-    // The further parts of a large check are records of their own, counted by themselves.
+    // Further parts of a large check are separate records with their own counts.
     activity_id: check.part > 1 ? derivedId('check part', check.checkId, String(check.part)) : check.checkId,
     watch_id: check.watchId,
     source: check.source,
@@ -49,7 +49,7 @@ function activityRow(check: Check): ActivityRow {
 function messageOf(check: Check): string {
   const notes = [...check.warnings];
   if (check.failure) notes.unshift(check.failure.reason);
-  if (check.failure?.retryAt) notes.push(`asked again after ${check.failure.retryAt}`);
-  if (check.gap) notes.push('more was published than one check may read; something may have been missed');
+  if (check.failure?.retryAt) notes.push(`retried after ${check.failure.retryAt}`);
+  if (check.gap) notes.push('more was published than one check may read; some items may be missing');
   return notes.join('; ');
 }

@@ -8,8 +8,8 @@ import type { Database } from '#postgres';
 const NOT_THERE_YET_MS = 500;
 
 /**
- * Which of the watches have a row: one without was purged, or its keyword's decision has not reached the tables. The
- * events of a keyword itself stand under its own id.
+ * Returns which watches have a row. A watch without a row was purged, or the decision of its keyword has not reached
+ * the tables. Events of a keyword itself have its own id in place of a watch's.
  */
 export async function knownWatches(
   database: Database,
@@ -23,15 +23,15 @@ export async function knownWatches(
   return new Set(rows.map((row) => row.watch_id));
 }
 
-/** A check whose watch has no row is skipped when the watch was purged, and waits when the watch does not exist yet. */
+/** Skips a check whose watch was purged, and retries a check whose watch does not exist yet. */
 export async function withoutWatch(store: EventStore, check: Check): Promise<Outcome> {
   const subject = subjectOf('KEYWORDS', check.accountId, check.keywordId || check.watchId);
   return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
 }
 
 /**
- * Writes a batch of CHECKS into ClickHouse; what a purged keyword left in the stream's pipe does not come back.
- * @param write gets the checks of watches that exist; writing them twice must change nothing
+ * Writes a batch of CHECKS to ClickHouse, without checks of purged keywords.
+ * @param write receives the checks of existing watches; a second write of the same checks must change nothing
  */
 export async function writeChecks(
   batch: readonly Pick<JsMsg, 'data'>[],

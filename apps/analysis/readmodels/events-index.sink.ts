@@ -11,9 +11,9 @@ import { ConsumerPattern } from '#transport';
 import { knownWatches } from './check-sink.js';
 
 /**
- * Writes the index of EVENTS by watch: the sequence, by which replays read the bytes from the stream, and the envelope,
- * which is what readers of a watch's events get. Reads the stream from its beginning the first time: rows of the time
- * before there were sequences get theirs.
+ * Writes the index of EVENTS by watch: the sequence, with which replays read the bytes from the stream, and the
+ * envelope, which readers of a watch's events receive. The first run reads the whole stream, so that rows of older
+ * versions get their sequence.
  */
 @Controller()
 export class EventsIndexSink {
@@ -26,7 +26,7 @@ export class EventsIndexSink {
   @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const rows = batch.flatMap(eventRow);
-    // An event is made only of a watch that has a row, so one without was purged: it must not come back.
+    // Analysis publishes events only for watches with a row. A watch without a row was purged, and must not reappear.
     const known = await knownWatches(
       this.database,
       rows.map((row) => row.watch_id),
@@ -40,7 +40,7 @@ export class EventsIndexSink {
   }
 }
 
-/** Dropped items stay readable as mentions; as events they never happened. */
+/** Dropped items stay readable as mentions, but are not in the index of events. */
 function eventRow({ data, seq }: JsMsg): EventRow[] {
   const event = fromBinary(EventSchema, data);
   if (event.dropped) return [];

@@ -11,10 +11,10 @@ import { ConsumerPattern } from '#transport';
 import { labelsOf, type LabelRow } from '../projections/labels.projection.js';
 
 const NOT_THERE_YET_MS = 1000;
-/** A mention that has no row after this was purged: while the table is filled anew, it takes a while. */
+/** If a mention has no row after this time, it was purged. A rebuild of the table takes a while. */
 const GIVEN_UP_AFTER_MS = 3_600_000;
 
-/** Writes the next version of mentions that a person has decided about, where the command itself could not. */
+/** Writes the next version of mentions with decisions of people, if the command itself could not. */
 @Controller()
 export class LabelsSink {
   constructor(
@@ -34,7 +34,7 @@ export class LabelsSink {
   }
 }
 
-/** Brings rows of mentions up to what `mention_labels` says. @returns the version of each mention that has a row */
+/** Updates rows of mentions from `mention_labels`. @returns the version of each mention that has a row */
 export async function writeLabels(
   clickhouse: ClickHouseClient,
   database: Database,
@@ -67,7 +67,7 @@ export async function writeLabels(
   );
 }
 
-/** The row with what a person has decided about the mention. */
+/** The row with the person's decisions about the mention. */
 export function withLabels(row: MentionRow, decided: LabelRow | undefined): MentionRow {
   if (!decided) return row;
   const { labels, corrections, version } = decided;

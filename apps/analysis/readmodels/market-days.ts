@@ -1,10 +1,10 @@
 import { NO_ID, type ClickHouseClient, type ListingObservationRow } from '#clickhouse';
 
-/** What statistics are about: a search (its criteria's hash), a keyword, a brand's or a catalogue's id. */
+/** The scopes of statistics: a search (the hash of its criteria), a keyword, the id of a brand or of a catalogue. */
 export const MARKET_SCOPES = ['search', 'keyword', 'brand', 'catalog'] as const;
 export type MarketScopeKind = (typeof MARKET_SCOPES)[number];
 
-/** One UTC day of one account's observations on one market, and the scopes whose figures are wanted. */
+/** One UTC day of an account's observations in one market, and the scopes to count. */
 export interface MarketDay {
   accountId: string;
   market: string;
@@ -19,7 +19,7 @@ export function emptyDay(accountId: string, market: string, date: string): Marke
   return { accountId, market, date, scopes: scopes as MarketDay['scopes'] };
 }
 
-/** The days and scopes that rows belong to, each once. */
+/** The days and scopes of these rows, without duplicates. */
 export function touchedDays(rows: readonly ListingObservationRow[]): MarketDay[] {
   const days = new Map<string, MarketDay>();
   for (const row of rows) {
@@ -36,9 +36,8 @@ export function touchedDays(rows: readonly ListingObservationRow[]): MarketDay[]
 }
 
 /**
- * Counts a day's scopes anew from its observations. A listing counts once in each, at the last price that was seen of
- * it on that day. Counting from the observations, and never adding up, keeps the figures exact however often a check
- * is delivered.
+ * Counts the scopes of a day again from its observations. A listing counts once in each scope, with the last price of
+ * that day. The figures stay exact even if a check is delivered twice, because they are never added up.
  */
 export async function countMarketDay(clickhouse: ClickHouseClient, day: MarketDay): Promise<void> {
   const { accountId, market, date, scopes } = day;
@@ -53,7 +52,10 @@ export async function countMarketDay(clickhouse: ClickHouseClient, day: MarketDa
   }
 }
 
-/** How the observations of a scope are selected. One statement for each: a key of several kinds takes four times as long. */
+/**
+ * How to select the observations of a scope. Each kind has a separate statement: one key for several kinds takes four
+ * times as long.
+ */
 const OBSERVED: Record<MarketScopeKind, { scopeId: string; where: string }> = {
   search: { scopeId: 'criteria_hash', where: 'criteria_hash IN {ids: Array(String)}' },
   keyword: { scopeId: 'toString(keyword_id)', where: 'keyword_id IN {ids: Array(UUID)}' },

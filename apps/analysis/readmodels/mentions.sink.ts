@@ -12,7 +12,7 @@ import { labelsOf } from '../projections/labels.projection.js';
 import { knownWatches } from './check-sink.js';
 import { withLabels } from './labels.sink.js';
 
-/** Writes EVENTS into ClickHouse: the mention for reading. */
+/** Writes EVENTS to ClickHouse as mentions. */
 @Controller()
 export class MentionsSink {
   constructor(
@@ -24,14 +24,14 @@ export class MentionsSink {
   @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000, batchesAtOnce: 2 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const all = batch.map(({ data }) => fromBinary(EventSchema, data));
-    // An event is made only of a watch that has a row, so one without was purged: it must not come back.
+    // Analysis publishes events only for watches with a row. A watch without a row was purged, and must not reappear.
     const known = await knownWatches(
       this.database,
       all.map((event) => event.watchId),
     );
     const events = all.filter((event) => known.has(event.watchId));
     const rows = events.flatMap(mentionRow);
-    // An event that comes again, or a table that is filled anew, takes nothing back that a person has decided.
+    // A repeated event, or a rebuild of the table, keeps the decisions of people.
     const labels = await labelsOf(
       this.database.manager,
       rows.map((row) => row.event_id),

@@ -18,8 +18,8 @@ import { writeChecks } from './check-sink.js';
 import { countMarketDay, touchedDays } from './market-days.js';
 
 /**
- * Writes what checks observed of things that are followed over time: listings with their prices, and the answers of
- * AI engines. The statistics of the market days they touch are counted anew from the observations.
+ * Writes the observations of checks: prices of listings, and answers of AI engines. Then counts the statistics of the
+ * affected market days again.
  */
 @Controller()
 export class ObservationsSink {
@@ -29,7 +29,7 @@ export class ObservationsSink {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  // A day is counted anew for a batch, however many of its observations the batch holds: hence the linger.
+  // Each affected day is counted once per batch, however many observations the batch has: hence the linger.
   @ConsumerPattern({ stream: 'CHECKS', name: OBSERVATIONS_SINK, batchSize: 500, lingerMs: 1000 })
   write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     return writeChecks(batch, this.database, this.store, (checks) => this.insert(checks));

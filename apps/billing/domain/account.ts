@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { AccountEventSchema, isPlan, PLANS, type AccountEvent } from '#contracts';
 import { isoOf, isTimeZone, Refusal, type Fault } from '#kernel';
 
-/** An account as its decisions see it. */
+/** The state of an account for its decisions. */
 export type AccountState = { status: 'none' } | OpenAccountState;
 
 interface OpenAccountState {
@@ -10,28 +10,28 @@ interface OpenAccountState {
   plan: string;
   keys: ReadonlyMap<string, 'active' | 'revoked'>;
   signatureVersion: SignatureVersion;
-  /** Empty: none. */
+  /** Empty if there is none. */
   name: string;
-  /** IANA */
+  /** IANA name. */
   timezone: string;
-  /** Sealed under MASTER_KEY. */
+  /** Encrypted with MASTER_KEY. */
   signingSecret: Uint8Array;
-  /** The secret before the last rotation, sealed; empty where there was none. */
+  /** The secret before the last rotation, encrypted; empty if there was no rotation. */
   previousSigningSecret: Uint8Array;
-  /** ISO 8601; empty where there was none. */
+  /** ISO 8601; empty if there was no rotation. */
   previousValidUntil: string;
 }
 
-/** The forms of X-Signature: `t=<unix>,v1=<hex>`, or the plain hex of the body alone. */
+/** The forms of X-Signature: `t=<unix>,v1=<hex>`, or only the plain hex of the body's signature. */
 export const SIGNATURE_VERSIONS = ['v1', 'legacy'] as const;
 export type SignatureVersion = (typeof SIGNATURE_VERSIONS)[number];
 
-/** How long deliveries are signed with the previous secret as well. */
+/** For this time, deliveries also carry a signature with the previous secret. */
 const PREVIOUS_SECRET_VALID_MS = 24 * 60 * 60 * 1000;
 
 export const noAccount: AccountState = { status: 'none' };
 
-/** What can be asked of an account. Secrets arrive hashed or encrypted, ids and times with the command. */
+/** The commands on an account. Secrets are already hashed or encrypted; the sender adds ids and times. */
 export type AccountCommand =
   | { kind: 'open'; email: string; plan: string; signingSecretEncrypted: Uint8Array; key: NewKey }
   | { kind: 'create-key'; key: NewKey; now: string }
@@ -39,10 +39,10 @@ export type AccountCommand =
   | { kind: 'change-plan'; plan: string }
   | { kind: 'change-account'; settings: AccountSettings }
   | { kind: 'rotate-signing-secret'; signingSecretEncrypted: Uint8Array; now: string }
-  /** `reseal` returns the secret sealed under the present key; undefined when it is already. */
+  /** `reseal` returns the secret encrypted with the present key; undefined if it is already. */
   | { kind: 'reseal-secrets'; reseal: (sealed: Uint8Array) => Uint8Array | undefined };
 
-/** What an account can set; undefined: unchanged. */
+/** The settings of an account; undefined means unchanged. */
 export interface AccountSettings {
   signatureVersion?: string | undefined;
   name?: string | undefined;
@@ -55,15 +55,15 @@ export interface NewKey {
   keyHash: Uint8Array;
   /** `read` or `write` */
   scope: string;
-  /** ISO 8601; empty: never. */
+  /** ISO 8601; empty if the key does not expire. */
   expiresAt: string;
 }
 
-/** @throws Refusal when the account, the plan, the scope or the key does not allow it */
+/** @throws Refusal if the account, the plan, the scope or the key does not allow the command */
 export function decide(command: AccountCommand, state: AccountState): AccountEvent[] {
   switch (command.kind) {
     case 'open':
-      if (state.status === 'open') throw Refusal.conflict('the account exists already');
+      if (state.status === 'open') throw Refusal.conflict('the account already exists');
       return [opened(command), keyCreated(checked(command.key))];
     case 'create-key':
       requireOpen(state);
@@ -95,7 +95,7 @@ export function decide(command: AccountCommand, state: AccountState): AccountEve
   }
 }
 
-/** The account after the event. */
+/** The state after the event. */
 export function evolve(state: AccountState, { event }: AccountEvent): AccountState {
   switch (event.case) {
     case 'accountOpened':
@@ -166,7 +166,7 @@ function resealed(
   ];
 }
 
-/** Only what becomes another is decided. */
+/** Only values that differ are part of the event. */
 function settingsChanged(state: OpenAccountState, settings: AccountSettings): AccountEvent[] {
   const faults = settingFaults(settings);
   if (faults.length > 0) throw Refusal.validation(faults);
@@ -194,13 +194,13 @@ function isSignatureVersion(text: string | undefined): text is SignatureVersion 
   return SIGNATURE_VERSIONS.some((version) => version === text);
 }
 
-/** @throws Refusal `not-found` when there is no account */
+/** @throws Refusal `not-found` if there is no account */
 export function requireOpen(state: AccountState): OpenAccountState {
   if (state.status === 'none') throw Refusal.notFound('account');
   return state;
 }
 
-/** In the one spelling of a time: a table must be able to hold it. */
+/** In the canonical form of a time, which a table can store. */
 function expiryOf(text: string, now: string): string {
   if (text === '') return '';
   const at = Date.parse(text);

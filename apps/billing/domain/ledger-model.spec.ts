@@ -8,7 +8,7 @@ const accountId = derivedId('spec', 'account');
 const OPENED = Date.parse('2026-01-31T12:00:00.000Z');
 const DAY_MS = 86_400_000;
 const RUNS = 4000;
-/** The last of each month, and where it is shorter the last all the same. */
+/** Periods of an account that was opened on the last day of a month. */
 const PERIODS = [
   '01-31',
   '02-28',
@@ -22,7 +22,7 @@ const PERIODS = [
   '10-31',
 ].map((day) => Date.parse(`2026-${day}T12:00:00.000Z`));
 
-/** What the ledger is to be: every cause once, allowance before packs, packs by their end, one credit after another. */
+/** The expected ledger: every cause once, allowance before packs, packs by expiry, one credit at a time. */
 class Model {
   private readonly done = new Set<string>();
   private plan = 'free';
@@ -64,12 +64,12 @@ class Model {
   }
 }
 
-/** The writer without its stores: a stream, and tables that can be left behind by a crash. */
+/** The writer without its stores: a stream, and tables that a crash can leave behind. */
 class Writer {
   readonly stream: CreditMovement[][] = [];
   private tables = { state: noLedger as LedgerState, seq: 0, known: new Set<string>() };
 
-  /** @param crashes the process dies when it has appended */
+  /** @param crashes the process dies after the append */
   write(commands: readonly LedgerCommand[], now: number, crashes: boolean): void {
     const decide = () => {
       const { state, known } = this.tables;
@@ -83,7 +83,7 @@ class Writer {
     };
     let movements = decide();
     if (movements.length > 0 && this.tables.seq !== this.stream.length) {
-      // Appending is refused: somebody was here.
+      // The append conflicts, because another writer has appended.
       this.follow();
       movements = decide();
     }
@@ -92,7 +92,7 @@ class Writer {
     if (!crashes) this.follow();
   }
 
-  /** What the stream's consumer does, at any time. */
+  /** The work of the stream's consumer, which can run at any time. */
   follow(): LedgerState {
     for (const movements of this.stream.slice(this.tables.seq)) {
       this.tables.state = movements.reduce(evolve, this.tables.state);
@@ -103,7 +103,7 @@ class Writer {
   }
 }
 
-/** The same number is the same cause: whatever is repeated comes again with the same content. */
+/** The same number is the same cause: a repetition has the same content. */
 const charge = (n: number): LedgerCommand => ({
   kind: 'charge',
   operation: 'check',
@@ -139,13 +139,13 @@ const command = fc.oneof(
 );
 const step = fc.record({
   commands: fc.array(command, { minLength: 1, maxLength: 5 }),
-  /** Days that pass before. */
+  /** Days that pass before the command. */
   days: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(12) }, fc.nat(60)),
   crashes: fc.boolean(),
   followed: fc.boolean(),
 });
 
-/** The tables lack a pack at the instant at which it expires. */
+/** The tables lack a pack at the time of its expiry. */
 const EXPIRES_BEHIND_A_CRASH = [
   { commands: [grant(7)], days: 0, crashes: true, followed: false },
   { commands: [grant(7)], days: 3, crashes: false, followed: false },
@@ -167,7 +167,7 @@ it(`agrees with its model in ${RUNS} random histories of charges, grants, renewa
         for (const one of possible) model.does(one, now);
         if (followed) writer.follow();
       }
-      // Time may have passed over what was known already: both look at the clock once more, when the tables have followed.
+      // Time can have passed since the last command: both apply the clock again after the tables have followed.
       writer.follow();
       writer.write([{ kind: 'turn' }], now, false);
       model.does({ kind: 'turn' }, now);

@@ -6,33 +6,33 @@ export type LedgerState = { status: 'none' } | OpenLedger;
 export interface OpenLedger {
   status: 'open';
   plan: string;
-  /** ISO 8601, as every time here. Its day of the month begins every period. */
+  /** ISO 8601, like every time here. Every period begins on its day of the month. */
   openedAt: string;
   periodStart: string;
-  /** The first instant that is no longer in the period. */
+  /** The first instant after the period. */
   periodEnd: string;
-  /** The plan's, in credits for one period. */
+  /** The plan's allowance in credits per period. */
   allowance: number;
-  /** What the period has used of it: more than the allowance after a change to a smaller plan. */
+  /** The used part of the period's allowance. It exceeds the allowance after a change to a smaller plan. */
   allowanceUsed: number;
-  /** In the order in which they are drawn on; used up ones are gone. */
+  /** In the order in which they are spent; empty packs are removed. */
   packs: readonly CreditPack[];
 }
 
 export const noLedger: LedgerState = { status: 'none' };
 
-/** What can be spent, in credits. */
+/** The available credits. */
 export function creditsOf(ledger: OpenLedger): number {
   return ledger.packs.reduce((sum, { remaining }) => sum + remaining, allowanceLeft(ledger));
 }
 
-/** When time next changes the ledger by itself: the period ends, or a pack expires. */
+/** The next time at which the ledger changes without a command: the period ends, or a pack expires. */
 export function turnsAt({ periodEnd, packs }: OpenLedger): string {
   const expiresAt = packs[0]?.expiresAt ?? null;
   return expiresAt !== null && isOver(expiresAt, periodEnd) ? expiresAt : periodEnd;
 }
 
-/** The ledger after the movement. */
+/** The state after the movement. */
 export function evolve(state: LedgerState, { amount, cause }: CreditMovement): LedgerState {
   if (cause.case === 'renewal') {
     const { plan, periodStart, periodEnd, allowanceCredits } = cause.value;
@@ -58,7 +58,7 @@ export function evolve(state: LedgerState, { amount, cause }: CreditMovement): L
   }
 }
 
-/** What is left of the period's allowance, in credits. */
+/** The unused part of the period's allowance, in credits. */
 export function allowanceLeft({ allowance, allowanceUsed }: OpenLedger): number {
   return Math.max(0, allowance - allowanceUsed);
 }
@@ -77,7 +77,7 @@ function inOrderOfDraw(a: CreditPack, b: CreditPack): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** Whether the instant has come. Times have one spelling: their order is that of their characters. */
+/** Returns whether the instant has come. All times have the same form, so a comparison of the texts orders them. */
 export function isOver(instant: string, now: string): boolean {
   return instant <= now;
 }

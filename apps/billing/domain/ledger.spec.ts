@@ -30,7 +30,7 @@ const charge = (reference: string, costCredits: number, more: Partial<ChargeCaus
   ...more,
 });
 
-/** Carries the commands out one after another, each at its time. */
+/** Executes the commands one after another, each at its time. */
 function given(...commands: readonly (readonly [string, LedgerCommand])[]) {
   let state: LedgerState = noLedger;
   const movements: CreditMovement[] = [];

@@ -11,59 +11,59 @@ import {
 } from './ledger-state.js';
 import { currentPeriod, periodFrom } from './period.js';
 
-/** Work that was done and is to be paid. */
+/** Work that was done and must be paid. */
 export interface ChargeCause {
   /** check, first_scan, x.tweets and the other lookups, analysis, … */
   operation: string;
   source: string;
-  /** Empty, as the two behind it, where there is none. */
+  /** Empty, like the next two, if there is none. */
   keywordId: string;
   watchId: string;
   checkId: string;
-  /** The id of the fact: a check's, a lookup's, an event's. */
+  /** The id of the fact: of a check, a lookup or an event. */
   reference: string;
-  /** Which of its charges, where one fact has several. */
+  /** Identifies the charge if one fact has several. */
   part?: string;
-  /** When the fact happened. */
+  /** Time of the fact. */
   at: string;
   costCredits: number;
-  /** Credits for one unit, and how many units. */
+  /** `rateCredits`: credits for one unit. `units`: number of units. */
   rateCredits: number;
   units: number;
   priceBookVersion: string;
 }
 
-/** A pack to be given. */
+/** A pack of credits to add. */
 export interface GrantedPack {
   credits: number;
-  /** Empty: never. */
+  /** Empty if the pack does not expire. */
   expiresAt: string;
-  /** Why, in the giver's words. */
+  /** The reason, as the giver wrote it. */
   note: string;
 }
 
-/** What moves credits. Whoever asks leaves out what has moved them already: see `movementIdOf`. */
+/** The commands that move credits. The caller leaves out commands that were already applied: see `movementIdOf`. */
 export type LedgerCommand =
   | { kind: 'open'; plan: string; at: string }
   | ({ kind: 'charge' } & ChargeCause)
   | ({ kind: 'grant'; packId: string } & GrantedPack)
   | { kind: 'change-plan'; changeId: string; plan: string }
-  /** Nothing but the passing of time. */
+  /** Only time has passed. */
   | { kind: 'turn' };
 
-/** Whose ledger it is, and the instant of the decision. */
+/** The account of the ledger, and the time of the decision. */
 export interface Moment {
   accountId: string;
   now: string;
 }
 
-/** The most that one pack holds. */
+/** Maximum number of credits in one pack. */
 const MOST_CREDITS = 1_000_000_000_000;
 const LONGEST_NOTE = 200;
 
 /**
- * The id of the movement that follows from the command: the same cause always has the same. Undefined for the mere
- * passing of time, whose movements are bound to the state.
+ * The id of the command's movement: the same cause always has the same id. Undefined if only time has passed, because
+ * those movements depend on the state.
  */
 export function movementIdOf(command: LedgerCommand, accountId: string): string | undefined {
   switch (command.kind) {
@@ -83,7 +83,7 @@ export function movementIdOf(command: LedgerCommand, accountId: string): string 
 /**
  * Applies the renewals and expiries up to now, then executes the command. The balance never goes below zero: a charge
  * that it does not cover takes only the available credits.
- * @throws Refusal `not-found` while the ledger is not open, `invalid` for a grant that cannot be
+ * @throws Refusal `not-found` while the ledger is not open, `invalid` for a grant that is not possible
  */
 export function decide(command: LedgerCommand, state: LedgerState, moment: Moment): CreditMovement[] {
   const passed = passing(state, moment);
@@ -93,7 +93,7 @@ export function decide(command: LedgerCommand, state: LedgerState, moment: Momen
   return [...passed, movement, ...passing(evolve(present, movement), moment)];
 }
 
-/** As `decide`, for one command after another. */
+/** Like `decide`, for several commands one after another. */
 export function decideAll(
   commands: readonly LedgerCommand[],
   before: LedgerState,
@@ -109,7 +109,7 @@ export function decideAll(
   return movements;
 }
 
-/** What time has brought since the ledger was last looked at: packs that expired, and the periods that began. */
+/** The movements of the time since the last decision: expired packs, and new periods. */
 function passing(state: LedgerState, { accountId, now }: Moment): CreditMovement[] {
   const found: CreditMovement[] = [];
   let ledger = state;
@@ -131,7 +131,7 @@ function expiry(ledger: OpenLedger, accountId: string, now: string): CreditMovem
   });
 }
 
-/** Of the next period; where several were missed, each has its own. */
+/** The renewal of the next period. If several periods have passed, each gets a renewal. */
 function renewal(ledger: OpenLedger, accountId: string, now: string): CreditMovement | undefined {
   if (!isOver(ledger.periodEnd, now)) return undefined;
   const { start, end } = currentPeriod(ledger.openedAt, ledger.periodEnd);
@@ -169,7 +169,7 @@ function movementOf(
   }
 }
 
-/** The first period begins with a renewal like every other. */
+/** The first period begins with a renewal, like every other. */
 function opening(movementId: string, plan: string, at: string): CreditMovement {
   const { start, end } = periodFrom(at, 0);
   const allowanceCredits = limitsOf(plan).monthlyCredits;
@@ -216,7 +216,7 @@ function grant(ledger: OpenLedger, id: string, packId: string, pack: GrantedPack
   return movement(ledger, id, credits, { case: 'grant', value: { packId, expiresAt, note } });
 }
 
-/** With its end in the one spelling of a time. */
+/** The pack with its expiry in the canonical form of a time. */
 function checked(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPack {
   const { credits, expiresAt, note } = pack;
   const end = Date.parse(expiresAt);
@@ -233,7 +233,7 @@ function checked(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPac
   return { ...pack, expiresAt: expiresAt === '' ? '' : isoOf(end) };
 }
 
-/** Years of more digits are spelled in another way. */
+/** Years with more digits have another form. */
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 function movement(

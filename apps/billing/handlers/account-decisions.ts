@@ -17,7 +17,7 @@ const accounts: Aggregate<AccountState, AccountEvent, AccountDecision> = {
   encode: (decision) => toBinary(AccountDecisionSchema, decision),
 };
 
-/** Decides commands on one account: under its lock, from its stream, into its stream. */
+/** Decides commands on one account: takes its lock, reads its stream, and appends to its stream. */
 @Injectable()
 export class AccountDecisions {
   constructor(
@@ -26,10 +26,10 @@ export class AccountDecisions {
   ) {}
 
   /**
-   * @param commandId repeating it changes nothing
-   * @param before runs in the transaction of the decision, ahead of it
-   * @returns the account as decided
-   * @throws Refusal as the decision says
+   * @param commandId a repetition of the same id changes nothing
+   * @param before runs in the transaction of the decision, before it
+   * @returns the state after the decision
+   * @throws Refusal of the decision
    */
   run(
     accountId: string,

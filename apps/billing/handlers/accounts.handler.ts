@@ -21,7 +21,10 @@ import { requireOpen, type NewKey } from '../domain/account.js';
 import { AccountLedgers } from '../ledger/account-ledgers.js';
 import { AccountDecisions } from './account-decisions.js';
 
-/** Carries out the commands on accounts and keys. A key and a signing secret leave in clear once: in the answer. */
+/**
+ * Executes the commands on accounts and keys. Keys and signing secrets are returned in clear text only once, in the
+ * reply.
+ */
 @Controller()
 export class AccountsHandler {
   constructor(
@@ -42,7 +45,7 @@ export class AccountsHandler {
       { kind: 'open', email, plan, signingSecretEncrypted, key },
       (tx) => requireFreeEmail(tx, email),
     );
-    // The caller who receives the account must find its credits.
+    // The caller must find the credits of the account as soon as it receives the account.
     await this.ledgers.follow([accountId]);
     return create(OpenedAccountSchema, { accountId, apiKey, signingSecret });
   }
@@ -89,11 +92,11 @@ export class AccountsHandler {
   }
 }
 
-/** One address, one account: a lock on the address keeps two that open at once apart. */
+/** One account per address: a lock on the address serialises two concurrent creations. */
 async function requireFreeEmail(tx: Tx, email: string): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended(lower($1), 1))', [email]);
   const taken: unknown[] = await tx.query('SELECT 1 FROM accounts WHERE lower(email) = lower($1)', [email]);
-  if (taken.length > 0) throw Refusal.conflict('an account with this e-mail address exists already');
+  if (taken.length > 0) throw Refusal.conflict('an account with this e-mail address already exists');
 }
 
 function makeKey(name: string, scope: string, expiresAt: string): { apiKey: string; key: NewKey } {

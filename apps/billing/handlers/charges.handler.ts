@@ -5,10 +5,10 @@ import { ConsumerPattern } from '#transport';
 import { chargesOf, chargingConsumerOf, type ChargedStream } from '../ledger/charges.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 
-/** The account's opening is on its way. */
+/** The opening of the account has not arrived yet. */
 const NO_LEDGER_YET_MS = 1000;
 
-/** Charges what checks, events and lookups cost. A purged keyword's work is paid for all the same: it was done. */
+/** Charges the cost of checks, events and lookups. The work of a purged keyword is charged too, because it was done. */
 @Controller()
 export class ChargesHandler {
   constructor(private readonly writer: LedgerWriter) {}

@@ -19,19 +19,19 @@ import {
 
 const PREDECESSOR_MISSING_MS = 200;
 
-/** The consumer that makes the tables follow CREDITS. */
+/** The consumer that updates the tables from CREDITS. */
 export const CREDITS: ConsumerOptions = {
   stream: 'CREDITS',
   name: 'projection-credits-v1',
   batchSize: 500,
-  // The writer's transaction ends soon after its message is there; to wait for it takes no lock.
+  // The writer's transaction commits soon after its message is stored. This delay avoids a lock.
   lingerMs: 1000,
   inOrder: true,
 };
 
 /**
- * Keeps `credit_balances`, `credit_movements` and `credit_holds` up to date with CREDITS. The writer has nearly always
- * done it in the transaction of its decision: what is left to do here is what a crash left between the two.
+ * Updates `credit_balances`, `credit_movements` and `credit_holds` from CREDITS. The writer has nearly always done that
+ * in the transaction of its decision: this handler repairs only what a crash left between the stream and the tables.
  */
 @Controller()
 export class CreditsHandler {
@@ -55,7 +55,7 @@ export class CreditsHandler {
   }
 }
 
-/** @returns messages whose predecessor on the subject has not come yet */
+/** @returns the messages whose predecessor on the subject has not arrived yet */
 async function apply(tx: Tx, batch: readonly JsMsg[]): Promise<Set<JsMsg>> {
   const accountIds = accountsOf(batch);
   const ledgers = await lockLedgers(tx, accountIds, accountIds);

@@ -12,7 +12,7 @@ import { LedgerWriter } from '../ledger/ledger-writer.js';
 
 const READ_BEHIND_MS = 200;
 
-/** Grants, and what ACCOUNTS brings about: ledgers are opened, allowances change with the plan. */
+/** Handles grants and the decisions of ACCOUNTS: opens ledgers, and changes allowances with the plan. */
 @Controller()
 export class LedgersHandler {
   constructor(
@@ -20,7 +20,10 @@ export class LedgersHandler {
     private readonly writer: LedgerWriter,
   ) {}
 
-  /** The commands that open accounts and change plans have followed already: here is what a crash left behind. */
+  /**
+   * The commands that open accounts and change plans have already updated the ledgers. This consumer repairs what a
+   * crash left behind.
+   */
   @ConsumerPattern({
     stream: 'ACCOUNTS',
     name: 'billing-accounts',
@@ -32,7 +35,7 @@ export class LedgersHandler {
     const decisions = batch.map(({ data }) => fromBinary(AccountDecisionSchema, data));
     const moving = decisions.filter((decision) => ledgerCommandsOf(decision).length > 0);
     const followed = await this.ledgers.follow(moving.map(({ accountId }) => accountId));
-    // A copy of the stream that answers a read may be behind the one that hands out messages.
+    // The replica of the stream that answers a read can be behind the one that delivers messages.
     const isRead = (accountId: string, seq: number) => seq <= (followed.get(accountId) ?? Infinity);
     return decisions.map(({ accountId }, index) =>
       isRead(accountId, batch[index]?.seq ?? 0) ? done : retry(READ_BEHIND_MS),

@@ -8,9 +8,9 @@ import type { Logger } from '#telemetry';
 import { AccountDecisions } from './account-decisions.js';
 
 /**
- * Seals every account's secrets under the present MASTER_KEY when the setting names an earlier key as well: at the start,
- * before anything else. The accounts are taken from the stream, which has all of them. A crash in between leaves some
- * under the earlier key, which the next start finds.
+ * Encrypts every account's secrets with the present MASTER_KEY if the setting also contains an earlier key. Runs at the
+ * start, before anything else, for all accounts in the stream. If it crashes, the next start finds the remaining
+ * secrets.
  */
 @Injectable()
 export class SecretsReseal implements OnModuleInit {
@@ -32,17 +32,17 @@ export class SecretsReseal implements OnModuleInit {
         failures += 1;
         this.log.error(
           { err: error, accountId },
-          'the secrets of an account could not be sealed under the new key',
+          'the secrets of an account could not be encrypted with the new key',
         );
       });
     if (failures === 0) await renewKeyCheck(this.database, this.box);
     this.log.info(
       { accounts: accountIds.length, failures },
-      'secrets were sealed under the present MASTER_KEY',
+      'secrets were encrypted with the present MASTER_KEY',
     );
   }
 
-  /** @throws Error when none of the keys opens the account's secrets */
+  /** @throws Error if none of the keys decrypts the account's secrets */
   private async reseal(accountId: string): Promise<void> {
     const reseal = (sealed: Uint8Array) => (sealed.length > 0 ? this.box.reseal(sealed) : undefined);
     await this.decisions.run(accountId, newId(), { kind: 'reseal-secrets', reseal });

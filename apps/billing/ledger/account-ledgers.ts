@@ -7,7 +7,7 @@ import { STORE } from '#platform';
 import type { LedgerCommand } from '../domain/ledger.js';
 import { LedgerWriter, type AccountCommand } from './ledger-writer.js';
 
-/** Makes ledgers follow what is decided about their accounts. */
+/** Updates ledgers from the decisions about their accounts. */
 @Injectable()
 export class AccountLedgers {
   constructor(
@@ -16,9 +16,9 @@ export class AccountLedgers {
   ) {}
 
   /**
-   * Brings the ledgers up to what has been decided about the accounts. From the beginning each time, so that a change
-   * of plan that was left behind is never made up for after a later one.
-   * @returns the last message of ACCOUNTS that was followed, for each account
+   * Applies all decisions about the accounts to their ledgers. Reads from the first decision each time, so that a
+   * missed change of plan is never applied after a later one.
+   * @returns the last applied message of ACCOUNTS for each account
    */
   async follow(accountIds: readonly string[]): Promise<Map<string, number>> {
     const followed = new Map<string, number>();
@@ -37,7 +37,7 @@ export class AccountLedgers {
   }
 }
 
-/** What a decision about an account means for its ledger. */
+/** The ledger commands that follow from a decision about an account. */
 export function ledgerCommandsOf({ commandId, decidedAt, events }: AccountDecision): LedgerCommand[] {
   return events.flatMap(({ event }): LedgerCommand[] => {
     switch (event.case) {

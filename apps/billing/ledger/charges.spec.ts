@@ -60,10 +60,10 @@ describe('what a check costs', () => {
 
   it.each<[string, MessageInitShape<typeof CheckSchema>]>([
     ['that failed', { failure: { kind: 'timeout' } }],
-    ['that is another part of a large one', { part: 1, parts: 2, costCredits: 0 }],
-    ['of the time when nothing was charged', { rateCredits: 0, units: 0, priceBookVersion: '' }],
-    ['that returned nothing to pay for', { costCredits: 0 }],
-  ])('is nothing for one %s', (_, more) => expect(check(more).causes).toEqual([]));
+    ['check that is another part of a large one', { part: 1, parts: 2, costCredits: 0 }],
+    ['check from before charging began', { rateCredits: 0, units: 0, priceBookVersion: '' }],
+    ['check that returned nothing to pay for', { costCredits: 0 }],
+  ])('is nothing for a %s', (_, more) => expect(check(more).causes).toEqual([]));
 });
 
 it('an event is charged for each item that was read for it', () => {

@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { CheckCostSchema, EventCostSchema, LookupSchema } from '#contracts';
 import type { ChargeCause } from '../domain/ledger.js';
 
-/** What is to be paid for a fact, and by whom. */
+/** The charges of a fact, and the account that pays them. */
 export interface Charges {
   accountId: string;
   causes: ChargeCause[];
@@ -17,7 +17,7 @@ export function chargingConsumerOf(stream: ChargedStream): string {
   return `billing-${stream.toLowerCase()}`;
 }
 
-/** The cost of a fact as its stream stores it; without causes when the fact is free. */
+/** The cost of a stored fact; no causes if the fact is free. */
 export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
   switch (stream) {
     case 'CHECKS':
@@ -29,12 +29,12 @@ export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
   }
 }
 
-/** Items, envelopes and labels are passed over unread. */
+/** Items, envelopes and labels are not decoded. */
 const slim = { readUnknownFields: false };
 
 /**
- * A check that failed is free; of one in parts a single one carries the charge. The release before credits stated costs
- * and charged nothing: its checks name no price book, and are not charged now.
+ * A failed check is free. If a check has several parts, one of them carries the charge. The release before credits
+ * stated costs but charged nothing: its checks name no price book, and are not charged now.
  */
 function ofCheck(data: Uint8Array): Charges {
   const check = fromBinary(CheckCostSchema, data, slim);
@@ -79,8 +79,8 @@ function ofEvent(data: Uint8Array): Charges {
 }
 
 /**
- * Priced as a whole: a base, and where the price counts them the things that were found. Those of the release before
- * credits name a price, too, and were free.
+ * A lookup has one charge: a base price, plus a price per found object if the price book counts them. Lookups of the
+ * release before credits also name a price, and were free.
  */
 function ofLookup(data: Uint8Array): Charges {
   const lookup = fromBinary(LookupSchema, data, slim);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => billing?.stop());
 
-/** A reservation for work that was done an hour ago. */
+/** A reservation for work that was finished an hour ago. */
 async function doneLongAgo(accountId: string): Promise<string> {
   const holdId = newId();
   await reserve(billing.database, [{ holdId, accountId, credits: 5, lifetimeSeconds: 60 }]);
@@ -35,10 +35,10 @@ const held = async () => {
 
 it('a reservation that no charge will use is released once all stored facts are charged', async () => {
   const accountId = await billing.open();
-  // A fact that waits for its account's ledger: billing is behind.
+  // A fact whose account has no ledger yet: billing is behind.
   const late = newId();
   await billing.check(late);
-  await until('it was looked at and put back', async () => {
+  await until('it was delivered and put back', async () => {
     const { num_redelivered } = await billing.bus.jsm.consumers.info('CHECKS', 'billing-checks');
     return num_redelivered > 0;
   });
@@ -55,8 +55,8 @@ it('a reservation that no charge will use is released once all stored facts are 
   });
   const data = toBinary(AccountDecisionSchema, decision);
   await billing.store.append(subjectOf('ACCOUNTS', late), data, 0, commandId);
-  await billing.balanceWhere('it is charged', late, ({ remaining }) => remaining === 2998);
-  await until('it is given back', async () => {
+  await billing.balanceWhere('the fact is charged', late, ({ remaining }) => remaining === 2998);
+  await until('the reservation is released', async () => {
     await loop.pass();
     return (await held()).length === 0;
   });
@@ -65,10 +65,10 @@ it('a reservation that no charge will use is released once all stored facts are 
 it('a reservation is also released when its fact was purged before the charge', async () => {
   const accountId = await billing.open();
   const { watchId } = await billing.check(accountId);
-  await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
+  await billing.balanceWhere('the fact is charged', accountId, ({ remaining }) => remaining === 2998);
   await billing.bus.jsm.streams.purge('CHECKS', { filter: subjectOf('CHECKS', accountId, watchId) });
   await doneLongAgo(accountId);
-  await until('it is given back', async () => {
+  await until('the reservation is released', async () => {
     await loop.pass();
     return (await held()).length === 0;
   });

@@ -9,18 +9,18 @@ import { chargingConsumerOf, type ChargedStream } from './charges.js';
 const PAUSE_MS = 2000;
 /** The streams of the facts for which credits are reserved. */
 const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS'];
-/** A reservation is marked as done up to so long before its fact is stored, or some time after. */
+/** A reservation can be marked as done up to this long before its fact is stored, or some time after. */
 const LATEST_MS = 60_000;
 
-/** How far the streams were at an instant. */
+/** The positions of the streams at an instant. */
 interface Mark {
   at: Date;
   lastSeq: Map<ChargedStream, number>;
 }
 
 /**
- * Drops reservations that nothing will use up: dead holders' ones, and those for work that is done whose charge cannot
- * come any more, since its fact was purged before it was charged, or was never stored.
+ * Drops reservations that nothing will settle: those of dead holders, and those of finished work without a charge,
+ * because its fact was purged before the charge, or was never stored.
  */
 export class HoldsLoop implements Loop {
   readonly name = 'reservations';
@@ -28,7 +28,7 @@ export class HoldsLoop implements Loop {
     pauseMs: PAUSE_MS,
     run: () => this.pass(),
     failed: (error) =>
-      this.log.error({ err: error }, 'reservations that nothing will use up could not be dropped'),
+      this.log.error({ err: error }, 'reservations that nothing will settle could not be dropped'),
   });
   private mark: Mark | undefined;
 
@@ -46,7 +46,7 @@ export class HoldsLoop implements Loop {
     return this.passes.stop();
   }
 
-  /** One look; what the streams hold now is known to be charged at a later one. */
+  /** One pass. The next pass checks whether everything that the streams contain now has been charged. */
   async pass(): Promise<void> {
     await dropExpired(this.database);
     if (this.mark) {
@@ -62,7 +62,7 @@ export class HoldsLoop implements Loop {
     this.mark = { at, lastSeq };
   }
 
-  /** Messages that were purged are acknowledged by nobody: where nothing waits, they are passed all the same. */
+  /** Nobody acknowledges purged messages: if nothing is pending, the position counts as passed. */
   private async hasCharged(stream: ChargedStream, seq: number): Promise<boolean> {
     const info = await this.bus.jsm.consumers.info(stream, chargingConsumerOf(stream));
     return info.ack_floor.stream_seq >= seq || info.num_pending + info.num_ack_pending === 0;

@@ -5,21 +5,21 @@ import type { Tx } from '#postgres';
 import { creditsOf, evolve, turnsAt, type LedgerState } from '../domain/ledger-state.js';
 import { movementRow } from './movement-row.js';
 
-/** An account's ledger as the tables have it. */
+/** An account's ledger as it is in the tables. */
 export interface Ledger {
   state: LedgerState;
-  /** The last message of its subject that is in it; 0: none. */
+  /** The last message of its subject that was applied; 0 if there is none. */
   seq: number;
 }
 
-/** A decision as it was stored, and the period that it belongs to: time passes before anything else is decided. */
+/** A stored decision and its period. A decision applies the passing of time before anything else. */
 export interface StoredDecision {
   seq: number;
   decision: CreditDecision;
   periodStart: string;
 }
 
-/** What is to be written of an account's ledger. */
+/** The rows to write for an account's ledger. */
 export interface LedgerChange {
   accountId: string;
   /** The ledger after the decisions. */
@@ -27,7 +27,7 @@ export interface LedgerChange {
   decisions: readonly StoredDecision[];
 }
 
-/** The ledger after the decision that was stored as `seq`, and what is to be written of it. */
+/** Applies the decision that was stored as `seq` to the ledger. Returns the ledger and the rows to write. */
 export function follow(
   { state: before }: Ledger,
   seq: number,
@@ -50,19 +50,20 @@ interface Row {
   seq: number;
 }
 
-/** Another class of advisory locks than that of commands on an account (0) and of addresses (1). */
+/** Another class of advisory locks than those of commands on an account (0) and of addresses (1). */
 const OPENING_LOCK = 2;
 
 /**
- * The ledgers of the accounts, locked until the transaction ends: nobody else reserves, charges or opens meanwhile.
- * @param opening accounts among them whose ledger may have no row to lock yet
+ * Locks the ledgers of the accounts until the transaction ends: no other transaction reserves, charges or opens
+ * meanwhile.
+ * @param opening those accounts whose ledger may not have a row to lock yet
  */
 export async function lockLedgers(
   tx: Tx,
   accountIds: readonly string[],
   opening: readonly string[],
 ): Promise<Map<string, Ledger>> {
-  // Always in the order of the accounts, so that nobody waits in a circle.
+  // Locks in the order of the account ids prevent deadlocks.
   for (const accountId of [...opening].sort())
     await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, $2))', [accountId, OPENING_LOCK]);
   const rows: Row[] = await tx.query(
@@ -85,7 +86,7 @@ function stateOf(row: Row): LedgerState {
   };
 }
 
-/** How far the ledgers have followed their subjects. */
+/** The last applied message of each account's subject. */
 export async function positionsOf(tx: Tx, accountIds: readonly string[]): Promise<Map<string, number>> {
   const rows: { account_id: string; seq: number }[] = await tx.query(
     'SELECT account_id, seq FROM credit_balances WHERE account_id = ANY($1)',
@@ -94,7 +95,7 @@ export async function positionsOf(tx: Tx, accountIds: readonly string[]): Promis
   return new Map(rows.map((row) => [row.account_id, row.seq]));
 }
 
-/** Those of the movements that were made already. */
+/** Returns which of these movements are already stored. */
 export async function knownMovements(tx: Tx, movementIds: readonly string[]): Promise<Set<string>> {
   if (movementIds.length === 0) return new Set();
   const rows: { movement_id: string }[] = await tx.query(
@@ -104,7 +105,7 @@ export async function knownMovements(tx: Tx, movementIds: readonly string[]): Pr
   return new Set(rows.map((row) => row.movement_id));
 }
 
-/** Writes the changes; the accounts are locked. Few statements, however many accounts. */
+/** Writes the changes of locked accounts, in few statements for any number of accounts. */
 export async function writeLedgers(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
   if (changes.length === 0) return;
   await writeBalances(tx, changes);
@@ -150,7 +151,7 @@ async function writeMovements(tx: Tx, changes: readonly LedgerChange[]): Promise
       ),
     ),
   );
-  // One document is as quick as an array for each of eighteen columns, and its columns have names.
+  // One JSON document is as fast as an array for each of the eighteen columns, and names its columns.
   await tx.query(
     `INSERT INTO credit_movements
      SELECT * FROM json_populate_recordset(NULL::credit_movements, $1::json) ON CONFLICT DO NOTHING`,
@@ -188,7 +189,7 @@ interface UsageRow {
   credits: number;
 }
 
-/** What was reserved for work is used up by its charge. */
+/** The charge settles the reservation of its work. */
 async function captureHolds(tx: Tx, changes: readonly LedgerChange[]): Promise<void> {
   const references = changes.flatMap(({ decisions }) =>
     decisions.flatMap(({ decision }) =>

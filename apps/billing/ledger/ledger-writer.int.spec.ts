@@ -23,7 +23,7 @@ beforeEach(() => {
   stores.clock.at = OPENED_AT;
 });
 
-/** Appends, and then its process dies: the tables are never told. */
+/** Appends, and then the process dies before it writes the tables. */
 class DyingStore extends EventStore {
   override async append(...given: Parameters<EventStore['append']>): Promise<number> {
     await super.append(...given);
@@ -180,8 +180,8 @@ describe('after a crash between stream and tables', () => {
     const durable = { ...CREDITS, handle: (batch: readonly JsMsg[]) => handler.apply(batch) };
     const consumer = await runDurable(stores.bus, durable, createLogger('spec', 'silent'));
     try {
-      await until('the tables have caught up', async () => (await stores.creditsOf(nobody)) === 60_000);
-      await until('the charge is there', async () => (await stores.creditsOf(accountId)) === 2993);
+      await until('the tables are up to date', async () => (await stores.creditsOf(nobody)) === 60_000);
+      await until('the charge is stored', async () => (await stores.creditsOf(accountId)) === 2993);
     } finally {
       await consumer.stop();
     }
@@ -195,7 +195,7 @@ describe('after a crash between stream and tables', () => {
     await died(dying.write([chargeOf(accountId)]));
     await died(dying.write([chargeOf(accountId, { costCredits: 10 })]));
     const [, first, second] = await stores.messagesOf(accountId);
-    if (!first || !second) throw new Error('the messages are not there');
+    if (!first || !second) throw new Error('the messages are not stored');
     const handler = new CreditsHandler(stores.database);
     expect(await handler.apply([second])).toEqual([retry(200)]);
     expect(await stores.creditsOf(accountId)).toBe(3000);
@@ -207,7 +207,9 @@ describe('after a crash between stream and tables', () => {
   it('a stream that lost messages which the tables hold is reported as an error', async () => {
     const accountId = await stores.open();
     await stores.bus.jsm.streams.purge('CREDITS', { filter: `credits.${accountId}` });
-    await expect(stores.writer.write([chargeOf(accountId)])).rejects.toThrow(/not where the tables say/);
+    await expect(stores.writer.write([chargeOf(accountId)])).rejects.toThrow(
+      /not at the position that the tables name/,
+    );
     await expect(stores.writer.write([chargeOf(accountId)])).rejects.not.toThrow(AppendConflict);
   });
 });

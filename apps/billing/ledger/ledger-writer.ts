@@ -17,19 +17,20 @@ import {
   type StoredDecision,
 } from './ledger-tables.js';
 
-/** A command and the account whose ledger it is for. */
+/** A command, and the account whose ledger it changes. */
 export interface AccountCommand {
   accountId: string;
   command: LedgerCommand;
 }
 
-/** A message of NATS holds 1 MiB, and a movement takes some 350 bytes. */
+/** A message of NATS can have 1 MiB, and a movement needs about 350 bytes. */
 const COMMANDS_AT_ONCE = 1000;
 const APPEND_ATTEMPTS = 5;
 
 /**
- * The only way into CREDITS. What is asked of one account at once is decided together and becomes one message, on the
- * condition that nobody else has appended; the tables follow in the transaction that holds the accounts' rows.
+ * The only writer of CREDITS. Commands on one account that arrive together are decided together and become one message,
+ * which is appended only if nobody else has appended since. The tables follow in the transaction that holds the locks
+ * on the accounts' rows.
  */
 export class LedgerWriter {
   constructor(
@@ -39,10 +40,10 @@ export class LedgerWriter {
   ) {}
 
   /**
-   * Carries out what has not been carried out before, each account's commands in their order. After a crash between
-   * the stream and the tables the next append meets a condition that does not hold, and the tables catch up first.
-   * @returns the accounts' ledgers afterwards; those that are not open are left out, and nothing was done for them
-   * @throws Refusal as `decide` does; nothing of the batch is done then
+   * Executes the commands that were not executed before, in order for each account. After a crash between the stream
+   * and the tables, the next append conflicts, and the tables catch up first.
+   * @returns the accounts' ledgers afterwards, without accounts whose ledger is not open; nothing was done for those
+   * @throws Refusal like `decide`; then nothing of the batch was done
    */
   async write(commands: readonly AccountCommand[]): Promise<Map<string, OpenLedger>> {
     const ledgers = new Map<string, OpenLedger>();
@@ -65,7 +66,7 @@ export class LedgerWriter {
       if (command.kind === 'open') opening.add(accountId);
     }
     const ledgers = await lockLedgers(tx, [...byAccount.keys()], [...opening]);
-    // In a statement of its own, after the lock: it has to see what was written meanwhile.
+    // In a separate statement after the lock, so that it sees what was written meanwhile.
     const known = await knownMovements(
       tx,
       [...byAccount.values()].flatMap((own) =>
@@ -129,10 +130,10 @@ export class LedgerWriter {
           for (const { movementId } of found.movements) made.add(movementId);
       }
     }
-    throw new Outage('NATS', `${subject} is not where the tables say, and shows nothing newer`);
+    throw new Outage('NATS', `${subject} is not at the position that the tables name, and has nothing newer`);
   }
 
-  /** Somebody, an earlier life of ours too, has appended what the tables lack. */
+  /** Another writer, or an earlier process of this one, has appended messages that the tables lack. */
   private async catchUp(subject: string, ledger: Ledger, decisions: StoredDecision[]): Promise<Ledger> {
     let present = ledger;
     for (const { seq, data } of await this.store.read('CREDITS', subject, ledger.seq)) {

@@ -3,14 +3,14 @@ import type { CreditMovement } from '#contracts';
 /** The position of a movement in the ledger of its account. */
 export interface Place {
   accountId: string;
-  /** Of the message in CREDITS. */
+  /** Sequence of the message in CREDITS. */
   seq: number;
-  /** In the message, from 0. */
+  /** Position in the message, from 0. */
   place: number;
   decidedAt: string;
 }
 
-/** What a movement's cause says, in columns of `credit_movements`. */
+/** The columns of `credit_movements` that describe a movement's cause. */
 interface CauseColumns {
   kind: string;
   reference: string;
@@ -25,7 +25,7 @@ interface CauseColumns {
   price_book_version?: string | null;
 }
 
-/** A row of `credit_movements`; `fact_at` is the time of the decision where nothing else happened. */
+/** A row of `credit_movements`. `fact_at` is the time of the decision if there is no other fact. */
 export function movementRow(movement: CreditMovement, { accountId, seq, place, decidedAt }: Place) {
   return {
     movement_id: movement.movementId,
@@ -67,7 +67,7 @@ function causeColumns({ movementId, cause }: CreditMovement): CauseColumns {
     case 'allowanceChange':
       return { kind: 'allowance_change', reference: cause.value.plan };
     case undefined:
-      // Of a newer version: its amount is told, its cause is not.
+      // A cause of a newer version: the amount is stored, the cause is unknown.
       return { kind: 'unknown', reference: movementId };
   }
 }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-/** Fails on some accounts, as a writer does whose tables and stream contradict each other. */
+/** A writer that fails on some accounts, like one whose tables and stream contradict each other. */
 class FailingWriter extends LedgerWriter {
   readonly tried: string[][] = [];
 
@@ -20,7 +20,7 @@ class FailingWriter extends LedgerWriter {
 
   override async write(commands: readonly AccountCommand[]): Promise<Map<string, OpenLedger>> {
     this.tried.push(commands.map(({ accountId }) => accountId));
-    if (commands.some(({ accountId }) => this.bad.has(accountId))) throw new Error('it cannot be');
+    if (commands.some(({ accountId }) => this.bad.has(accountId))) throw new Error('it is not possible');
     return super.write(commands);
   }
 }

@@ -6,21 +6,21 @@ import type { LedgerWriter } from './ledger-writer.js';
 
 const PAUSE_MS = 1000;
 const ACCOUNTS_AT_ONCE = 500;
-/** An account whose ledger cannot be turned is left alone for so long: it must not come first for ever. */
-const REST_MS = 60_000;
-/** After this many failures in a row the accounts are hardly the cause: the next pass tries the rest. */
+/** An account whose ledger cannot be renewed is skipped for this time, so that it is not always first. */
+const SKIP_MS = 60_000;
+/** After this number of failures in a row, the cause is probably not the account: the next pass tries the others. */
 const FAILURES_AT_ONCE = 3;
 
-/** Renews allowances and takes expired packs out when their time has come. */
+/** Renews allowances and removes expired packs when their time has come. */
 export class TurnLoop implements Loop {
   readonly name = 'ledgers';
   private readonly passes = new Repeated({
     pauseMs: PAUSE_MS,
     run: async () => (await this.pass()) === ACCOUNTS_AT_ONCE,
-    failed: (error) => this.log.error({ err: error }, 'ledgers could not be turned'),
+    failed: (error) => this.log.error({ err: error }, 'ledgers could not be renewed'),
   });
-  /** Accounts that failed, and until when they are left alone, in ms. */
-  private readonly resting = new Map<string, number>();
+  /** Failed accounts, and the time until which they are skipped, in ms. */
+  private readonly skipped = new Map<string, number>();
 
   constructor(
     private readonly database: Database,
@@ -37,23 +37,22 @@ export class TurnLoop implements Loop {
     return this.passes.stop();
   }
 
-  /** @returns how many ledgers were looked at */
+  /** @returns the number of ledgers that were checked */
   async pass(): Promise<number> {
     const now = this.clock.now();
-    for (const [accountId, until] of this.resting) if (until <= now.getTime()) this.resting.delete(accountId);
-    // Locked for the moment of the look only: two replicas mostly take different accounts, and turning one twice
-    // changes nothing.
+    for (const [accountId, until] of this.skipped) if (until <= now.getTime()) this.skipped.delete(accountId);
+    // Locked only during the query: two replicas mostly take different accounts, and a second renewal changes nothing.
     const rows: { account_id: string }[] = await this.database.query(
       `SELECT account_id FROM credit_balances WHERE turns_at <= $1 AND account_id <> ALL($2)
        ORDER BY turns_at LIMIT ${ACCOUNTS_AT_ONCE} FOR UPDATE SKIP LOCKED`,
-      [isoOf(now), [...this.resting.keys()]],
+      [isoOf(now), [...this.skipped.keys()]],
     );
     const accountIds = rows.map((row) => row.account_id);
     await this.turn(accountIds).catch(() => this.turnEach(accountIds));
     return rows.length;
   }
 
-  /** One of them fails, and must not hold up the others. */
+  /** After the batch has failed, each account alone, so that the faulty one does not delay the others. */
   private async turnEach(accountIds: readonly string[]): Promise<void> {
     let failures = 0;
     for (const accountId of accountIds) {
@@ -63,8 +62,8 @@ export class TurnLoop implements Loop {
         failures = 0;
       } catch (error) {
         failures += 1;
-        this.resting.set(accountId, this.clock.now().getTime() + REST_MS);
-        this.log.error({ err: error, accountId }, 'the account’s ledger could not be turned');
+        this.skipped.set(accountId, this.clock.now().getTime() + SKIP_MS);
+        this.log.error({ err: error, accountId }, 'the account’s ledger could not be renewed');
       }
     }
   }

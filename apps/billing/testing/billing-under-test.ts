@@ -11,9 +11,9 @@ import { isolateStores, openAccount, programEnv, until } from '#testing';
 import { billingService } from '../billing.module.js';
 import { readBillingConfig } from '../config.js';
 
-// For specs only: the billing service in this process, and a clock that a spec moves.
+// For specs only: the billing service in this process, with a clock that a spec sets.
 
-/** Billing at work on stores of its own. */
+/** A running billing service with separate stores. */
 export interface BillingUnderTest {
   bus: Bus;
   store: EventStore;
@@ -21,9 +21,9 @@ export interface BillingUnderTest {
   /** Ahead of the machine's clock, in ms. */
   clock: Clock & { aheadMs: number };
   open(plan?: string): Promise<string>;
-  /** A check of a source with nothing in it, as polling states it. */
+  /** A check without items, as polling publishes it. */
   check(accountId: string, more?: MessageInitShape<typeof CheckSchema>): Promise<Check>;
-  /** Waits until the account's balance is as asked. */
+  /** Waits until the account's balance meets the condition. */
   balanceWhere(what: string, accountId: string, is: (balance: Balance) => boolean): Promise<Balance>;
   stop(): Promise<void>;
 }

@@ -12,7 +12,7 @@ import type { ChargeCause } from '../../domain/ledger.js';
 import type { OpenLedger } from '../../domain/ledger-state.js';
 import { LedgerWriter, type AccountCommand } from '../ledger-writer.js';
 
-// For specs only: ledgers in real stores, and a clock that a spec moves.
+// For specs only: ledgers in real stores, with a clock that a spec sets.
 
 /** Stores with ledgers in them. */
 export interface LedgerStores {
@@ -21,14 +21,14 @@ export interface LedgerStores {
   store: EventStore;
   writer: LedgerWriter;
   clock: Clock & { at: string };
-  /** A further writer, as of another replica; its appends can be made to fail. */
+  /** Another writer, like that of another replica. Its appends can be made to fail. */
   anotherWriter(store?: EventStore): LedgerWriter;
   /** Opens a ledger on the free plan, which has 3,000 credits a month. */
   open(): Promise<string>;
-  /** What the tables say is left. */
+  /** The balance in the tables. */
   creditsOf(accountId: string): Promise<number | undefined>;
   decisionsOf(accountId: string): Promise<CreditDecision[]>;
-  /** As a consumer of CREDITS gets them, oldest first. */
+  /** The messages as a consumer of CREDITS receives them, oldest first. */
   messagesOf(accountId: string): Promise<JsMsg[]>;
   /** The movements in the tables, oldest first. */
   movementsOf(accountId: string): Promise<MovementRow[]>;
@@ -113,7 +113,7 @@ export function chargeOf(accountId: string, more: Partial<ChargeCause> = {}): Ac
   };
 }
 
-/** A grant of credits that never expire, unless told otherwise. */
+/** A grant of credits that do not expire by default. */
 export function grantOf(
   accountId: string,
   credits: number,
@@ -123,7 +123,7 @@ export function grantOf(
   return { accountId, command: { kind: 'grant', packId, credits, expiresAt, note: '' } };
 }
 
-/** @throws Error where the ledger is not open */
+/** @throws Error if the ledger is not open */
 export function opened(ledger: OpenLedger | undefined): OpenLedger {
   if (!ledger) throw new Error('the ledger is not open');
   return ledger;
