@@ -4,12 +4,12 @@ import { parseEgressAllow } from '#http-out';
 import { readServiceSettings } from '#platform';
 import { createSources, type SourceSetup } from '#sources';
 
-/** What polling reads from the environment. @throws SettingsError */
+/** Reads polling's settings from the environment. @throws SettingsError */
 export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['EGRESS_ALLOW', 'POLL_TICK_MS', 'LANE_LEASE_MS'], env);
   return inSettings(() => {
     const sources: ReadonlyMap<SourceId, SourceSetup> = createSources(env);
-    // All of them now: a wrong one is told before anything has started.
+    // Reads the lanes of all sources now, so that a wrong number is reported before anything has started.
     const lanes = new Map<string, number>(
       [...sources.keys()].map((source) => [source, lanesOf(source, env)]),
     );
@@ -24,11 +24,11 @@ export function readPollingConfig(env: NodeJS.ProcessEnv = process.env) {
 
 export type PollingConfig = ReturnType<typeof readPollingConfig>;
 
-/** `SOURCE_<ID>_LANES`: among how many lanes, and so replicas, a source's work is divided. */
+/** `SOURCE_<ID>_LANES`: the number of lanes, and so of replicas, that share a source's work. */
 function lanesOf(source: string, env: NodeJS.ProcessEnv): number {
   const name = `SOURCE_${source.toUpperCase()}_LANES`;
   const count = Number(env[name] || 1);
   if (!Number.isInteger(count) || count < 1 || count > 64)
-    throw new Error(`${name}: a whole number from 1 to 64 is wanted`);
+    throw new Error(`${name}: must be a whole number from 1 to 64`);
   return count;
 }

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.drop());
 
-/** A door behind which nobody ever answers. */
+/** An HTTP client whose requests never end. */
 function hangingDoor(): { http: OutboundHttp; requests: () => number } {
   const hanging: ((error: Error) => void)[] = [];
   const http: OutboundHttp = {
@@ -54,7 +54,7 @@ function loopOn(
 }
 
 describe('the loop of polling', () => {
-  it('stops within 4 s while an upstream hangs: what was under way is given back, and is no failed check', async () => {
+  it('stops within 4 s while an upstream hangs: running reads are released, and are not failed checks', async () => {
     const { http, requests } = hangingDoor();
     const ids = await Promise.all(Array.from({ length: 10 }, (_, n) => stores.watch({ query: `q${n}` })));
     const loop = loopOn(http, ['hackernews']);
@@ -72,7 +72,7 @@ describe('the loop of polling', () => {
     expect(rows[0]?.due).toBe(ids.length);
   });
 
-  it('leaves no lane held and unasked when a replica joins while lanes are taken, or one cannot be given back', async () => {
+  it('leaves no lane held without a worker when a replica joins while lanes are taken, or when one cannot be released', async () => {
     const another = newId();
     const join = () =>
       stores.database.query(
@@ -81,7 +81,7 @@ describe('the loop of polling', () => {
       );
     let hasJoined = false;
     let refusals = 1;
-    // Says the moment at which each statement is sent, which no table shows.
+    // Reports the moment at which each statement is sent, which no table shows.
     const database = new Proxy(stores.database, {
       get(target, key) {
         if (key !== 'query') return Reflect.get(target, key) as unknown;

@@ -13,7 +13,7 @@ import { LaneLeases, memoryOf, type LaneRow } from './lanes/lane-leases.js';
 import { LaneWork, type WorkOnLane } from './lanes/lane-work.js';
 import { Lane } from './lanes/lane.js';
 
-/** How long requests under way may go on when the service stops. */
+/** How long running requests may continue when the service stops. */
 const STOP_PATIENCE_MS = 2_000;
 
 const PRUNE_MS = 24 * 3_600_000;
@@ -22,12 +22,12 @@ const PRUNE_MS = 24 * 3_600_000;
 export const POLLING_CONFIG = Symbol('polling config');
 export const OUTBOUND = Symbol('outbound http');
 
-/** Holds this replica's part of the lanes and keeps a worker on each. */
+/** Holds this replica's share of the lanes, and runs a worker on each. */
 @Injectable()
 export class PollingLoop implements Loop {
   readonly name = 'polling';
   private readonly workers = new Map<string, WorkOnLane>();
-  /** Lanes that are given back: their last requests are under way. */
+  /** Lanes that are being released: their last requests are running. */
   private readonly leaving = new Map<string, Promise<void>>();
   private readonly leases: LaneLeases;
   private readonly sessions = new Map<string, Map<string, unknown>>();
@@ -64,12 +64,12 @@ export class PollingLoop implements Loop {
   }
 
   async stop(): Promise<void> {
-    // A prune may take a minute, and does no harm when its connection closes.
+    // A prune can take a minute, and may be interrupted by a closed connection.
     void this.prunes.stop();
     await this.renewals.stop();
     const workers = [...this.workers.values()].map((worker) => worker.stop());
     const stopped = Promise.all([...workers, ...this.leaving.values()]);
-    // What has not answered by then is cut off, and asked again by the lane's next holder.
+    // Requests that are still running after this time are cancelled; the lane's next holder repeats them.
     await within(STOP_PATIENCE_MS, stopped);
     await this.http.close();
     await stopped;
@@ -91,7 +91,7 @@ export class PollingLoop implements Loop {
         this.workers.delete(name);
         this.letGo(name, worker);
       }
-    // Held and not worked on, a lane would be asked nothing for as long as this replica lives.
+    // A lane that is held without a worker would get no requests as long as this replica runs.
     const idle = surplus.filter((lane) => !this.leaving.has(lane));
     if (idle.length > 0) await this.leases.release(idle);
     for (const row of mine) if (!this.workers.has(row.lane) && !this.leaving.has(row.lane)) this.take(row);
@@ -103,12 +103,15 @@ export class PollingLoop implements Loop {
     const leaving = worker
       .stop()
       .then(() => this.leases.release([lane]))
-      .catch((error: unknown) => this.log.error({ err: error, lane }, 'a lane could not be given back'))
+      .catch((error: unknown) => this.log.error({ err: error, lane }, 'a lane could not be released'))
       .finally(() => this.leaving.delete(lane));
     this.leaving.set(lane, leaving);
   }
 
-  /** One for all lanes of a source: a server's patience, and a feed's answer, are the same for each. */
+  /**
+   * One session for all lanes of a source: the waits that a server asks for, and the result of a feed, are the same for
+   * all.
+   */
   private sessionOf(source: string): Map<string, unknown> {
     const session = this.sessions.get(source) ?? new Map<string, unknown>();
     this.sessions.set(source, session);

@@ -10,7 +10,7 @@ import { scheduleProjection } from './projections/schedule.projection.js';
 @Module({})
 class PollingModule {}
 
-/** Polling: asks the upstreams when it is time, matches what they answer, and states each check as one fact. */
+/** Polling: reads the upstreams when checks are due, matches the items, and publishes each check as one fact. */
 export function pollingService(config: PollingConfig): ServiceDefinition {
   return {
     name: 'polling',

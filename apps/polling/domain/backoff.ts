@@ -1,4 +1,4 @@
-/** The kinds of failure that say something about the upstream as a whole, not about one search. */
+/** Kinds of failure that concern the upstream as a whole, not one search. */
 const OUTAGES = new Set([
   'rate_limited',
   'unauthorized',
@@ -9,27 +9,28 @@ const OUTAGES = new Set([
 ]);
 
 /**
- * Kinds that say something about one search (a private subreddit, one strange item), or, where search after search
- * fails so, about the upstream: a door shut on us, a changed answer.
+ * Kinds that concern either one search (a private subreddit, one strange item) or, if search after search fails in this
+ * way, the upstream: it blocks us, or its response has changed.
  */
 const SUSPICIOUS = new Set(['forbidden', 'truncated', 'unknown_shape']);
-/** So many searches in a row have to fail in a suspicious way before the lane waits. */
+/** The lane waits when this number of searches in a row has failed in a suspicious way. */
 const SUSPICIOUS_SEARCHES = 3;
 
 const FIRST_WAIT_MS = 5_000;
-/** Credentials do not heal by themselves, and a 429 that names no time asks for more than a moment. */
+/** First wait for wrong credentials, which do not change by themselves, and for a 429 without a time. */
 const FIRST_LONG_WAIT_MS = 30_000;
 const PATIENT = new Set(['rate_limited', 'quota_spent', 'unauthorized', 'frozen']);
 const LONGEST_WAIT_MS = 15 * 60_000;
 
-/** True when a failure of this kind may be about one search only, or about the upstream as a whole. */
+/** Returns true if a failure of this kind can concern only one search, or the upstream as a whole. */
 export function isSuspicious(kind: string): boolean {
   return SUSPICIOUS.has(kind);
 }
 
 /**
- * True when a failure of this kind makes the whole lane wait.
- * @param suspects different searches that have failed in a suspicious way since one went well, this one among them
+ * Returns true if a failure of this kind makes the whole lane wait.
+ * @param suspects number of different searches, including this one, that have failed in a suspicious way since the last
+ * success
  */
 export function blocksLane(kind: string, backoff: 'lane' | 'search', suspects = 0): boolean {
   if (backoff !== 'lane') return false;
@@ -37,7 +38,8 @@ export function blocksLane(kind: string, backoff: 'lane' | 'search', suspects = 
 }
 
 /**
- * How long to wait after the n-th failure in a row (from 1), in ms: what the upstream asked for, else doubling.
+ * The wait after the n-th failure in a row (from 1), in ms: the time that the upstream asked for, or else a time that
+ * doubles.
  * @param random 0 to 1: spreads the ends of waits that began together over a quarter of their length
  */
 export function waitAfter(

@@ -15,7 +15,7 @@ const failures = fc.integer({ min: 1, max: 1000 });
 const random = fc.double({ min: 0, max: 1, noNaN: true });
 
 describe('the wait after a failure', () => {
-  it('is what the upstream asked for, whatever else', () => {
+  it('is the time that the upstream asked for', () => {
     fc.assert(
       fc.property(kind, failures, fc.nat(), random, (of, n, retryAfterMs, r) => {
         expect(waitAfter(of, n, retryAfterMs, r)).toBe(retryAfterMs);
@@ -42,7 +42,7 @@ describe('the wait after a failure', () => {
     expect(waitAfter(of, 1, undefined, 0)).toBe(30_000);
   });
 
-  it('makes the whole lane wait after an outage, and only the search after a fault of its own', () => {
+  it('concerns the whole lane after an outage, and only the search after a fault of the search', () => {
     for (const kind of [
       'rate_limited',
       'unauthorized',
@@ -72,7 +72,7 @@ describe('a token bucket', () => {
   const burst = fc.integer({ min: 1, max: 50 });
   const gaps = fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 1, maxLength: 200 });
 
-  /** When each request goes out that is asked for after these gaps. */
+  /** The times at which requests are sent that are requested after these gaps. */
   function sentAt(perMinute: number, size: number, between: readonly number[]): number[] {
     const bucket = new TokenBucket(perMinute, size, 0);
     let now = 0;
@@ -82,7 +82,7 @@ describe('a token bucket', () => {
     });
   }
 
-  it('lets no window see more than its burst and its rate', () => {
+  it('never allows more in a time window than its burst and its rate', () => {
     fc.assert(
       fc.property(rate, burst, gaps, (perMinute, size, between) => {
         const sent = sentAt(perMinute, size, between);
@@ -97,7 +97,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('makes nobody wait while requests come slower than its rate', () => {
+  it('delays no request while requests come slower than its rate', () => {
     fc.assert(
       fc.property(rate, burst, fc.integer({ min: 1, max: 100 }), (perMinute, size, count) => {
         const gap = Math.ceil(60_000 / perMinute);
@@ -107,7 +107,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('sends in the order in which it was asked', () => {
+  it('sends requests in the order in which they were requested', () => {
     fc.assert(
       fc.property(rate, burst, gaps, (perMinute, size, between) => {
         const sent = sentAt(perMinute, size, between);

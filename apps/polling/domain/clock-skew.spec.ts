@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-03-04T12:00:00.000Z');
 const dated = (ms: number) => ({ date: new Date(ms).toUTCString() });
 
 describe('the skew of an upstream’s clock', () => {
-  it('is none where the clocks agree, however slow the answer and wherever in it the date was set', () => {
+  it('is 0 when the clocks agree, for any response time and any date within it', () => {
     fc.assert(
       fc.property(fc.nat(30_000), fc.nat(100), fc.nat(999), (tookMs, percent, ms) => {
         const skew = new ClockSkew();
@@ -16,7 +16,7 @@ describe('the skew of an upstream’s clock', () => {
     );
   });
 
-  it('is what the date of an answer proves', () => {
+  it('is measured from the date of a response', () => {
     const skew = new ClockSkew();
     skew.read(dated(NOW + 120_000), NOW, NOW + 300);
     expect(skew.aheadMs).toBe(119_700);
@@ -26,7 +26,7 @@ describe('the skew of an upstream’s clock', () => {
     expect(skew.aheadMs).toBeCloseTo(0);
   });
 
-  it('is not taken from caches, from answers without a date, or from dates far off', () => {
+  it('is not measured from cached responses, responses without a date, or dates that are far off', () => {
     const skew = new ClockSkew();
     skew.read({ ...dated(NOW - 120_000), age: '120' }, NOW, NOW);
     skew.read({}, NOW, NOW);

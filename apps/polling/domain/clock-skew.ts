@@ -1,18 +1,19 @@
-/** More than this is a wrong `Date` header rather than a wrong clock. */
+/** A larger difference is a wrong `Date` header rather than a wrong clock. */
 const MOST_MS = 15 * 60_000;
 
 /**
- * Follows how far an upstream's clock is from ours, by the `Date` of its answers: what it publishes is dated by its clock,
- * what we look at by ours. Counts only what cannot be explained by the request's own time and by whole seconds.
+ * Measures the difference between an upstream's clock and ours from the `Date` of its responses: the upstream's clock
+ * dates what it publishes, ours dates our reads. Subtracts what the duration of the request and the rounding to seconds
+ * can explain.
  */
 export class ClockSkew {
-  /** Positive: the upstream's clock is ahead. In ms. */
+  /** Positive if the upstream's clock is ahead of ours. In ms. */
   aheadMs = 0;
 
-  /** Reads the headers (lower-case names) of an answer to a request that was under way from `sentAt` to `answeredAt` (ms). */
+  /** Reads the headers (lower-case names) of the response to a request that ran from `sentAt` to `answeredAt` (ms). */
   read(headers: Readonly<Record<string, string>>, sentAt: number, answeredAt: number): void {
     const date = Date.parse(headers['date'] ?? '');
-    // A cache's answer is dated by when it was made.
+    // The date of a cached response is the time at which the cache stored it.
     if (Number.isNaN(date) || headers['age'] !== undefined) return;
     const atLeast = date - answeredAt;
     const atMost = date + 1000 - sentAt;

@@ -4,15 +4,15 @@ import { FeedWatch } from './feed-watch.js';
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-/** Reads the feed every `stepMs` for `ms`; nothing new comes. */
+/** Reads the feed every `stepMs` for `ms`, without new items. */
 function readQuietly(watch: FeedWatch, from: number, ms: number, stepMs: number): number {
   let at = from;
   while (at < from + ms) watch.read('a', (at += stepMs));
   return at;
 }
 
-describe('a feed that is followed', () => {
-  it('is frozen when it was read for longer than it is ever quiet without anything new', () => {
+describe('a feed of newest items', () => {
+  it('counts as frozen when it was read without a new item for longer than it is ever quiet', () => {
     const watch = new FeedWatch(HOUR);
     watch.read('a', 0);
     readQuietly(watch, 0, HOUR, MINUTE);
@@ -21,7 +21,7 @@ describe('a feed that is followed', () => {
     expect(watch.frozenForMs).toBe(HOUR + MINUTE);
   });
 
-  it('is frozen no more as soon as something new comes', () => {
+  it('no longer counts as frozen as soon as a new item appears', () => {
     const watch = new FeedWatch(HOUR);
     watch.read('a', 0);
     const at = readQuietly(watch, 0, 2 * HOUR, MINUTE);
@@ -30,14 +30,14 @@ describe('a feed that is followed', () => {
     expect(watch.frozenForMs).toBeUndefined();
   });
 
-  it('counts little of a time in which nobody looked', () => {
+  it('counts little of a time without reads', () => {
     const watch = new FeedWatch(HOUR);
     watch.read('a', 0);
     watch.read('a', 100 * HOUR);
     expect([watch.frozenForMs, watch.state?.quietMs]).toEqual([undefined, HOUR / 10]);
   });
 
-  it('goes on where its last holder left it', () => {
+  it('continues from the state that the last holder stored', () => {
     const first = new FeedWatch(HOUR);
     first.read('a', 0);
     const at = readQuietly(first, 0, HOUR, MINUTE);
@@ -46,7 +46,7 @@ describe('a feed that is followed', () => {
     expect(second.frozenForMs).toBe(HOUR + MINUTE);
   });
 
-  it('is never frozen while each read brings something new, however seldom it is read', () => {
+  it('never counts as frozen while each read has a new item, however rare the reads are', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 100 * HOUR })), (steps) => {
         const watch = new FeedWatch(HOUR);

@@ -1,18 +1,21 @@
-/** How far a source's newest-items feed has been followed: kept across restarts. */
+/** How far a source's feed of newest items has been read. Kept over restarts. */
 export interface FeedState {
   newestItemId: string;
   /** How long it has been read without a newer item, in ms. */
   quietMs: number;
-  /** Instant of the last read, in ms since the epoch. */
+  /** Time of the last read, in ms since the epoch. */
   readAt: number;
 }
 
-/** Reads far apart say little about the time between them: one counts for at most this part of the patience. */
+/**
+ * Reads that are far apart prove little about the time between them: one read counts for at most this part of
+ * `quietMs`.
+ */
 const LONGEST_STEP = 0.1;
 
 /**
- * Follows the newest item of a feed. A feed that answers and yet has shown nothing new for longer than its source is
- * ever quiet is frozen: silence would look like "no mentions".
+ * Follows the newest item of a feed. A feed counts as frozen if it responds but has shown nothing new for longer than
+ * its source is ever quiet. Otherwise users would take the silence for "no mentions".
  */
 export class FeedWatch {
   constructor(
@@ -24,14 +27,14 @@ export class FeedWatch {
     return this.kept;
   }
 
-  /** How long the feed has been frozen, in ms; undefined while it is not. */
+  /** How long the feed has been frozen, in ms; undefined if it is not. */
   get frozenForMs(): number | undefined {
     return this.kept && this.kept.quietMs > this.quietMs ? this.kept.quietMs : undefined;
   }
 
   /**
-   * Notes what a search gave while the feed is frozen: where it is younger than the silence, the upstream moves, whatever
-   * its feed shows.
+   * Records the result of a search while the feed is frozen. If it contains an item that is newer than the feed's last
+   * one, the upstream works, and the feed does not count as frozen.
    */
   see(items: readonly { publishedAt?: string | null | undefined }[], atMs: number): void {
     const { frozenForMs, kept } = this;
@@ -41,7 +44,7 @@ export class FeedWatch {
       this.kept = { ...kept, quietMs: 0 };
   }
 
-  /** Notes a read. `newestItemId`: the newest item that it gave, if any. */
+  /** Records a read. `newestItemId`: the newest item of the read, if there is one. */
   read(newestItemId: string | undefined, atMs: number): void {
     const { kept } = this;
     if (!kept || (newestItemId !== undefined && newestItemId !== kept.newestItemId)) {

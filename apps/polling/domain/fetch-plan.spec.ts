@@ -17,7 +17,7 @@ const due = fc.array(search, { maxLength: 30 }).map((searches): PlannedSearch[] 
     ...(windowSeconds === undefined ? {} : { windowSeconds }),
   })),
 );
-/** Pages of a feed that publishes so many pages an hour. */
+/** The pages of a feed that publishes this many pages per hour. */
 const feed = fc
   .integer({ min: 1, max: 40 })
   .map((perHour) => (seconds: number) => Math.max(1, Math.ceil((seconds * perHour) / 3600)));
@@ -45,7 +45,7 @@ describe('the plan of reads', () => {
     );
   });
 
-  it('gives the feed only what it can serve', () => {
+  it('assigns to the feed only searches that it can serve', () => {
     fc.assert(
       fc.property(due, feed, (searches, pagesFor) => {
         const { feed: fed } = planFetch(searches, pagesFor);
@@ -54,7 +54,7 @@ describe('the plan of reads', () => {
     );
   });
 
-  it('never costs more than a search of its own for each, nor than the feed for all that it can serve', () => {
+  it('never costs more than a separate request for each search, or than the feed for all that it can serve', () => {
     fc.assert(
       fc.property(due, feed, (searches, pagesFor) => {
         const cost = costOf(planFetch(searches, pagesFor), searches, pagesFor);
@@ -68,7 +68,7 @@ describe('the plan of reads', () => {
     );
   });
 
-  it('costs as little as any choice of searches for the feed', () => {
+  it('costs no more than any other assignment of searches to the feed', () => {
     fc.assert(
       fc.property(
         due.filter((searches) => searches.length <= 8),
@@ -87,7 +87,7 @@ describe('the plan of reads', () => {
     );
   });
 
-  it('reads no feed where the source has none', () => {
+  it('does not use a feed when the source has none', () => {
     fc.assert(
       fc.property(due, (searches) => {
         expect(planFetch(searches)).toEqual({ feed: [], single: searches.map((one) => one.searchKey) });

@@ -1,24 +1,25 @@
-/** A due search, as far as the choice between a feed and a search of its own needs it. */
+/** The data of a due search that decides between the feed and a separate search. */
 export interface PlannedSearch {
   searchKey: string;
-  /** Requests that a search of its own takes. */
+  /** Number of requests of a separate search. */
   requests: number;
-  /** Length of the window to be looked at, in seconds; absent at a first poll, which the feed cannot serve. */
+  /** Length of the window to read, in seconds. Absent at a first check, which the feed cannot serve. */
   windowSeconds?: number;
-  /** `platform` searches trust the upstream's own matching: the feed cannot serve them either. */
+  /** `platform` searches use the upstream's own matching, so the feed cannot serve them either. */
   feedable: boolean;
 }
 
-/** Who is served by one read of the feed, and who by a search of its own. */
+/** The searches that one read of the feed serves, and those that get a separate request. */
 export interface FetchPlan {
   feed: string[];
   single: string[];
 }
 
 /**
- * Splits due searches so that upstream requests are fewest. A feed read costs the pages of the longest window it
- * serves, so the searches with the shortest windows are the first to join it.
- * @param pagesFor requests to read the feed over a window of so many seconds; absent: the source has no feed
+ * Splits due searches so that the number of upstream requests is smallest. A read of the feed costs the pages of its
+ * longest window, so the searches with the shortest windows join it first.
+ * @param pagesFor number of requests to read the feed over a window of this many seconds; absent if the source has no
+ * feed
  */
 export function planFetch(
   due: readonly PlannedSearch[],

@@ -1,34 +1,34 @@
 import { blocksLane, isSuspicious } from './backoff.js';
 
-/** What is known of an upstream's health. */
+/** The health of an upstream. */
 export interface HealthState {
-  /** Outages in a row. */
+  /** Number of outages in a row. */
   failures: number;
-  /** Why it is not well, for people; empty while it is. */
+  /** Why it is not healthy, as text for people; empty if it is. */
   trouble: string;
   lastSuccessAt: Date | undefined;
 }
 
-/** A read that failed. */
+/** A failed read. */
 interface Failure {
   kind: string;
   message: string;
 }
 
-/** So many searches have to fail, where one of them says little, before the source counts as unwell. */
+/** The source counts as unhealthy when this number of searches has failed in a way that may concern only the search. */
 const FAILING_SEARCHES = 3;
-/** Kinds of failure that are about the search alone. */
+/** Kinds of failure that concern only the search. */
 const OF_ONE_SEARCH = new Set(['not_found', 'gone', 'blocked']);
-/** Kinds that may be about the search alone. */
+/** Kinds that can concern only the search. */
 const OF_ONE_OR_ALL = new Set(['forbidden', 'unexpected_status', 'too_large']);
 
-/** Follows how an upstream is, by the reads that go well and those that fail. */
+/** Follows the health of an upstream from successful and failed reads. */
 export class Health {
-  /** Searches that have failed, since one went well, in a way that may be about them only. */
+  /** Searches that have failed since the last success, in a way that can concern only the search. */
   private readonly suspects = new Set<string>();
 
   constructor(
-    /** `search`: each search has an upstream of its own. */
+    /** `search`: each search has a separate upstream. */
     private readonly backoff: 'lane' | 'search',
     private readonly current: HealthState,
   ) {}
@@ -37,7 +37,7 @@ export class Health {
     return this.current;
   }
 
-  /** @returns whether it was not well before */
+  /** @returns true if it was unhealthy before */
   succeeded(at: Date): boolean {
     const recovered = this.current.failures > 0 || this.current.trouble !== '';
     this.suspects.clear();
@@ -45,7 +45,7 @@ export class Health {
     return recovered;
   }
 
-  /** @returns true when it was an outage: the whole lane has to wait */
+  /** @returns true if the failure was an outage: the whole lane must wait */
   failed(failure: Failure, searchKey: string): boolean {
     if (isSuspicious(failure.kind)) this.suspects.add(searchKey);
     const isOutage = blocksLane(failure.kind, this.backoff, this.suspects.size);
@@ -56,14 +56,15 @@ export class Health {
     return isOutage;
   }
 
-  /** It answers, and something is wrong all the same. */
+  /** The upstream responds, but something else is wrong. */
   unwell(trouble: string): void {
     this.current.trouble = trouble;
   }
 
   /**
-   * What a failure says about the source as a whole. One search that is not there, or that was not understood, says
-   * nothing; several in a row do. Where each has an upstream of its own nobody else is told whose failed.
+   * The trouble of the whole source that a failure shows. One search that does not exist, or that was not understood,
+   * shows none; several in a row do. If each search has a separate upstream, the text does not name the failed one,
+   * because other accounts read it.
    */
   private troubleOf({ kind, message }: Failure, searchKey: string): string | undefined {
     if (OF_ONE_SEARCH.has(kind)) return undefined;

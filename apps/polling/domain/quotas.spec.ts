@@ -6,7 +6,7 @@ const midnightUtc = (now: Date) => new Date((Math.floor(now.getTime() / DAY) + 1
 const QUOTAS = { search: { points: 100, nextReset: midnightUtc } };
 
 describe('daily quotas', () => {
-  it('give out no more points a day than there are, to each of the lanes its part', () => {
+  it('never allow more points per day than they have, and give each lane its share', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),
@@ -31,7 +31,7 @@ describe('daily quotas', () => {
     );
   });
 
-  it('are used up when the upstream says so, until it says', () => {
+  it('are used up when the upstream says so, until the time that it gives', () => {
     const quotas = new Quotas(QUOTAS, 1);
     quotas.exhaust('search', new Date(5_000));
     quotas.exhaust('search', new Date(3_000));
@@ -39,7 +39,7 @@ describe('daily quotas', () => {
     expect(quotas.take('search', 1, new Date(5_000))).toBeUndefined();
   });
 
-  it('remember what was spent before a restart', () => {
+  it('keep the used points over a restart', () => {
     const first = new Quotas(QUOTAS, 1);
     first.take('search', 99, new Date(0));
     const second = new Quotas(QUOTAS, 1, first.state);
@@ -47,7 +47,7 @@ describe('daily quotas', () => {
     expect(second.take('search', 1, new Date(1))).toBeUndefined();
   });
 
-  it('know nothing of what has no quota', () => {
+  it('do not limit requests without a quota', () => {
     expect(new Quotas(QUOTAS, 1).take('other', 1_000, new Date(0))).toBeUndefined();
   });
 });

@@ -1,35 +1,35 @@
-/** What an upstream allows a day. */
+/** A daily quota of an upstream. */
 interface Quota {
   points: number;
   /** The first reset after `now`. */
   nextReset(now: Date): Date;
 }
 
-/** What is spent of one quota, and when it begins anew (ms since the epoch). */
+/** The used part of one quota, and the time of its reset (ms since the epoch). */
 export interface Spent {
   points: number;
   resetsAt: number;
 }
 
-/** A lane's part of what the upstream allows a day, by the quota's name. */
+/** A lane's share of the upstream's daily quotas, by name of the quota. */
 export class Quotas {
   private readonly spent = new Map<string, Spent>();
 
   constructor(
     private readonly quotas: Readonly<Record<string, Quota>>,
-    /** Lanes among which each quota is divided. */
+    /** Number of lanes that share each quota. */
     private readonly lanes: number,
     kept: Readonly<Record<string, Spent>> = {},
   ) {
     for (const [name, spent] of Object.entries(kept)) this.spent.set(name, spent);
   }
 
-  /** What is to be kept across restarts. */
+  /** The state to keep over restarts. */
   get state(): Record<string, Spent> {
     return Object.fromEntries(this.spent);
   }
 
-  /** When the quota begins anew, where it has no room for so many points; undefined where it has. */
+  /** The next reset if the quota does not have this many points left; undefined if it has. */
   fullUntil(name: string, points: number, now: Date): Date | undefined {
     const quota = this.quotas[name];
     if (!quota) return undefined;
@@ -38,8 +38,8 @@ export class Quotas {
   }
 
   /**
-   * Takes points, unless that would be more than is left.
-   * @returns when the quota begins anew, where nothing was taken
+   * Takes points, unless fewer are left.
+   * @returns the next reset if nothing was taken
    */
   take(name: string, points: number, now: Date): Date | undefined {
     const fullUntil = this.fullUntil(name, points, now);
@@ -48,12 +48,12 @@ export class Quotas {
     return fullUntil;
   }
 
-  /** The upstream says that nothing is left. */
+  /** Records that the upstream reports the quota as used up. */
   exhaust(name: string, until: Date): void {
     const quota = this.quotas[name];
     if (!quota) return;
     const spent = this.spent.get(name);
-    // Two answers may have been under way together: the longer wait holds.
+    // Two responses can have arrived at the same time: the longer wait applies.
     const isSpent = spent !== undefined && spent.points >= quota.points;
     const resetsAt = Math.max(until.getTime(), isSpent ? spent.resetsAt : 0);
     this.spent.set(name, { points: quota.points, resetsAt });

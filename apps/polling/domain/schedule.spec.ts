@@ -5,7 +5,7 @@ const now = fc.integer({ min: 0, max: 4e12 });
 const intervalMs = fc.integer({ min: 1, max: 31_536_000 }).map((seconds) => seconds * 1000);
 
 describe('the grid of ticks', () => {
-  it('gives the first instant after now that is a whole number of intervals from the phase', () => {
+  it('returns the first instant after now that is a whole number of intervals after the phase', () => {
     fc.assert(
       fc.property(now, intervalMs, fc.nat(), (at, interval, seed) => {
         const phase = seed % interval;
@@ -17,13 +17,13 @@ describe('the grid of ticks', () => {
     );
   });
 
-  it('gives an instant on the grid its successor', () => {
+  it('returns the next instant for an instant on the grid', () => {
     expect(nextTick(120_000, 60_000, 0)).toBe(180_000);
     expect(nextTick(119_999, 60_000, 0)).toBe(120_000);
     expect(nextTick(0, 60_000, 30_000)).toBe(30_000);
   });
 
-  it('is the same for all late work of one interval', () => {
+  it('returns the same instant for all late work of one interval', () => {
     fc.assert(
       fc.property(now, intervalMs, fc.nat(), (at, interval, late) => {
         const tick = nextTick(at, interval, 0);
@@ -32,11 +32,11 @@ describe('the grid of ticks', () => {
     );
   });
 
-  it('makes every interval tick with each of its divisors', () => {
+  it('contains every tick of a multiple of its interval', () => {
     expect(nextTick(3_599_999, 3_600_000, 0) % 60_000).toBe(0);
   });
 
-  it('begins always alike for one search, at 0 for searches that share requests', () => {
+  it('always begins at the same phase for one search, and at 0 for searches that share requests', () => {
     fc.assert(
       fc.property(fc.string(), (key) => {
         expect(originOf(key, false)).toBe(originOf(key, false));
@@ -55,11 +55,11 @@ describe('the grid of ticks', () => {
   });
 });
 
-describe('a watch on a search that others watch too', () => {
+describe('a watch on a search with other watches', () => {
   const seconds = fc.integer({ min: 1, max: 100_000 }).map((count) => count * 1000);
   const origin = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
-  it('is due at a read of the search, at most half the shortest interval from a tick of its own', () => {
+  it('is due at a read of the search, at most half the shortest interval from one of its own ticks', () => {
     fc.assert(
       fc.property(now, seconds, seconds, origin, (at, a, b, begin) => {
         const [interval, shortest] = [Math.max(a, b), Math.min(a, b)];
@@ -73,7 +73,7 @@ describe('a watch on a search that others watch too', () => {
     );
   });
 
-  it('has as many checks as alone, each tick one', () => {
+  it('has as many checks as it would have alone, one for each tick', () => {
     fc.assert(
       fc.property(seconds, seconds, origin, (a, b, begin) => {
         const [interval, shortest] = [Math.max(a, b), Math.min(a, b)];
@@ -88,12 +88,12 @@ describe('a watch on a search that others watch too', () => {
     );
   });
 
-  it('keeps to its own grid while it has the shortest interval', () => {
+  it('keeps its own grid while it has the shortest interval', () => {
     expect(nextDue(100_000, 60_000, 60_000, 7_000)).toBe(127_000);
     expect(nextDue(100_000, 60_000, 90_000, 7_000)).toBe(127_000);
   });
 
-  it('with a tick between two reads is served by the nearer one, and not again by the next', () => {
+  it('is served by the nearer read when its tick is between two, and not again by the next', () => {
     // Reads at 0, 60, 120, …; ticks at 0, 100, 200, … s.
     const dues = [0];
     while (dues.length < 7) dues.push(nextDue(dues.at(-1) ?? 0, 100_000, 60_000, 0));

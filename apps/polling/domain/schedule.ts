@@ -1,8 +1,8 @@
 import { derivedId } from '#kernel';
 
 /**
- * The first instant after `nowMs` on the grid of the interval: `phase + k × interval`. Late work does not shift
- * the grid, and missed ticks are not made up for: the next check covers them.
+ * The first instant after `nowMs` on the grid of the interval: `phase + k × interval`. Late work does not move the
+ * grid, and missed ticks are not repeated: the next check covers their time.
  */
 export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): number {
   const steps = Math.floor((nowMs - phaseMs) / intervalMs) + 1;
@@ -10,9 +10,9 @@ export function nextTick(nowMs: number, intervalMs: number, phaseMs: number): nu
 }
 
 /**
- * Where a search's grids begin: the grid of an interval at this instant's remainder. Searches that share requests
- * (feeds) tick together; the others are spread over their interval, always alike for the same search, so that
- * identical searches meet at the same tick, and the ticks of an interval are among those of its divisors.
+ * The phase of a search's grids: the grid of an interval begins at this number modulo the interval. Searches that share
+ * requests (feeds) have the same ticks; the others are spread over their interval. The same search always has the same
+ * phase, so that identical searches have the same ticks, and an interval's ticks are also ticks of its divisors.
  */
 export function originOf(searchKey: string, commonGrid: boolean): number {
   // The first 32 bits of a derived id are as good as random, and always the same.
@@ -20,17 +20,17 @@ export function originOf(searchKey: string, commonGrid: boolean): number {
 }
 
 /**
- * When a watch is due next. Its ticks are served by the reads that its search has anyway, for the watch with the
- * shortest interval: each by the nearest one, at most half that interval early or late. So more watches on a search
- * cost the upstream nothing; and since a watch's own grid does not move, it has as many checks as it would alone.
+ * The time of a watch's next check. The search is read in the shortest interval of its watches, and each tick of this
+ * watch uses the nearest of those reads, at most half that interval early or late. So more watches on a search cost the
+ * upstream nothing. The watch's own grid does not move, so it has as many checks as it would have alone.
  * @param shortestMs the shortest interval of all watches on the search
- * @param origin of the search: see `originOf`
+ * @param origin phase of the search: see `originOf`
  */
 export function nextDue(nowMs: number, intervalMs: number, shortestMs: number, origin: number): number {
   const tick = nextTick(nowMs, intervalMs, origin % intervalMs);
   if (shortestMs >= intervalMs) return tick;
   const read = nearestRead(tick, shortestMs, origin);
-  // The tick just after now was served by the read just made.
+  // The read that has just finished already served the next tick.
   return read > nowMs ? read : nearestRead(tick + intervalMs, shortestMs, origin);
 }
 

@@ -1,4 +1,4 @@
-/** A request budget: `perMinute` tokens a minute, at most `burst` at once. Time comes from the caller, in ms. */
+/** A request budget: `perMinute` tokens per minute, at most `burst` at once. The caller gives the time, in ms. */
 export class TokenBucket {
   private tokens: number;
   private at: number;
@@ -12,14 +12,14 @@ export class TokenBucket {
     this.at = nowMs;
   }
 
-  /** Takes a token, in advance if need be. @returns how long to wait before using it, in ms */
+  /** Takes a token, in advance if necessary. @returns the time to wait before its use, in ms */
   take(nowMs: number): number {
     const waitMs = this.waitMs(nowMs);
     this.tokens -= 1;
     return waitMs;
   }
 
-  /** How long a token taken now would have to wait, in ms. */
+  /** How long a token that is taken now would have to wait, in ms. */
   waitMs(nowMs: number): number {
     this.tokens = Math.min(this.burst, this.tokens + ((nowMs - this.at) * this.perMinute) / 60_000);
     this.at = nowMs;

@@ -8,7 +8,7 @@ import type { LaneWorker } from '../lanes/lane-worker.js';
 import { UpstreamError } from '#sources';
 
 const LANE = 'hackernews:0';
-/** One more than are asked at once. */
+/** One more than the lane reads at the same time. */
 const QUERIES = ['a', 'b', 'c', 'd', 'e'];
 
 let stores: PollingStores;
@@ -35,7 +35,7 @@ afterEach(async () => {
   await Promise.all([worker.stop(), successor.worker.stop()]);
 });
 
-/** A worker on the lane, with an upstream that answers nobody before `open`. */
+/** A worker on the lane, with an upstream that responds only after `open`. */
 function gatedWorker() {
   const gated = new Upstream();
   let openGate = () => {};
@@ -43,7 +43,7 @@ function gatedWorker() {
   return { upstream: gated, worker: workerOn(gated, stores).worker, open: () => openGate() };
 }
 
-/** How long each search is still claimed, and each reservation held, in seconds; 0 or less: no more. */
+/** The remaining seconds of each claim and of each reservation; 0 or less if it has ended. */
 async function secondsLeft(): Promise<number[]> {
   const rows: { seconds: number }[] = await stores.database.query(
     `SELECT extract(epoch FROM leased_until - now())::float8 AS seconds FROM upstream_searches
@@ -52,7 +52,7 @@ async function secondsLeft(): Promise<number[]> {
   return rows.map(({ seconds }) => Math.max(0, Math.ceil(seconds)));
 }
 
-/** Whether its check was recorded, and the watch has moved on. */
+/** Whether its check was recorded and its next one is scheduled. */
 const isMoved = async (watchId: string) => {
   const rows: { moved: boolean }[] = await stores.database.query(
     'SELECT next_due_at > clock_timestamp() AS moved FROM watch_schedule WHERE watch_id = $1',
@@ -62,9 +62,9 @@ const isMoved = async (watchId: string) => {
 };
 
 /**
- * Postgres goes away as often as it says when it is sent a statement with such words.
- * @param after it goes away only once it was sent these words, and has carried out what it was sent then
- * @returns how many times are left of each
+ * Makes Postgres fail this many times for statements that contain these words.
+ * @param after Postgres fails only after it has executed a statement with these words
+ * @returns the remaining number of failures for each
  */
 function outages(times: Record<string, number>, after?: string): () => number[] {
   const left = new Map(Object.entries(times));
@@ -84,15 +84,15 @@ function outages(times: Record<string, number>, after?: string): () => number[] 
   return () => [...left.values()];
 }
 
-describe('a claim that another has followed', () => {
-  it('gives back neither the searches nor the credits of whoever has the lane now', async () => {
-    // Four are asked, and while the fifth waits no more is claimed: as of somebody who is stalled.
+describe('a claim that another claim has replaced', () => {
+  it("does not release the searches and the credits of the lane's new holder", async () => {
+    // Four are being read, and nothing more is claimed while the fifth waits: the worker seems stalled.
     const ids = await Promise.all(QUERIES.map((query) => stores.watch({ query, credits: 1 })));
     await stores.due(...ids);
     worker.start();
-    await until('the first asks', () => upstream.requests.length === 4);
+    await until('the first worker sends its requests', () => upstream.requests.length === 4);
     successor.worker.start();
-    await until('the second asks', () => successor.upstream.requests.length === 4);
+    await until('the second worker sends its requests', () => successor.upstream.requests.length === 4);
     upstream.failure = { status: 500 };
     const stopped = worker.stop();
     open();
@@ -107,7 +107,7 @@ describe('a claim that another has followed', () => {
     expect(successor.upstream.requests).toHaveLength(5);
   });
 
-  it('ends no other, whatever becomes of its own', async () => {
+  it('does not end another claim, whatever happens to its own reads', async () => {
     const id = await stores.watch();
     await stores.due(id);
     const before = await claimDue(stores.database, LANE, 10);
@@ -141,20 +141,22 @@ describe('a claim that another has followed', () => {
 });
 
 describe('a claim', () => {
-  it('and what it has reserved last as long as its reads wait or are under way', async () => {
+  it('is extended together with its reservations as long as its reads wait or run', async () => {
     jest.useFakeTimers(fakeOnly('setInterval', 'clearInterval'));
     const ids = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     await stores.due(...ids);
     worker.start();
-    await until('four are asked, one waits', async () => {
+    await until('four reads run, one waits', async () => {
       return upstream.requests.length === 4 && (await secondsLeft()).filter(Boolean).length === 10;
     });
     await stores.database.query(`UPDATE upstream_searches SET leased_until = now() + interval '1 minute'`);
     await stores.database.query(`UPDATE credit_holds SET expires_at = now() + interval '1 minute'`);
     jest.advanceTimersByTime(60_000);
-    await until('all last longer', async () => (await secondsLeft()).every((seconds) => seconds > 500));
+    await until('all of them last longer', async () =>
+      (await secondsLeft()).every((seconds) => seconds > 500),
+    );
     open();
-    for (const id of ids) await until('it is recorded', () => isMoved(id));
+    for (const id of ids) await until('the check is recorded', () => isMoved(id));
     const rows: unknown[] = await stores.database.query(
       'SELECT 1 FROM upstream_searches WHERE leased_until > now()',
     );
@@ -162,10 +164,10 @@ describe('a claim', () => {
   });
 
   it.each([
-    ['its watches are looked up', 'SELECT * FROM watch_schedule', undefined],
-    ['it is made, which it is', 'COMMIT', 'SET leased_until = now()'],
-    ['credits are reserved', 'FROM credit_holds WHERE account_id', undefined],
-  ])('is given back when Postgres goes away while %s', async (_, statement, after) => {
+    ['it queries the watches', 'SELECT * FROM watch_schedule', undefined],
+    ['it makes the claim, which succeeds', 'COMMIT', 'SET leased_until = now()'],
+    ['it reserves credits', 'FROM credit_holds WHERE account_id', undefined],
+  ])('is released when Postgres fails while %s', async (_, statement, after) => {
     const id = await stores.watch();
     await stores.due(id);
     const left = outages({ [statement]: 2 }, after);
@@ -175,7 +177,7 @@ describe('a claim', () => {
     expect([left(), upstream.requests.length]).toEqual([[0], 1]);
   });
 
-  it('is given back when that did not work at first: what was read and not recorded is read again', async () => {
+  it('is released when the release failed at first: what was read and not recorded is read again', async () => {
     const id = await stores.watch();
     await stores.due(id);
     const left = outages({
@@ -188,7 +190,7 @@ describe('a claim', () => {
     expect([left(), (await stores.checksOf(id)).length]).toEqual([[0, 0], 1]);
   });
 
-  it('is given back when Postgres goes away while a lane that waits tells so', async () => {
+  it('is released when Postgres fails while a waiting lane records its failed checks', async () => {
     const [first, second] = [await stores.watch({ query: 'first' }), await stores.watch({ query: 'second' })];
     upstream.failure = { status: 429, headers: { 'retry-after': '3600' } };
     open();
@@ -197,12 +199,12 @@ describe('a claim', () => {
     await until('the lane waits', () => isMoved(first));
     const left = outages({ 'UPDATE watch_schedule w': 1 });
     await stores.due(second);
-    await until('the other is told', () => isMoved(second));
+    await until('the other check is recorded', () => isMoved(second));
     const kinds = (await stores.checksOf(second)).map(({ failure }) => failure?.kind);
     expect([left(), kinds, upstream.requests.length]).toEqual([[0], ['rate_limited'], 1]);
   });
 
-  it('of a dead holder is ended before the lane’s next one begins, however often it has to try', async () => {
+  it('of a dead holder is ended before the lane’s next holder claims, however often it must retry', async () => {
     const id = await stores.watch();
     await stores.due(id);
     await claimDue(stores.database, LANE, 10);
@@ -215,14 +217,14 @@ describe('a claim', () => {
 });
 
 describe('a check', () => {
-  it('of a watch that was purged while it was under way is neither kept nor charged', async () => {
+  it('of a watch that was purged during its read is neither stored nor charged', async () => {
     const [purged, other] = [await stores.watch(), await stores.watch()];
     worker.start();
     await stores.due(purged, other);
-    await until('the read is under way', () => upstream.requests.length === 1);
+    await until('the read is running', () => upstream.requests.length === 1);
     await stores.database.transaction((tx) => unschedule(tx, 'watch_id', purged));
     open();
-    await until('the other is recorded', () => isMoved(other));
+    await until('the other check is recorded', () => isMoved(other));
     const [check] = await stores.checksOf(other);
     expect([await stores.checksOf(purged), await stores.holds()]).toEqual([
       [],
@@ -230,23 +232,27 @@ describe('a check', () => {
     ]);
   });
 
-  it('of a watch that is paused since is neither made nor charged, and is made up for when it runs again', async () => {
+  it('of a watch that was paused meanwhile is neither read nor charged, and its check follows when it resumes', async () => {
     const watches = await Promise.all(QUERIES.map((query) => stores.watch({ query })));
     worker.start();
     await stores.due(...watches);
-    await until('one read waits behind those under way', async () => {
+    await until('one read waits behind the running ones', async () => {
       const claimed = await secondsLeft();
       return upstream.requests.length === 4 && claimed.filter((seconds) => seconds > 0).length === 10;
     });
     for (const watchId of watches) await stores.change(watchId, { isActive: false });
     open();
-    await until('all is given back', async () => (await secondsLeft()).every((seconds) => seconds === 0));
+    await until('everything is released', async () =>
+      (await secondsLeft()).every((seconds) => seconds === 0),
+    );
     expect(upstream.requests.length).toBe(4);
     expect([
       (await Promise.all(watches.map((id) => stores.checksOf(id)))).flat(),
       await stores.holds(),
     ]).toEqual([[], {}]);
     for (const watchId of watches) await stores.change(watchId, { isActive: true });
-    await until('each is recorded', async () => (await Promise.all(watches.map(isMoved))).every(Boolean));
+    await until('each check is recorded', async () =>
+      (await Promise.all(watches.map(isMoved))).every(Boolean),
+    );
   });
 });

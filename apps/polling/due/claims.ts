@@ -4,12 +4,12 @@ import type { Logger } from '#telemetry';
 import { claimDue, releaseClaim, releaseSearches, type ClaimedSearch, type DueSearch } from './due-work.js';
 
 /**
- * Claims searches of one lane and gives them back. While the tables are out of reach it owes what it could not give
- * back: a search that stayed claimed would not be asked for until its claim has run out.
+ * Claims searches of one lane and releases them. While Postgres is unavailable, it remembers what it could not release:
+ * otherwise nobody could read such a search until its claim expires.
  */
 export class Claims {
   private readonly owedSearches = new Set<ClaimedSearch>();
-  /** Claims of which it may not be known what they took. */
+  /** Claims of which it may be unknown what they contain. */
   private readonly owedClaims = new Set<string>();
 
   constructor(
@@ -19,8 +19,8 @@ export class Claims {
   ) {}
 
   /**
-   * Claims due searches and hands them over; where that fails, all of them are given back.
-   * @returns how many there were
+   * Claims due searches and passes them to `work`. If that fails, all of them are released.
+   * @returns the number of searches
    */
   async take(
     limit: number,
@@ -38,15 +38,15 @@ export class Claims {
     }
   }
 
-  /** Gives searches back unread, at the next opportunity where it does not work now. */
+  /** Releases searches without a read; if that fails, later again. */
   async giveBack(searches: readonly ClaimedSearch[]): Promise<void> {
     for (const search of searches) this.owedSearches.add(search);
     await this.settleDebts().catch((error: unknown) =>
-      this.log.error({ err: error, lane: this.lane }, 'searches could not be given back; it is tried again'),
+      this.log.error({ err: error, lane: this.lane }, 'searches could not be released; this is retried'),
     );
   }
 
-  /** Gives back what could not be given back before. */
+  /** Releases what could not be released before. */
   async settleDebts(): Promise<void> {
     const searches = [...this.owedSearches];
     if (searches.length > 0) await releaseSearches(this.database, searches);

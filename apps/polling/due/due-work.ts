@@ -15,21 +15,23 @@ export interface DueWatch {
   backfill: boolean;
   baselineAt: number | undefined;
   coveredUntil: number | undefined;
-  /** When the check was due. */
+  /** The time at which the check was due. */
   tick: number;
   checkSeq: number;
   /** Before the first check: `traceparent` of what created the watch, where its trace is recorded. */
   cause?: string;
 }
 
-/** A search that somebody has taken. */
+/** A search that a replica has claimed. */
 export interface ClaimedSearch {
   searchKey: string;
-  /** Which claim it was (a UUID): whoever is late finds that the search is another's by now, and leaves it alone. */
+  /**
+   * The id of the claim (a UUID). A late replica sees that the search has another claim by now, and does not change it.
+   */
   claim: string;
 }
 
-/** An upstream search with the watches that wait for it. */
+/** An upstream search with its due watches. */
 export interface DueSearch extends ClaimedSearch {
   source: SourceId;
   criteria: Criteria;
@@ -67,19 +69,26 @@ interface WatchRow {
   traceparent: string | null;
 }
 
-/** Whoever has not prolonged a claim for so long is taken for dead. A read may take longer, Postgres be away for less. */
+/**
+ * A replica that has not extended its claim for this time counts as dead. A read can take longer, and Postgres can be
+ * unavailable for a shorter time.
+ */
 export const SEARCH_LEASE_SECONDS = 600;
 
-/** Claimed searches, of those handed in, which are still theirs. In the order of the keys, as everybody locks them. */
+/**
+ * The given searches that still have the given claims. Ordered by key, because every transaction locks them in this
+ * order.
+ */
 const OWN = `SELECT s.search_key FROM upstream_searches s
   JOIN unnest($1::text[], $2::uuid[]) AS own (search_key, claim) ON own.search_key = s.search_key AND own.claim = s.claim
   ORDER BY s.search_key FOR UPDATE OF s`;
 
 /**
- * Takes due searches of a lane, the longest due first, and holds them until they are recorded or released.
- * The list of keys is made once: as `IN (SELECT … LIMIT …)` Postgres may run it for every row, and then no limit holds.
- * @param claim what to call the claim
- * @param withState what their connectors remember, which can be much, is wanted too
+ * Claims due searches of a lane, the longest due first, until they are recorded or released. The subquery is an array,
+ * so that it runs once: with `IN (SELECT … LIMIT …)` Postgres can run it for every row, and then the limit does not
+ * hold.
+ * @param claim id of the new claim
+ * @param withState whether to read what their connectors remember, which can be large
  */
 export async function claimDue(
   database: Database | Tx,
@@ -87,7 +96,7 @@ export async function claimDue(
   limit: number,
   { claim = newId(), withState = true } = {},
 ): Promise<DueSearch[]> {
-  // Together: searches without their watches would be claimed for nobody.
+  // In one transaction: a search that is claimed without its watches would not be read.
   return database.transaction(async (tx) => {
     const [rows]: [SearchRow[]] = await tx.query(
       `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3), claim = $5
@@ -102,7 +111,7 @@ export async function claimDue(
     );
     if (rows.length === 0) return [];
     const searches = new Map(rows.map((row) => [row.search_key, searchOf(row, claim)]));
-    // In a statement of its own, which sees what was recorded before the searches were locked.
+    // In a separate statement, which sees what was recorded before the searches were locked.
     const watches: WatchRow[] = await tx.query(
       'SELECT * FROM watch_schedule WHERE search_key = ANY($1) AND is_active AND next_due_at <= now()',
       [[...searches.keys()]],
@@ -113,14 +122,16 @@ export async function claimDue(
   });
 }
 
-/** The lane has a new holder: what the one before had under way is due again, and is no longer theirs. */
+/**
+ * The lane has a new holder: the searches that the previous holder had claimed are due again, and no longer claimed.
+ */
 export async function releaseLane(database: Database, lane: string): Promise<void> {
   await database.query(`UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE lane = $1`, [
     lane,
   ]);
 }
 
-/** Gives everything that a claim has taken back unread, where it is not known what that was. */
+/** Releases all searches of a claim without a read, if it is unknown what the claim contains. */
 export async function releaseClaim(database: Database, lane: string, claim: string): Promise<void> {
   await database.query(
     `UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE lane = $1 AND claim = $2`,
@@ -128,7 +139,7 @@ export async function releaseClaim(database: Database, lane: string, claim: stri
   );
 }
 
-/** Gives searches back unread; their watches stay due. */
+/** Releases searches without a read. Their watches stay due. */
 export async function releaseSearches(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   await database.query(
     `UPDATE upstream_searches SET leased_until = 'epoch', claim = NULL WHERE search_key IN (${OWN})`,
@@ -136,7 +147,7 @@ export async function releaseSearches(database: Database, searches: readonly Cla
   );
 }
 
-/** Holds searches longer: their read waits or is under way. */
+/** Extends the claims of searches whose read waits or is running. */
 export async function prolongSearches(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   await database.query(
     `UPDATE upstream_searches SET leased_until = now() + make_interval(secs => $3) WHERE search_key IN (${OWN})`,
@@ -145,10 +156,10 @@ export async function prolongSearches(database: Database, searches: readonly Cla
 }
 
 /**
- * Locks searches until the transaction ends. A statement that waits for a row's lock goes on with the row as it is
- * then, but with everything else as it was before: an instant worked out from the watches would lack the one that
- * was scheduled meanwhile, and it would never be polled. So the lock comes first, in a statement of its own, and
- * ahead of the watches' rows wherever both are written; in the order of the keys, so that nobody waits in a circle.
+ * Locks searches until the transaction ends. A statement that waits for a row lock sees the new row, but the old
+ * version of all other rows: it would compute the next check without a watch that was scheduled meanwhile, which would
+ * then never be checked. So the lock is a separate statement, before any write to the watches' rows. The order by key
+ * prevents deadlocks.
  */
 export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promise<void> {
   await tx.query(
@@ -157,7 +168,7 @@ export async function lockSearches(tx: Tx, searchKeys: readonly string[]): Promi
   );
 }
 
-/** Sets searches whose watches are not due (paused, or gone) to the next instant one is. */
+/** Sets searches without due watches (paused or deleted) to the next time at which one is due. */
 export async function settleIdle(database: Database, searches: readonly ClaimedSearch[]): Promise<void> {
   if (searches.length === 0) return;
   await database.transaction(async (tx) => {
@@ -170,8 +181,8 @@ export async function settleIdle(database: Database, searches: readonly ClaimedS
 }
 
 /**
- * Makes watches due again after so many seconds, unchecked. Their searches stay with whoever has claimed them; given
- * back, these find that nothing is due and are settled.
+ * Makes watches due again after this many seconds, without a check. Their searches keep their claim; when they are
+ * released, they have no due watch and get their next time.
  */
 export async function postpone(
   database: Database,
@@ -190,8 +201,8 @@ export async function postpone(
 }
 
 /**
- * Gives searches, which the transaction has locked, back: due when the next of their watches is. That is so whoever
- * has them. Where that is somebody else by now they keep them: their read is under way, and would be made once more.
+ * Releases searches that the transaction has locked, and sets the time of each to that of its next watch. If another
+ * replica has claimed a search meanwhile, it keeps the claim, because its read is running and must not be repeated.
  */
 export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promise<void> {
   await tx.query(
@@ -205,7 +216,7 @@ export async function settle(tx: Tx, searches: readonly ClaimedSearch[]): Promis
   );
 }
 
-/** Age of the search that has been due the longest, in seconds, for each source; 0 where none is. */
+/** Age in seconds of the search that has been due the longest, for each source; 0 if none is due. */
 export async function lateness(database: Database): Promise<{ source: string; seconds: number }[]> {
   return database.query(
     `SELECT source, GREATEST(0, extract(epoch FROM now() - min(next_due_at)))::float8 AS seconds
@@ -213,7 +224,7 @@ export async function lateness(database: Database): Promise<{ source: string; se
   );
 }
 
-/** Each once: of a search with very many watches each of them names it. */
+/** Without duplicates: a search can have very many watches, each of which names it. */
 function keysAndClaims(searches: readonly ClaimedSearch[]): [string[], string[]] {
   const claims = new Map(searches.map(({ searchKey, claim }) => [searchKey, claim]));
   return [[...claims.keys()], [...claims.values()]];
@@ -230,7 +241,7 @@ function searchOf(row: SearchRow, claim: string): DueSearch {
     state: row.state,
     stateAt: row.state_at?.getTime(),
     failures: row.failures,
-    // Null: none of its watches is active, so that nothing is checked.
+    // Null if none of its watches is active; then nothing is checked.
     shortestSeconds: row.shortest_seconds ?? 0,
     watches: [],
   };

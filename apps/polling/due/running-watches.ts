@@ -2,14 +2,17 @@ import type { Database } from '#postgres';
 import type { DueSearch } from './due-work.js';
 
 /**
- * Returns which of these watches are still to be checked. The others were paused, deleted or purged since they were
- * claimed. Each stage asks once, because each takes time in which that can happen:
+ * Returns which of these watches still run. The others were paused, deleted or purged after they were claimed. Each
+ * stage checks this once, because each takes time in which that can happen:
  *
- * | stage | asked by | without the question |
+ *
+ * | stage | checked by | without the check |
  * |---|---|---|
- * | due | `claimDue`, in its own statement | a paused watch would take a place in the lane |
- * | read | `LaneWorker`, when the read begins: it may have waited a minute for the lane | the upstream would be asked for nobody |
- * | record | `CheckRecorder`, as the last step before it appends | the check would be charged to a paused keyword, or kept after a purge |
+ * | due | `claimDue`, in its own statement | a paused watch would occupy a place in the lane |
+ * | read | `LaneWorker`, when the read begins: it may have waited a minute for the lane | the upstream would be read
+ * although no watch needs it |
+ * | record | `CheckRecorder`, as the last step before it appends | the check would be charged to a paused keyword, or
+ * kept after a purge |
  */
 export async function runningWatches(
   database: Database,
@@ -22,7 +25,7 @@ export async function runningWatches(
   return new Set(rows.map((row) => row.watch_id));
 }
 
-/** Searches with their running watches; a search without any is left out. */
+/** Searches with their running watches, without searches that have none. */
 export async function runningSearches(
   database: Database,
   searches: readonly DueSearch[],

@@ -10,7 +10,7 @@ import { forgetPositions } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { SCHEDULE, unschedule } from '../projections/schedule.projection.js';
 
-/** Takes a purged keyword out of the due work, and deletes its checks. */
+/** Removes a purged keyword from the due work, and deletes its checks. */
 @Controller()
 export class PurgeHandler {
   constructor(
@@ -27,7 +27,7 @@ export class PurgeHandler {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     await transactionWithoutLimit(this.database, async (tx) => {
       await unschedule(tx, 'keyword_id', keywordId);
-      // A check that was under way when its watch went has left rows behind it.
+      // A check that was running when its watch was deleted has left rows.
       await tx.query('DELETE FROM seen_items WHERE watch_id = ANY($1)', [watchIds]);
       await forgetPositions(tx, SCHEDULE, [subjectOf('KEYWORDS', accountId, keywordId)]);
     });

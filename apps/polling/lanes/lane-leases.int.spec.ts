@@ -30,7 +30,7 @@ async function replica(leaseMs = LONG_MS): Promise<LaneLeases> {
 const namesOf = (rows: readonly { lane: string }[]) => rows.map(({ lane }) => lane).sort();
 
 describe('the leases of lanes', () => {
-  it('give a lone replica every lane', async () => {
+  it('give all lanes to a single replica', async () => {
     const leases = await replica();
     expect(namesOf((await leases.renew(SOURCES)).mine)).toEqual([
       'hackernews:0',
@@ -40,7 +40,7 @@ describe('the leases of lanes', () => {
     ]);
   });
 
-  it('give each of two replicas its part, once the first has let go of what is too much', async () => {
+  it('give each of two replicas its share after the first has released its surplus', async () => {
     const first = await replica();
     const second = await replica();
     const { mine: all } = await first.renew(SOURCES);
@@ -48,8 +48,8 @@ describe('the leases of lanes', () => {
     const { mine, surplus } = await first.renew(SOURCES);
     expect([...namesOf(mine), ...surplus].sort()).toEqual(namesOf(all));
     expect(surplus.length).toBe(2);
-    expect(['the same until they are given back', (await first.renew(SOURCES)).surplus]).toEqual([
-      'the same until they are given back',
+    expect(['the surplus is the same until it is released', (await first.renew(SOURCES)).surplus]).toEqual([
+      'the surplus is the same until it is released',
       surplus,
     ]);
     await first.release(surplus);
@@ -58,7 +58,7 @@ describe('the leases of lanes', () => {
     expect([namesOf(after.mine), after.surplus]).toEqual([namesOf(mine), []]);
   });
 
-  it('never give one lane to two, however many ask at once', async () => {
+  it('never give one lane to two replicas, however many ask at the same time', async () => {
     const replicas = await Promise.all(Array.from({ length: 3 }, () => replica()));
     for (let round = 0; round < 3; round += 1) {
       const held = await Promise.all(replicas.map((leases) => leases.renew(SOURCES)));
@@ -67,7 +67,7 @@ describe('the leases of lanes', () => {
     }
   });
 
-  it('move when their replica has fallen silent for the length of a lease, and not before', async () => {
+  it('move when their replica has sent no sign of life for the length of a lease, and not before', async () => {
     const silent = await replica(1000);
     const began = Date.now();
     expect((await silent.renew(SOURCES)).mine.length).toBe(4);
@@ -81,7 +81,7 @@ describe('the leases of lanes', () => {
     expect(await silent.renew(SOURCES)).toEqual({ mine: [], surplus: [] });
   });
 
-  it('move at once from a replica that leaves', async () => {
+  it('move at once from a replica that stops', async () => {
     const leaving = await replica();
     await leaving.renew(SOURCES);
     const heir = await replica();
@@ -104,15 +104,15 @@ describe('the leases of lanes', () => {
     expect(namesOf((await leases.renew(['rss'])).mine)).toEqual(['rss:0']);
   });
 
-  it('hand on what a lane has learned about its upstream', async () => {
+  it('pass on what a lane has learned about its upstream', async () => {
     const first = await replica();
     await first.renew(SOURCES);
     const until = new Date(Date.now() + 60_000);
     const learned = {
       blockedUntil: until,
-      blockedReason: 'rss asked to wait',
+      blockedReason: 'rss asked for a wait',
       failures: 3,
-      trouble: 'rss answered 503',
+      trouble: 'rss returned 503',
       lastSuccessAt: new Date('2026-03-04T12:00:00.000Z'),
       feed: { newestItemId: 'a', quietMs: 5, readAt: 7 },
       quotas: { search: { points: 4, resetsAt: 9 } },
@@ -121,13 +121,13 @@ describe('the leases of lanes', () => {
     await first.leave();
     const row = (await (await replica()).renew(SOURCES)).mine.find(({ lane }) => lane === 'rss:0');
     expect(row && memoryOf(row)).toEqual(learned);
-    // The first holder is late: what it still has to say is of no weight.
+    // The first holder has lost the lane: what it still stores has no effect.
     await first.remember('rss:0', { ...learned, blockedUntil: new Date(0) });
     const later: LaneRow[] = await stores.database.query(`SELECT * FROM lanes WHERE lane = 'rss:0'`);
     expect(later[0]?.blocked_until).toEqual(until);
   });
 
-  it('put every search into a lane that exists when their number changes', async () => {
+  it('assign every search to an existing lane when the number of lanes changes', async () => {
     for (let n = 0; n < 10; n += 1) await stores.watch({ query: `q${n}` });
     const lanes = async () => {
       const rows: { lane: string }[] = await stores.database.query(

@@ -2,7 +2,7 @@ import { newId } from '#kernel';
 import type { Database } from '#postgres';
 import type { LaneMemory } from './lane-memory.js';
 
-/** A lane as the table has it. */
+/** A row of the table of lanes. */
 export interface LaneRow {
   lane: string;
   source: string;
@@ -13,15 +13,15 @@ export interface LaneRow {
   memory: Partial<Pick<LaneMemory, 'blockedReason' | 'feed' | 'quotas'>>;
 }
 
-/** What a replica holds. */
+/** The lanes of a replica. */
 export interface HeldLanes {
-  /** Its part. */
+  /** The lanes of its share. */
   mine: LaneRow[];
-  /** Names of the lanes beyond it: it finishes what they have under way, then gives them back. */
+  /** Names of lanes beyond its share: the replica finishes their running requests, then releases them. */
   surplus: string[];
 }
 
-/** What the lane's last holder has left. */
+/** What the last holder of the lane has stored. */
 export function memoryOf(row: LaneRow): LaneMemory {
   return {
     blockedUntil: row.blocked_until,
@@ -35,8 +35,9 @@ export function memoryOf(row: LaneRow): LaneMemory {
 }
 
 /**
- * Shares the lanes among the polling replicas: each lane belongs to one replica at a time, each replica takes its
- * fair part, and a silent replica's lanes move when their lease has run out. The database's clock counts.
+ * Shares the lanes among the polling replicas. Each lane belongs to one replica at a time, each replica takes a fair
+ * share, and the lanes of a replica that sends no sign of life move when their lease expires. All times are those of
+ * the database's clock.
  */
 export class LaneLeases {
   readonly replica = newId();
@@ -46,7 +47,7 @@ export class LaneLeases {
     private readonly leaseMs: number,
   ) {}
 
-  /** Makes the rows of the sources' lanes and puts every search into one of them. */
+  /** Creates the rows of the sources' lanes, and assigns every search to a lane. */
   async prepare(lanes: ReadonlyMap<string, number>): Promise<void> {
     for (const [source, count] of lanes) {
       for (let n = 0; n < count; n += 1)
@@ -54,7 +55,7 @@ export class LaneLeases {
           `${source}:${n}`,
           source,
         ]);
-      // The number of lanes is a setting: after a change searches move, and lanes beyond it are left empty.
+      // The number of lanes is a setting. After a change, searches move, and unused lanes stay empty.
       await this.database.query(
         `UPDATE upstream_searches SET lane = source || ':' || (abs(hashtextextended(search_key, 0)) % $2)
          WHERE source = $1 AND lane <> source || ':' || (abs(hashtextextended(search_key, 0)) % $2)`,
@@ -64,8 +65,8 @@ export class LaneLeases {
   }
 
   /**
-   * Says that this replica lives, renews what it holds and takes free lanes up to its part. The part is counted once:
-   * counted again for the surplus, a replica that joined meanwhile would make lanes surplus that were only just taken.
+   * Records that this replica is alive, renews its leases, and takes free lanes up to its share. The share is computed
+   * once. Otherwise a replica that joins between two computations would make lanes surplus that were just taken.
    */
   async renew(sources: readonly string[]): Promise<HeldLanes> {
     await this.database.query(
@@ -73,16 +74,16 @@ export class LaneLeases {
        ON CONFLICT (replica) DO UPDATE SET seen_at = now()`,
       [this.replica],
     );
-    // Replicas that were killed never say goodbye.
+    // A killed replica does not delete its own row.
     await this.database.query(`DELETE FROM polling_replicas WHERE seen_at < now() - interval '1 hour'`);
     const held = await this.update('owner = $1 AND leased_until > now()', []);
     const part = await this.fairPart(sources);
-    // In one order every time: what is being given back stays the surplus until it is gone.
+    // Always in the same order, so that the same lanes stay surplus until they are released.
     held.sort((a, b) => (a.lane < b.lane ? -1 : 1));
     const surplus = held.slice(part).map(({ lane }) => lane);
     if (held.length >= part) return { mine: held.slice(0, part), surplus };
     const taken = await this.update(
-      // As `IN (SELECT … LIMIT …)` it could be run for every row, and no limit would hold.
+      // With `IN (SELECT … LIMIT …)` Postgres could run the subquery for every row, and the limit would not hold.
       `lane = ANY (ARRAY(SELECT lane FROM lanes WHERE leased_until <= now() AND source = ANY($3)
                 ORDER BY lane LIMIT $4 FOR UPDATE SKIP LOCKED))`,
       [sources, part - held.length],
@@ -102,10 +103,10 @@ export class LaneLeases {
     await this.database.query('DELETE FROM polling_replicas WHERE replica = $1', [this.replica]);
   }
 
-  /** Keeps what a lane has learned about its upstream, so that it holds after a move or a restart. */
+  /** Stores what a lane has learned about its upstream, so that it stays known after a move or a restart. */
   async remember(lane: string, memory: LaneMemory): Promise<void> {
     const { blockedUntil, blockedReason, failures, trouble, lastSuccessAt, feed, quotas } = memory;
-    // Whoever has lost the lane meanwhile must not overwrite what its new holder has learned.
+    // A replica that has lost the lane must not overwrite what the new holder has learned.
     await this.database.query(
       `UPDATE lanes SET blocked_until = $2, failures = $3, trouble = $4, last_success_at = $5, memory = $6
        WHERE lane = $1 AND owner = $7`,

@@ -2,16 +2,19 @@ import type { FeedState } from '../domain/feed-watch.js';
 import type { HealthState } from '../domain/health.js';
 import type { Spent } from '../domain/quotas.js';
 
-/** What a lane has learned about its upstream: kept in Postgres, so that it holds after a move or a restart. */
+/**
+ * What a lane has learned about its upstream. It is stored in Postgres, so that it stays known after a move or a
+ * restart.
+ */
 export interface LaneMemory extends HealthState {
   blockedUntil: Date;
-  /** What the lane waits for, for people. */
+  /** Why the lane waits, as text for people. */
   blockedReason: string;
   feed: FeedState | undefined;
   quotas: Record<string, Spent>;
 }
 
-/** A lane that has never asked. */
+/** The memory of a lane that has never sent a request. */
 export const NOTHING_LEARNED: LaneMemory = {
   blockedUntil: new Date(0),
   blockedReason: '',

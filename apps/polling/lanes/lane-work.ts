@@ -11,13 +11,13 @@ import { LaneWorker } from './lane-worker.js';
 import { LookupDesk } from '../lookups/lookup-desk.js';
 import type { Lane } from './lane.js';
 
-/** Work that goes on while this replica holds a lane. */
+/** Work that runs while this replica holds a lane. */
 export interface WorkOnLane {
-  /** Finishes what is under way. */
+  /** Finishes the running requests. */
   stop(): Promise<void>;
 }
 
-/** Begins the work on lanes: checks on each, direct lookups on the first one of a source that offers some. */
+/** Starts the work on lanes: checks on each lane, and direct lookups on the first lane of a source that has lookups. */
 @Injectable()
 export class LaneWork {
   private readonly recorder: CheckRecorder;
@@ -34,7 +34,7 @@ export class LaneWork {
     this.desk = new LookupDesk(strategy, bus, database, store);
   }
 
-  /** `tickMs`: how often due work is looked for. */
+  /** `tickMs`: how often it queries for due work. */
   begin(lane: Lane, tickMs: number): WorkOnLane {
     const worker = new LaneWorker(lane, this.database, this.recorder, systemClock, tickMs, this.log);
     worker.start();

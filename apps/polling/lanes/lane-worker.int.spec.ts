@@ -45,7 +45,7 @@ async function tick(...watchIds: string[]): Promise<Check[]> {
   );
 }
 
-/** Waits until the tables know of everything that is in the streams. */
+/** Waits until the tables contain everything that is in the streams. */
 async function settled(...watchIds: string[]): Promise<void> {
   await until('the tables have followed', async () => {
     const rows: { busy: number }[] = await stores.database.query(
@@ -57,7 +57,7 @@ async function settled(...watchIds: string[]): Promise<void> {
 }
 
 describe('the work on a lane', () => {
-  it('begins with a silent baseline, and then reports what is new, once [keywords.baseline]', async () => {
+  it('begins with a silent baseline, and then reports each new item once [keywords.baseline]', async () => {
     upstream.publish('hn:1');
     const id = await stores.watch();
     const [baseline] = await tick(id);
@@ -71,7 +71,7 @@ describe('the work on a lane', () => {
     expect(idsOf(third)).toEqual([]);
   });
 
-  it('never reports what was published before the baseline, although a later read is the first to show it', async () => {
+  it('never reports an item that was published before the baseline, even if a later read is the first to return it', async () => {
     const ids = [await stores.watch(), await stores.watch({ backfill: true })];
     const before = new Date().toISOString();
     await tick(...ids);
@@ -89,7 +89,7 @@ describe('the work on a lane', () => {
     ]);
   });
 
-  it('asks the upstream once for the same search of two accounts, and makes a check for each', async () => {
+  it('reads the upstream once for the same search of two accounts, and makes a check for each', async () => {
     const ids = [
       await stores.watch(),
       await stores.watch({ backfill: true }),
@@ -104,7 +104,7 @@ describe('the work on a lane', () => {
     expect(silent?.checkId).not.toBe(filled?.checkId);
   });
 
-  it('states how the items were matched: by whole words where the source has no search to trust', async () => {
+  it('records how the items were matched: by whole words when the source has no search of its own', async () => {
     const modeOf = async (hasSearch: boolean) => {
       await worker.stop();
       upstream.hasSearch = hasSearch;
@@ -121,7 +121,7 @@ describe('the work on a lane', () => {
     expect(await modeOf(false)).toEqual({ mode: 'word', found: ['hn:1'] });
   });
 
-  it('reads for other accounts while all servers that one account names are slow, and reads those in the end', async () => {
+  it('reads for other accounts while all servers of one account are slow, and reads those servers in the end', async () => {
     await worker.stop();
     let answer = () => {};
     upstream.slowServers = new Promise((resolve) => (answer = resolve));
@@ -135,13 +135,13 @@ describe('the work on a lane', () => {
     await until('the lane is full', async () => upstream.states.length >= 4);
     await stores.due(...slow, quick);
     await until('a check of the other account', async () => (await stores.checksOf(quick))[0]);
-    // 16 that have become slow, and what four places held meanwhile.
+    // 16 reads that have become slow, and those that four places started meanwhile.
     expect(upstream.states.length - 1).toBeLessThanOrEqual(20);
     answer();
     for (const id of slow) await until('a check of each', async () => (await stores.checksOf(id))[0], 30_000);
   });
 
-  it('reports an item with a title and an id of 600 KB to every watch that waits for it', async () => {
+  it('reports an item with a title and an id of 600 KB to every waiting watch', async () => {
     const huge = 'x'.repeat(600_000);
     const ids = [await stores.watch({ backfill: true }), await stores.watch({ backfill: true })];
     upstream.items.push(
@@ -157,12 +157,12 @@ describe('the work on a lane', () => {
     );
     for (const check of await tick(...ids)) expect(check.items[0]?.item?.truncated).toBe(true);
     await settled(...ids);
-    // Not at once again, and not again at the next tick.
+    // Not again at once, and not again at the next tick.
     expect(upstream.requests.length).toBe(1);
     for (const check of await tick(...ids)) expect(idsOf(check)).toEqual([]);
   });
 
-  it('puts a search off whose checks cannot be recorded, and does not ask the upstream again and again', async () => {
+  it('postpones a search whose checks cannot be recorded, and does not read the upstream again and again', async () => {
     await worker.stop();
     const { worker: other, recorder } = workerOn(upstream, stores);
     worker = other;
@@ -181,7 +181,7 @@ describe('the work on a lane', () => {
     expect(rows).toEqual([{ late: true }]);
   });
 
-  it('stores that the source is not well when a check cannot be stored, although the read went well', async () => {
+  it('reports the source as unhealthy when a check cannot be stored, although the read succeeded', async () => {
     await worker.stop();
     const { worker: other, recorder, learned } = workerOn(upstream, stores);
     worker = other;
@@ -198,10 +198,10 @@ describe('the work on a lane', () => {
     const [check] = await tick(await stores.watch());
     expect(check?.failure?.kind).toBe('unknown_shape');
     const trouble = await until('the trouble is stored', () => learned.at(-1)?.trouble || undefined);
-    expect(trouble).toBe('hackernews answered something that could not be stored');
+    expect(trouble).toBe('hackernews returned something that could not be stored');
   });
 
-  it('lets a watch with a longer interval miss nothing between its ticks', async () => {
+  it('loses no item between the ticks of a watch with a longer interval', async () => {
     const often = await stores.watch({ intervalSeconds: 60 });
     const seldom = await stores.watch({ intervalSeconds: 3600 });
     await tick(often, seldom);
@@ -219,7 +219,7 @@ describe('the work on a lane', () => {
     expect(idsOf((await tick(seldom))[0])).toEqual([]);
   });
 
-  it('fails its checks for nothing while the feed is frozen, and says so, until something new comes', async () => {
+  it('records free, failed checks with the reason while the feed is frozen, until something new appears', async () => {
     await worker.stop();
     Object.assign(upstream, { hasFeed: true, quietSeconds: 0.02 });
     worker = workerOn(upstream, stores).worker;
@@ -238,7 +238,7 @@ describe('the work on a lane', () => {
     });
     expect(frozen.failure).toMatchObject({
       kind: 'frozen',
-      reason: expect.stringContaining('hackernews answers, but has shown nothing new'),
+      reason: expect.stringContaining('hackernews responds, but has shown nothing new'),
     });
     expect([frozen.costCredits, frozen.items.length]).toEqual([0, 0]);
     // The window has grown by then: a whole read of the feed would cost more than the search.
@@ -248,7 +248,7 @@ describe('the work on a lane', () => {
     expect(idsOf(await next())).toEqual(['hn:2']);
   });
 
-  it('takes a watch that joins a search later for what it is: new', async () => {
+  it('treats a watch that joins a search later as a new watch', async () => {
     const first = await stores.watch();
     await tick(first);
     await settled(first);
@@ -264,7 +264,7 @@ describe('the work on a lane', () => {
     expect(both.map(idsOf)).toEqual([['hn:2'], ['hn:2']]);
   });
 
-  it('lets the watches of a search lose nothing because another has its first poll in the same read', async () => {
+  it('loses no item of a search’s watches when another watch has its first check in the same read', async () => {
     const old = await stores.watch();
     await tick(old);
     await settled(old);
@@ -279,7 +279,7 @@ describe('the work on a lane', () => {
     expect(upstream.requests.length - asked).toBe(2);
   });
 
-  it('hands a read what the last one left, and its history even to a watch that was not served by that', async () => {
+  it('gives a read the memory of the last one, and the history even to a watch that the last read did not serve', async () => {
     const often = await stores.watch();
     const seldom = await stores.watch();
     for (const ids of [[often, seldom], [often], [often], [often, seldom]]) {
@@ -289,7 +289,7 @@ describe('the work on a lane', () => {
     expect(upstream.states).toEqual([{}, { mark: 1, history: 1 }, { mark: 2, history: 2 }, { history: 3 }]);
   });
 
-  it('records a failed check, free and with its reason, and sends nothing before Retry-After has passed [credits.failed-check]', async () => {
+  it('records a free, failed check with its reason, and sends nothing before Retry-After has passed [credits.failed-check]', async () => {
     const ids = [
       await stores.watch({ intervalSeconds: 1 }),
       await stores.watch({ query: 'other', intervalSeconds: 1 }),
@@ -309,15 +309,15 @@ describe('the work on a lane', () => {
     const lastRefused = Math.max(...upstream.requests);
     const asked = upstream.requests.length;
     upstream.publish('hn:1');
-    await until('the lane asks again', () => upstream.requests.length > asked, 8000);
+    await until('the lane sends requests again', () => upstream.requests.length > asked, 8000);
     expect((upstream.requests[asked] ?? 0) - lastRefused).toBeGreaterThanOrEqual(2000);
-    const healed = await until('a check that went well', async () =>
+    const healed = await until('a successful check', async () =>
       (await stores.checksOf(ids[0] ?? '')).find((check) => !check.failure),
     );
     expect([healed.baseline, healed.costCredits]).toEqual([true, 1]);
   });
 
-  it('loses nothing of a failed check’s window', async () => {
+  it('loses no item of a failed check’s window', async () => {
     const id = await stores.watch();
     await tick(id);
     await settled(id);
@@ -330,7 +330,7 @@ describe('the work on a lane', () => {
     expect(idsOf((await tick(id))[0])).toEqual(['hn:2', 'hn:1']);
   });
 
-  it('loses no part of a check that a kill cut off after the first: its items do not end the next read', async () => {
+  it('loses no part of a check when a kill comes after the first part: its items do not end the next read', async () => {
     const id = await stores.watch();
     await tick(id);
     await settled(id);
@@ -361,13 +361,13 @@ describe('the work on a lane', () => {
     expect([idsOf(part), idsOf(next)]).toEqual([['hn:2'], ['hn:1']]);
   });
 
-  it('checks a paused watch no more, and a resumed one again, with what was published meanwhile', async () => {
+  it('does not check a paused watch, and checks a resumed one again, including what was published meanwhile', async () => {
     const id = await stores.watch();
     await tick(id);
     await settled(id);
     await stores.change(id, { isActive: false });
     await stores.due(id);
-    await until('the search is set aside', async () => {
+    await until('the search has no due time', async () => {
       const rows: { idle: boolean }[] = await stores.database.query(
         `SELECT next_due_at = 'infinity' AS idle FROM upstream_searches`,
       );
@@ -380,12 +380,12 @@ describe('the work on a lane', () => {
     expect(idsOf(check)).toEqual(['hn:1']);
   });
 
-  it('finishes the read under way when it is stopped, and takes up no other', async () => {
+  it('finishes the running read when it is stopped, and starts no other', async () => {
     let open = () => {};
     upstream.gate = new Promise((resolve) => (open = resolve));
     const id = await stores.watch();
     await stores.due(id);
-    await until('the read is under way', () => upstream.requests.length === 1);
+    await until('the read is running', () => upstream.requests.length === 1);
     const stopped = worker.stop();
     open();
     await stopped;
@@ -394,7 +394,7 @@ describe('the work on a lane', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('lets the feed serve what comes due while many searches are read one by one', async () => {
+  it('serves due searches by the feed while many searches are read one by one', async () => {
     await worker.stop();
     upstream.hasFeed = true;
     upstream.answerMs = 50;
@@ -412,7 +412,7 @@ describe('the work on a lane', () => {
     expect(upstream.requests.length - asked).toBeLessThan(ids.length);
   });
 
-  it('holds no more searches than its budget can read, and gives them back when it is stopped', async () => {
+  it('claims no more searches than its budget can read, and releases them when it is stopped', async () => {
     await worker.stop();
     upstream.requestsPerMinute = 6;
     worker = workerOn(upstream, stores).worker;
@@ -425,7 +425,7 @@ describe('the work on a lane', () => {
       return rows[0]?.held ?? 0;
     };
     worker.start();
-    await until('the budget is spent', () => upstream.requests.length === 1);
+    await until('the budget is used up', () => upstream.requests.length === 1);
     expect(await until('searches wait', async () => (await held()) <= 10 && held())).toBeGreaterThan(1);
     const began = Date.now();
     await worker.stop();
@@ -433,7 +433,7 @@ describe('the work on a lane', () => {
     expect([await held(), upstream.requests.length]).toEqual([0, 1]);
   });
 
-  it('keeps to its budget of requests', async () => {
+  it('does not exceed its budget of requests', async () => {
     await worker.stop();
     upstream.requestsPerMinute = 600;
     worker = workerOn(upstream, stores).worker;
@@ -442,7 +442,7 @@ describe('the work on a lane', () => {
     worker.start();
     await until('every search was read', () => upstream.requests.length === ids.length);
     const [first = 0] = upstream.requests;
-    // A burst of 100 (ten seconds' worth), then 10 a second.
+    // A burst of 100 (ten seconds' worth), then 10 per second.
     expect((upstream.requests[109] ?? 0) - first).toBeGreaterThanOrEqual(890);
   });
 });

@@ -17,31 +17,34 @@ import { outcomeOf } from '../record/outcome.js';
 import { seenByAll } from '../record/seen-items.js';
 import type { Lane } from './lane.js';
 
-/** Searches that a feed can serve are claimed together, so that one read serves all. */
+/** Searches that a feed can serve are claimed together, so that one read serves all of them. */
 const FEED_CLAIM = 2000;
-/** The first claim of a lane is smaller: after a restart much is due, and the first answer should not wait for all of it. */
+/**
+ * The first claim of a lane is smaller: after a restart much is due, and the first result should not wait for all of
+ * it.
+ */
 const FIRST_CLAIM = 100;
-/** Reads of their own that may wait for the lane, as the budget of so many minutes: less than they may wait. */
+/** Separate reads that may wait for the lane, as the budget of this many minutes: less than the maximum wait. */
 const BACKLOG_MINUTES = 1;
-/** Whoever has waited longer since the claim is given back: what it knows of its watches grows old. */
+/** A read that has waited longer since its claim is released, because its watches may have changed. */
 const LONGEST_WAIT_MS = 90_000;
-/** How often claims are prolonged; they survive that this fails a few times in a row. */
+/** How often claims are extended. They survive a few failures in a row. */
 const PROLONG_MS = 60_000;
-/** Billing opens ledgers as soon as it runs: until then nothing is asked for the account. */
+/** Billing opens ledgers as soon as it runs. Until then, the upstream is not read for the account. */
 const NO_LEDGER_SECONDS = 5;
-/** A read whose accounts have too many slow ones under way is due again after this. */
+/** If its accounts have too many slow reads running, a read is due again after this time. */
 const CROWDED_SECONDS = 5;
 
-/** Works through the due searches of one lane while this replica holds it. */
+/** Processes the due searches of one lane while this replica holds it. */
 export class LaneWorker {
   private readonly queue: PQueue;
   private readonly abort = new AbortController();
-  /** Claimed and reserved for, and not begun. */
+  /** Reads with a claim and a reservation that have not started. */
   private readonly waiting = new Set<ReservedRead>();
   private readonly underWay = new Set<ReservedRead>();
   private readonly slow = new SlowReads();
   private readonly claims: Claims;
-  /** How often in a row the checks of a search could not be recorded. */
+  /** For each search, how often in a row its checks could not be recorded. */
   private readonly unrecorded = new Map<string, number>();
   private finished: Promise<void> = Promise.resolve();
   private prolonging?: NodeJS.Timeout;
@@ -67,8 +70,8 @@ export class LaneWorker {
   }
 
   /**
-   * Claims no more, gives back what has not begun, and waits for the requests under way; whoever closes the door
-   * cuts these off, and their searches are given back too.
+   * Stops claiming, releases reads that have not started, and waits for running requests. The shutdown of the HTTP
+   * client cancels those, and their searches are released too.
    */
   async stop(): Promise<void> {
     this.abort.abort();
@@ -85,7 +88,8 @@ export class LaneWorker {
   private async work(): Promise<void> {
     while (!this.abort.signal.aborted) {
       try {
-        // Before the first claim, until it works: what the lane's last holder had claimed would be left alone for long.
+        // Retried until it succeeds, before the first claim. Otherwise the searches that the last holder had claimed
+        // would wait until their claims expire.
         if (!this.hasLane) await releaseLane(this.database, this.lane.name);
         this.hasLane = true;
         await this.claims.settleDebts();
@@ -95,15 +99,15 @@ export class LaneWorker {
         this.queue.concurrency = this.lane.concurrency;
         await this.room();
       } catch (error) {
-        this.log.error({ err: error, lane: this.lane.name }, 'due work could not be taken');
+        this.log.error({ err: error, lane: this.lane.name }, 'due work could not be claimed');
         await this.pause(this.tickMs);
       }
     }
   }
 
   /**
-   * Waits until more work may be taken: when nothing waits any more. Where a feed serves most searches the next of
-   * them do not wait for the few with a read of their own, unless there are too many of those.
+   * Waits until more work may be claimed: when no read is waiting. If a feed serves most searches, these do not wait
+   * for the few separate reads, unless there are too many of those.
    */
   private async room(): Promise<void> {
     const enough = this.lane.connector.feed ? Math.ceil(this.backlog / 2) : 1;
@@ -117,13 +121,13 @@ export class LaneWorker {
     if (this.queue.size > 0) await this.pause(this.tickMs);
   }
 
-  /** One read for many, or requests in common: what is due together is claimed together. */
+  /** True if due searches share a read or requests, and so are claimed together. */
   private get together(): boolean {
     const { feed, commonGrid } = this.lane.connector;
     return !this.lane.isProbing && (feed !== undefined || commonGrid);
   }
 
-  /** How many searches with a read of their own may be claimed and not begun. */
+  /** Maximum number of separate reads that may be claimed and not started. */
   private get backlog(): number {
     const { concurrency, requestsPerMinute } = this.lane;
     return this.together
@@ -143,7 +147,7 @@ export class LaneWorker {
     });
   }
 
-  /** Searches of which no watch is due (paused, or gone) are settled. */
+  /** Removes searches without a due watch (paused or deleted), and sets their next time. */
   private async withoutIdle(claimed: readonly DueSearch[]): Promise<DueSearch[]> {
     await settleIdle(
       this.database,
@@ -152,12 +156,13 @@ export class LaneWorker {
     return claimed.filter((search) => search.watches.length > 0);
   }
 
-  /** Fails before the first read is queued, or not at all. */
+  /** Throws before the first read is queued, or not at all. */
   private async enqueueReads(due: readonly DueSearch[]): Promise<void> {
     const known = (search: DueSearch) => seenByAll(this.database, search);
     const reads = planReads(this.lane, due, this.clock, known);
     const single = reads.filter(({ fromFeed }) => !fromFeed);
-    // More than the budget allows while a claim holds: others, or we later, take them up when there is time.
+    // If these are more reads than the budget allows within a claim, the rest is released; this or another replica
+    // claims them later.
     const room = Math.max(1, this.backlog - this.queue.size);
     await this.claims.giveBack(single.slice(room).flatMap(({ searches }) => searches));
     const begun = [...reads.filter(({ fromFeed }) => fromFeed), ...single.slice(0, room)];
@@ -170,7 +175,7 @@ export class LaneWorker {
     if (reserved.unopened.length > 0 && !this.hasToldOfLedgers) {
       this.hasToldOfLedgers = true;
       const { name: lane } = this.lane;
-      this.log.warn({ lane }, 'watches wait for the ledgers of their accounts: has billing been started?');
+      this.log.warn({ lane }, 'watches wait for the ledgers of their accounts: is billing running?');
     }
     await postpone(this.database, reserved.unopened, NO_LEDGER_SECONDS);
     return reserved.reads;
@@ -179,7 +184,7 @@ export class LaneWorker {
   private enqueue(read: ReservedRead, claimedAt: number): void {
     this.waiting.add(read);
     const begin = async () => {
-      // Stopped reads are given back by `stop`.
+      // `stop` has already released this read.
       if (!this.waiting.delete(read)) return;
       const late = this.clock.now().getTime() - claimedAt > LONGEST_WAIT_MS;
       if (late) await this.release([read]);
@@ -195,21 +200,24 @@ export class LaneWorker {
     await this.release([reserved]);
   }
 
-  /** Gives reads back unread, and what was reserved for them. */
+  /** Releases reads that were not made, with their reservations. */
   private async release(reads: readonly ReservedRead[]): Promise<void> {
     for (const one of reads) {
       this.waiting.delete(one);
       await releaseRead(this.database, one).catch((error: unknown) =>
         this.log.error(
           { err: error },
-          'credits could not be given back; they are free again when the reservation runs out',
+          'credits could not be released; they are free again when the reservation expires',
         ),
       );
       await this.claims.giveBack(one.read.searches);
     }
   }
 
-  /** Searches that come due while the lane waits fail without a request: silence would look like "no mentions". */
+  /**
+   * Searches that are due while the lane waits get a failed check without a request. Otherwise users would take the
+   * silence for "no mentions".
+   */
   private tellBlocked(): Promise<number> {
     return this.claims.take(FEED_CLAIM, { withState: false }, async (claimed) => {
       const { blockedBy: error, blockedUntil } = this.lane;
@@ -227,13 +235,16 @@ export class LaneWorker {
     });
   }
 
-  /** A read may take longer than a claim holds: its searches would be read twice, and its credits spent by others. */
+  /**
+   * A read can take longer than a claim. Without an extension, another replica would repeat it, and others would spend
+   * its credits.
+   */
   private async prolong(): Promise<void> {
     try {
       await this.claims.settleDebts();
       await prolongReads(this.database, [...this.waiting, ...this.underWay]);
     } catch (error) {
-      this.log.error({ err: error, lane: this.lane.name }, 'claims could not be prolonged');
+      this.log.error({ err: error, lane: this.lane.name }, 'claims could not be extended');
     }
   }
 
@@ -271,15 +282,12 @@ export class LaneWorker {
       const checks = [...outcomes.flatMap((outcome) => outcome.checks), ...unpaid];
       const memories = outcomes.flatMap((outcome) => outcome.memories);
       if (checks.length > 0) await this.record(checks, memories);
-      // Those whose read was blocked have no check in it, and stay due.
+      // Searches whose read was blocked have no check here, and stay due.
       const told = new Set(checks.map(({ watch }) => watch.searchKey));
       await this.claims.giveBack(read.searches.filter(({ searchKey }) => !told.has(searchKey)));
     } catch (error) {
-      this.log.error(
-        { err: error, lane: this.lane.name },
-        'a check could not be recorded; it is tried again',
-      );
-      // With what is reserved: some of the checks may have been stored, and the next try has the same ids.
+      this.log.error({ err: error, lane: this.lane.name }, 'a check could not be recorded; this is retried');
+      // The reservations stay: some of the checks may have been stored, and the next attempt has the same ids.
       await this.putOff(searches);
       await this.claims.giveBack(read.searches);
     } finally {
@@ -297,8 +305,8 @@ export class LaneWorker {
   }
 
   /**
-   * A read whose checks could not be recorded is repeated at once, where a store was away for a moment, but not again and
-   * again: the upstream would hear it.
+   * Repeats a read whose checks could not be recorded: the first time at once, because a store was probably unavailable
+   * for a moment, then after a growing wait, to protect the upstream.
    */
   private async putOff(searches: readonly DueSearch[]): Promise<void> {
     for (const { searchKey } of searches)
@@ -314,7 +322,7 @@ export class LaneWorker {
       searches.flatMap(({ watches }) => watches),
       seconds,
     ).catch((error: unknown) =>
-      this.log.warn({ err: error, lane: this.lane.name }, 'searches could not be put off'),
+      this.log.warn({ err: error, lane: this.lane.name }, 'searches could not be postponed'),
     );
   }
 }

@@ -21,7 +21,7 @@ function laneOn(upstream: Upstream, more: Partial<LaneParts> = {}): Lane {
   });
 }
 
-/** A clock that a spec moves. */
+/** A clock that a spec sets. */
 function clockAt(ms: number) {
   const clock = { ms, now: () => new Date(clock.ms) };
   return clock;
@@ -31,7 +31,7 @@ const faultOf = (kind: UpstreamErrorKind) => new UpstreamError(kind, kind);
 
 describe('a lane whose searches fail', () => {
   it.each(['forbidden', 'truncated', 'unknown_shape'] as const)(
-    'waits when three in a row are answered %s, not when one is, however often',
+    'waits when three in a row get %s, and not when one search gets it, however often',
     async (kind) => {
       const lane = laneOn(new Upstream());
       const failed = (key: string) => lane.failed(faultOf(kind), key);
@@ -44,14 +44,14 @@ describe('a lane whose searches fail', () => {
     },
   );
 
-  it('goes on when only what one search names has failed, however badly', async () => {
+  it('continues when only what one search names has failed, however badly', async () => {
     const lane = laneOn(new Upstream());
     const fault = new UpstreamError('server_error', 'one server of many is down', 503, undefined, 'search');
     for (const key of ['a', 'b', 'c', 'd']) expect(await lane.failed(fault, key)).toBeUndefined();
     expect(lane.isProbing).toBe(false);
   });
 
-  it('waits at once after an outage, and never because of one search that is not there', async () => {
+  it('waits at once after an outage, and never because of one search that does not exist', async () => {
     const lane = laneOn(new Upstream());
     for (const key of ['a', 'b', 'c', 'd'])
       expect(await lane.failed(faultOf('not_found'), key)).toBeUndefined();
@@ -59,7 +59,7 @@ describe('a lane whose searches fail', () => {
   });
 });
 
-describe('a lane that is stopped', () => {
+describe('a stopped lane', () => {
   it('ends the wait for its budget, and sends nothing', async () => {
     const upstream = new Upstream();
     upstream.requestsPerMinute = 1;
@@ -73,8 +73,8 @@ describe('a lane that is stopped', () => {
   });
 });
 
-describe('a lane whose upstream asks for patience in an answer that is fine', () => {
-  it('lets the next request wait so long where it is a moment, and fails nothing', async () => {
+describe('a lane whose upstream asks for a wait in a successful response', () => {
+  it('delays the next request if the wait is short, and no check fails', async () => {
     const upstream = new Upstream();
     const lane = laneOn(upstream);
     lane.http.holdOff({ waitMs: 50, reason: 'backoff' });
@@ -85,7 +85,7 @@ describe('a lane whose upstream asks for patience in an answer that is fine', ()
     expect((upstream.requests[0] ?? 0) - asked).toBeGreaterThanOrEqual(48);
   });
 
-  it('asks nothing meanwhile where it is long, and says why', async () => {
+  it('sends no requests meanwhile if the wait is long, and gives the reason', async () => {
     const upstream = new Upstream();
     const clock = clockAt(0);
     const lane = laneOn(upstream, { clock });
@@ -93,7 +93,7 @@ describe('a lane whose upstream asks for patience in an answer that is fine', ()
     await expect(lane.http.request(REQUEST)).rejects.toMatchObject({ name: 'LaneBlocked' });
     expect([lane.blockedForMs, lane.blockedBy.message]).toEqual([
       600_000,
-      'hackernews is not asked for the moment: its window is used up',
+      'hackernews gets no requests at the moment: its window is used up',
     ]);
     expect(lane.isProbing).toBe(false);
     clock.ms = 600_000;
@@ -101,7 +101,7 @@ describe('a lane whose upstream asks for patience in an answer that is fine', ()
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('reads it from the headers of an answer that leaves nothing', async () => {
+  it('reads the wait from the headers of a response that leaves no requests', async () => {
     const upstream = new Upstream();
     upstream.failure = {
       status: 200,
@@ -113,7 +113,7 @@ describe('a lane whose upstream asks for patience in an answer that is fine', ()
   });
 });
 
-describe('what the headers of an answer say of patience', () => {
+describe('a wait in the headers of a response', () => {
   const laneAnswered = async (
     status: number,
     headers: Record<string, string>,
@@ -131,16 +131,16 @@ describe('what the headers of an answer say of patience', () => {
     return lane;
   };
 
-  it.each([429, 503])('is kept to after a %i, whatever the connector makes of the answer', async (status) => {
+  it.each([429, 503])('is kept after a %i, whatever the connector does with the response', async (status) => {
     const lane = await laneAnswered(status, { 'retry-after': '600' });
     await lane.succeeded();
     expect([lane.blockedForMs, lane.blockedBy.message]).toEqual([
       600_000,
-      `hackernews is not asked for the moment: hackernews answered ${status} and asked to wait`,
+      `hackernews gets no requests at the moment: hackernews answered ${status} and asked to wait`,
     ]);
   });
 
-  it('is no concern of the lane where only one search names the server, or each has its own', async () => {
+  it('does not concern the lane if only one search names the server, or if each search has a separate server', async () => {
     const nothingLeft = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' };
     expect((await laneAnswered(200, nothingLeft, { foreign: true })).blockedForMs).toBe(0);
     expect((await laneAnswered(429, { 'retry-after': '600' }, { foreign: true })).blockedForMs).toBe(0);
@@ -159,7 +159,7 @@ describe('a lane with a daily quota', () => {
   };
   const search = { ...REQUEST, spends: { quota: 'search', points: 2 } };
 
-  it('sends what the quota has room for, says when it begins anew, and goes on with the rest', async () => {
+  it('sends what the quota allows, reports when the quota is reset, and continues with the rest', async () => {
     const upstream = new Upstream();
     const lane = quotaLane(upstream);
     await lane.http.request(search);
@@ -171,7 +171,7 @@ describe('a lane with a daily quota', () => {
     expect([upstream.requests.length, lane.blockedForMs]).toEqual([2, 0]);
   });
 
-  it('keeps to it when the upstream says that it is used up, and after a move', async () => {
+  it('keeps a quota as used up when the upstream says so, also after the lane moves', async () => {
     const upstream = new Upstream();
     let memory: LaneMemory = NOTHING_LEARNED;
     const remember = async (learned: LaneMemory) => void (memory = learned);
@@ -185,7 +185,7 @@ describe('a lane with a daily quota', () => {
 describe('a lane whose feed is frozen', () => {
   const itemsOf = (itemId: string, publishedAt: string) => [create(ItemSchema, { itemId, publishedAt })];
 
-  it('fails its reads until something new comes, by the feed or by a search', async () => {
+  it('fails its reads until something new appears, in the feed or in a search', async () => {
     const upstream = new Upstream();
     upstream.hasFeed = true;
     const clock = clockAt(0);
@@ -201,7 +201,7 @@ describe('a lane whose feed is frozen', () => {
     const frozen = {
       kind: 'frozen',
       message:
-        'hackernews answers, but has shown nothing new for 1 h: it must be frozen; nothing is charged until it moves again',
+        'hackernews responds, but has shown nothing new for 1 h: it seems to be frozen; nothing is charged until something new appears',
     };
     await expect(read(61 * 60_000)).rejects.toMatchObject(frozen);
     expect(learned.at(-1)?.trouble).toBe(frozen.message);
@@ -213,7 +213,7 @@ describe('a lane whose feed is frozen', () => {
 });
 
 describe('the health of a lane', () => {
-  it('is bad from a changed answer until a read goes well, and says why', async () => {
+  it('is bad from a changed response until a successful read, and has the reason', async () => {
     const learned: LaneMemory[] = [];
     const lane = laneOn(new Upstream(), { remember: async (memory) => void learned.push(memory) });
     await lane.failed(new UpstreamError('unknown_shape', 'its answer has changed'), 'a');
@@ -228,7 +228,7 @@ describe('the health of a lane', () => {
     expect(learned.at(-1)?.lastSuccessAt).toBeInstanceOf(Date);
   });
 
-  it('of a source whose searches have upstreams of their own suffers when several fail, not one', async () => {
+  it('of a source whose searches have separate upstreams is bad when several fail, not when one fails', async () => {
     let trouble = '';
     let tick = 0;
     const upstream = new Upstream();

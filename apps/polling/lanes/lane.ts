@@ -22,26 +22,29 @@ import { Quotas } from '../domain/quotas.js';
 import { TokenBucket } from '../domain/token-bucket.js';
 import type { LaneMemory } from './lane-memory.js';
 
-/** The lane asks its upstream nothing for now: the search goes back to the due work, unchanged. */
+/** The lane sends no requests now. The search stays due, unchanged. */
 export class LaneBlocked extends Error {
   override readonly name = 'LaneBlocked';
 }
 
-/** How requests are let through. */
+/** The pace of requests. */
 export interface Pace {
-  /** Somebody waits for the answer: where its turn comes later than that (ms), a request is not let through. */
+  /**
+   * Maximum time in ms that a request may wait for its turn, because a caller waits for the result. If its turn comes
+   * later, the request is refused.
+   */
   patienceMs?: number;
-  /** The budget of requests that the upstream counts apart from the lane's; absent: the lane's. */
+  /** A separate budget of requests, if the upstream counts them separately; absent: the lane's budget. */
   bucket?: TokenBucket | undefined;
 }
 
-/** What a lane is made of. */
+/** The parts of a lane. */
 export interface LaneParts {
   name: string;
   connector: SourceConnector;
   baseUrl: string | undefined;
   http: OutboundHttp;
-  /** Lanes among which the source's budget is divided. */
+  /** Number of lanes that share the source's budget. */
   lanes: number;
   memory: LaneMemory;
   session?: Map<string, unknown>;
@@ -50,17 +53,19 @@ export interface LaneParts {
   clock?: Clock;
 }
 
-/** A shorter wait that the upstream asked for is sat out by the request; a longer one is told as a failed check. */
+/** If the upstream asks for a shorter wait, the request waits; after a longer one, the check fails. */
 const PATIENCE_MS = 60_000;
-/** What is learned from reads that go well is written down this seldom. */
+/** Minimum time between two writes of what successful reads taught. */
 const REMEMBER_MS = 2_000;
-/** One part of a source's upstream budget: requests go out only as the lane allows. */
+/** A share of a source's upstream budget. Requests are sent only as the lane allows. */
 export class Lane {
   readonly name: string;
   readonly source: SourceId;
   readonly connector: SourceConnector;
   readonly http: UpstreamHttp;
-  /** In-memory: access tokens, what is known of servers that searches name. The lanes of a source in one process share it. */
+  /**
+   * In memory: access tokens, and data about servers that searches name. All lanes of a source in one process share it.
+   */
   readonly session: Map<string, unknown>;
   private readonly bucket: TokenBucket;
   private readonly clock: Clock;
@@ -69,7 +74,7 @@ export class Lane {
   private readonly health: Health;
   private blockedUntilMs: number;
   private blockedReason: string;
-  /** The upstream asked for a moment of patience, in an answer that was fine. */
+  /** The upstream asked for a wait in a successful response. */
   private heldUntilMs = 0;
   private rememberedAt = 0;
   private readonly clockSkew = new ClockSkew();
@@ -97,65 +102,70 @@ export class Lane {
     this.publish();
   }
 
-  /** Searches that may be under way at once; one while the upstream has just failed and is being tried again. */
+  /**
+   * Number of searches that may run at the same time: one while the lane tests whether an upstream that failed works
+   * again.
+   */
   get concurrency(): number {
     const share = Math.max(1, Math.floor(this.connector.budget.concurrency / this.parts.lanes));
     return this.isProbing ? 1 : share;
   }
 
-  /** True while the upstream has just failed and is being tried again. */
+  /** True while the lane tests whether an upstream that failed works again. */
   get isProbing(): boolean {
     return this.health.state.failures > 0;
   }
 
-  /** This lane's part of what the upstream allows. */
+  /** This lane's share of the upstream's limit. */
   get requestsPerMinute(): number {
     return this.connector.budget.requestsPerMinute / this.parts.lanes;
   }
 
-  /** How long the lane still waits, in ms; 0 when it is open. */
+  /** How long the lane still waits, in ms; 0 if it does not wait. */
   get blockedForMs(): number {
     return Math.max(0, this.blockedUntilMs - this.nowMs);
   }
 
-  /** True while the feed answers and shows nothing new for longer than it is ever quiet. */
+  /** True while the feed responds but has shown nothing new for longer than it is ever quiet. */
   get isFrozen(): boolean {
     return this.feed.frozenForMs !== undefined;
   }
 
-  /** How long the upstream's moment of patience still lasts, in ms. */
+  /** How long the wait that the upstream asked for still lasts, in ms. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.nowMs);
   }
 
-  /** How far the upstream's clock is ahead of ours at least (behind: below 0), by what its answers say; in ms. */
+  /**
+   * Minimum difference between the upstream's clock and ours by its responses, in ms; positive if its clock is ahead.
+   */
   get clockAheadMs(): number {
     return this.clockSkew.aheadMs;
   }
 
-  /** What every search on the lane has to be told while it waits. */
+  /** The error of every search on the lane while it waits. */
   get blockedBy(): UpstreamError {
-    const reason = this.blockedReason || 'it did not answer as it should';
-    return new UpstreamError('rate_limited', `${this.source} is not asked for the moment: ${reason}`);
+    const reason = this.blockedReason || 'an earlier request failed';
+    return new UpstreamError('rate_limited', `${this.source} gets no requests at the moment: ${reason}`);
   }
 
-  /** When the lane asks again. */
+  /** The time of the lane's next request. */
   get blockedUntil(): Date {
     return new Date(this.blockedUntilMs);
   }
 
-  /** True from `stop` on. */
+  /** True after `stop`. */
   get stopped(): boolean {
     return this.abort.signal.aborted;
   }
 
-  /** Sends nothing any more: what waits for the budget waits no longer, and is not asked. */
+  /** Sends no more requests. Requests that wait for the budget are cancelled. */
   stop(): void {
     this.abort.abort();
     this.publish();
   }
 
-  /** A door onto the same upstream that tells `budget` of its requests as well: for lookups. */
+  /** An HTTP client for the same upstream that also reports its requests to `budget`: for lookups. */
   door(budget: UpstreamBudget): UpstreamHttp {
     return createUpstreamHttp({
       source: this.source,
@@ -166,14 +176,14 @@ export class Lane {
     });
   }
 
-  /** A read went well: the upstream is fine. */
+  /** Records a successful read: the upstream works. */
   async succeeded(): Promise<void> {
     await this.remember(this.health.succeeded(this.clock.now()));
   }
 
   /**
-   * Notes what the feed gave, or a search while the feed is frozen.
-   * @throws UpstreamError `frozen` when it answers, and has shown nothing new for longer than it is ever quiet
+   * Records the result of the feed, or of a search while the feed is frozen.
+   * @throws UpstreamError `frozen` if the feed responds but has shown nothing new for longer than it is ever quiet
    */
   async follow(items: readonly SourceItem[], isFeed: boolean): Promise<void> {
     if (isFeed) this.feed.read(items[0]?.itemId, this.nowMs);
@@ -181,21 +191,21 @@ export class Lane {
     const { frozenForMs } = this.feed;
     if (frozenForMs === undefined) return;
     const hours = Math.floor(frozenForMs / 360_000) / 10;
-    const trouble = `${this.source} answers, but has shown nothing new for ${hours} h: it must be frozen; nothing is charged until it moves again`;
+    const trouble = `${this.source} responds, but has shown nothing new for ${hours} h: it seems to be frozen; nothing is charged until something new appears`;
     this.health.unwell(trouble);
     await this.remember(true);
     throw new UpstreamError('frozen', trouble, 200);
   }
 
   /**
-   * The read of a search failed. An outage makes the lane wait.
-   * @returns when the lane asks again, or undefined when it goes on
+   * Records a failed read of a search. An outage makes the lane wait.
+   * @returns the time of the lane's next request; undefined if the lane does not wait
    */
   async failed(error: UpstreamError, searchKey: string): Promise<Date | undefined> {
     if (error.reach === 'search') return undefined;
     const wasWell = this.health.state.trouble === '';
     if (!this.health.failed(error, searchKey)) {
-      // The read itself may have gone well, and have been written down, a moment before.
+      // The read itself can have succeeded and been stored a moment before.
       await this.remember(wasWell && this.health.state.trouble !== '');
       return undefined;
     }
@@ -205,7 +215,10 @@ export class Lane {
     return this.blockedUntil;
   }
 
-  /** What every request of the lane is subject to; those with a pace of their own to no more than its stop and its quotas. */
+  /**
+   * The limits of every request of the lane. A request with a separate pace has only the lane's stop and quotas in
+   * common.
+   */
   budget(pace: Pace = {}): UpstreamBudget {
     return {
       before: async (request) => {
@@ -217,7 +230,10 @@ export class Lane {
     };
   }
 
-  /** The upstream's patience holds whatever the connector makes of the answer; a stranger's is not the lane's. */
+  /**
+   * A wait that the upstream asks for applies whatever the connector does with the response. A wait of another server
+   * does not concern the lane.
+   */
   private noteAnswer({ status, headers }: Parameters<UpstreamBudget['after']>[0], request: UpstreamRequest) {
     const { foreign } = request;
     metrics.upstreamRequests.add(1, { source: this.source, status: status === 0 ? 'none' : String(status) });
@@ -226,14 +242,14 @@ export class Lane {
     const { remaining, resetAfterMs, retryAfterMs } = readRateHeaders(headers, this.clock.now());
     const isFine = status >= 200 && status < 300;
     if (isFine && remaining !== undefined && remaining < 1 && resetAfterMs !== undefined)
-      this.holdOff({ waitMs: resetAfterMs, reason: `nothing is left of what ${this.source} allows` });
+      this.holdOff({ waitMs: resetAfterMs, reason: `the limit of ${this.source} is used up` });
     else if ((status === 429 || status >= 500) && retryAfterMs !== undefined)
       this.holdOff({ waitMs: retryAfterMs, reason: `${this.source} answered ${status} and asked to wait` });
   }
 
   /**
-   * Lets a request through when the budget has room for it.
-   * @throws LaneBlocked when the lane waits or stops, or has no room in time; UpstreamError `quota_spent` when the day's
+   * Admits a request when the budget allows it.
+   * @throws LaneBlocked if the lane waits or stops, or has no budget in time; UpstreamError `quota_spent` if the daily
    * quota is used up
    */
   private async admit({ spends }: UpstreamRequest, { patienceMs = Infinity, bucket }: Pace): Promise<void> {
@@ -259,7 +275,7 @@ export class Lane {
 
   private refuseSpent(quota: string, until: Date | undefined): void {
     if (!until) return;
-    const trouble = `${this.source}: what it allows a day ("${quota}") is used up until ${until.toISOString()}; fewer searches or longer intervals make it last`;
+    const trouble = `${this.source}: its daily quota ("${quota}") is used up until ${until.toISOString()}; use fewer searches or longer intervals`;
     throw new UpstreamError('quota_spent', trouble, 0, until.getTime() - this.nowMs);
   }
 
@@ -301,7 +317,8 @@ export class Lane {
   private publish(): void {
     const labels = { source: this.source, lane: this.name };
     if (this.abort.signal.aborted) {
-      // Another replica publishes the lane from now on: our last values would contradict it for as long as we live.
+      // Another replica reports the lane's metrics from now on. Our last values would contradict them as long as this
+      // process runs.
       metrics.laneBlockedUntil.remove(labels);
       metrics.sourceHealthy.remove(labels);
       return;

@@ -87,7 +87,7 @@ async function facts() {
 }
 
 describe('a direct lookup', () => {
-  it('is answered, and stated as a fact with what it costs', async () => {
+  it('is answered and published as a fact with its cost', async () => {
     const before = (await facts()).length;
     const { bodyJson, costCredits } = await ask();
     expect([JSON.parse(bodyJson), costCredits]).toEqual([{ things: ['a', 'b'] }, 3]);
@@ -106,7 +106,7 @@ describe('a direct lookup', () => {
     });
   });
 
-  it('that is answered with a definitive no is refused as not found, and is charged', async () => {
+  it('returns not found when the upstream says that the object does not exist, and is charged', async () => {
     lookup = async () => ({
       kind: 'refused',
       code: 'USER_SUSPENDED',
@@ -142,11 +142,11 @@ describe('a direct lookup', () => {
     },
   );
 
-  it('that is answered when nobody waits any more is neither stated nor charged', async () => {
+  it('that is answered after its deadline is neither published nor charged', async () => {
     const before = (await facts()).length;
     expect(await refusalOf(ask('tweets', -1))).toMatchObject({
       kind: 'unavailable',
-      message: 'x took too long to answer; nothing was charged',
+      message: 'x took too long to respond; nothing was charged',
     });
     expect((await facts()).length).toBe(before);
   });
@@ -156,7 +156,7 @@ describe('a direct lookup', () => {
     [503, { 'retry-after': '600' }],
     [429, {}],
   ] as const)(
-    'counted apart: after a %i with %j this kind waits; others and the searches go on',
+    'counted separately: after a %i with %j this kind waits; other kinds and the searches continue',
     async (status, headers) => {
       await open.stop();
       lane = laneOn({ lookupsApart: { requestsPerMinute: 600, burst: 10 } });
@@ -165,37 +165,37 @@ describe('a direct lookup', () => {
       expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
       upstream.failure = undefined;
       const asked = upstream.requests.length;
-      expect((await refusalOf(ask('user')))?.message).toMatch(/ask again in \d+ s; nothing was charged$/);
+      expect((await refusalOf(ask('user')))?.message).toMatch(/try again in \d+ s; nothing was charged$/);
       expect([upstream.requests.length, lane.blockedForMs]).toEqual([asked, 0]);
       expect((await ask('tweets')).found).toBe(2);
     },
   );
 
-  it('counted apart: eight at once are asked at once, however busy the checks are', async () => {
+  it('counted separately: eight are sent at the same time, however busy the checks are', async () => {
     await open.stop();
     upstream.requestsPerMinute = 30;
     lane = laneOn({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
     open = deskOn(lane);
     let answer = () => {};
     upstream.gate = new Promise((resolve) => (answer = resolve));
-    // The checks have spent what they may send at once, and more.
+    // The checks have used up the requests that they may send at once.
     const checks = Array.from({ length: 20 }, () =>
       lane.http.request({ url: 'https://upstream.example.org/' }),
     );
     void Promise.allSettled(checks);
     await until('the checks wait for their turn', () => upstream.requests.length === 5);
     const asking = Array.from({ length: 8 }, () => ask());
-    await until('all eight are asked', () => upstream.requests.length >= 13, 1_500);
+    await until('all eight are sent', () => upstream.requests.length >= 13, 1_500);
     answer();
     expect((await Promise.all(asking)).map(({ found }) => found)).toEqual(Array(8).fill(2));
     lane.stop();
   });
 
-  it('counted apart: goes on while the searches wait', async () => {
+  it('counted separately: continues while the searches wait', async () => {
     await open.stop();
     lane = laneOn({ lookupsApart: { requestsPerMinute: 20, burst: 60 } });
     open = deskOn(lane);
-    lane.http.holdOff({ waitMs: 600_000, reason: 'nothing is left of what x allows' });
+    lane.http.holdOff({ waitMs: 600_000, reason: 'the limit of x is used up' });
     expect(lane.blockedForMs).toBeGreaterThan(500_000);
     expect((await ask()).found).toBe(2);
   });
@@ -211,7 +211,7 @@ describe('a direct lookup', () => {
     expect(upstream.requests.length).toBe(1);
   });
 
-  it('is refused where its turn would come too late, and takes nothing of the searches’ budget', async () => {
+  it('is refused when its turn would come too late, and uses nothing of the searches’ budget', async () => {
     await open.stop();
     upstream.requestsPerMinute = 1;
     lane = laneOn();
@@ -221,12 +221,12 @@ describe('a direct lookup', () => {
     expect(await refusalOf(ask())).toEqual({
       kind: 'unavailable',
       code: 'UNAVAILABLE',
-      message: 'x is asked too much at the moment; ask again in a while; nothing was charged',
+      message: 'x is too busy at the moment; try again later; nothing was charged',
     });
     expect([upstream.requests.length, (await facts()).length]).toEqual([1, before]);
   });
 
-  it('waits with the whole lane when that is blocked, and says why', async () => {
+  it('waits with the whole lane when that is blocked, and gives the reason', async () => {
     await lane.failed(new UpstreamError('unauthorized', 'x answered 401: check SOURCE_X_TOKEN', 401), 'a');
     expect(await refusalOf(ask())).toMatchObject({
       kind: 'unavailable',
@@ -235,7 +235,7 @@ describe('a direct lookup', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('reserves what it can cost at the most before it asks, and keeps that until it is charged', async () => {
+  it('reserves its maximum cost before the request, and keeps it until the charge', async () => {
     const during: number[][] = [];
     const answers = lookup;
     lookup = async (...args) => {
@@ -250,7 +250,7 @@ describe('a direct lookup', () => {
     expect(await stores.holds()).toEqual({ [commandId]: 4 });
   });
 
-  it('that the account cannot pay is refused with what is missing, and nobody is asked [errors.credits]', async () => {
+  it('that the account cannot pay is refused with the missing credits, and no request is sent [errors.credits]', async () => {
     await fundAccount(stores.database, accountId, 3);
     expect(await refusalOf(ask())).toEqual({
       kind: 'not-covered',
@@ -265,13 +265,13 @@ describe('a direct lookup', () => {
     expect([upstream.requests, await held()]).toEqual([[], []]);
   });
 
-  it('leaves others what others have reserved', async () => {
+  it('does not use credits that others have reserved', async () => {
     await fundAccount(stores.database, accountId, 5);
     await reserve(stores.database, [{ holdId: newId(), accountId, credits: 3, lifetimeSeconds: 60 }]);
     expect(await refusalOf(ask('user'))).toMatchObject({ message: '3 credits are needed, 2 are left' });
   });
 
-  it('gives back what it reserved when it fails or is too late, and keeps it for a definitive no', async () => {
+  it('releases its reservation when it fails or is too late, and keeps it when the object does not exist', async () => {
     await refusalOf(ask('tweets', -1));
     expect(await held()).toEqual([]);
     lookup = () => Promise.reject(new UpstreamError('timeout', 'x did what it did'));
@@ -282,7 +282,7 @@ describe('a direct lookup', () => {
     expect(await held()).toEqual([3]);
   });
 
-  it('that is sent again with its id leaves one fact and holds once', async () => {
+  it('that is sent again with its id leaves one fact and one reservation', async () => {
     const commandId = newId();
     const before = (await facts()).length;
     const first = await ask('tweets', 60_000, commandId);
@@ -291,14 +291,14 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
   });
 
-  it('that fails leaves alone what is reserved for the same one, which was sent again meanwhile', async () => {
+  it('that fails does not release the reservation of the same lookup that was sent again meanwhile', async () => {
     const commandId = newId();
     const gates: ((answer: LookupAnswer | Promise<never>) => void)[] = [];
     lookup = () => new Promise((resolve) => gates.push(resolve));
     const first = refusalOf(ask('tweets', 60_000, commandId));
-    await until('the first is asked', () => gates.length === 1);
+    await until('the first request is sent', () => gates.length === 1);
     const second = ask('tweets', 60_000, commandId);
-    await until('the second is asked', () => gates.length === 2);
+    await until('the second request is sent', () => gates.length === 2);
     gates[0]?.(Promise.reject(new UpstreamError('timeout', 'x did not answer')));
     expect(await first).toMatchObject({ kind: 'unavailable' });
     expect(await held()).toHaveLength(1);
@@ -307,12 +307,12 @@ describe('a direct lookup', () => {
     expect(await held()).toHaveLength(1);
   });
 
-  it('that is sent again hours later is answered, states nothing and reserves nothing, whatever it finds now [limits.key-24h]', async () => {
+  it('that is sent again hours later is answered, publishes nothing and reserves nothing, whatever it finds now [limits.key-24h]', async () => {
     await stores.bus.jsm.streams.update('LOOKUPS', { duplicate_window: 100_000_000 });
     const commandId = newId();
     const before = (await facts()).length;
     await ask('tweets', 60_000, commandId);
-    // Longer ago than the stream keeps ids apart: what it would store again it would store twice.
+    // Longer ago than the stream's window for duplicates: without the check, it would be stored a second time.
     await until('the stream has forgotten the id', async () => {
       const ack = await stores.bus.js.publish(subjectOf('LOOKUPS', newId()), '', { msgID: commandId });
       return !ack.duplicate;
@@ -321,7 +321,7 @@ describe('a direct lookup', () => {
     lookup = async (...args) => ({ ...(await answers(...args)), found: 1 });
     expect((await ask('tweets', 60_000, commandId)).costCredits).toBe(3);
     expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
-    // Now it is charged.
+    // The state after the charge.
     await stores.database.query('DELETE FROM credit_holds');
     await stores.database.query(
       `INSERT INTO credit_movements (movement_id, account_id, seq, place, at, fact_at, kind, amount, balance_after,
@@ -333,7 +333,7 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await held()]).toEqual([1, []]);
   });
 
-  it('that was about to be stated when its process died is stated when it is sent again', async () => {
+  it('that was not published because its process died is published when it is sent again', async () => {
     const commandId = newId();
     const before = (await facts()).length;
     await reserve(stores.database, [{ holdId: commandId, accountId, credits: 4, lifetimeSeconds: 60 }]);
@@ -342,12 +342,12 @@ describe('a direct lookup', () => {
     expect([(await facts()).length - before, await held()]).toEqual([1, [4]]);
   });
 
-  it('of an account whose ledger is not there yet is unavailable, and says to try again', async () => {
+  it('of an account without an open ledger is unavailable, and the error says to try again', async () => {
     await stores.database.query('DELETE FROM credit_balances WHERE account_id = $1', [accountId]);
     expect(await refusalOf(ask())).toEqual({
       kind: 'unavailable',
       code: 'UNAVAILABLE',
-      message: 'the account’s ledger is not there yet; try again',
+      message: 'the account’s ledger is not open yet; try again',
     });
     expect(upstream.requests).toEqual([]);
   });

@@ -21,13 +21,13 @@ import { statedBefore } from './stated-before.js';
 
 type Question = MessageShape<typeof LookUpSchema>;
 
-/** Longer than anybody waits for a lookup: whoever held it then, and has not stated its fact, is dead. */
+/** Longer than any caller waits for a lookup: a holder that has not published its fact by then is dead. */
 const HOLD_SECONDS = 660;
 
 /**
- * Answers the direct lookups of a source while this replica holds its first lane: they share the lane's budget. Each
- * definitive answer is stated as a fact, with its cost, before the caller hears of it. What it can cost at the most is
- * reserved before anybody is asked.
+ * Answers the direct lookups of a source while this replica holds its first lane, whose budget they share. Each
+ * definitive answer is published as a fact with its cost before the caller receives it. The maximum cost is reserved
+ * before the upstream gets a request.
  */
 export class LookupDesk {
   constructor(
@@ -37,7 +37,7 @@ export class LookupDesk {
     private readonly store: EventStore,
   ) {}
 
-  /** Begins to answer; `stop` ends it once the answers under way are out. */
+  /** Starts to answer lookups. `stop` ends it after the running answers have been sent. */
   open(lane: Lane): Pick<Stoppable, 'stop'> {
     const doors = new Map<string, LookupDoor>();
     return this.strategy.serve(lookupCommand(lane.source), (question) => {
@@ -47,12 +47,13 @@ export class LookupDesk {
     });
   }
 
-  /** Answers for what the account has; without an answer that is stated nothing of it is spent. */
+  /** Reserves the credits, then answers. If no answer is published, the credits are released. */
   private async paid(lane: Lane, door: LookupDoor, question: Question): Promise<LookedUp> {
     const { accountId, commandId } = question;
     const costBefore = await statedBefore(this.database, this.bus, accountId, commandId);
     if (costBefore !== undefined) return told(await this.inTime(lane, door, question), costBefore);
-    // Of this asking: where the same question is asked again meanwhile, its credits are no longer ours to give back.
+    // Identifies this request: if the same lookup is sent again meanwhile, its credits belong to that request, and this
+    // one must not release them.
     const holder = newId();
     await this.reserve(question, holder);
     const answer = await this.inTime(lane, door, question).catch(async (error: unknown) => {
@@ -69,7 +70,7 @@ export class LookupDesk {
     const { shortages, unopened } = await reserve(this.database, [hold]);
     if (unopened.has(holdId)) {
       metrics.lookups.add(1, { source, operation, outcome: 'no_ledger' });
-      throw Refusal.unavailable('the account’s ledger is not there yet; try again');
+      throw Refusal.unavailable('the account’s ledger is not open yet; try again');
     }
     const shortage = shortages.get(holdId);
     if (!shortage) return;
@@ -88,7 +89,7 @@ export class LookupDesk {
     door.succeeded();
     if (systemClock.now() > new Date(question.deadline)) {
       count('too_late');
-      throw unavailable(`${source} took too long to answer`);
+      throw unavailable(`${source} took too long to respond`);
     }
     return answer;
   }
@@ -111,11 +112,12 @@ export class LookupDesk {
       priceBookVersion: PRICE_BOOK_VERSION,
       billed: true,
     });
-    // Before the fact is there: a crash between the two must not lose what it is to be paid with. Where it is not known
-    // whether the fact was stored, billing gives the credits back when it has passed it by.
+    // Before the fact is published: a crash between the two must not lose the reserved credits. If it is unknown
+    // whether the fact was stored, billing releases the credits once its consumer has passed the position.
     await holdUntilCharged(this.database, [commandId]);
     await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), commandId);
-    // Sent twice at once: the other's charge was quicker than this reservation, and will not use it up.
+    // If the same lookup was sent twice at the same time, the charge of the other one can be earlier than this
+    // reservation, and would not settle it.
     await releaseCharged(this.database, [commandId]);
     metrics.lookups.add(1, { source, operation, outcome });
     return told(answer, costCredits);
@@ -129,19 +131,19 @@ export class LookupDesk {
   }
 }
 
-/** @throws Refusal `not-found` for a definitive no */
+/** @throws Refusal `not-found` if the upstream reported that the object does not exist */
 function told(answer: LookupAnswer, costCredits: number): LookedUp {
   if (answer.kind === 'refused') throw new Refusal('not-found', answer.code, answer.message);
   return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found: answer.found, costCredits });
 }
 
-/** Things that a lookup can find at the most, where the price counts them. */
+/** The maximum number of objects that a lookup can find, if the price counts them. */
 function mostFound({ questionJson }: Question): number {
   const { ids } = JSON.parse(questionJson) as { ids?: unknown };
   return Array.isArray(ids) ? ids.length : 0;
 }
 
-/** Why a lookup has no answer, as the caller is told it: nothing was charged. */
+/** The refusal for a lookup without an answer. Nothing was charged. */
 function refusalOf(error: unknown, lane: Lane, door: LookupDoor): unknown {
   if (error instanceof UpstreamError)
     return new Refusal(
@@ -152,10 +154,9 @@ function refusalOf(error: unknown, lane: Lane, door: LookupDoor): unknown {
   if (error instanceof LaneBlocked) {
     const laneMs = lane.connector.lookupsApart ? 0 : lane.blockedForMs;
     const waitMs = Math.max(laneMs, door.heldForMs);
-    if (waitMs === 0)
-      return unavailable(`${lane.source} is asked too much at the moment; ask again in a while`);
-    const reason = laneMs > 0 ? lane.blockedBy.message : `${lane.source} wants no more of these`;
-    return unavailable(`${reason}; ask again in ${Math.ceil(waitMs / 1000)} s`);
+    if (waitMs === 0) return unavailable(`${lane.source} is too busy at the moment; try again later`);
+    const reason = laneMs > 0 ? lane.blockedBy.message : `${lane.source} accepts no more of these requests`;
+    return unavailable(`${reason}; try again in ${Math.ceil(waitMs / 1000)} s`);
   }
   return error;
 }
@@ -164,7 +165,7 @@ function unavailable(message: string): Refusal {
   return Refusal.unavailable(`${message}; nothing was charged`);
 }
 
-/** Every other kind is `UNAVAILABLE`. */
+/** All other kinds are `UNAVAILABLE`. */
 const CODE_OF: Partial<Record<UpstreamErrorKind, string>> = {
   not_parsable: 'PARSE',
   truncated: 'PARSE',

@@ -4,17 +4,17 @@ import { waitAfter } from '../domain/backoff.js';
 import { TokenBucket } from '../domain/token-bucket.js';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
 
-/** Whoever asks waits for the answer: longer than this for each request is no answer. */
+/** A caller waits for the result, so a request that waits longer than this for its turn is refused. */
 const TURN_MS = 10_000;
 
 /**
- * The door of one kind of lookup. Its requests spend of the lane's budget and wait when the lane does. Where the
- * upstream counts lookups in windows of their own, each kind has a pace of its own: neither holds back the other.
+ * The HTTP client of one kind of lookup. Its requests use the lane's budget, and wait when the lane waits. If the
+ * upstream counts lookups separately, each kind has a separate pace and does not delay the others.
  */
 export class LookupDoor {
   readonly http: UpstreamHttp;
   private heldUntilMs = 0;
-  /** Lookups in a row that the upstream had too many of, without a word on how long to wait. */
+  /** Number of lookups in a row that the upstream refused as too many without a time to wait. */
   private failures = 0;
 
   constructor(
@@ -24,7 +24,7 @@ export class LookupDoor {
     this.http = lane.door(this.budget());
   }
 
-  /** How long the upstream wants no more of these, in ms. */
+  /** How long the upstream accepts no more of these lookups, in ms. */
   get heldForMs(): number {
     return Math.max(0, this.heldUntilMs - this.clock.now().getTime());
   }
@@ -33,7 +33,7 @@ export class LookupDoor {
     this.failures = 0;
   }
 
-  /** The upstream did not answer as it should. */
+  /** Records that the upstream failed. */
   failed({ kind, retryAfterMs }: UpstreamError): void {
     if (kind !== 'rate_limited' && retryAfterMs === undefined) return;
     this.failures += 1;

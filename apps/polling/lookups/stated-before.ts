@@ -5,12 +5,12 @@ import { chargeIdOf } from '#kernel';
 import { subjectOf, type Bus } from '#messaging';
 import type { Database } from '#postgres';
 
-/** The clocks of the stream and of the tables may differ. */
+/** The clocks of the stream and of the tables can differ. */
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * What a question with this id has cost already, in credits: asked again, hours later too, it is answered and not paid
- * again. Undefined where no answer to it was stated.
+ * The cost in credits of an earlier lookup with this id. A repetition, also hours later, is answered and not charged
+ * again. Undefined if no answer was published.
  */
 export async function statedBefore(
   database: Database,
@@ -18,7 +18,7 @@ export async function statedBefore(
   accountId: string,
   lookupId: string,
 ): Promise<number | undefined> {
-  // Which of the two it is can change between two statements, in one direction: from held to charged.
+  // Between the two queries, the state can change in one direction only: from reserved to charged.
   const holds: { done_at: Date | null }[] = await database.query(
     'SELECT done_at FROM credit_holds WHERE hold_id = $1 AND account_id = $2',
     [lookupId, accountId],
@@ -32,7 +32,7 @@ export async function statedBefore(
   return doneAt ? statedSince(bus, accountId, lookupId, doneAt) : undefined;
 }
 
-/** The fact was about to be stored then, and is not charged yet: whether it is there is asked of the stream. */
+/** The fact was about to be stored and is not charged yet: the stream tells whether it exists. */
 async function statedSince(
   bus: Bus,
   accountId: string,

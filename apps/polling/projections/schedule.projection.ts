@@ -12,13 +12,13 @@ import type { Projection } from '#projections';
 import { isRecorded } from '#telemetry';
 import { lockSearches } from '../due/due-work.js';
 
-/** The projection below, by which others of this service ask how far it is. */
+/** The name of the projection below, with which other parts of this service query its position. */
 export const SCHEDULE = { name: 'schedule-v1' };
 
-/** What polling itself writes: whose turn it is, and what the connector remembers. */
+/** Columns that polling itself writes: the times of the checks, and what the connector remembers. */
 const UPSTREAM_STATE = ['lane', 'next_due_at', 'leased_until', 'claim', 'state', 'state_at', 'failures'];
 
-/** Keeps the due work (`watch_schedule`, `upstream_searches`) up to date with KEYWORDS. */
+/** Updates the due work (`watch_schedule`, `upstream_searches`) from KEYWORDS. */
 export function scheduleProjection(lanesOf: (source: string) => number): Projection {
   return {
     ...SCHEDULE,
@@ -161,7 +161,7 @@ function scheduledBy(
   }));
 }
 
-/** What goes on waits no longer than its interval says from now on; what begins again is due when it was. */
+/** A watch that continues waits at most its new interval. A watch that resumes is due at its old time. */
 async function change(
   tx: Tx,
   column: 'keyword_id' | 'watch_id',
@@ -216,7 +216,7 @@ async function schedule(
   );
 }
 
-/** Whoever writes watches and their search locks the search first, as the recorder of checks does. */
+/** Every transaction that writes watches and their search locks the search first, like the recorder of checks. */
 async function lockSearchesOf(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
   const rows: { search_key: string }[] = await tx.query(
     `SELECT DISTINCT search_key FROM watch_schedule WHERE ${column} = $1`,
@@ -238,7 +238,7 @@ async function bringForward(tx: Tx, column: 'keyword_id' | 'watch_id', id: strin
   );
 }
 
-/** Takes watches out of the due work, and searches with them that nobody watches any more. */
+/** Removes watches from the due work, together with searches that have no other watch. */
 export async function unschedule(tx: Tx, column: 'keyword_id' | 'watch_id', id: string): Promise<void> {
   await lockSearchesOf(tx, column, id);
   const gone: { search_key: string; watch_id: string }[] = await tx.query(

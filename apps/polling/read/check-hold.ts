@@ -3,8 +3,8 @@ import { checkIdOf, isoOf } from '#kernel';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
 /**
- * What the claim of a search holds for the check of one of its watches. It has the check's own id: whoever tries the same
- * tick again meets its hold, and the charge for the check uses it up.
+ * The reservation for the check of a watch. It has the id of the check, so another attempt at the same tick finds the
+ * same reservation, and the charge of the check settles it.
  */
 export function checkHoldOf({ claim }: DueSearch, { watchId, tick }: DueWatch): OwnHold {
   return { holdId: checkIdOf(watchId, isoOf(tick)), holder: claim };

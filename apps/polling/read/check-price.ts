@@ -3,17 +3,17 @@ import type { PricedParts } from '#quotes';
 import type { Fetched } from '#sources';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
-/** What one check of one watch costs, by the price book. */
+/** The price of one check of one watch, by the price book. */
 export interface CheckPrice {
-  /** Credits for one unit: a priced part of the check (an engine), in a first scan an item. */
+  /** Credits for one unit: a priced part of the check (an engine), or an item in a first scan. */
   rateCredits: number;
-  /** Units at the most: so many are reserved for, and no more are charged. */
+  /** Maximum number of units: as many are reserved, and no more are charged. */
   mostUnits: number;
-  /** The units are the items that are returned. */
+  /** True if the units are the returned items. */
   firstScan: boolean;
 }
 
-/** The price of the watch's next check. Its first poll, with backfill, is a first scan where the source prices items. */
+/** The price of the watch's next check. A first check with backfill is a first scan if the source prices items. */
 export function checkPriceOf(
   connector: PricedParts,
   { source, criteria }: DueSearch,
@@ -27,14 +27,14 @@ export function checkPriceOf(
       firstScan: true,
     };
   return {
-    // Brands named beside the own one are quoted, but not read yet: nobody pays for what is not read.
+    // Co-brands are part of the quote, but are not searched for yet, so they are not charged.
     rateCredits: creditsPerCheck(source),
     mostUnits: connector.unitsPerCheck?.(criteria) ?? 1,
     firstScan: false,
   };
 }
 
-/** Units of an answer that are charged: never more than were reserved for. */
+/** The number of units of a result that are charged: never more than were reserved. */
 export function unitsOf({ mostUnits, firstScan }: CheckPrice, { items, units = 1 }: Fetched): number {
   return Math.min(mostUnits, firstScan ? items.length : units);
 }

@@ -4,7 +4,7 @@ import { planFetch } from '../domain/fetch-plan.js';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
 import type { DueSearch } from '../due/due-work.js';
 
-/** What became of one search's read. */
+/** The result of one search's read. */
 export type Answer =
   | {
       kind: 'read';
@@ -12,39 +12,39 @@ export type Answer =
       state: Record<string, unknown>;
       readAt: Date;
       windowFrom: Date | undefined;
-      /** How far the upstream's clock is known to be ahead of ours, in ms. */
+      /** How far the upstream's clock is ahead of ours, as far as known, in ms. */
       clockAheadMs: number;
     }
-  /** `laneUntil`: until when the whole lane waits because of it. */
+  /** `laneUntil`: the time until which the whole lane waits because of the failure. */
   | { kind: 'failed'; error: UpstreamError; at: Date; laneUntil: Date | undefined }
-  /** The lane waits: nothing was asked, the search stays due. */
+  /** The lane waits: no request was sent, and the search stays due. */
   | { kind: 'blocked' };
 
-/** Searches that one upstream read answered. */
+/** Searches that one upstream read has served. */
 export interface AnsweredSearches {
   searches: readonly DueSearch[];
   answers: Map<string, Answer>;
-  /** False: what the connector remembers from this read is not kept. */
+  /** False if the connector's memory of this read is not stored. */
   remembers: boolean;
 }
 
-/** A read that is planned: for one search, or for all that the feed serves. */
+/** A planned read: for one search, or for all searches that the feed serves. */
 export interface PlannedRead {
   searches: DueSearch[];
-  /** One read of the feed serves them all. */
+  /** True if one read of the feed serves all of them. */
   fromFeed: boolean;
-  /** Reads for those of its searches that are handed in, and for the watches in them. */
+  /** Reads for the given searches, and for the watches in them. */
   run(searches: readonly DueSearch[]): Promise<AnsweredSearches[]>;
 }
 
-/** Sources index with a delay: what is published shortly before a read can appear shortly after it. */
+/** Sources index with a delay: an item that was published shortly before a read can appear shortly after it. */
 const OVERLAP_MS = 5 * 60_000;
-/** Stands for the search where one read of the feed serves many. */
+/** Used in place of the search if one read of the feed serves many. */
 const FEED = 'feed';
-/** Pages of one read; reaching them is told as a gap. */
+/** Maximum number of pages of one read. If it is reached, the check reports a gap. */
 const PAGE_CAP = 10;
 
-/** Splits the due searches of a lane into the fewest upstream reads. */
+/** Splits the due searches of a lane into the smallest number of upstream reads. */
 export function planReads(
   lane: Lane,
   due: readonly DueSearch[],
@@ -72,7 +72,7 @@ export function planReads(
   return fed.length > 0 ? [feedRead(lane, fed, clock, shared), ...reads] : reads;
 }
 
-/** Tells whether every watch that waits for the search has seen the item before. */
+/** Returns whether every due watch of the search has already seen the item. */
 export type SeenItems = (search: DueSearch) => Promise<(itemId: string) => boolean>;
 
 function singleRead(
@@ -86,12 +86,12 @@ function singleRead(
     searches: [search],
     fromFeed: false,
     run: async ([asked = search]) => {
-      // One instant for all parts: what the first leaves in the state is as new as what the others cover.
+      // One instant for all parts, so that the memory of the first part is as new as the windows of the others.
       const now = clock.now();
       const answered: AnsweredSearches[] = [];
       let answer: Answer | undefined;
       for (const part of partsOf(asked)) {
-        // What did not answer one part is not asked again for the next.
+        // If one part failed, the upstream gets no request for the next part.
         if (!answer || answer.kind === 'read') {
           const context = contextFor(lane, part, now, await seen(part), shared);
           answer = await read(lane, part.searchKey, context, clock, () =>
@@ -107,8 +107,8 @@ function singleRead(
 }
 
 /**
- * A first poll takes one page and asks for no past. Watches that have one must not make the others do the same:
- * these would miss what is on later pages, and nobody would know. So each kind has a read of its own.
+ * A first check reads one page and no older items. If watches with and without a first check shared a read, the others
+ * would silently miss the items of later pages. So each kind has a separate read.
  */
 function partsOf(search: DueSearch): DueSearch[] {
   const others = search.watches.filter(({ coveredUntil }) => coveredUntil !== undefined);
@@ -117,8 +117,8 @@ function partsOf(search: DueSearch): DueSearch[] {
 }
 
 /**
- * While the feed is frozen one short read of it asks whether it moves again. Frozen, it answers for every search; once it
- * moves it has answered none of them, and they are read as ever.
+ * While the feed is frozen, one short read tests whether it shows new items. If it is still frozen, the failure applies
+ * to every search. If not, it serves none of them, and they are read as usual.
  */
 function probe(lane: Lane, searches: DueSearch[], clock: Clock, shared: FetchContext['shared']): PlannedRead {
   const since = new Date(clock.now().getTime() - OVERLAP_MS);
@@ -168,7 +168,7 @@ function earliestOf(searches: readonly DueSearch[], clock: Clock): Date {
   return new Date(Math.min(...searches.map((search) => sinceOf(search) ?? clock.now().getTime())));
 }
 
-/** Each search of a feed read has looked at its own window only; what its connector remembers stays as it was. */
+/** Each search of a feed read uses only its own window. What its connector remembers does not change. */
 function withWindow(answer: Answer, search: DueSearch): Answer {
   if (answer.kind !== 'read') return answer;
   const from = sinceOf(search);
@@ -196,15 +196,15 @@ async function read(
       clockAheadMs: lane.clockAheadMs,
     };
   } catch (error) {
-    // A stopping lane's requests are cut off by ourselves: that is no fault of the upstream's.
+    // We cancel the requests of a lane that stops: that is not a fault of the upstream.
     if (error instanceof LaneBlocked || lane.stopped) return { kind: 'blocked' };
-    // What a connector did not foresee is still one failed check, not the end of the lane.
+    // An error that a connector does not expect is one failed check, not the end of the lane.
     const fault =
       error instanceof UpstreamError
         ? error
         : new UpstreamError(
             'unknown_shape',
-            `${lane.source} answered something that could not be understood`,
+            `${lane.source} returned something that could not be understood`,
           );
     return { kind: 'failed', error: fault, at: clock.now(), laneUntil: await lane.failed(fault, searchKey) };
   }
@@ -219,7 +219,7 @@ function contextFor(
 ): FetchContext {
   const since = sinceOf(search);
   const { stateAt } = search;
-  // A watch that was not served by the last read must not be told "nothing new since".
+  // A watch that the last read did not serve must not get the result "nothing new since".
   const remembered =
     stateAt !== undefined &&
     search.watches.every(({ coveredUntil }) => coveredUntil !== undefined && coveredUntil >= stateAt);
@@ -237,12 +237,12 @@ function contextFor(
   };
 }
 
-/** What is known of the upstream itself, whoever saw which read: see `FetchContext.state`. */
+/** What is known about the upstream itself, whichever watch a read served: see `FetchContext.state`. */
 function historyOf({ history }: Record<string, unknown>): Record<string, unknown> {
   return history === undefined ? {} : { history };
 }
 
-/** The earliest instant that some watch has not looked at; undefined when one of them has its first poll. */
+/** The earliest time from which some watch has not read; undefined if one of them has its first check. */
 function sinceOf(search: DueSearch): number | undefined {
   let since = Infinity;
   for (const { coveredUntil } of search.watches) {

@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => worker.stop());
 
-/** Makes the watches due and waits for the check of each, and until the tables know of it. */
+/** Makes the watches due, waits for the check of each, and then until the tables contain it. */
 async function tick(...watchIds: string[]): Promise<Check[]> {
   const before = await Promise.all(watchIds.map(async (id) => (await stores.checksOf(id)).length));
   await stores.due(...watchIds);
@@ -48,15 +48,15 @@ async function tick(...watchIds: string[]): Promise<Check[]> {
 
 const outcomeOf = ({ failure, costCredits }: Check) => [failure?.kind ?? 'completed', costCredits];
 
-describe('what a check can cost is reserved before it', () => {
-  it('and is held under its id until the charge for it uses it up', async () => {
+describe('the maximum cost of a check', () => {
+  it('is reserved under the id of the check until the charge settles it', async () => {
     const id = await stores.watch({ credits: 1 });
     const [check] = await tick(id);
     expect(check && outcomeOf(check)).toEqual(['completed', 1]);
     expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
-  it('or nothing is asked: the check fails with what was missing, and the next tick tries again [keywords.pause-credits]', async () => {
+  it('must be available, or the check fails without a request, names the missing credits, and the next tick tries again [keywords.pause-credits]', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 0 });
     const [check] = await tick(id);
@@ -65,7 +65,7 @@ describe('what a check can cost is reserved before it', () => {
       failure: {
         kind: 'insufficient_credits',
         reason:
-          'hackernews was not asked: the check can cost 1 credit, and 0 of the account’s credits are free',
+          'hackernews was not read: the check can cost 1 credit, and 0 of the account’s credits are free',
         creditsNeeded: 1,
       },
     });
@@ -80,7 +80,7 @@ describe('what a check can cost is reserved before it', () => {
     expect([next?.failure, next?.baseline, upstream.requests.length]).toEqual([undefined, true, 1]);
   });
 
-  it('an account without a ledger is not one without credits: its watches stay due until it is there', async () => {
+  it('is not missing when the account has no ledger yet: its watches stay due until the ledger is open', async () => {
     const accountId = newId();
     const [waiting, alone] = [
       await stores.watch({ accountId }),
@@ -89,8 +89,8 @@ describe('what a check can cost is reserved before it', () => {
     const other = await stores.watch();
     await stores.database.query('DELETE FROM credit_balances WHERE account_id = $1', [accountId]);
     await stores.due(waiting, alone, other);
-    await until('the other is checked', async () => (await stores.checksOf(other)).length === 1);
-    await until('they are put off, and their searches given back', async () => {
+    await until('the other watch is checked', async () => (await stores.checksOf(other)).length === 1);
+    await until('the watches are postponed, and their searches released', async () => {
       const rows: { n: number }[] = await stores.database.query(
         `SELECT count(*)::int AS n FROM watch_schedule w JOIN upstream_searches s USING (search_key)
          WHERE w.watch_id = ANY($1) AND w.next_due_at BETWEEN now() AND now() + interval '5 seconds'
@@ -108,7 +108,7 @@ describe('what a check can cost is reserved before it', () => {
     ]);
   });
 
-  it('and what was checked stays reserved until it is charged, however late that is', async () => {
+  it('stays reserved after the check until the charge, however late', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     const [check] = await tick(id);
@@ -119,7 +119,7 @@ describe('what a check can cost is reserved before it', () => {
     expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 
-  it('for each watch by itself: whose account can pay is served, and nobody else', async () => {
+  it('is reserved for each watch separately: only accounts that can pay get a check', async () => {
     const rich = await stores.watch({ credits: 5 });
     const poor = await stores.watch({ credits: 0 });
     const other = await stores.watch({ credits: 0, query: 'other' });
@@ -134,7 +134,7 @@ describe('what a check can cost is reserved before it', () => {
     expect(checks.map(({ rememberedItemIds }) => rememberedItemIds)).toEqual([['hn:1'], [], []]);
   });
 
-  it('and the last credits go to as many checks as they pay for', async () => {
+  it('is paid from the last credits for as many checks as they cover', async () => {
     const accountId = newId();
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push(await stores.watch({ accountId, credits: 3 }));
@@ -149,7 +149,7 @@ describe('what a check can cost is reserved before it', () => {
     expect(Object.values(await stores.holds())).toEqual([1, 1, 1]);
   });
 
-  it('by two lanes at once: together they never hold more than the balance', async () => {
+  it('is reserved by two concurrent lanes without exceeding the balance', async () => {
     const accountId = newId();
     for (const query of ['first', 'second'])
       for (let n = 0; n < 20; n += 1) await stores.watch({ accountId, query, credits: 15 });
@@ -182,7 +182,7 @@ describe('the price of a check', () => {
   });
 });
 
-describe('what was reserved is given back', () => {
+describe('the reservation of a check is released', () => {
   it('when the check fails', async () => {
     upstream.failure = { status: 403 };
     const id = await stores.watch({ credits: 1 });
@@ -192,13 +192,13 @@ describe('what was reserved is given back', () => {
     expect((await tick(id)).map(outcomeOf)).toEqual([['completed', 1]]);
   });
 
-  it('when the read is cut off because the service stops', async () => {
+  it('when the read is cancelled because the service stops', async () => {
     let open = () => {};
     upstream.gate = new Promise((resolve) => (open = resolve));
     upstream.failure = { status: 500 };
     const id = await stores.watch({ credits: 1 });
     await stores.due(id);
-    await until('the read is under way', () => upstream.requests.length === 1);
+    await until('the read is running', () => upstream.requests.length === 1);
     expect(Object.values(await stores.holds())).toEqual([1]);
     const stopped = worker.stop();
     open();
@@ -216,7 +216,7 @@ describe('what was reserved is given back', () => {
     await stores.due(...ids);
     worker.start();
     const held = () => stores.holds().then((holds) => Object.keys(holds).length);
-    await until('all are reserved for', async () => (await held()) === 5);
+    await until('all of them have a reservation', async () => (await held()) === 5);
     await until('one is read', async () => {
       const checks = await Promise.all(ids.map((id) => stores.checksOf(id)));
       return checks.flat().length === 1;
@@ -225,7 +225,7 @@ describe('what was reserved is given back', () => {
     expect(await held()).toBe(1);
   });
 
-  it('after a crash to whoever tries the same tick again: it meets its own hold', async () => {
+  it('after a crash to the next attempt at the same tick, which finds the same reservation', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     await worker.stop();
@@ -238,7 +238,7 @@ describe('what was reserved is given back', () => {
     expect([check.checkId, outcomeOf(check)]).toEqual([holdId, ['completed', 1]]);
   });
 
-  it('after a crash to everybody, once its holder must be dead', async () => {
+  it('after a crash for all, when its holder must be dead', async () => {
     const accountId = newId();
     const id = await stores.watch({ accountId, credits: 1 });
     await reserve(stores.database, [{ holdId: newId(), accountId, credits: 1, lifetimeSeconds: 600 }]);

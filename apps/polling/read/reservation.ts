@@ -8,30 +8,30 @@ import type { WatchChecks } from '../record/check-recorder.js';
 import { prolongSearches, SEARCH_LEASE_SECONDS, type DueSearch, type DueWatch } from '../due/due-work.js';
 import type { PlannedRead } from './read-upstream.js';
 
-/** Whoever has not stored the check by then has lost the search too: the next holder reserves under the same id. */
+/** A replica that has not stored the check by then has lost its claim too: the next one reserves under the same id. */
 const HOLD_SECONDS = SEARCH_LEASE_SECONDS + 60;
 
-/** A read, and what the credits of the accounts allow of it. */
+/** A read, limited to what the credits of the accounts allow. */
 export interface ReservedRead {
   read: PlannedRead;
-  /** Its searches with the watches whose checks can be paid; those without any are left out. */
+  /** Its searches with the watches whose checks can be paid, without searches that have none. */
   searches: DueSearch[];
-  /** What the check of each watch costs, by watch id: priced once, reserved and charged by the same price. */
+  /** The price of each watch's check, by watch id. It is computed once, and used to reserve and to charge. */
   prices: ReadonlyMap<string, CheckPrice>;
-  /** The failed checks of the watches whose accounts cannot pay them. */
+  /** The failed checks of watches whose accounts cannot pay. */
   unpaid: WatchChecks[];
 }
 
-/** Reads with what was reserved for them. */
+/** Reads with their reservations. */
 export interface ReservedReads {
   reads: ReservedRead[];
-  /** Watches of accounts whose ledger is not there yet: they are in none of the reads, and stay due. */
+  /** Watches of accounts without an open ledger. They are in none of the reads, and stay due. */
   unopened: DueWatch[];
 }
 
 /**
- * Reserves what the checks of the watches that wait for these reads can cost at the most, before anything is asked. In
- * one go: reserving for each read by itself would halve what a lane can read of an upstream that answers at once.
+ * Reserves the maximum cost of the checks of all watches in these reads, before any request. All in one statement: a
+ * separate reservation for each read would halve the rate of a lane whose upstream responds at once.
  */
 export async function reserveReads(
   database: Database,
@@ -67,8 +67,8 @@ export async function reserveReads(
 }
 
 /**
- * Gives back what was reserved for a read, except for the checks of the watches that are charged, and for those that
- * somebody else has reserved for meanwhile.
+ * Releases the reservations of a read, except those of charged checks, and those that another replica has made for the
+ * same check meanwhile.
  */
 export function releaseRead(
   database: Database,
@@ -82,7 +82,7 @@ export function releaseRead(
   );
 }
 
-/** Holds the searches of reads that wait or are under way longer, and what is reserved for them. */
+/** Extends the claims and the reservations of reads that wait or are running. */
 export async function prolongReads(database: Database, reads: readonly ReservedRead[]): Promise<void> {
   if (reads.length === 0) return;
   await prolongSearches(

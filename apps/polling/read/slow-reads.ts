@@ -2,28 +2,34 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { SourceConnector } from '#sources';
 import type { ReservedRead } from './reservation.js';
 
-/** A read that takes longer is a slow one: other reads do not wait behind it. */
+/** A read that takes longer is a slow read: other reads do not wait for it. */
 const SLOW_MS = 250;
-/** Slow reads of one account at once. With so many under way, none of its reads begins. */
+/**
+ * Maximum number of slow reads of one account at the same time. Until one of them ends, no other read of the account
+ * begins.
+ */
 const MOST_OF_ACCOUNT = 16;
-/** Slow reads of all accounts at once, each of which holds its answers in memory. With so many, none gives its place back. */
+/**
+ * Maximum number of slow reads of all accounts at the same time, because each holds its responses in memory. With this
+ * number, a further slow read keeps its place in the lane.
+ */
 const MOST_OF_ALL = 128;
 
 /**
- * Reads of servers that users name: such a server may answer as slowly as it likes. A slow read gives its place in the lane
- * back and goes on, so that slow servers hold up only the account that names them.
+ * Reads of servers that users name, which can be as slow as they like. A slow read releases its place in the lane and
+ * continues, so that slow servers delay only the account that names them.
  */
 export class SlowReads {
   private readonly underWay = new Set<Promise<void>>();
   private readonly ofAccount = new Map<string, number>();
 
-  /** False while every account that waits for the read has as many slow reads under way as it may. */
+  /** False if every account of the read has the maximum number of slow reads running. */
   mayBegin(read: ReservedRead): boolean {
     const accounts = accountsOf(read);
     return accounts.length === 0 || accounts.some((id) => (this.ofAccount.get(id) ?? 0) < MOST_OF_ACCOUNT);
   }
 
-  /** Settles when the read has, or has become a slow one. @param done never rejects */
+  /** Resolves when the read has ended or has become a slow one. @param done never rejects */
   async holdPlace(read: ReservedRead, done: Promise<void>): Promise<void> {
     const timer = new AbortController();
     const isSlow = await Promise.race([
@@ -42,7 +48,7 @@ export class SlowReads {
     this.underWay.add(ended);
   }
 
-  /** Settles when no slow read is under way. */
+  /** Resolves when no slow read is running. */
   async onIdle(): Promise<void> {
     await Promise.all(this.underWay);
   }
@@ -56,7 +62,7 @@ export class SlowReads {
   }
 }
 
-/** Whether it reads servers that users name. */
+/** Returns whether the read is one of servers that users name. */
 export function namesServers(connector: SourceConnector, { searches }: ReservedRead): boolean {
   return searches.some(({ criteria }) => (connector.namedServers?.(criteria).length ?? 0) > 0);
 }

@@ -51,7 +51,7 @@ function searchOf(source: DueSearch['source'] = 'hackernews'): DueSearch {
   };
 }
 
-/** As connectors with three priced parts, and at most four items in a first scan, have it. */
+/** For a connector with three priced parts and at most four items in a first scan. */
 function pricedOf(search: DueSearch, watch: DueWatch): PricedCheck {
   const connector = { unitsPerCheck: () => 3, itemsPerFirstScan: () => 4 };
   return { search, watch, price: checkPriceOf(connector, search, watch), matchMode: search.match };
@@ -92,7 +92,7 @@ const backfilled = (parts: readonly Check[]) =>
 const remembered = (parts: readonly Check[]) => parts.flatMap(({ rememberedItemIds }) => rememberedItemIds);
 
 describe('the check of one watch', () => {
-  it('states what was asked, when, and what it costs', () => {
+  it('states its criteria, its time and its cost', () => {
     const [one, ...others] = check(watchOf(), [itemOf('hn:1')]);
     expect(others).toEqual([]);
     expect(one).toMatchObject({
@@ -130,7 +130,7 @@ describe('the check of one watch', () => {
     },
   );
 
-  it('costs no more than was reserved for it, whatever the connector says that it did', () => {
+  it('costs no more than was reserved, whatever the connector states', () => {
     const [one] = check(watchOf(), [], [], searchOf('ai_answers'), { units: 4 });
     expect([one?.units, one?.costCredits]).toEqual([3, 15]);
     const first = watchOf({ baselineAt: undefined, backfill: true });
@@ -139,7 +139,7 @@ describe('the check of one watch', () => {
     expect([scan?.units, scan?.costCredits, scan?.items.length]).toEqual([4, 4, 5]);
   });
 
-  it('that its account cannot pay says what it needed, costs nothing and has its tick', () => {
+  it('that its account cannot pay states the needed credits, costs nothing and keeps its tick', () => {
     const one = unpaidCheck(searchOf('x'), watchOf(), { needed: 5, available: 3 }, new Date(NOW));
     expect(one).toMatchObject({
       checkId: checkIdOf(watchOf().watchId, iso(NOW - 1000)),
@@ -147,14 +147,14 @@ describe('the check of one watch', () => {
       units: 0,
       failure: {
         kind: 'insufficient_credits',
-        reason: 'x was not asked: the check can cost 5 credits, and 3 of the account’s credits are free',
+        reason: 'x was not read: the check can cost 5 credits, and 3 of the account’s credits are free',
         creditsNeeded: 5,
         retryAt: '',
       },
     });
   });
 
-  it('of a first scan on x costs what it returned, with backfill; its rate without [credits.x-first-scan, estimate.x-first-scan]', () => {
+  it('of a first scan on x costs the returned items with backfill, and the usual rate without [credits.x-first-scan, estimate.x-first-scan]', () => {
     const first = watchOf({ baselineAt: undefined, backfill: true });
     const items = [itemOf('a'), itemOf('b'), itemOf('c')];
     expect(check(first, items, [], searchOf('x'))[0]).toMatchObject({
@@ -168,7 +168,7 @@ describe('the check of one watch', () => {
     expect(check(first, items, [], searchOf('vinted'))[0]?.costCredits).toBe(2);
   });
 
-  it('leaves out what was seen to happen before the watch began, to the millisecond, backfill or not', () => {
+  it('leaves out items whose event was observed before the watch began, to the millisecond, with and without backfill', () => {
     const at = NOW - HOUR;
     const items = [itemOf('new', { happenedAt: iso(at + 1) }), itemOf('old', { happenedAt: iso(at) })];
     for (const backfill of [false, true]) {
@@ -177,7 +177,7 @@ describe('the check of one watch', () => {
     }
   });
 
-  it('carries what was observed, in as many parts as that needs', () => {
+  it('contains the observations, in as many parts as they need', () => {
     const observations = Array.from({ length: 4_000 }, (_, n) => ({
       kind: { case: 'listing' as const, value: { listingId: String(n), title: 'x'.repeat(300) } },
     }));
@@ -196,18 +196,18 @@ describe('the check of one watch', () => {
     ]);
   });
 
-  it('reports what the watch has not seen, and nothing twice', () => {
+  it('reports items that the watch has not seen, and nothing twice', () => {
     const parts = check(watchOf(), [itemOf('hn:3'), itemOf('hn:2'), itemOf('hn:1')], ['hn:2']);
     expect([reported(parts), remembered(parts)]).toEqual([['hn:3', 'hn:1'], []]);
   });
 
-  it('at the first poll only remembers; it is no gap that there is more [keywords.backfill]', () => {
+  it('only remembers the items at the first check; more items are not a gap [keywords.backfill]', () => {
     const parts = check(watchOf({ baselineAt: undefined }), [itemOf('hn:1'), itemOf('hn:2')]);
     expect([reported(parts), remembered(parts)]).toEqual([[], ['hn:1', 'hn:2']]);
     expect(parts[0]).toMatchObject({ baseline: true, gap: false, costCredits: 1 });
   });
 
-  it('at the first poll with backfill reports everything, however old [keywords.backfill]', () => {
+  it('with backfill, reports all items at the first check, however old [keywords.backfill]', () => {
     const parts = check(watchOf({ baselineAt: undefined, backfill: true }), [
       itemOf('hn:1', { publishedAt: iso(0) }),
     ]);
@@ -222,7 +222,7 @@ describe('the check of one watch', () => {
     itemOf('hn:undated'),
   ];
 
-  it('reports nothing that was published before the baseline, and what has no date [keywords.backfill]', () => {
+  it('reports items without a date, and none that were published before the baseline [keywords.backfill]', () => {
     const baselineAt = NOW - HOUR + 1;
     const parts = check(watchOf({ baselineAt }), dates(baselineAt));
     expect(reported(parts)).toEqual(['hn:new', 'hn:same second', 'hn:undated']);
@@ -230,7 +230,7 @@ describe('the check of one watch', () => {
     expect(backfilled(parts)).toEqual([]);
   });
 
-  it('keeps with backfill what was published before the baseline, marked as such [keywords.backfill]', () => {
+  it('with backfill, keeps and marks items that were published before the baseline [keywords.backfill]', () => {
     const baselineAt = NOW - HOUR + 1;
     const parts = check(watchOf({ baselineAt, backfill: true }), dates(baselineAt));
     expect([reported(parts).length, remembered(parts)]).toEqual([5, []]);
@@ -251,7 +251,7 @@ describe('the check of one watch', () => {
     },
   );
 
-  it('reports an article that the baseline lacked unless it is dated more than 24 hours before it', () => {
+  it('reports an article that the baseline lacked unless its date is more than 24 hours before the baseline', () => {
     const baselineAt = NOW - HOUR;
     const found = [
       itemOf('rss:yesterday', { source: 'rss', publishedAt: iso(baselineAt - 24 * HOUR) }),
@@ -263,8 +263,8 @@ describe('the check of one watch', () => {
 
   it.each([
     ['', watchOf()],
-    [' of a first poll with backfill', watchOf({ baselineAt: undefined, backfill: true })],
-  ])('keeps the newest 1,000 items%s, says that there were more, and remembers the others', (_, watch) => {
+    [' of a first check with backfill', watchOf({ baselineAt: undefined, backfill: true })],
+  ])('keeps the newest 1,000 items%s, reports that there were more, and remembers the others', (_, watch) => {
     const found = Array.from({ length: 1_234 }, (__, n) => itemOf(`hn:${n}`));
     const parts = check(watch, found);
     const ids = found.map(({ item }) => item.itemId);
@@ -273,7 +273,7 @@ describe('the check of one watch', () => {
     expect(parts[0]?.warnings[0]).toMatch(/^1234 items matched.*the newest 1000 were kept/);
   });
 
-  it('remembers the archive of a feed that answers a watch for the first time, and reports what is new', () => {
+  it('remembers the archive of a feed that responds to a watch for the first time, and reports what is new', () => {
     const minute = (n: number) => NOW - HOUR + n * 60_000;
     const outages = new Map(
       ['rss:old', 'rss:undated', 'rss:new'].map((id) => [
@@ -315,10 +315,10 @@ describe('the check of one watch', () => {
     const tooLarge = itemOf('hn:2', { text: 'x'.repeat(600 * 1024) });
     const parts = check(watchOf(), [broken, tooLarge, itemOf('hn:3')]);
     expect(reported(parts)).toEqual(['hn:3']);
-    expect(parts[0]?.warnings).toContain('2 of 3 new items could not be stored, and were left out');
+    expect(parts[0]?.warnings).toContain('2 of 3 new items could not be stored and were left out');
   });
 
-  it('cuts what was observed where no message could carry it', () => {
+  it('shortens an observation that no message could contain', () => {
     const value = { engine: 'openai', text: 'x'.repeat(2 * 1024 * 1024) };
     const parts = check(watchOf(), [], [], searchOf('ai_answers'), {
       observations: [{ kind: { case: 'answer' as const, value } }],
@@ -328,11 +328,11 @@ describe('the check of one watch', () => {
     for (const part of parts) expect(toBinary(CheckSchema, part).length).toBeLessThan(600 * 1024);
   });
 
-  it('keeps its notes and its reason short', () => {
+  it('limits the length of its notes and its reason', () => {
     const long = 'x'.repeat(1024 * 1024);
     const [one] = check(watchOf(), [], [], searchOf(), { warnings: Array.from({ length: 500 }, () => long) });
     expect(one && toBinary(CheckSchema, one).length).toBeLessThan(64 * 1024);
-    expect(one?.warnings.at(-1)).toBe('and 470 notes more');
+    expect(one?.warnings.at(-1)).toBe('and 470 more notes');
     const failed = failedCheck(
       searchOf(),
       watchOf(),
@@ -343,7 +343,7 @@ describe('the check of one watch', () => {
     expect(toBinary(CheckSchema, failed).length).toBeLessThan(16 * 1024);
   });
 
-  it('is split where it is large: nothing is lost or said twice, and only the last part is charged', () => {
+  it('is split if it is large: nothing is lost or reported twice, and only the last part is charged', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 25 }),
@@ -373,7 +373,7 @@ describe('the check of one watch', () => {
     );
   });
 
-  it('that failed says why, is free and moves no window [credits.failed-check]', () => {
+  it('that failed has the reason, is free and moves no window [credits.failed-check]', () => {
     const error = new UpstreamError('rate_limited', 'hackernews answered 429', 429, 7000);
     const failed = failedCheck(searchOf(), watchOf(), error, new Date(NOW + 7000), new Date(NOW));
     expect(failed).toMatchObject({

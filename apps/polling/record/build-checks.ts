@@ -17,23 +17,25 @@ import type { DueWatch, DueSearch } from '../due/due-work.js';
 import { sortItems, type KeptItem, type MatchedAnswer } from './new-items.js';
 import type { Answer } from '../read/read-upstream.js';
 
-/** A part of a check stays below it, so that a message fits the server's limit of 1 MiB with room to spare. */
+/** Each part of a check stays below this size, so that a message fits well into the server's limit of 1 MiB. */
 const PART_BYTES = 512 * 1024;
-/** Notes of one check, and bytes of each; of a reason more, since it can name twenty feeds. */
+/**
+ * Maximum number of notes of one check, and bytes of each; a reason may be longer, because it can name twenty feeds.
+ */
 const MOST_NOTES = 30;
 const NOTE_BYTES = 1024;
 const REASON_BYTES = 8192;
 
-/** One check of one watch, and what it costs. */
+/** One check of one watch, and its price. */
 export interface PricedCheck {
   search: DueSearch;
   watch: DueWatch;
   price: CheckPrice;
-  /** How the items were matched. */
+  /** The mode in which the items were matched. */
   matchMode: MatchMode;
 }
 
-/** The check of one watch out of a shared answer, in as many parts as its size needs. */
+/** Builds the check of one watch from a shared result, in as many parts as its size needs. */
 export function completedCheck(
   { search, watch, price, matchMode }: PricedCheck,
   answer: Extract<Answer, { kind: 'read' }>,
@@ -68,7 +70,7 @@ export function completedCheck(
   return split(check, kept, observations);
 }
 
-/** The check of one watch whose upstream did not answer as it should: told, and free. */
+/** Builds the check of one watch whose upstream failed: it has the reason, and is free. */
 export function failedCheck(
   search: DueSearch,
   watch: DueWatch,
@@ -87,7 +89,7 @@ export function failedCheck(
   });
 }
 
-/** The check of one watch that its account could not pay: nothing was asked. The next tick tries again. */
+/** Builds the check of one watch whose account could not pay: no request was sent. The next tick tries again. */
 export function unpaidCheck(
   search: DueSearch,
   watch: DueWatch,
@@ -98,7 +100,7 @@ export function unpaidCheck(
     ...identityOf(search, watch, finishedAt),
     failure: {
       kind: 'insufficient_credits',
-      reason: `${search.source} was not asked: the check can cost ${credits(needed)}, and ${available} of the account’s credits are free`,
+      reason: `${search.source} was not read: the check can cost ${credits(needed)}, and ${available} of the account’s credits are free`,
       creditsNeeded: needed,
     },
   });
@@ -131,10 +133,10 @@ function beyondNote(kept: number, beyond: number): string {
 
 function notesOf(notes: readonly string[]): string[] {
   const kept = notes.slice(0, MOST_NOTES).map((note) => cutText(note, NOTE_BYTES));
-  return notes.length > kept.length ? [...kept, `and ${notes.length - kept.length} notes more`] : kept;
+  return notes.length > kept.length ? [...kept, `and ${notes.length - kept.length} more notes`] : kept;
 }
 
-/** The item as it is stored, and its size; undefined where no message could carry it. */
+/** The stored form of the item, and its size; undefined if no message can contain it. */
 function matchedItem({
   item,
   matches,
@@ -150,14 +152,15 @@ function matchedItem({
 }
 
 /**
- * Parts under one check id. The first carries the warnings, the last the charge: a check that a crash has cut off is not
- * whole, is made again, and must not have cost anything. An item that cannot be stored is left out and counted.
+ * Splits a check into parts with the same check id. The first has the warnings, the last has the charge: if a crash
+ * loses the last parts, the check is incomplete, is repeated, and must not have cost anything. An item that cannot be
+ * stored is left out and counted.
  */
 function split(check: Check, reported: readonly KeptItem[], observations: readonly Observation[]): Check[] {
   const items = reported.flatMap((one) => matchedItem(one) ?? []);
   const lost = reported.length - items.length;
   if (lost > 0)
-    check.warnings.push(`${lost} of ${reported.length} new items could not be stored, and were left out`);
+    check.warnings.push(`${lost} of ${reported.length} new items could not be stored and were left out`);
   const groups: Pick<Check, 'items' | 'rememberedItemIds' | 'observations'>[] = [];
   let bytes = Infinity;
   const groupFor = (size: number) => {

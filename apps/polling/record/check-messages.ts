@@ -5,16 +5,16 @@ import { waitAfter } from '../domain/backoff.js';
 import { failedCheck } from './build-checks.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
-/** The parts of a check, and the messages that carry them. */
+/** The parts of a check, and their messages. */
 export interface CheckMessages {
   parts: Check[];
   messages: { data: Uint8Array; msgId: string }[];
-  /** Present where these say that the check failed, and when the search is read again. */
+  /** Present if the parts describe a failed check; `notBefore` says when the search is read again. */
   fault?: UpstreamError;
   retryAt?: Date;
 }
 
-/** Makes the messages of a check, all before one is sent. Where no message can carry it, the check fails and says why. */
+/** Builds all messages of a check before one is sent. If no message can contain it, the check fails with the reason. */
 export function checkMessages(
   { search, watch, parts }: { search: DueSearch; watch: DueWatch; parts(): Check[] },
   mostBytes: number,
@@ -26,7 +26,7 @@ export function checkMessages(
     const fault =
       error instanceof UpstreamError
         ? error
-        : new UpstreamError('unknown_shape', `${search.source} answered something that could not be stored`);
+        : new UpstreamError('unknown_shape', `${search.source} returned something that could not be stored`);
     const retryAt = new Date(now + waitAfter(fault.kind, search.failures + 1, undefined, Math.random()));
     const failed = failedCheck(search, watch, fault, retryAt, new Date(now));
     return { ...encoded([failed], mostBytes), fault, retryAt };
@@ -42,7 +42,7 @@ function encoded(parts: Check[], mostBytes: number): CheckMessages {
   if (largest > mostBytes)
     throw new UpstreamError(
       'too_large',
-      `what was found takes ${largest} bytes in one piece, and the message server accepts ${mostBytes}`,
+      `one piece of the result has ${largest} bytes, and the message server accepts ${mostBytes}`,
     );
   return { parts, messages };
 }

@@ -5,24 +5,24 @@ import type { UpstreamError } from '#sources';
 import { checkHoldOf } from '../read/check-hold.js';
 import type { DueSearch, DueWatch } from '../due/due-work.js';
 
-/** What one check changes in the tables of its watch. */
+/** The changes of one check in the tables of its watch. */
 export interface Progress {
   search: DueSearch;
   watch: DueWatch;
   checks: Check[];
   seq: number;
   nextDueAt: number;
-  /** The search itself has to wait until then, whatever the interval. */
+  /** The search itself must wait until then, whatever the interval. */
   waits: boolean;
-  /** The checks were stored by somebody else. */
+  /** Another process stored the checks. */
   adopted?: boolean;
-  /** What was found could not be stored; the check says so, and fails. */
+  /** The result could not be stored; the check has this reason, and fails. */
   fault?: UpstreamError;
-  /** The stream has forgotten what the tables remember: `seq` may be behind them. */
+  /** The stream does not contain any more what the tables remember, so `seq` can be behind them. */
   forgotten?: boolean;
 }
 
-/** Moves the tables on by what the stream has: reservations, remembered items and the watches' next checks. */
+/** Updates the tables from the stream: reservations, remembered items, and the next checks of the watches. */
 export async function applyProgress(tx: Tx, progress: readonly Progress[]): Promise<void> {
   await keepHolds(tx, progress);
   await rememberItems(tx, progress);
@@ -30,9 +30,9 @@ export async function applyProgress(tx: Tx, progress: readonly Progress[]): Prom
 }
 
 /**
- * What was reserved for the stored checks is kept until billing charges them, however late it is. For a check that
- * somebody else had stored before, the charge may have come before the reservation; or, where that one failed or is
- * another's, nothing needs the reservation.
+ * Keeps the reservations of stored checks until billing charges them, however late. If another process had stored the
+ * check before, the charge may have come before this reservation; or nothing needs the reservation, because that check
+ * failed or had another id.
  */
 async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const stored = progress.filter(({ adopted }) => !adopted).flatMap(({ checks }) => checks.filter(isCharged));
@@ -40,7 +40,7 @@ async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const found = adopted.flatMap(({ checks }) => checks.filter(isCharged));
   const foundIds = new Set(found.map(({ checkId }) => checkId));
   const own = adopted.map(({ search, watch }) => checkHoldOf(search, watch));
-  // This one locks balances: it comes before what locks reservations.
+  // This step locks balances, so it comes before the steps that lock reservations.
   await holdAdopted(
     tx,
     found.map(({ checkId, accountId, costCredits }) => ({
@@ -59,14 +59,15 @@ async function keepHolds(tx: Tx, progress: readonly Progress[]): Promise<void> {
   );
 }
 
-/** Checks of the time when nothing was charged state a cost, but no price book. */
+/** Checks from before charging began state a cost, but no price book. */
 function isCharged({ failure, costCredits, priceBookVersion }: Check): boolean {
   return !failure && costCredits > 0 && priceBookVersion !== '';
 }
 
 /**
- * An item was seen when its check's window ended. So the items of a check that is not whole, which moves no window,
- * are dated after `covered_until`: they are not reported again, but no read takes them for the end of what is new.
+ * An item counts as seen at the end of its check's window. So the items of an incomplete check, which does not move the
+ * window, get a time after `covered_until`: they are not reported again, but no read takes them for the end of the new
+ * items.
  */
 async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const watchIds: string[] = [];
@@ -91,16 +92,16 @@ async function rememberItems(tx: Tx, progress: readonly Progress[]): Promise<voi
 }
 
 /**
- * A check whose last part was never stored (a crash between two) moves no window: what was in the parts that are
- * missing is found by the next check.
+ * A check whose last part was not stored, because of a crash, does not move the window: the next check finds the items
+ * of the missing parts.
  */
 function isWhole(check: Check, stored: readonly Check[]): boolean {
   return stored.some(({ checkId, part, parts }) => checkId === check.checkId && part === parts);
 }
 
 /**
- * A watch never goes back: a newer check that was recorded meanwhile has moved it on. And where its interval was
- * changed while the check was under way, the next tick keeps to the new one.
+ * A watch never moves back: a newer check can have been recorded meanwhile. If its interval was changed during the
+ * check, the next tick uses the new interval.
  */
 async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void> {
   const rows = progress.map(({ watch, checks, seq, nextDueAt, waits, forgotten }) => {
@@ -110,9 +111,9 @@ async function moveWatches(tx: Tx, progress: readonly Progress[]): Promise<void>
     return {
       watchId: watch.watchId,
       seq,
-      // The sequence that the row may have at most.
+      // The maximum sequence of a row that is still updated.
       upTo: forgotten ? Math.max(seq, watch.checkSeq) : seq,
-      // Null: the tick stands whatever the interval.
+      // Null: the next tick does not depend on the interval.
       interval: waits ? null : watch.intervalSeconds,
       nextDueAt: new Date(nextDueAt),
       baselineAt: baseline ? baseline.windowTo : null,

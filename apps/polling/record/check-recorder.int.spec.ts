@@ -24,7 +24,7 @@ beforeEach(async () => {
   await stores.database.query('DELETE FROM upstream_searches');
 });
 
-/** Makes the watch due and claims it, as a lane does. */
+/** Makes the watch due and claims it, like a lane. */
 async function claim(watchId: string): Promise<{ search: DueSearch; watch: DueWatch }> {
   await stores.due(watchId);
   await stores.database.query(`UPDATE upstream_searches SET leased_until = 'epoch'`);
@@ -34,7 +34,7 @@ async function claim(watchId: string): Promise<{ search: DueSearch; watch: DueWa
   return { search, watch };
 }
 
-/** What a read that found these items says of the watch. */
+/** The result of a read with these items for the watch. */
 function checkOf(
   { search, watch }: { search: DueSearch; watch: DueWatch },
   items: Record<string, string>,
@@ -75,7 +75,7 @@ async function seenBy(watchId: string): Promise<string[]> {
   return rows.map((row) => row.item_id);
 }
 
-/** The watch after its baseline. */
+/** A watch after its baseline. */
 async function begun(): Promise<string> {
   const id = await stores.watch({ backfill: true });
   await recorder.record([checkOf(await claim(id), {})], [], true);
@@ -86,7 +86,7 @@ const itemsOf = (checks: readonly Check[]) =>
   checks.flatMap((check) => check.items.map(({ item }) => item?.itemId));
 const large = 'x'.repeat(300 * 1024);
 
-/** Appends parts as the recorder would, and then dies. */
+/** Appends parts like the recorder, and then dies. */
 async function appendAndDie({ watch, parts: build }: WatchChecks, count = build().length): Promise<void> {
   const parts = build();
   let seq = watch.checkSeq;
@@ -117,7 +117,7 @@ describe('recording checks', () => {
     expect((await claim(id)).watch.checkSeq).toBe(row.check_seq);
   });
 
-  it('adopts the check that a process stored before it died, and charges no second one [credits.charged-once]', async () => {
+  it('uses the check that a process stored before it died, and does not charge a second one [credits.charged-once]', async () => {
     const id = await begun();
     const claimed = await claim(id);
     await appendAndDie(checkOf(claimed, { 'hn:1': 'a' }));
@@ -125,14 +125,14 @@ describe('recording checks', () => {
     const checks = await stores.checksOf(id);
     expect(checks.map(({ costCredits }) => costCredits)).toEqual([1, 1]);
     expect(itemsOf(checks)).toEqual(['hn:1']);
-    // What the dead process had not seen is still new for the next check.
+    // An item that the dead process had not seen is still new for the next check.
     expect(await seenBy(id)).toEqual(['hn:1']);
     expect((await scheduleOf(id)).covered_until?.toISOString()).toBe(checks.at(-1)?.windowTo);
     await recorder.record([checkOf(await claim(id), { 'hn:2': 'b' })], [], true);
     expect(itemsOf(await stores.checksOf(id))).toEqual(['hn:1', 'hn:2']);
   });
 
-  it('gives back what it reserved again for a check that was stored, and charged, before', async () => {
+  it('releases the repeated reservation of a check that was already stored and charged', async () => {
     const id = await begun();
     const claimed = await claim(id);
     const { watch } = claimed;
@@ -141,7 +141,7 @@ describe('recording checks', () => {
     await appendAndDie(checkOf(claimed, {}));
     await reserve(stores.database, [hold]);
     await recorder.record([checkOf(await claim(id), {})], [], true);
-    // Its charge is still to come, however late, and will use it up.
+    // Its charge comes later, and will settle the reservation.
     await stores.database.query(`UPDATE credit_holds SET expires_at = now() WHERE expires_at < 'infinity'`);
     expect(Object.keys(await stores.holds())).toContain(holdId);
     const again = await claim(id);
@@ -157,7 +157,7 @@ describe('recording checks', () => {
     expect(Object.keys(await stores.holds())).not.toContain(next);
   });
 
-  it('holds again for an adopted check what had run out, or was given back, before its charge', async () => {
+  it('reserves again for a check found in the stream when its reservation expired or was released before the charge', async () => {
     await stores.database.query('DELETE FROM credit_holds');
     const id = await begun();
     const claimed = await claim(id);
@@ -166,7 +166,7 @@ describe('recording checks', () => {
     expect(await stores.holds()).toEqual({ [checkIdOf(id, isoOf(claimed.watch.tick))]: 1 });
   });
 
-  it('moves no window by a check whose last parts a crash has swallowed: the next one finds what was in them', async () => {
+  it('does not move the window after a check whose last parts a crash lost: the next check finds their items', async () => {
     const id = await begun();
     const { covered_until: before } = await scheduleOf(id);
     const found = { 'hn:1': large, 'hn:2': large, 'hn:3': large };
@@ -180,7 +180,7 @@ describe('recording checks', () => {
     expect((await scheduleOf(id)).covered_until?.getTime()).toBeGreaterThan(before?.getTime() ?? 0);
   });
 
-  it('stays at the first poll when a crash has swallowed parts of it', async () => {
+  it('stays a first check when a crash has lost parts of it', async () => {
     const id = await stores.watch({ backfill: true });
     await appendAndDie(checkOf(await claim(id), { 'hn:1': large, 'hn:2': large }), 1);
     await recorder.record([checkOf(await claim(id), { 'hn:1': large, 'hn:2': large })], [], true);
@@ -191,7 +191,7 @@ describe('recording checks', () => {
     expect((await claim(id)).watch.baselineAt).toBeGreaterThan(0);
   });
 
-  it('makes one check of one tick when two replicas hold the same watch [requests.fact-ids]', async () => {
+  it('makes one check of one tick when two replicas have the same watch [requests.fact-ids]', async () => {
     const id = await begun();
     const claimed = await claim(id);
     const outcomes = await Promise.allSettled([
@@ -204,7 +204,7 @@ describe('recording checks', () => {
     expect(itemsOf(checks)).toEqual(['hn:1']);
   });
 
-  it('begins anew where the stream has forgotten what the tables remember', async () => {
+  it('continues from the stream when the stream does not contain any more what the tables remember', async () => {
     const id = await begun();
     const claimed = await claim(id);
     await stores.bus.jsm.streams.purge('CHECKS', {
@@ -218,12 +218,12 @@ describe('recording checks', () => {
 
   it.each([
     ['is larger than any message', (check: Check) => ({ ...check, warnings: [large, large, large, large] })],
-    ['cannot be written down', (check: Check) => ({ ...check, itemsSeen: 1.5 })],
-  ])('stores one failed check instead of one that %s, and goes on', async (_, spoil) => {
+    ['cannot be encoded', (check: Check) => ({ ...check, itemsSeen: 1.5 })],
+  ])('stores one failed check in place of one that %s, and continues', async (_, spoil) => {
     const [bad, good] = [await begun(), await begun()];
     const holds = { ...(await stores.holds()) };
     const claimed = await claim(bad);
-    // After nine failures the wait is longer than the interval: the next tick alone would come too early.
+    // After nine failures the wait is longer than the interval: the next tick alone would be too early.
     const spoiled = { ...claimed, search: { ...claimed.search, failures: 9 } };
     const sound = await claim(good);
     await reserve(stores.database, [
@@ -248,7 +248,7 @@ describe('recording checks', () => {
     );
     expect(unstorable.map(({ search }) => search.searchKey)).toEqual([spoiled.search.searchKey]);
     const last = (await stores.checksOf(bad)).at(-1);
-    expect(last?.failure?.reason).toMatch(/in one piece|could not be stored/);
+    expect(last?.failure?.reason).toMatch(/one piece|could not be stored/);
     expect([last?.costCredits, last?.items.length]).toEqual([0, 0]);
     expect(Date.parse(last?.failure?.retryAt ?? '')).toBeGreaterThan(Date.now() + 600_000);
     const { next_due_at: due } = await scheduleOf(bad);
@@ -259,7 +259,7 @@ describe('recording checks', () => {
     expect(rows).toEqual([{ failures: 10, state: {} }]);
   });
 
-  it('tells a failed check, which moves no window, and waits as long as it says', async () => {
+  it('records a failed check, which does not move the window and waits for the given time', async () => {
     const id = await begun();
     const before = await scheduleOf(id);
     const { search, watch } = await claim(id);
@@ -281,12 +281,12 @@ describe('recording checks', () => {
 });
 
 describe('due work', () => {
-  it('is claimed up to the limit, whichever way Postgres finds it', async () => {
+  it('is claimed up to the limit, for every query plan of Postgres', async () => {
     const ids: string[] = [];
     for (const query of ['a', 'b', 'c']) ids.push(await stores.watch({ query }));
     await stores.due(...ids);
     const claimed = await stores.database.transaction(async (tx) => {
-      // What is left is a nested loop, which runs a subquery for every row.
+      // With the other plans disabled, a nested loop remains, which runs a subquery for every row.
       for (const way of ['hashjoin', 'mergejoin', 'hashagg', 'sort', 'material', 'indexscan', 'bitmapscan'])
         await tx.query(`SET LOCAL enable_${way} = off`);
       return claimDue(tx, 'hackernews:0', 2);
@@ -294,7 +294,7 @@ describe('due work', () => {
     expect(claimed.length).toBe(2);
   });
 
-  it('is claimed once, the longest due first, and again when it was released', async () => {
+  it('is claimed once, the longest due first, and again after its release', async () => {
     const ids = [
       await stores.watch({ query: 'a' }),
       await stores.watch({ query: 'b' }),
@@ -317,7 +317,7 @@ describe('due work', () => {
     );
   });
 
-  it('of one search is never claimed by two at once', async () => {
+  it('of one search is never claimed twice at the same time', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => stores.watch({ query: `q${n}` })));
     await stores.due(...ids);
     const claims = await Promise.all(
@@ -327,7 +327,7 @@ describe('due work', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('brings the watches that are due, and not those of the same search that are not, or pause', async () => {
+  it('returns the due watches, and not those of the same search that are paused or not due', async () => {
     const due = await stores.watch();
     await stores.watch();
     const paused = await stores.watch();
@@ -358,7 +358,7 @@ describe('due work', () => {
     await runner.startTransaction();
     await runner.query('UPDATE upstream_searches SET next_due_at = now() WHERE search_key = $1', [key]);
     const settled = settling(key, claimed);
-    await until('somebody waits for the search', async () => {
+    await until('a transaction waits for the search', async () => {
       const rows: unknown[] = await stores.database.query('SELECT 1 FROM pg_locks WHERE NOT granted');
       return rows.length > 0;
     });
@@ -373,7 +373,7 @@ describe('due work', () => {
     expect((await claimDue(stores.database, 'hackernews:0', 10)).length).toBe(1);
   });
 
-  it('of a search that nobody waits for is set to the next instant that somebody does', async () => {
+  it('of a search without due watches is set to the next time at which one is due', async () => {
     const id = await stores.watch();
     await stores.change(id, { isActive: false });
     await stores.due(id);

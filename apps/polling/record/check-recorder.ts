@@ -15,22 +15,25 @@ import { applyProgress, type Progress } from './check-progress.js';
 import { lockSearches, settle, type DueSearch, type DueWatch } from '../due/due-work.js';
 import { runningWatches } from '../due/running-watches.js';
 
-/** What one transaction moves on. */
+/** Maximum number of watches in one transaction. */
 const WATCHES_AT_ONCE = 1_000;
-/** Watches whose checks are on their way to the stream at once: their messages are in memory. */
+/** Maximum number of watches whose checks are sent to the stream at the same time: their messages are in memory. */
 const APPENDS_AT_ONCE = 50;
 
 /** The checks of one watch's tick, ready to be stored. */
 export interface WatchChecks {
   search: DueSearch;
   watch: DueWatch;
-  /** Builds them, when their turn has come: of a search with very many watches not all fit into memory at once. */
+  /**
+   * Builds the parts when it is their turn: the checks of a search with very many watches do not fit into memory
+   * together.
+   */
   parts(): Check[];
-  /** Not before this instant again, where the search itself has to wait. */
+  /** The next check is not before this time, if the search itself must wait. */
   notBefore?: number | undefined;
 }
 
-/** A check that could not be stored as it was: it is stored as failed. */
+/** A check that could not be stored: a failed check is stored in its place. */
 export interface Unstorable {
   search: DueSearch;
   error: UpstreamError;
@@ -45,9 +48,9 @@ export interface SearchMemory {
 }
 
 /**
- * Stores checks and moves the due work on. The stream comes first, on the condition that nobody else has checked
- * the watch; the tables follow in one transaction. After a crash between the two the next attempt finds the stored
- * check instead of making another.
+ * Stores checks and updates the due work. The append to the stream comes first, and requires that no other replica has
+ * checked the watch. The tables follow in one transaction. After a crash between the two, the next attempt finds the
+ * stored check and makes no other.
  */
 export class CheckRecorder {
   constructor(
@@ -56,18 +59,21 @@ export class CheckRecorder {
     private readonly now: () => number,
   ) {}
 
-  /** @returns what could not be stored: each is one failed check, which waits as after any failure and costs nothing */
+  /**
+   * @returns the checks that could not be stored: each is one failed check, which waits like after any failure, and is
+   * free
+   */
   async record(
     checks: readonly WatchChecks[],
     memories: readonly SearchMemory[],
     commonGrid: boolean,
   ): Promise<Unstorable[]> {
     const unstorable: Unstorable[] = [];
-    // A search may have tens of thousands of watches. It is given back with the last of them: until then nobody
-    // else may take it up.
+    // A search can have tens of thousands of watches. It is released with the last of them: until then no other replica
+    // may claim it.
     for (let from = 0; from < checks.length; from += WATCHES_AT_ONCE) {
       const some = checks.slice(from, from + WATCHES_AT_ONCE);
-      // Asked as late as possible: a check that is appended in the moment after it is removed by the purge's second pass.
+      // As late as possible. If a purge comes after this query, its second pass deletes the check.
       const running = await runningWatches(
         this.database,
         some.map(({ watch }) => watch.watchId),
@@ -119,7 +125,7 @@ export class CheckRecorder {
     }
   }
 
-  /** Somebody (an earlier life of ours, or a replica that took over) has stored checks that the tables lack. */
+  /** Another replica, or an earlier process of this one, has stored checks that the tables lack. */
   private async adopt(
     subject: string,
     search: DueSearch,
@@ -129,7 +135,8 @@ export class CheckRecorder {
   ): Promise<Progress> {
     const stored = await this.store.read('CHECKS', subject, watch.checkSeq);
     const checks = stored.map(({ data }) => fromBinary(CheckSchema, data));
-    // Nothing newer is there: the stream has forgotten what the tables remember (retention); begin from what it has.
+    // The stream has nothing newer: its retention has deleted what the tables remember, so continue from its last
+    // message.
     const seq = stored.at(-1)?.seq ?? (await this.store.lastSeq('CHECKS', subject));
     const forgotten = stored.length === 0;
     return {
@@ -169,7 +176,7 @@ export class CheckRecorder {
   }
 }
 
-/** Their searches are read anew, as after any failure: what the source remembers as read was not stored. */
+/** Their searches are read again, like after any failure: the result that the source remembers was not stored. */
 function withoutUnstorable(
   memories: readonly SearchMemory[],
   unstorable: readonly Unstorable[],
@@ -181,7 +188,7 @@ function withoutUnstorable(
   });
 }
 
-/** What a search remembers after a read that failed: what it did before. */
+/** What a search remembers after a failed read: the same as before it. */
 export function failedMemory({ searchKey, state, stateAt, failures }: DueSearch): SearchMemory {
   return { searchKey, state, stateAt: new Date(stateAt ?? 0), failures: failures + 1 };
 }

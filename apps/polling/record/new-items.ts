@@ -2,43 +2,43 @@ import type { SearchMatch } from '#matching';
 import type { Outage, SourceItem } from '#sources';
 import type { DueWatch } from '../due/due-work.js';
 
-/** An item of the answer that a search matches. */
+/** An item of the result that matches a search. */
 export interface MatchedAnswer {
   item: SourceItem;
   matches: SearchMatch['matches'];
 }
 
-/** Items that one check of one watch keeps at the most: the newest. */
+/** Maximum number of items that one check of one watch keeps: the newest ones. */
 export const MOST_KEPT = 1_000;
-/** The dates of articles are their publishers': one may appear so long after its own date and be new. */
+/** Publishers set the dates of articles: an article can appear this long after its own date and still be new. */
 const BACKDATED_MS = 24 * 3_600_000;
 const BACKDATED_SOURCES = new Set(['rss']);
 
-/** An item of a check. `backfilled`: published before the watch began, kept as a mention and not pushed. */
+/** An item of a check. `backfilled`: published before the watch began; it is kept as a mention, but not sent. */
 export interface KeptItem extends MatchedAnswer {
   backfilled: boolean;
 }
 
-/** What becomes of the items that a watch has not seen before. */
+/** How the items are treated that a watch has not seen before. */
 export interface SortedItems {
-  /** In the order in which they came. */
+  /** In the order of the result. */
   kept: KeptItem[];
   /** Never reported. */
   remembered: string[];
-  /** How many of the remembered ones were too many for one check. */
+  /** The number of remembered items that were too many for one check. */
   beyond: number;
 }
 
-/** What a read says of its items beside themselves. */
+/** Facts of a read, in addition to its items. */
 export interface ReadFacts {
   outages?: ReadonlyMap<string, Outage> | undefined;
-  /** How far the upstream's clock is known to be ahead of ours, in ms. */
+  /** How far the upstream's clock is ahead of ours, as far as known, in ms. */
   clockAheadMs: number;
 }
 
 /**
- * Tells what is new from what was published before the watch began. That is its baseline, the instant of its first check
- * that succeeded; items without a date are new unless the baseline has seen them.
+ * Separates new items from those that were published before the watch began, which is its baseline: the time of its
+ * first successful check. Items without a date are new unless the baseline has seen them.
  * @param fresh newest first
  */
 export function sortItems(fresh: readonly MatchedAnswer[], watch: DueWatch, facts: ReadFacts): SortedItems {
@@ -66,7 +66,7 @@ function isBeforeWatch(
   watch: DueWatch,
   { outages, clockAheadMs }: ReadFacts,
 ): boolean {
-  // What we saw happen is dated by ourselves: what the baseline has seen is not reported after it.
+  // Our own clock dates what we observed, so an item that the baseline has seen is not reported after it.
   if (item.happenedAt) return Date.parse(item.happenedAt) <= baselineAt;
   if (isOfArchive(item, watch, baselineAt, outages?.get(item.itemId))) return true;
   if (!item.publishedAt) return false;
@@ -74,15 +74,15 @@ function isBeforeWatch(
   return latestOf(item.publishedAt) < baselineAt + clockAheadMs;
 }
 
-/** The last millisecond that a date may mean: most platforms date by the second. */
+/** The last millisecond that a date can mean: most platforms give seconds. */
 function latestOf(publishedAt: string): number {
   const ms = Date.parse(publishedAt);
   return ms % 1000 === 0 ? ms + 999 : ms;
 }
 
 /**
- * A feed that answered nothing at any read of the watch has had no baseline: its first answer is one. What is dated
- * after the watch's own baseline was published while the feed was silent, and is new.
+ * A feed that had failed at every read of the watch has no baseline: its first result is the baseline. Items that are
+ * dated after the watch's own baseline were published while the feed failed, and are new.
  */
 function isOfArchive(
   item: SourceItem,

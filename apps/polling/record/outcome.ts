@@ -15,10 +15,10 @@ import type { DueSearch, DueWatch } from '../due/due-work.js';
 import type { Answer, AnsweredSearches } from '../read/read-upstream.js';
 import { seenItemsOf } from './seen-items.js';
 
-/** Matching megabytes of text leaves room for other work of the process this often. */
+/** While megabytes of text are matched, other work of the process gets a turn this often. */
 const SLICE_MS = 20;
 
-/** What a read says of the watches that waited for it. */
+/** The results of a read for its watches. */
 export interface Outcome {
   checks: WatchChecks[];
   /** Watches whose checks cost something. */
@@ -26,7 +26,7 @@ export interface Outcome {
   memories: SearchMemory[];
 }
 
-/** The lane that was read, and what its outcome is made with. */
+/** The lane that was read, and the inputs of its outcome. */
 interface Work {
   lane: Lane;
   database: Database;
@@ -35,8 +35,8 @@ interface Work {
 }
 
 /**
- * Turns what the upstream answered into the checks of the watches; a search that was not asked has none.
- * @param prices the price of each watch's check, by watch id, as it was reserved
+ * Turns the results of a read into the checks of the watches. A search without a request has no check.
+ * @param prices the reserved price of each watch's check, by watch id
  */
 export async function outcomeOf(
   { searches, answers, remembers }: AnsweredSearches,
@@ -90,13 +90,15 @@ export async function outcomeOf(
   return { checks, charged, memories: remembers ? memories : [] };
 }
 
-/** How the items of a search are matched: a source without a search of its own has nothing that `platform` could trust. */
+/**
+ * The mode in which the items of a search are matched: without an upstream search, `platform` has nothing to rely on.
+ */
 function usedModeOf({ match }: DueSearch, { hasSearch, matchesUpstream }: SourceConnector): MatchMode {
   if (matchesUpstream) return 'platform';
   return match === 'platform' && !hasSearch ? 'word' : match;
 }
 
-/** The items that each search matches: all searches of a read in one pass over each item. */
+/** The matching items of each search: one pass over each item for all searches of a read. */
 async function matchAll(
   searches: readonly DueSearch[],
   answers: ReadonlyMap<string, Answer>,

@@ -30,7 +30,7 @@ async function claim(watchId: string): Promise<DueSearch> {
 const matchedOf = (ids: readonly string[]) =>
   ids.map((itemId) => ({ item: create(ItemSchema, { itemId, source: 'hackernews' }), matches: [] }));
 
-/** Records one check of the search's watch that found these items. */
+/** Records one check of the search's watch with these items. */
 async function record(search: DueSearch, ids: readonly string[], notBefore?: number): Promise<void> {
   const [watch] = search.watches;
   if (!watch) throw new Error('no watch');
@@ -64,8 +64,8 @@ const age = (ids: readonly string[], days: number) =>
     [ids, days],
   );
 
-describe('what a watch has seen', () => {
-  it('is forgotten after 120 days unless it is still answered; never that of a feed', async () => {
+describe('the seen items of a watch', () => {
+  it('are forgotten after 120 days unless the upstream still returns them, and are kept for feeds', async () => {
     const id = await stores.watch();
     await record(await claim(id), ['hn:1', 'hn:2', 'hn:3']);
     await age(['hn:1', 'hn:2'], 121);
@@ -82,7 +82,7 @@ describe('what a watch has seen', () => {
     expect(['hn:1', 'hn:2', 'hn:3'].map(known)).toEqual([false, true, true]);
   });
 
-  it('is not kept for a watch that has gone while its check was under way', async () => {
+  it('are not stored for a watch that was deleted during its check', async () => {
     const search = await claim(await stores.watch());
     await stores.database.query('DELETE FROM watch_schedule');
     await record(search, ['hn:1']);
@@ -91,7 +91,7 @@ describe('what a watch has seen', () => {
 });
 
 describe('the next tick of a watch', () => {
-  it('keeps to an interval that was made shorter while the check was under way, unless the search waits', async () => {
+  it('uses an interval that was shortened during the check, unless the search must wait', async () => {
     const id = await stores.watch({ intervalSeconds: 86_400 });
     const search = await claim(id);
     await stores.change(id, { intervalSeconds: 1 });
@@ -103,7 +103,7 @@ describe('the next tick of a watch', () => {
     expect(await dueInSeconds()).toBeGreaterThan(7000);
   });
 
-  it('is not taken back by a replica that comes late with an older check', async () => {
+  it('does not move back when a late replica stores an older check', async () => {
     const id = await stores.watch();
     const late = await claim(id);
     await record(late, ['hn:1']);

@@ -4,7 +4,7 @@ import type { DueSearch } from '../due/due-work.js';
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** For each watch of the searches, which of the matched items it has been told of, or has remembered. */
+/** For each watch of the searches, which of the matched items it has already reported or remembered. */
 export async function seenItemsOf(
   database: Database,
   searches: readonly DueSearch[],
@@ -30,7 +30,10 @@ export async function seenItemsOf(
   return (watchId) => seen.get(watchId) ?? NOTHING;
 }
 
-/** What is still answered is seen anew every so many days, so that it is not pruned. */
+/**
+ * Items that the upstream still returns are marked as seen again after this number of days, so that they are not
+ * pruned.
+ */
 const REFRESH_DAYS = 30;
 
 async function refresh(
@@ -49,8 +52,8 @@ async function refresh(
 const KEPT_DAYS = 120;
 
 /**
- * Forgets items that a watch has not seen for long before its last check. Not those of feeds: a feed that has not
- * changed is not read, and its oldest articles may come again with the next change.
+ * Deletes items that a watch had not seen for a long time before its last check. Items of feeds are kept: an unchanged
+ * feed is not read, and its oldest articles can reappear with the next change.
  */
 export async function pruneSeenItems(database: Database): Promise<void> {
   await database.query(
@@ -61,12 +64,12 @@ export async function pruneSeenItems(database: Database): Promise<void> {
   );
 }
 
-/** How many of the latest items a connector is told about, to know where to stop paging. */
+/** Number of the latest items that a connector gets, to know where to stop paging. */
 const LATEST = 1000;
 
 /**
- * Tells of an item whether every watch that waits for the search has seen it in a check that was stored whole:
- * what lies behind such an item has been looked at.
+ * Returns whether every due watch of the search has seen the item in a completely stored check: everything behind such
+ * an item has been read.
  */
 export async function seenByAll(database: Database, search: DueSearch): Promise<(itemId: string) => boolean> {
   const watchIds = search.watches.map((watch) => watch.watchId);

@@ -31,39 +31,42 @@ import { scheduleProjection } from '../projections/schedule.projection.js';
 
 const log = createLogger('spec', 'silent');
 
-/** Stores with the due work in them. */
+/** Stores with due work. */
 export interface PollingStores {
   database: Database;
   bus: Bus;
   store: EventStore;
-  /** Schedules a lone watch, as KEYWORDS would, and sets it aside until `due`: no worker takes it up between. */
+  /**
+   * Schedules a watch without a keyword, like KEYWORDS does, but not before `due` is called: no worker claims it until
+   * then.
+   */
   watch(more?: WatchInit): Promise<string>;
-  /** Ids of what the accounts have reserved credits for, and how many. */
+  /** The reservations of the accounts: credits by id. */
   holds(): Promise<Record<string, number>>;
   /** Pauses or resumes a watch, or changes its interval. */
   change(watchId: string, change: { isActive?: boolean; intervalSeconds?: number }): Promise<void>;
   /** Makes the next check of these watches due now; no other watch is due then. */
   due(...watchIds: string[]): Promise<void>;
-  /** Checks of a watch as the stream has them. */
+  /** The checks of a watch in the stream. */
   checksOf(watchId: string): Promise<Check[]>;
   drop(): Promise<void>;
 }
 
-/** How a watch differs from one on `acme`, every 600 s, of an account of its own. */
+/** The differences of a watch from the default one: `acme`, every 600 s, with a new account. */
 export interface WatchInit {
   accountId?: string;
   query?: string;
   intervalSeconds?: number;
   backfill?: boolean;
   match?: MatchMode;
-  /** What its account has from now on; plenty where it is not said. */
+  /** The credits of its account; by default more than enough. */
   credits?: number;
 }
 
 const NEXT_OF_SEARCHES = `UPDATE upstream_searches s SET next_due_at =
   (SELECT min(next_due_at) FROM watch_schedule w WHERE w.search_key = s.search_key)`;
 
-/** Opens stores of a spec's own. */
+/** Opens separate stores for a spec. */
 export async function openPollingStores(lanes = 1): Promise<PollingStores> {
   const stores = await isolateStores();
   const database = await openDatabase(stores.databaseUrl, 'spec');
@@ -164,32 +167,32 @@ function decisionOf(
   );
 }
 
-/** An upstream with what was published on it, and every request that reached it. */
+/** An upstream with published items. It records every request. */
 export class Upstream {
   readonly items: Item[] = [];
   requests: number[] = [];
-  /** What it answers instead of 200. */
+  /** The response in place of 200. */
   failure: { status: number; headers?: Record<string, string> } | undefined;
-  /** What each read found remembered; it leaves its number, as a mark and in the history. */
+  /** The memory that each read received. Each read stores its own number, as a mark and in the history. */
   states: Record<string, unknown>[] = [];
-  /** Requests wait until it settles. */
+  /** Requests wait until it resolves. */
   gate: Promise<void> = Promise.resolve();
   requestsPerMinute = 600_000;
-  /** How long an answer takes. */
+  /** Duration of a response. */
   answerMs = 0;
-  /** Whether it has a feed, which nothing holds up. */
+  /** Whether it has a feed, which always responds at once. */
   hasFeed = false;
-  /** What reading the feed costs. */
+  /** Number of requests of a read of the feed. */
   feedPages = 0;
   /** How long the feed may show nothing new. */
   quietSeconds = 3_600;
   /** False: only whole words are matched. */
   hasSearch = true;
-  /** Searches name servers, of which those of queries that begin with `slow` answer when it settles. */
+  /** If set, searches name servers. Those of queries that begin with `slow` respond when it resolves. */
   slowServers: Promise<void> | undefined;
-  /** The most units of a check, asked at each pricing. Where it is set, every answer states nine units. */
+  /** The maximum units of a check, called for each pricing. If it is set, every result states nine units. */
   unitsPerCheck: (() => number) | undefined;
-  /** Items of the one page that a first poll reads. */
+  /** Number of items on the one page that a first check reads. */
   pageSize = Infinity;
 
   /** Publishes an item now. */
@@ -217,7 +220,7 @@ export class Upstream {
     close: () => Promise.resolve(),
   };
 
-  /** Reads newest first, until `since` or an item that everybody knows, as real connectors do. */
+  /** Reads newest first, until `since` or an item that every watch has seen, like real connectors. */
   get connector(): SourceConnector {
     return {
       id: 'hackernews',
@@ -256,12 +259,12 @@ export class Upstream {
   }
 }
 
-/** The check of a watch with its price, as a lane of a source with one priced part has it. */
+/** The check of a watch with its price, for a source with one priced part. */
 export function priced(search: DueSearch, watch: DueWatch): PricedCheck {
   return { search, watch, price: checkPriceOf({}, search, watch), matchMode: search.match };
 }
 
-/** A worker on the first lane of the upstream. `learned`: what the lane has stored of its health, oldest first. */
+/** A worker on the first lane of the upstream. `learned`: the health that the lane has stored, oldest first. */
 export function workerOn(
   upstream: Upstream,
   { database, store }: PollingStores,
