@@ -25,13 +25,13 @@ beforeAll(async () => {
   service = await delivery.start();
 });
 afterAll(async () => {
-  // The receiver first: what still hangs ends with it.
+  // The receiver first: its hanging requests end with it.
   await receiver?.close();
   await service?.stop();
   await delivery?.drop();
 });
 
-/** Waits until the event waits for another attempt after so many. */
+/** Waits until the event waits for another attempt after this number of attempts. */
 const waiting = (eventId: string, attempts: number) =>
   until(`attempt ${attempts} was recorded`, async () => {
     const row = await delivery.pending(eventId);
@@ -104,7 +104,7 @@ describe('a delivery', () => {
     expect(second.dueInMs).toBeLessThanOrEqual(120_000);
     receiver.answers.delete('/shaky');
     await delivery.makeDue();
-    await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
+    await until('the event is delivered', async () => (await delivery.pending(eventId)) === undefined);
     const requests = await gotten(receiver, '/shaky', 3);
     expect(requests.every(({ body }) => body.equals(bytes))).toBe(true);
     const records = await attempts(eventId, 3);
@@ -137,13 +137,13 @@ describe('a delivery', () => {
       await waiting(queued, 1);
       receiver.answers.set(path, { status: 410 });
       const { eventId } = await delivery.event(watchId);
-      await until('it is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
+      await until('the endpoint is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
       expect((await endpointOf(url))?.disabled_reason).toBe('the endpoint answered 410 Gone');
       expect([await delivery.pending(eventId), await delivery.pending(queued)]).toEqual([
         undefined,
         undefined,
       ]);
-      // What waited is given up on record, and so is that the endpoint was disabled.
+      // The pending delivery is given up with a record, and the disabled endpoint has one too.
       const [, givenUp] = await attempts(queued, 2);
       expect([givenUp?.number, givenUp?.message]).toEqual([
         0,
@@ -181,7 +181,7 @@ describe('a delivery', () => {
         toBinary(KeywordDecisionSchema, decision),
         newId(),
       );
-      await until('it is forgotten', async () => (await endpointOf(url)) === undefined);
+      await until('the record of the endpoint is deleted', async () => (await endpointOf(url)) === undefined);
       const { eventId: again } = await delivery.event(watchId);
       expect((await gotten(receiver, path, asked + 1)).at(-1)?.headers['webhook-id']).toBe(again);
     },
@@ -197,7 +197,7 @@ describe('a delivery', () => {
       [url],
     );
     await delivery.makeDue();
-    await until('it is given up', async () => (await delivery.pending(eventId)) === undefined);
+    await until('the delivery is given up', async () => (await delivery.pending(eventId)) === undefined);
     expect(receiver.received.filter(({ path }) => path === '/disabled').length).toBe(1);
   });
 
@@ -212,13 +212,13 @@ describe('a delivery', () => {
       [url],
     );
     await delivery.makeDue();
-    await until('it is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
-    expect((await endpointOf(url))?.disabled_reason).toBe('nothing but failures for 5 days');
-    // What `channel.disabled` is made of.
+    await until('the endpoint is disabled', async () => Boolean((await endpointOf(url))?.disabled_at));
+    expect((await endpointOf(url))?.disabled_reason).toBe('only failures for 5 days');
+    // The record from which `channel.disabled` is built.
     const record = (await delivery.attemptsOf(eventId)).find(({ endpointDisabled }) => endpointDisabled);
     expect(record?.endpointDisabled).toMatchObject({
       url,
-      reason: 'nothing but failures for 5 days',
+      reason: 'only failures for 5 days',
       failures: 2,
       lastStatusCode: 503,
     });
@@ -232,7 +232,7 @@ describe('a delivery', () => {
     expect((await endpointOf(url))?.failing_since).toBeTruthy();
     receiver.answers.delete('/heals');
     await delivery.makeDue();
-    await until('it is well again', async () => (await endpointOf(url))?.failing_since === null);
+    await until('the endpoint works again', async () => (await endpointOf(url))?.failing_since === null);
   });
 
   it('does not follow a redirect', async () => {
@@ -335,7 +335,7 @@ describe('a delivery', () => {
       ['resend', 2, true],
     ]);
     expect(records[1]?.targetId).toBe(resendId);
-    await until('the webhook alone waits', async () => (await delivery.pending(eventId))?.attempts === 1);
+    await until('only the webhook waits', async () => (await delivery.pending(eventId))?.attempts === 1);
     expect(receiver.received.filter(({ path }) => path === '/one-target').length).toBe(1);
   });
 

@@ -34,12 +34,14 @@ import { RetryLoop } from './retry.loop.js';
 @Module({})
 class DeliveryModule {}
 
-/** Webhook requests under way at once, to all endpoints together. */
+/** Maximum number of concurrent webhook requests to all endpoints together. */
 const TOTAL_CONCURRENCY = 128;
-/** Many endpoints can live on one host, and those that hang hold their connections beside the total. */
+/**
+ * Many endpoints can share one host, and hanging requests keep their connections without counting towards the total.
+ */
 const CONNECTIONS_PER_ORIGIN = 1024;
 
-/** Delivery: tells receivers, signed, again and again until they have it. Replays are sent from here too. */
+/** Delivery: sends signed events to receivers and retries until they are accepted. It also sends replays. */
 export function deliveryService(config: DeliveryConfig): ServiceDefinition {
   const concurrency = config.WEBHOOK_ENDPOINT_CONCURRENCY;
   return {
@@ -100,7 +102,8 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           loops,
           async afterStop() {
             await within(STOP_PATIENCE_MS, module.get(EventsHandler).drain());
-            // Closing the door fails what is left; that is no fault of the endpoint's, and is not put on record.
+            // The closing of the HTTP client fails the remaining requests. That is not a fault of the endpoint and is
+            // not recorded.
             recorder.close();
             await http.close();
           },

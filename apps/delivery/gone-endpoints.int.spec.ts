@@ -32,7 +32,7 @@ it('an endpoint that answers 410 is disabled at once, gets one request per waiti
   const gone = await delivery.watch(`${receiver.url}/gone`);
   const well = await delivery.watch(`${receiver.url}/well`);
   for (let n = 0; n < WAITING; n += 1) await delivery.event(gone);
-  await until('all wait for another attempt', async () => {
+  await until('all deliveries wait for another attempt', async () => {
     const waiting = await countOf('(SELECT count(*)::int FROM pending_deliveries WHERE attempts = 1)');
     return waiting === WAITING;
   });

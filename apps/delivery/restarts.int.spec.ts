@@ -39,7 +39,7 @@ describe('deliveries after a restart of the service', () => {
     receiver.answers.delete('/late');
     await delivery.makeDue();
     const second = await delivery.start();
-    await until('it is delivered', async () => (await delivery.pending(eventId)) === undefined);
+    await until('the event is delivered', async () => (await delivery.pending(eventId)) === undefined);
     const requests = await gotten(receiver, '/late', 2);
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
     await second.stop();
@@ -84,7 +84,7 @@ describe('deliveries after a restart of the service', () => {
     const { port } = new URL(receiver.url);
     const reasonOf = async (name: string) => {
       const { eventId } = await delivery.event(await delivery.watch(`http://${name}:${port}/inside`));
-      const [record] = await until('it is recorded', async () => {
+      const [record] = await until('the attempt is recorded', async () => {
         const rows = await delivery.attemptsOf(eventId);
         return rows.length > 0 && rows;
       });

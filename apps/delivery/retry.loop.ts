@@ -13,11 +13,11 @@ import { Targets } from './attempts/targets.js';
 
 const PAUSE_MS = 250;
 const PER_ENDPOINT = 32;
-/** A delivery whose endpoint has no room comes back after this. */
+/** Wait before the next attempt of a delivery whose endpoint accepts no more requests. */
 const NO_ROOM_MS = 1000;
 const AGE_EVERY_MS = 5000;
 
-/** Works through `pending_deliveries`: the fast and slow retry lanes, which outlive every process. */
+/** Processes `pending_deliveries`: the fast and slow retry lanes, which survive a restart. */
 @Injectable()
 export class RetryLoop implements Loop {
   readonly name = 'retries';
@@ -25,13 +25,13 @@ export class RetryLoop implements Loop {
   private readonly passes = new Repeated({
     pauseMs: PAUSE_MS,
     run: async () => (await this.pass()) > 0,
-    failed: (error) => this.log.error({ err: error }, 'pending deliveries could not be taken'),
+    failed: (error) => this.log.error({ err: error }, 'pending deliveries could not be claimed'),
   });
   private readonly ages = new Repeated({
     pauseMs: AGE_EVERY_MS,
     run: () => this.measureAge(),
     failed: (error) =>
-      this.log.warn({ err: error }, 'the age of the oldest undelivered event could not be read'),
+      this.log.warn({ err: error }, 'the age of the oldest undelivered event could not be measured'),
   });
 
   constructor(
@@ -57,7 +57,7 @@ export class RetryLoop implements Loop {
     const claimed = await claimPending(this.database, PER_ENDPOINT);
     if (claimed.length === 0) return 0;
     const { ready, moved, givenUp } = await resolveClaims(this.database, this.targets, claimed);
-    // Under the new address before the old one is given up: a crash in between sends it to both.
+    // Stored under the new address before it is given up at the old one: a crash in between sends the event to both.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
     const crowded = ready.filter(({ endpoint }) => !this.queues.hasRoom(endpoint));
@@ -66,7 +66,7 @@ export class RetryLoop implements Loop {
     for (const delivery of attempted) {
       const attempt = continueTrace(delivery.cause, () => this.attempt(delivery))
         .catch((error: unknown) =>
-          this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'),
+          this.log.error({ err: error }, 'an attempt could not be recorded; it is repeated'),
         )
         .finally(() => this.underWay.delete(attempt));
       this.underWay.add(attempt);

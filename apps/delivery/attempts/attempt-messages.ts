@@ -9,20 +9,22 @@ import type { Addressed, AttemptResult } from './delivery.js';
 import type { DisabledEndpoint } from './endpoints.js';
 import { groupAttempts, writeAttempt, type WrittenAttempt } from '../wire/attempt.writer.js';
 
-/** An attempt and what follows it. */
+/** An attempt and its result. */
 export interface Recorded<D extends Addressed = AttemptResult['delivery']> extends Omit<
   AttemptResult,
   'delivery'
 > {
   delivery: D;
-  /** When it is tried again, in ms; undefined: delivered, or given up. */
+  /** Time of the next attempt in ms; undefined if the event is delivered or given up. */
   nextAt: number | undefined;
 }
 
-/** Attempts in one message at most: a batch of a reader stays small, and so does a message of long addresses. */
+/**
+ * Maximum number of attempts in one message, so that batches of readers, and messages with long addresses, stay small.
+ */
 const MOST_IN_MESSAGE = 50;
 
-/** Attempts that one message will hold. */
+/** The attempts of one message. */
 interface Group {
   subject: string;
   ids: string[];
@@ -31,8 +33,8 @@ interface Group {
 }
 
 /**
- * The records of attempts, those of one watch together.
- * @param numberOf from 1; 0 for an attempt that was not made
+ * Builds the records of attempts, grouped by watch.
+ * @param numberOf number of the attempt, from 1; 0 if no request was made
  */
 export function attemptMessages<D extends Addressed>(
   recorded: readonly Recorded<D>[],
@@ -74,7 +76,7 @@ function attemptOf(
   endpoint: string,
 ): WrittenAttempt {
   const { eventId, target, accountId, watchId, keywordId, source, firstAt } = delivery;
-  // Every field in one literal: this is made for each delivery, and objects put together from others cost several times
+  // All fields in one literal: this runs for each delivery, and objects that are merged from others cost several times
   // as much.
   return {
     attemptId: derivedId('attempt', eventId, target.id, String(number), String(at)),
@@ -97,7 +99,7 @@ function attemptOf(
   };
 }
 
-/** The record that an endpoint was disabled. */
+/** The record of a disabled endpoint. */
 export function disabledMessage({ last, reason, failures }: DisabledEndpoint): Unstored {
   const { delivery, at, statusCode } = last;
   const { eventId, target, accountId, watchId, keywordId, source, endpoint } = delivery;

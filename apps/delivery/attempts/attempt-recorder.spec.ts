@@ -3,7 +3,7 @@ import type { Database } from '#postgres';
 import { AttemptRecorder } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
 
-/** An attempt that the stop cut off. */
+/** An attempt that the stop interrupted. */
 const cutOff = (pending: boolean): AttemptResult => ({
   delivery: {
     eventId: '0d4c1a2e-0000-4000-8000-000000000001',
@@ -28,10 +28,10 @@ const cutOff = (pending: boolean): AttemptResult => ({
 });
 
 it('attempts that a shutdown interrupted are not recorded, and are rejected when only the stream knows them', async () => {
-  // Without stores: whatever is written fails.
+  // Without stores: every write fails.
   const recorder = new AttemptRecorder({} as Database, {} as EventStore);
   recorder.close();
   await recorder.record([]);
   await recorder.record([cutOff(true)]);
-  await expect(recorder.record([cutOff(true), cutOff(false)])).rejects.toThrow('cut off by the stop');
+  await expect(recorder.record([cutOff(true), cutOff(false)])).rejects.toThrow('interrupted by the stop');
 });

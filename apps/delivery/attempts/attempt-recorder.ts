@@ -10,7 +10,7 @@ import { disableEndpoints, GONE, markEndpoints } from './endpoints.js';
 import { dropPending, dropWaitingAt, savePending } from './pending-deliveries.js';
 import { countReplays } from '../replays/replay-progress.js';
 
-/** Records attempts, in batches: the fact into ATTEMPTS, what follows from it into the tables. */
+/** Records attempts in batches: publishes the facts to ATTEMPTS, and updates the tables. */
 export class AttemptRecorder {
   private closed = false;
 
@@ -20,12 +20,13 @@ export class AttemptRecorder {
   ) {}
 
   /**
-   * @param alongside what has to be written in the same transaction
-   * @throws Error when it is closed and an attempt has no row to be made again from: only the stream knows of it
+   * @param alongside writes of the same transaction
+   * @throws Error if the recorder is closed and an attempt has no row from which it could be repeated: only the stream
+   * contains it
    */
   async record(results: readonly AttemptResult[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     if (this.closed && (alongside || !results.every(({ delivery }) => delivery.pending)))
-      throw new Error('attempts were cut off by the stop; they are made again');
+      throw new Error('attempts were interrupted by the stop; they are repeated');
     if (this.closed || (results.length === 0 && !alongside)) return;
     failpoint('delivery-after-post-before-record');
     const recorded = results.map((result) => ({ ...result, nextAt: nextOf(result) }));
@@ -34,7 +35,7 @@ export class AttemptRecorder {
     countOutcomes(recorded);
   }
 
-  /** Puts on record that events are not sent, and why: silence would look like delivery. */
+  /** Records that events are not sent, with the reason. Otherwise users would believe that they were delivered. */
   async giveUp(deliveries: readonly GivenUp[]): Promise<void> {
     if (deliveries.length === 0) return;
     await this.publishGivenUp(deliveries);
@@ -50,12 +51,12 @@ export class AttemptRecorder {
     });
   }
 
-  /** From now on nothing is recorded: attempts that are cut off stay pending. */
+  /** Records nothing from now on: interrupted attempts stay pending. */
   close(): void {
     this.closed = true;
   }
 
-  /** A first attempt at a webhook that went well needs no row, and so no write: the common case. */
+  /** A first attempt at a webhook that succeeds has no row and needs no write: the common case. */
   private async follow(recorded: readonly Recorded[], alongside?: (tx: Tx) => Promise<void>): Promise<void> {
     const failed = recorded.filter((one) => !one.delivered);
     const settled = recorded.filter((one) => one.nextAt === undefined);
@@ -63,7 +64,7 @@ export class AttemptRecorder {
     const healed = recorded.filter((one) => one.delivered && one.delivery.failingSince !== undefined);
     if (!alongside && failed.length + pending.length + healed.length === 0) return;
     await this.database.transaction(async (tx) => {
-      // Always in the order endpoints, what waits for them, replays: who waits for one holds nothing that its holder wants.
+      // Always in the order endpoints, pending deliveries, replays, so that transactions cannot deadlock.
       await markEndpoints(tx, failed, healed);
       await savePending(
         tx,
@@ -86,8 +87,8 @@ export class AttemptRecorder {
   }
 
   /**
-   * Disables endpoints. The records are published before the commit: one that is published twice does less harm than
-   * one that is lost. @returns what waited for them and is given up
+   * Disables endpoints. The records are published before the commit: a duplicate does less harm than a missing record.
+   * @returns the pending deliveries of the endpoints, which are given up
    */
   private async disable(tx: Tx, failed: readonly Recorded[]): Promise<GivenUp[]> {
     const unsent: GivenUp[] = [];

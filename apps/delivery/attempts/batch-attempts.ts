@@ -1,20 +1,20 @@
 import type { AttemptResult, Delivery } from './delivery.js';
 import type { EndpointQueues } from './endpoint-queues.js';
 
-/** What came of a batch up to a moment. */
+/** The results of a batch so far. */
 export interface BatchOutcome {
   results: AttemptResult[];
-  /** No attempt was made. */
+  /** Deliveries without an attempt. */
   refused: Delivery[];
-  /** The running attempts, each with the promise of its result. */
+  /** Running attempts, each with the promise of its result. */
   underWay: [Delivery, Promise<AttemptResult | undefined>][];
 }
 
 /** The first attempts of one batch of deliveries. */
 export class BatchAttempts {
-  /** Deliveries that are not settled yet. */
+  /** Deliveries without a result so far. */
   readonly open: Set<Delivery>;
-  /** Resolves when all are settled, or one broke. */
+  /** Resolves when all have a result, or one attempt threw. */
   readonly settled: Promise<void>;
   private readonly results: AttemptResult[] = [];
   private readonly refused: Delivery[] = [];
@@ -31,8 +31,8 @@ export class BatchAttempts {
   }
 
   /**
-   * Ends the batch: what settles later settles the promises of `underWay`, and nothing else.
-   * @throws Error when an attempt broke
+   * Closes the batch: later results only resolve the promises of `underWay`.
+   * @throws Error if an attempt threw
    */
   close(): BatchOutcome {
     if (this.failure) throw this.failure;

@@ -3,19 +3,19 @@ import type { Addressed, Delivery, GivenUp } from './delivery.js';
 import type { ClaimedDelivery, PendingDelivery } from './pending-deliveries.js';
 import { addressKey, type Endpoint, type Targets } from './targets.js';
 
-/** Why events are not sent to a disabled endpoint, and what can be done. */
+/** Why events are not sent to a disabled endpoint, and how to enable it. */
 export const DISABLED =
-  'not sent: the endpoint is disabled; POST /v1/endpoints/enable, or naming it again in a keyword or watch, enables it';
+  'not sent: the endpoint is disabled; to enable it, use POST /v1/endpoints/enable or name it again in a keyword or watch';
 
-/** The outcome of claimed deliveries. */
+/** Claimed deliveries, grouped by what happens to them. */
 export interface Claims {
   ready: Delivery[];
-  /** Their watch names another address by now: they begin anew there. Under the old one they are given up. */
+  /** Their watch has another address by now. They start again there, and are given up at the old address. */
   moved: PendingDelivery[];
   givenUp: GivenUp[];
 }
 
-/** Looks up, of claimed deliveries, where they go now and whether they still may. */
+/** Returns which claimed deliveries may be sent, and their present addresses. */
 export async function resolveClaims(
   database: Database,
   targets: Targets,
@@ -49,7 +49,7 @@ export async function resolveClaims(
   const [endpoints, running] = await Promise.all([targets.endpoints(named), runningOf(database, named)]);
   for (const one of named) {
     const endpoint = endpoints.get(addressKey(one));
-    if (!endpoint) claims.givenUp.push(givenUp(one, 'not sent: the account is gone'));
+    if (!endpoint) claims.givenUp.push(givenUp(one, 'not sent: the account does not exist any more'));
     else if (one.target.kind === 'replay' && !running.has(one.target.id))
       claims.givenUp.push(givenUp(one, 'not sent: the replay has ended'));
     else settle(claims, one, endpoint);

@@ -1,75 +1,75 @@
 import type { Signing } from './signature.js';
 
 /**
- * What an event can be sent to. `webhook`: the address that its watch or keyword names. `resend`: an address to which a
- * user sends one event again. `replay`: the address of a replay.
+ * The kinds of targets. `webhook`: the address of the watch or keyword. `resend`: an address to which a user sends one
+ * event again. `replay`: the address of a replay.
  */
 export type TargetKind = 'webhook' | 'resend' | 'replay';
 
 /** The target of a delivery. Each target of an event has its own attempts and retries. */
 export interface Target {
   kind: TargetKind;
-  /** UUID; of a webhook address `endpointIdOf`, of a resend or a replay its own id. */
+  /** A UUID: of a webhook address `endpointIdOf`, otherwise the id of the resend or replay. */
   id: string;
 }
 
-/** What tells deliveries apart. */
+/** Identifies a delivery. */
 export interface DeliveryKey {
   eventId: string;
   target: Target;
 }
 
-/** A delivery as records name it. */
+/** A delivery as it is recorded. */
 export interface Addressed extends DeliveryKey {
   accountId: string;
   watchId: string;
-  /** Empty for a watch that no keyword owns. */
+  /** Empty for a watch without a keyword. */
   keywordId: string;
   source: string;
   /** The address of the target. */
   endpoint: string;
-  /** When the first attempt was, or would have been, in ms. */
+  /** Time of the first attempt in ms, also if none was made. */
   firstAt: number;
-  /** True while `pending_deliveries` has a row of it. */
+  /** True while `pending_deliveries` has a row for it. */
   pending: boolean;
   /** `traceparent` of the step that its attempts follow from, the first and those made later; absent: of none. */
   cause?: string | undefined;
 }
 
-/** One event on its way to one target. */
+/** The delivery of one event to one target. */
 export interface Delivery extends Addressed {
   /** The envelope's bytes, exactly as stored. */
   body: Uint8Array;
   signing: Signing;
-  /** Attempts made before. */
+  /** Number of earlier attempts. */
   attempts: number;
   failingSince: number | undefined;
 }
 
-/** A delivery of which nothing more is sent, and why. */
+/** A delivery that is given up, and the reason. */
 export interface GivenUp extends Addressed {
   reason: string;
 }
 
-/** How one attempt came out. */
+/** The result of one attempt. */
 export interface AttemptResult {
   delivery: Delivery;
   /** In ms since the epoch. */
   at: number;
   durationMs: number;
-  /** 0 when no answer came. */
+  /** 0 if no response arrived. */
   statusCode: number;
   delivered: boolean;
   message: string;
 }
 
 /**
- * Called once for a delivery: with the attempt, with nothing when none was made, or with an error when it broke. Possibly
- * before the call that it was given to returns.
+ * Called once for each delivery: with the attempt, with undefined if none was made, or with an error if it threw. The
+ * call can come before the function returns that received the callback.
  */
 export type AttemptCallback = (error: unknown, result?: AttemptResult) => void;
 
-/** One text for each delivery, for sets and maps. */
+/** A unique text for each delivery, for sets and maps. */
 export function keyOf({ eventId, target }: DeliveryKey): string {
   return `${eventId} ${target.kind} ${target.id}`;
 }

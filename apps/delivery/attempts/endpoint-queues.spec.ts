@@ -2,7 +2,7 @@ import { fakeOnly } from '#testing';
 import type { AttemptCallback, Delivery } from './delivery.js';
 import { EndpointQueues } from './endpoint-queues.js';
 
-/** Requests under way, each ended by the spec. */
+/** Running requests, each of which the spec ends. */
 class Receiver {
   readonly begun: Delivery[] = [];
   private readonly ends = new Map<Delivery, AttemptCallback>();
@@ -130,7 +130,7 @@ describe('the queues of endpoints', () => {
   });
 
   it('handle thousands of requests that end at once without a growing call stack', () => {
-    // The last is answered when the spec says so: all others wait behind it, and then end while they are sent.
+    // The last request ends when the spec says so. All others wait behind it, and then end while they are sent.
     let release: () => void = () => undefined;
     let sent = 0;
     const sender = new EndpointQueues((delivery, callback) => {

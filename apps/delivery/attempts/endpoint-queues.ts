@@ -2,14 +2,14 @@ import type { AttemptCallback, AttemptResult, Delivery } from './delivery.js';
 
 /** A request that takes longer than this, in ms, marks its endpoint as slow: other requests do not wait for it. */
 const SLOW_MS = 250;
-/** How long a stop waits for running attempts, in ms; interrupted attempts stay in the table and are made again. */
+/** How long a stop waits for running attempts, in ms; interrupted attempts stay in the table and are repeated. */
 export const STOP_PATIENCE_MS = 2000;
 const SWEEP_MS = 50;
-/** Concurrent requests to an endpoint without earlier answers; each answer doubles the number, up to the cap. */
+/** Concurrent requests to an endpoint without earlier responses; each response doubles the number, up to the cap. */
 const FIRST_ALLOWED = 4;
 
 interface EndpointQueue {
-  /** Start times of the requests under way, oldest first (a Map keeps their order). */
+  /** Start times of the running requests, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
   waiting: { delivery: Delivery; callback: AttemptCallback }[];
   /** Requests that it may have under way. One where the last of them timed out: a probe. */
@@ -17,23 +17,23 @@ interface EndpointQueue {
 }
 
 /**
- * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only itself, and those to all
- * endpoints together; endpoints take turns. A slow request no longer counts in the common limit. A delivery whose
- * endpoint is slow, or that is cancelled before it starts, is not attempted here: it goes to the retry lane.
+ * Limits the concurrent requests to each endpoint, so that an endpoint that hangs delays only itself, and the requests
+ * to all endpoints together; endpoints take turns. A slow request does not count towards the common limit. A delivery
+ * whose endpoint is slow, or that is cancelled before it starts, is not attempted here: it goes to the retry lane.
  */
 export class EndpointQueues {
   private readonly queues = new Map<string, EndpointQueue>();
-  /** Queues that could begin a request if there were a place among all, in the order of their turns. */
+  /** Queues that could start a request if the common limit allowed it, in the order of their turns. */
   private readonly ready = new Set<EndpointQueue>();
   private readonly slow = new Set<Delivery>();
-  /** Requests under way that are not slow. */
+  /** Number of running requests that are not slow. */
   private quick = 0;
   private sweeper: NodeJS.Timeout | undefined;
   private isFilling = false;
 
   /**
-   * @param concurrency requests at once to one endpoint
-   * @param total requests at once to all of them, slow ones not counted
+   * @param concurrency maximum number of concurrent requests to one endpoint
+   * @param total maximum number to all endpoints together, without slow ones
    */
   constructor(
     /** Must not throw. */
@@ -42,7 +42,7 @@ export class EndpointQueues {
     private readonly total = Infinity,
   ) {}
 
-  /** As `submit`. Settles with the attempt, or with undefined when none was made. */
+  /** Like `submit`. Resolves with the attempt, or with undefined if none was made. */
   attempt(delivery: Delivery): Promise<AttemptResult | undefined> {
     return new Promise((resolve, reject) =>
       this.submit(delivery, (error, result) => {
@@ -64,19 +64,19 @@ export class EndpointQueues {
     }
   }
 
-  /** True when the endpoint could take one more request at this moment. */
+  /** True if the endpoint could accept one more request now. */
   hasRoom(endpoint: string): boolean {
     const queue = this.queues.get(endpoint);
     return !queue || hasPlace(queue);
   }
 
-  /** False when none of the deliveries waits and every request of theirs is a slow one. */
+  /** False if none of the deliveries waits and all their requests are slow. */
   mayEndSoon(deliveries: Iterable<Delivery>): boolean {
     for (const delivery of deliveries) if (!this.slow.has(delivery)) return true;
     return false;
   }
 
-  /** Takes back what has not begun of the deliveries; they are called back without an attempt. */
+  /** Cancels those deliveries that have not started. Their callbacks get no attempt. */
   callBack(deliveries: ReadonlySet<Delivery>): void {
     for (const queue of this.queues.values()) {
       const taken = queue.waiting.filter(({ delivery }) => deliveries.has(delivery));
@@ -106,7 +106,7 @@ export class EndpointQueues {
     });
   }
 
-  /** The request has ended: gives its place back, and keeps what it says of the endpoint. */
+  /** Frees the place of a request that has ended, and adjusts the endpoint's limit to its result. */
   private learn(delivery: Delivery, queue: EndpointQueue, result: AttemptResult | undefined): void {
     const wasSlow = this.slow.delete(delivery);
     if (result && result.statusCode > 0) queue.allowed = Math.min(this.concurrency, queue.allowed * 2);
@@ -114,14 +114,14 @@ export class EndpointQueues {
     queue.underWay.delete(delivery);
     if (!wasSlow) this.quick -= 1;
     if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
-    // What was learnt of an endpoint that hangs is kept; of any other there is nothing to remember.
+    // An endpoint that hangs stays in memory with its limit; all others are removed.
     else if (queue.underWay.size === 0 && queue.allowed > 1) this.queues.delete(delivery.endpoint);
   }
 
   /** Gives the free places to the queues in turn. */
   private fill(): void {
-    // A request that ends at once (an address that is not allowed) frees its place while the loop below runs, which then
-    // comes to the queue again: called from within, it would go one level deeper for each delivery.
+    // A request that ends at once (an address that is not allowed) frees its place while the loop below runs, and the
+    // loop comes back to its queue. A nested call would go one level deeper for each delivery.
     if (this.isFilling) return;
     this.isFilling = true;
     try {
@@ -140,7 +140,7 @@ export class EndpointQueues {
     }
   }
 
-  /** Finds the requests that have become slow; what waits behind them waits no longer. */
+  /** Finds requests that have become slow, and cancels the deliveries that wait behind them. */
   private sweep(): void {
     const slowSince = Date.now() - SLOW_MS;
     let isBusy = false;

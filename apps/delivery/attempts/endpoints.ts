@@ -3,20 +3,20 @@ import { DISABLE_AFTER_MS } from '../domain/retry-schedule.js';
 import type { AttemptResult } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
 
-/** The status that says of an endpoint that it is gone for good. */
+/** The status with which an endpoint reports that it no longer exists. */
 export const GONE = 410;
 
-/** An endpoint that was disabled just now. */
+/** An endpoint that was just disabled. */
 export interface DisabledEndpoint {
   /** The attempt that disabled it. */
   last: AttemptResult;
-  /** In plain words. */
+  /** A text for people. */
   reason: string;
-  /** Failed attempts in a row. */
+  /** Number of failed attempts in a row. */
   failures: number;
 }
 
-/** Notes since when endpoints fail, or that they are well again; their rows are held until the transaction ends. */
+/** Records since when endpoints fail, or that they work again. Their rows stay locked until the transaction ends. */
 export async function markEndpoints(
   tx: Tx,
   failed: readonly AttemptResult[],
@@ -25,7 +25,7 @@ export async function markEndpoints(
   const failures = new Map<string, number>();
   for (const { delivery } of failed)
     failures.set(addressKey(delivery), (failures.get(addressKey(delivery)) ?? 0) + 1);
-  // One that has failed and gone well in the same batch is well.
+  // An endpoint that has failed and succeeded in the same batch counts as working.
   const marks = byEndpoint([
     ...failed.map(({ delivery, at, statusCode }) => ({
       ...delivery,
@@ -52,10 +52,7 @@ export async function markEndpoints(
   );
 }
 
-/**
- * Disables the endpoints that have failed for good: 410 says that one is gone, and days of nothing but failures say the
- * same. @returns those that were not disabled before
- */
+/** Disables endpoints after a 410, or after days with only failures. @returns those that were not disabled before */
 export async function disableEndpoints(
   tx: Tx,
   failed: readonly AttemptResult[],
@@ -66,7 +63,7 @@ export async function disableEndpoints(
   const disabled: DisabledEndpoint[] = [];
   for (const { last, accountId, endpoint } of byEndpoint(goneLast)) {
     const isGone = last.statusCode === GONE;
-    const reason = isGone ? 'the endpoint answered 410 Gone' : 'nothing but failures for 5 days';
+    const reason = isGone ? 'the endpoint answered 410 Gone' : 'only failures for 5 days';
     const [rows]: [{ failures: number }[]] = await tx.query(
       `UPDATE webhook_endpoints SET disabled_at = $3, disabled_reason = $4
        WHERE account_id = $1 AND endpoint = $2 AND disabled_at IS NULL AND ($5 OR failing_since < $6) RETURNING failures`,
@@ -78,7 +75,7 @@ export async function disableEndpoints(
   return disabled;
 }
 
-/** The last of each endpoint, always in the same order, so that two batches cannot wait for each other's rows. */
+/** The last entry of each endpoint, always in the same order, so that two batches cannot deadlock. */
 function byEndpoint<T extends Address>(all: readonly T[]): T[] {
   const last = new Map(all.map((one) => [addressKey(one), one]));
   return [...last.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** Bytes of a block of SHA-256, and of its result. */
+/** Block size of SHA-256, and size of its result, in bytes. */
 const BLOCK = 64;
 const DIGEST = 32;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
-/** Longer messages get memory of their own. */
+/** Longer messages get a separate buffer. */
 const KEPT = 64 * 1024;
 
 /** A key of HMAC-SHA256, prepared for many messages. */
@@ -25,8 +25,8 @@ export function hmacKey(key: Uint8Array): HmacKey {
 }
 
 /**
- * HMAC-SHA256 (RFC 2104) of a text and the bytes behind it, by two calls of the one-shot hash. `createHmac` makes an object
- * of native memory for each message, which costs more than the hashing.
+ * HMAC-SHA256 (RFC 2104) of a text followed by bytes, with two calls of the one-shot hash. `createHmac` creates an
+ * object with native memory for each message, which costs more than the hash.
  */
 export function hmacSha256(
   key: HmacKey,
@@ -40,7 +40,7 @@ export function hmacSha256(
   const start = BLOCK + message.write(text, BLOCK);
   message.set(bytes, start);
   outer.set(key.outer);
-  // As text of one byte a character: a buffer of its own would take longer.
+  // As a text with one byte per character, which is faster than a separate buffer.
   outer.write(hash('sha256', message.subarray(0, start + bytes.length), 'binary'), BLOCK, 'binary');
   return hash('sha256', outer, encoding);
 }

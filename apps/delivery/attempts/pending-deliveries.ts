@@ -2,7 +2,7 @@ import type { Database, Tx } from '#postgres';
 import { isRecorded } from '#telemetry';
 import { keyOf, type Addressed, type Delivery, type DeliveryKey, type TargetKind } from './delivery.js';
 
-/** Longer than an attempt may take: a claimed row is not claimed again before. */
+/** Longer than an attempt can take: a claimed row is not claimed again before. */
 const CLAIM_SECONDS = 20;
 
 interface Row {
@@ -18,7 +18,7 @@ interface Row {
   traceparent: string | null;
 }
 
-/** A delivery that was claimed: how it is signed, and where to, is read anew. */
+/** A claimed delivery. Its signature and its address are read again for the attempt. */
 export type ClaimedDelivery = Addressed & Pick<Delivery, 'body' | 'attempts'>;
 
 /** A delivery that waits in the table until `dueAt` (ms). */
@@ -53,7 +53,7 @@ export async function savePending(tx: Tx, deliveries: readonly PendingDelivery[]
   );
 }
 
-/** Takes rows away: delivered, or given up. @returns `keyOf` those that were there */
+/** Deletes rows of deliveries that were delivered or given up. @returns `keyOf` the deleted rows */
 export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
   const [rows]: [Row[]] = await tx.query(
@@ -64,7 +64,10 @@ export async function dropPending(tx: Tx, keys: readonly DeliveryKey[]): Promise
   return new Set(rows.map((row) => keyOf(addressedOf(row))));
 }
 
-/** Takes away what waits for an endpoint; a row that somebody holds just now is left to who claims it next. */
+/**
+ * Deletes the pending deliveries of an endpoint, except rows that another transaction has locked: the next claim finds
+ * that their endpoint is disabled.
+ */
 export async function dropWaitingAt(tx: Tx, accountId: string, endpoint: string): Promise<Addressed[]> {
   const [rows]: [Row[]] = await tx.query(
     `WITH k AS MATERIALIZED (SELECT event_id, target_kind, target_id FROM pending_deliveries
@@ -75,7 +78,7 @@ export async function dropWaitingAt(tx: Tx, accountId: string, endpoint: string)
   return rows.map(addressedOf);
 }
 
-/** What waits for a replay. */
+/** The pending deliveries of a replay. */
 export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]> {
   const rows: Row[] = await tx.query(
     `SELECT ${COLUMNS} FROM pending_deliveries p
@@ -85,7 +88,7 @@ export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]>
   return rows.map(addressedOf);
 }
 
-/** Makes claimed rows due again: the attempt was not made. */
+/** Makes claimed rows due again whose attempt was not made. */
 export async function returnPending(
   database: Database,
   keys: readonly DeliveryKey[],
@@ -100,8 +103,8 @@ export async function returnPending(
 }
 
 /**
- * Takes deliveries that are due, at most `perEndpoint` of each endpoint, so that a long queue of one starves no
- * other. The endpoints are walked along the index, which costs as many steps as there are endpoints.
+ * Claims due deliveries, at most `perEndpoint` of each endpoint, so that a long queue of one endpoint does not delay
+ * the others. The query steps through the endpoints along the index, one step for each.
  */
 export async function claimPending(database: Database, perEndpoint: number): Promise<ClaimedDelivery[]> {
   const [rows]: [(Row & { body: Buffer; attempts: number })[]] = await database.query(

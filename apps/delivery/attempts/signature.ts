@@ -2,26 +2,27 @@ import { LRUCache } from 'lru-cache';
 import { hmacKey, hmacSha256, type HmacKey } from './hmac.js';
 
 interface Keys {
-  /** The secret's text. */
+  /** Key from the secret's text. */
   text: HmacKey;
-  /** The bytes behind `whsec_`. */
+  /** Key from the bytes after `whsec_`. */
   standard: HmacKey;
 }
 
 const keysOfSecrets = new LRUCache<string, Keys>({ max: 10_000 });
 
-/** How an account's deliveries are signed. */
+/** The signing settings of an account. */
 export interface Signing {
-  /** The present secret; behind it, for 24 h after a rotation, the one before. */
+  /** The present secret, then, for 24 h after a rotation, the previous one. */
   secrets: readonly string[];
-  /** True: `X-Signature` is the hex HMAC-SHA256 of the body alone, under the present secret. */
+  /** True: `X-Signature` is the hex HMAC-SHA256 of the body alone, with the present secret. */
   legacy: boolean;
 }
 
 /**
- * The headers that prove a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` under the secret's text) and the
- * three of Standard Webhooks (https://www.standardwebhooks.com), whose key is the base64 behind `whsec_`. Both carry a
- * signature of each secret. Made anew for each attempt: receivers refuse a timestamp older than 5 minutes.
+ * The signature headers of a delivery: `X-Signature` (hex HMAC-SHA256 of `<t>.<body>` with the secret's text), and the
+ * three of Standard Webhooks (https://www.standardwebhooks.com), whose key is the base64 after `whsec_`. Both have one
+ * signature for each secret. They are computed for each attempt, because receivers refuse a timestamp older than 5
+ * minutes.
  * @param body the exact bytes that are sent
  * @returns names and values in turn, as undici takes them
  */

@@ -4,25 +4,25 @@ import type { Database } from '#postgres';
 import type { SecretBox } from '#secrets';
 import type { Signing } from './signature.js';
 
-/** An address of an account: how deliveries to it are signed, and how it is. */
+/** An address of an account: its signing settings and its state. */
 export interface Endpoint {
   endpoint: string;
   signing: Signing;
-  /** Why it is disabled; undefined: it is not. */
+  /** Why it is disabled; undefined if it is not. */
   disabledReason: string | undefined;
-  /** Since when the endpoint has done nothing but fail, in ms; undefined when it is well. */
+  /** Time since which every attempt has failed, in ms; undefined if the endpoint works. */
   failingSince: number | undefined;
 }
 
-/** Where a watch's or a keyword's events go at present. */
+/** The present webhook of a watch or a keyword. */
 export interface Webhook extends Endpoint {
   /** `endpointIdOf` */
   endpointId: string;
-  /** The types of event that a keyword has asked for; absent: a watch's, which takes all. */
+  /** The types of events that a keyword sends; absent for a watch, which sends all. */
   only?: readonly string[];
 }
 
-/** An address that somebody of an account has named. */
+/** An address of an account. */
 export interface Address {
   accountId: string;
   endpoint: string;
@@ -32,21 +32,21 @@ interface Row {
   account_id: string;
   endpoint: string;
   signing_secret_encrypted: Buffer;
-  /** Null: there is none, or it is not valid any more. */
+  /** Null if there is none, or if it is not valid any more. */
   previous_secret: Buffer | null;
   signature_version: string;
   disabled_reason: string | null;
   failing_since: Date | null;
 }
 
-/** Joined with `t (account_id, endpoint)`. */
+/** For a query that joins `t (account_id, endpoint)`. */
 const ENDPOINT_COLUMNS = `a.signing_secret_encrypted, a.signature_version, e.failing_since,
   CASE WHEN e.disabled_at IS NOT NULL THEN coalesce(e.disabled_reason, '') END AS disabled_reason,
   CASE WHEN a.previous_signing_secret_valid_until > now() THEN a.previous_signing_secret_encrypted END AS previous_secret`;
 const ENDPOINT_JOINS = `JOIN accounts a ON a.account_id = t.account_id
   LEFT JOIN webhook_endpoints e ON e.account_id = t.account_id AND e.endpoint = t.endpoint`;
 
-/** Reads, for each batch anew, where events go and how they are signed: a change holds from the next event on. */
+/** Reads where events go and how they are signed, again for each batch: a change applies from the next event. */
 export class Targets {
   private readonly secrets = new LRUCache<string, string>({ max: 10_000 });
   private readonly ids = new LRUCache<string, string>({ max: 10_000 });
@@ -57,8 +57,8 @@ export class Targets {
   ) {}
 
   /**
-   * The webhooks of watches and keywords, by their ids. Missing are those without one, those whose webhook only rules may
-   * use, and those that were deleted. The events of a keyword itself are stored under its own id.
+   * The webhooks of watches and keywords, by id. Left out: those without a webhook, those whose webhook only rules may
+   * use, and deleted ones. Events of a keyword itself have the keyword's id.
    */
   async webhooksOf(ids: readonly string[]): Promise<Map<string, Webhook>> {
     const rows: (Row & { id: string; events: string[] | null })[] = await this.database.query(
@@ -85,7 +85,7 @@ export class Targets {
     );
   }
 
-  /** The addresses as they are now, by `addressKey`. Missing are those of accounts that do not exist. */
+  /** The present state of the addresses, by `addressKey`. Addresses of accounts that do not exist are left out. */
   async endpoints(addresses: readonly Address[]): Promise<Map<string, Endpoint>> {
     if (addresses.length === 0) return new Map();
     const rows: Row[] = await this.database.query(
@@ -133,7 +133,7 @@ export class Targets {
   }
 }
 
-/** One text for each address of each account. */
+/** A unique text for each address of each account. */
 export function addressKey({ accountId, endpoint }: Address): string {
   return `${accountId} ${endpoint}`;
 }

@@ -3,13 +3,13 @@ import { continueTrace } from '#telemetry';
 import { signatureHeaders } from './signature.js';
 import type { AttemptCallback, Delivery } from './delivery.js';
 
-/** Over everything: DNS, connecting, sending, the answer. */
+/** For the whole request: DNS, connection, sending, response. */
 const DEADLINE_MS = 10_000;
 const RESPONSE_BYTES = 64 * 1024;
 
 /**
  * Makes one attempt.
- * @param callback called once, with the attempt however it went; with an error only for a defect of ours
+ * @param callback called once with the attempt, also if it failed; with an error only after a defect of Earshot
  */
 export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callback: AttemptCallback): void {
   const at = Date.now();
@@ -43,7 +43,7 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
   );
 }
 
-/** The headers of one attempt, names and values in turn; our name is left out, which the door adds. */
+/** The headers of one attempt, names and values in turn. The HTTP client adds User-Agent. */
 export function webhookHeaders(
   { target, signing, eventId, body }: Pick<Delivery, 'target' | 'signing' | 'eventId' | 'body'>,
   unixSeconds: number,

@@ -2,27 +2,27 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { ReplayEventSchema, type ReplayEvent } from '#contracts';
 import { Refusal, type Fault } from '#kernel';
 
-/** How a replay can end. `failed`: its endpoint does not take anything any more. */
+/** How a replay can end. `failed`: its endpoint is disabled. */
 export type ReplayEnd = 'done' | 'failed' | 'cancelled';
 
-/** One replay: stored events that are sent again. */
+/** The state of one replay, which sends stored events again. */
 export type ReplayState =
   | { status: 'none' }
   | { status: 'queued' }
   | { status: 'running'; matched: number }
   | { status: ReplayEnd; counts: ReplayCounts };
 
-/** What became of the events so far. */
+/** The results of its events so far. */
 export interface ReplayCounts {
   /** Accepted by the receiver. */
   sent: number;
   /** Given up. */
   failed: number;
-  /** Named by the index, and not in the stream. */
+  /** In the index, but not in the stream. */
   missing: number;
 }
 
-/** What is asked for. Times are ISO 8601 UTC. */
+/** The request for a replay. Times are ISO 8601 UTC. */
 export interface ReplayRequest {
   /** Exactly one of the two is not empty. */
   keywordId: string;
@@ -31,10 +31,10 @@ export interface ReplayRequest {
   /** Exclusive. */
   until: string;
   url: string;
-  /** Empty: all. */
+  /** Empty means all. */
   types: readonly string[];
   ratePerSecond: number;
-  /** The last sequence of EVENTS at the request. */
+  /** The last sequence of EVENTS at the time of the request. */
   upToSequence: number;
 }
 
@@ -42,20 +42,23 @@ export type ReplayCommand =
   | {
       kind: 'request';
       request: ReplayRequest;
-      /** Replays of the account that have not ended. */ open: number;
+      /** Number of replays of the account that have not ended. */ open: number;
     }
   | { kind: 'start'; matched: number }
   | { kind: 'end'; status: ReplayEnd; message: string; counts: ReplayCounts };
 
-/** Replays of one account that may be open at once. */
+/** Maximum number of open replays of one account. */
 export const OPEN_REPLAYS = 5;
 export const NO_REPLAY: ReplayState = { status: 'none' };
 
-/** @throws Refusal `not-found` for a replay that does not exist, `conflict` when too many of the account are open, `invalid` for a bad request */
+/**
+ * @throws Refusal `not-found` if the replay does not exist, `conflict` if the account has too many open replays,
+ * `invalid` for a bad request
+ */
 export function decide(command: ReplayCommand, state: ReplayState): ReplayEvent[] {
   switch (command.kind) {
     case 'request':
-      if (state.status !== 'none') throw Refusal.conflict('the replay exists already');
+      if (state.status !== 'none') throw Refusal.conflict('the replay already exists');
       return [requested(command.request, command.open)];
     case 'start':
       return requireOne(state).status === 'queued'
@@ -69,7 +72,7 @@ export function decide(command: ReplayCommand, state: ReplayState): ReplayEvent[
   }
 }
 
-/** The replay after the event. */
+/** The state after the event. */
 export function evolve(state: ReplayState, { event }: ReplayEvent): ReplayState {
   switch (event.case) {
     case 'requested':
@@ -85,7 +88,7 @@ export function evolve(state: ReplayState, { event }: ReplayEvent): ReplayState 
   }
 }
 
-/** Whether nothing happens to the replay any more. */
+/** Returns true if the replay has ended. */
 export function hasEnded({ status }: ReplayState): boolean {
   return status === 'done' || status === 'failed' || status === 'cancelled';
 }
@@ -101,11 +104,11 @@ function requested(request: ReplayRequest, open: number): ReplayEvent {
   if ((keywordId === '') === (watchId === ''))
     faults.push({ path: 'keyword_id', message: 'name either keyword_id or watch_id' });
   if (!(Date.parse(since) < Date.parse(until)))
-    faults.push({ path: 'since', message: 'must be earlier than until, which is now where it is not given' });
+    faults.push({ path: 'since', message: 'must be earlier than until, whose default is now' });
   if (faults.length > 0) throw Refusal.validation(faults);
   if (open >= OPEN_REPLAYS)
     throw Refusal.conflict(
-      `${OPEN_REPLAYS} replays of this account are under way; cancel one, or wait until one has ended`,
+      `${OPEN_REPLAYS} replays of this account are running; cancel one, or wait until one has ended`,
     );
   return event({
     case: 'requested',

@@ -1,7 +1,7 @@
 import { BODY_KEY_OF, EVENT_TYPES_OF, NO_BODY, type Envelope, type SourceId } from '#contracts';
 
 /**
- * A made-up event for the test of a webhook: an envelope as real ones are, of no watch and no keyword.
+ * A sample event for a webhook test: an envelope like a real one, without a watch or a keyword.
  * @param occurredAt ISO 8601
  */
 export function sampleEvent(id: string, type: string, occurredAt: string): Envelope & { data?: object } {

@@ -1,15 +1,15 @@
 import { Refusal } from '#kernel';
 import type { Database } from '#postgres';
 
-/** Whose webhook is asked for: exactly one of the two is not empty. */
+/** The owner of a webhook: exactly one of the two is not empty. */
 export interface WebhookOwner {
   keywordId: string;
   watchId: string;
 }
 
 /**
- * The webhook URL that a keyword or watch has now, retired ones too; empty when it has none.
- * @throws Refusal `not-found` when the account has no such keyword or watch
+ * The present webhook URL of a keyword or watch, also if it is retired; empty if it has none.
+ * @throws Refusal `not-found` if the account has no such keyword or watch
  */
 export async function presentWebhook(
   database: Database,
@@ -30,7 +30,7 @@ export async function presentWebhook(
   return row.url ?? '';
 }
 
-/** @throws Refusal `conflict` when the account's endpoint is disabled: nothing would be sent to it */
+/** @throws Refusal `conflict` if the account's endpoint is disabled, because nothing would be sent to it */
 export async function requireEnabled(database: Database, accountId: string, url: string): Promise<void> {
   const rows: { reason: string }[] = await database.query(
     `SELECT coalesce(disabled_reason, '') AS reason FROM webhook_endpoints

@@ -11,7 +11,7 @@ import { savePending, type PendingDelivery } from '../attempts/pending-deliverie
 import { EventIndex } from '../replays/event-index.js';
 import { presentWebhook, requireEnabled } from './addresses.js';
 
-/** Resends of one account that wait at once: each may go to another address, and is tried for 48 hours. */
+/** Maximum number of waiting resends of one account: each can go to another address, and is retried for 48 hours. */
 const MOST_RESENDS_WAITING = 200;
 
 /** Sends single events again, and enables endpoints. */
@@ -24,8 +24,8 @@ export class DeliveriesHandler {
 
   /**
    * Queues the event for the address, as a separate delivery.
-   * @throws Refusal `not-found` for an event that the account does not have, or that is not kept any more; `too-many` while as many resends
-   * of the account wait as may
+   * @throws Refusal `not-found` if the account does not have the event, or if it is not kept any more; `too-many` if
+   * the maximum number of resends is waiting
    */
   @CommandPattern(COMMANDS.resend)
   async resend({ commandId, accountId, eventId, url }: Resend) {
@@ -65,7 +65,7 @@ export class DeliveriesHandler {
     return create(ResendingSchema, { endpoint });
   }
 
-  /** What is sent from now on is attempted again. What was given up meanwhile stays given up: a replay sends it. */
+  /** Events from now on are sent again. Events that were given up meanwhile need a replay. */
   @CommandPattern(COMMANDS.enableEndpoint)
   async enable({ accountId, url }: EnableEndpoint) {
     await this.database.query(
@@ -85,6 +85,6 @@ async function refuseStorm(tx: Tx, accountId: string): Promise<void> {
     throw new Refusal(
       'too-many',
       'TOO_MANY_REQUESTS',
-      `${MOST_RESENDS_WAITING} resends of this account wait to be delivered; a replay sends many events`,
+      `${MOST_RESENDS_WAITING} resends of this account are waiting; use a replay to send many events`,
     );
 }

@@ -14,11 +14,11 @@ import { savePending } from '../attempts/pending-deliveries.js';
 import { Targets } from '../attempts/targets.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
-/** A batch waits so long for its attempts to begin; what has not begun then goes to the retry lane. */
+/** How long a batch waits for its attempts to start. Attempts that have not started then go to the retry lane. */
 const BATCH_PATIENCE_MS = 1000;
-/** How often a batch looks whether only slow attempts are left of it. */
+/** How often a batch checks whether only slow attempts are left. */
 const LOOK_MS = 50;
-/** An attempt under way is over by then: only a crash leaves its row to the retry lane. */
+/** A running attempt has ended by then: the retry lane repeats it only after a crash. */
 const UNDER_WAY_MS = 15_000;
 
 /** An event, and the step that its delivery follows from. */
@@ -40,7 +40,7 @@ export class EventsHandler {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Waits for attempts that outlived their batch. */
+  /** Waits for attempts that run longer than their batch. */
   async drain(): Promise<void> {
     await Promise.all(this.stragglers);
   }
@@ -102,12 +102,12 @@ export class EventsHandler {
     await this.recorder.record(results);
   }
 
-  /** Returns when all is settled, or when nothing but slow attempts is left. */
+  /** Resolves when all attempts have a result, or only slow ones are left. */
   private async haveTried({ settled, open }: BatchAttempts): Promise<void> {
     const patientUntil = Date.now() + BATCH_PATIENCE_MS;
     while (!(await within(LOOK_MS, settled))) {
       if (!this.queues.mayEndSoon(open)) return;
-      // What is called back is refused at once.
+      // Cancelled deliveries get no attempt at once.
       if (Date.now() >= patientUntil) return this.queues.callBack(open);
     }
   }
@@ -118,7 +118,7 @@ export class EventsHandler {
         result ? this.recorder.record([{ ...result, delivery: { ...delivery, pending: true } }]) : undefined,
       )
       .catch((error: unknown) =>
-        this.log.error({ err: error }, 'an attempt could not be recorded; it is made again'),
+        this.log.error({ err: error }, 'an attempt could not be recorded; it is repeated'),
       )
       .finally(() => this.stragglers.delete(straggler));
     this.stragglers.add(straggler);

@@ -11,7 +11,7 @@ import { ConsumerPattern } from '#transport';
 import { replaysProjection } from '../projections/replays.projection.js';
 import { purgeReplays, replaysOf } from '../replays/replay-progress.js';
 
-/** Ends the replays of a purged keyword, and deletes its attempts, what waits to be delivered, and its endpoints. */
+/** Ends the replays of a purged keyword, and deletes its attempts, its pending deliveries and its endpoints. */
 @Controller()
 export class PurgeHandler {
   constructor(
@@ -27,7 +27,7 @@ export class PurgeHandler {
   private async erase(purge: Uint8Array): Promise<void> {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     const replayIds = await replaysOf(this.database.manager, keywordId, watchIds);
-    // Before the stream: a turn that is under way looks here.
+    // Before the stream, because a running turn of a replay reads this table.
     await purgeReplays(this.database.manager, replayIds);
     const subjects = replayIds.map((id) => subjectOf('REPLAYS', accountId, id));
     for (const subject of subjects) await this.store.erase('REPLAYS', subject);
@@ -41,7 +41,7 @@ export class PurgeHandler {
   }
 }
 
-/** An address that nothing of the account names any more may hold what was purged. */
+/** An address that nothing of the account uses any more can contain purged data. */
 async function forgetEndpoints(tx: Tx, accountId: string): Promise<void> {
   await tx.query(
     `DELETE FROM webhook_endpoints e WHERE account_id = $1

@@ -12,7 +12,7 @@ import { EventIndex } from '../replays/event-index.js';
 import { ReplayDecisions } from '../replays/replay-decisions.js';
 import { presentWebhook, requireEnabled } from './addresses.js';
 
-/** Carries out the commands on replays. */
+/** Executes the commands on replays. */
 @Controller()
 export class ReplaysHandler {
   constructor(
@@ -22,7 +22,7 @@ export class ReplaysHandler {
     private readonly recorder: AttemptRecorder,
   ) {}
 
-  /** @throws Refusal `not-found` for a keyword or watch that the account does not have, `invalid` when there is no address to send to */
+  /** @throws Refusal `not-found` if the account has no such keyword or watch, `invalid` if there is no address */
   @CommandPattern(COMMANDS.createReplay)
   async create(command: CreateReplay) {
     const {
@@ -50,7 +50,7 @@ export class ReplaysHandler {
     return create(MadeSchema, { id: replayId });
   }
 
-  /** Of a replay that has ended nothing is decided: the decisions of a purged keyword's are gone. */
+  /** A replay that has ended gets no decision: if its keyword was purged, its earlier decisions are deleted. */
   @CommandPattern(COMMANDS.cancelReplay)
   async cancel({ accountId, replayId }: CancelReplay) {
     if (await hasEnded(this.database, accountId, replayId)) return create(DoneSchema);

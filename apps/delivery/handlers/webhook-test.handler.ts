@@ -14,10 +14,10 @@ import { sendWebhook, webhookHeaders } from '../attempts/webhook-sender.js';
 import { OUTBOUND } from '../config.js';
 import { sampleEvent } from '../domain/sample-event.js';
 
-/** Tests of one account in a UTC minute: a test makes a request wherever the caller says. */
+/** Maximum number of tests of one account in a UTC minute, because a test sends a request to any address. */
 const TESTS_PER_MINUTE = 20;
 
-/** Sends signed samples to addresses that users want to try. Nothing of it is recorded. */
+/** Sends signed samples to addresses that users want to test. They are not recorded. */
 @Controller()
 export class WebhookTestHandler {
   constructor(
@@ -26,7 +26,7 @@ export class WebhookTestHandler {
     private readonly targets: Targets,
   ) {}
 
-  /** @throws Refusal `too-many` when the account's tests of this minute are used up */
+  /** @throws Refusal `too-many` if the account's tests of this minute are used up */
   @CommandPattern(COMMANDS.testWebhook)
   async test({ commandId: eventId, accountId, url, type }: TestWebhook) {
     const address = { accountId, endpoint: url };
@@ -86,12 +86,12 @@ export class WebhookTestHandler {
       throw new Refusal(
         'too-many',
         'TOO_MANY_REQUESTS',
-        `${TESTS_PER_MINUTE} webhook tests a minute are allowed; the next minute begins soon`,
+        `an account may send ${TESTS_PER_MINUTE} webhook tests per minute; the next minute begins soon`,
       );
   }
 }
 
-/** Headers that are given as names and values in turn. */
+/** Converts a list of names and values in turn. */
 function byName(list: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let n = 0; n < list.length; n += 2) headers[list[n] ?? ''] = list[n + 1] ?? '';

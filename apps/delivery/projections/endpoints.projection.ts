@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { KeywordDecisionSchema, type KeywordEvent } from '#contracts';
 import type { Projection } from '#projections';
 
-/** Whoever names an endpoint anew wants it to be tried again: it forgets that the endpoint was disabled. */
+/** If a user names an endpoint again, it is enabled again: its record of failures is deleted. */
 export const endpointsProjection: Projection = {
   name: 'endpoints-v1',
   stream: 'KEYWORDS',

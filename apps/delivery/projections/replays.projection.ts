@@ -3,13 +3,14 @@ import { ReplayDecisionSchema, type ReplayDecision, type ReplayEvent } from '#co
 import type { Tx } from '#postgres';
 import type { Projection } from '#projections';
 
-/** Keeps what is decided about replays in `replays`. How far one has come is written by those who work on it. */
+/** Stores the decisions about replays in `replays`. The replica that runs a replay writes its progress. */
 export const replaysProjection: Projection = {
   name: 'replays-v1',
   stream: 'REPLAYS',
   rebuild: {
     tables: ['replays'],
-    // How far a replay has come, and whose turn it is; that of a purged keyword, which the stream has no more.
+    // The progress of a replay and its claim, and the replays of purged keywords, which the stream does not contain any
+    // more.
     kept: [
       {
         table: 'replays',

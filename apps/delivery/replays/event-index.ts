@@ -7,20 +7,20 @@ import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
-/** Where an event is in the order of a replay: time as ClickHouse writes it, then id. */
+/** The position of an event in a replay: time in ClickHouse's format, then id. */
 export interface Position {
   at: string;
   id: string;
 }
 
-/** An event as the index names it. */
+/** An event of the index. */
 export interface IndexedEvent extends Position {
   watchId: string;
-  /** Its sequence in EVENTS; 0 where the index was written before it held sequences. */
+  /** Its sequence in EVENTS; 0 if the row was written before the index had sequences. */
   seq: number;
 }
 
-/** What a replay asks the index for. */
+/** The filter of a replay's events. */
 export interface IndexQuery {
   accountId: string;
   keywordId: string | null;
@@ -37,7 +37,7 @@ interface Row {
   seq: string;
 }
 
-/** Finds stored events: ClickHouse names their sequences by watch, the bytes are read from EVENTS. */
+/** Finds stored events: ClickHouse has their sequences by watch, EVENTS has their bytes. */
 @Injectable()
 export class EventIndex {
   constructor(
@@ -53,14 +53,16 @@ export class EventIndex {
     return state.last_seq;
   }
 
-  /** Whether the index holds everything up to the sequence: it follows the stream, and is built anew at an upgrade. */
+  /**
+   * Whether the index contains everything up to the sequence. It follows the stream, and is rebuilt after an upgrade.
+   */
   async holds(upToSeq: number): Promise<boolean> {
     const info = await this.bus.jsm.consumers.info('EVENTS', EVENTS_INDEX).catch(() => undefined);
     if (!info) return false;
     return info.num_pending + info.num_ack_pending === 0 || info.ack_floor.stream_seq >= upToSeq;
   }
 
-  /** How many events there are. */
+  /** The number of events. */
   async count(query: IndexQuery): Promise<number> {
     const { conditions, params } = await this.conditionsOf(query);
     const rows = await selectRows<{ events: string }>(
@@ -71,7 +73,7 @@ export class EventIndex {
     return Number(rows[0]?.events ?? 0);
   }
 
-  /** Events behind a position, oldest first, each once. */
+  /** Events after a position, oldest first, without duplicates. */
   async page(query: IndexQuery, after: Position | undefined, limit: number): Promise<IndexedEvent[]> {
     const { conditions, params } = await this.conditionsOf(query);
     if (after)
@@ -81,7 +83,7 @@ export class EventIndex {
       );
     const rows = await selectRows<Row>(
       this.clickhouse,
-      // An event that was written again has its sequence in one of the rows at least.
+      // If an event was written twice, at least one of its rows has the sequence.
       `SELECT occurred_at, event_id, any(watch_id) AS watch, max(stream_seq) AS seq FROM events
        WHERE ${conditions.join(' AND ')}
        GROUP BY occurred_at, event_id ORDER BY occurred_at, toString(event_id) LIMIT {limit: UInt32}`,
@@ -95,7 +97,7 @@ export class EventIndex {
     }));
   }
 
-  /** One event of an account; undefined when the index does not name it. */
+  /** One event of an account; undefined if the index does not contain it. */
   async find(accountId: string, eventId: string): Promise<IndexedEvent | undefined> {
     const rows = await selectRows<Row>(
       this.clickhouse,
@@ -107,7 +109,7 @@ export class EventIndex {
     return row && { at: row.occurred_at, id: row.event_id, watchId: row.watch, seq: Number(row.seq) };
   }
 
-  /** The event as EVENTS holds it; undefined when the message is gone, or is another one than the index names. */
+  /** The event in EVENTS; undefined if the message does not exist any more, or contains another event. */
   async read({ seq, id }: IndexedEvent): Promise<ReadEvent | undefined> {
     if (seq === 0) return undefined;
     const stored = await this.store.at('EVENTS', seq);
@@ -142,8 +144,8 @@ export class EventIndex {
   }
 
   /**
-   * Whose events are asked for: a watch's, or those of every watch that the keyword has had and of the keyword itself,
-   * which are stored under its id. `own`: the types of the latter that the keyword has asked for.
+   * The subjects of the events: a watch, or every watch that the keyword has had and the keyword itself, whose events
+   * have its id. `own`: the types of the keyword's own events that it sends.
    */
   private async subjectsOf({
     keywordId,

@@ -28,13 +28,13 @@ const replays: Aggregate<ReplayState, ReplayEvent, ReplayDecision> = {
 
 const NOTHING = { sent: 0, failed: 0, missing: 0, waiting: 0 };
 
-/** Which replay a decision is about. */
+/** The replay of a decision. */
 export interface ReplayAddress {
   accountId: string;
   replayId: string;
 }
 
-/** Decides about replays: under the account's lock, from REPLAYS, into REPLAYS. */
+/** Decides commands on replays: takes the account's lock, reads REPLAYS, and appends to REPLAYS. */
 @Injectable()
 export class ReplayDecisions {
   constructor(
@@ -42,7 +42,7 @@ export class ReplayDecisions {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  /** @throws Refusal as the domain does */
+  /** @throws Refusal of the domain */
   async request(replay: ReplayAddress, request: ReplayRequest): Promise<void> {
     await this.run(replay, replay.replayId, async (tx) => {
       const rows: { open: number }[] = await tx.query(
@@ -61,8 +61,8 @@ export class ReplayDecisions {
   }
 
   /**
-   * Ends a replay that has not ended. What waits for another attempt counts as failed.
-   * @throws Refusal `not-found` for a replay that does not exist
+   * Ends a replay that has not ended. Its pending deliveries count as failed.
+   * @throws Refusal `not-found` if the replay does not exist
    */
   async end(replay: ReplayAddress, status: ReplayEnd, message: string): Promise<void> {
     await this.run(replay, derivedId('replay-end', replay.replayId), async (tx) => {
@@ -70,7 +70,7 @@ export class ReplayDecisions {
       const { sent, failed, missing, waiting } = counts;
       const lost =
         missing > 0
-          ? `${missing} ${missing === 1 ? 'event is' : 'events are'} in the index and not in the stream`
+          ? `${missing} ${missing === 1 ? 'event is' : 'events are'} in the index but not in the stream`
           : '';
       return {
         kind: 'end',

@@ -4,13 +4,13 @@ import type { DeliveryKey } from '../attempts/delivery.js';
 import type { ReplayCounts } from '../domain/replay.js';
 import type { Position } from './event-index.js';
 
-/** How long a turn may take before its replay is given to another replica: longer than one attempt and its pause. */
+/** Maximum duration of a turn before another replica takes the replay: longer than one attempt and its pause. */
 const CLAIM_SECONDS = 20;
 
-/** Why a replay ends whose keyword was deleted outright. */
+/** The reason for the end of a replay whose keyword was purged. */
 export const PURGED = 'the keyword was purged';
 
-/** A replay that this process works on. */
+/** A replay that this process runs. */
 export interface ClaimedReplay extends ReplayCounts {
   replayId: string;
   accountId: string;
@@ -23,12 +23,12 @@ export interface ClaimedReplay extends ReplayCounts {
   types: readonly string[];
   ratePerSecond: number;
   status: 'queued' | 'running';
-  /** Undefined until it has begun. */
+  /** Undefined until the replay has started. */
   matched: number | undefined;
   /** The last event that had its first attempt. */
   after: Position | undefined;
   upToSeq: number;
-  /** Proves that the replay is still ours. */
+  /** The id of our claim. */
   claim: string;
 }
 
@@ -53,7 +53,7 @@ interface Row {
   claim: string;
 }
 
-/** Takes replays whose turn it is, those that wait longest first. */
+/** Claims replays that are due, those that wait longest first. */
 export async function claimReplays(database: Database, most: number): Promise<ClaimedReplay[]> {
   const [rows]: [Row[]] = await database.query(
     `UPDATE replays SET claim = $2, due_at = now() + make_interval(secs => $3)
@@ -84,16 +84,16 @@ export async function claimReplays(database: Database, most: number): Promise<Cl
   }));
 }
 
-/** How a turn ended. */
+/** The result of a turn. */
 export interface Turn {
   after: Position | undefined;
-  /** Events of the turn that EVENTS does not hold. */
+  /** Number of the turn's events that EVENTS does not contain. */
   missing: number;
-  /** The next turn, in ms. */
+  /** Time of the next turn, in ms. */
   dueAt: number;
 }
 
-/** Writes how far a replay has come. @throws Error when the replay has ended, or another replica has it */
+/** Writes the progress of a replay. @throws Error if the replay has ended, or another replica has claimed it */
 export async function endTurn(tx: Tx, replay: ClaimedReplay, { after, missing, dueAt }: Turn): Promise<void> {
   const [, written]: [unknown, number] = await tx.query(
     `UPDATE replays SET after_at = coalesce($3, after_at), after_id = coalesce($4, after_id), missing = missing + $5,
@@ -104,16 +104,19 @@ export async function endTurn(tx: Tx, replay: ClaimedReplay, { after, missing, d
   if (written === 0) throw new LostReplay(replay.replayId);
 }
 
-/** The replay has ended, or another replica has it: what was done in this turn is not written. */
+/** The replay has ended, or another replica has claimed it: the result of this turn is not written. */
 export class LostReplay extends Error {
   override readonly name = 'LostReplay';
 
   constructor(replayId: string) {
-    super(`replay ${replayId} is not this process's any more`);
+    super(`this process has lost its claim on replay ${replayId}`);
   }
 }
 
-/** What a replay is at this moment: `lost` when it has ended or another replica has it, `purged` when its subject is gone. */
+/**
+ * The state of a claimed replay: `lost` if it has ended or another replica has claimed it, `purged` if its keyword or
+ * watch does not exist any more.
+ */
 export async function standingOf(
   database: Database,
   { replayId, claim }: ClaimedReplay,
@@ -129,7 +132,7 @@ export async function standingOf(
   return rows[0].there ? 'ours' : 'purged';
 }
 
-/** The replay's counts, and how many of its events wait for another attempt. */
+/** The replay's counts, and the number of its events that wait for another attempt. */
 export async function countsOf(
   tx: Tx,
   replayId: string,
@@ -143,7 +146,7 @@ export async function countsOf(
   return rows[0];
 }
 
-/** Counts deliveries that came to their end for the replays that they belong to. */
+/** Adds deliveries that have ended to the counts of their replays. */
 export async function countReplays(
   tx: Tx,
   deliveries: readonly DeliveryKey[],
@@ -169,7 +172,7 @@ export async function replaysOf(tx: Tx, keywordId: string, watchIds: readonly st
   return rows.map(({ replay_id }) => replay_id);
 }
 
-/** Ends replays whose keyword is purged; nothing but ids, times and figures stays. */
+/** Ends replays whose keyword was purged. Only ids, times and numbers remain. */
 export async function purgeReplays(tx: Tx, replayIds: readonly string[]): Promise<void> {
   await tx.query(
     `UPDATE replays SET url = NULL, claim = NULL, finished_at = coalesce(finished_at, now()),

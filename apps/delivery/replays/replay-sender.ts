@@ -11,23 +11,23 @@ import type { Endpoint } from '../attempts/targets.js';
 import { EventIndex, type IndexedEvent, type Position } from './event-index.js';
 import { endTurn, LostReplay, standingOf, type ClaimedReplay } from './replay-progress.js';
 
-/** A turn that has taken so long begins no further event. */
+/** After this time, a turn starts no further event. */
 const TURN_MS = 2000;
-/** How often a turn looks whether its replay was cancelled or purged. */
+/** How often a turn checks whether its replay was cancelled or purged. */
 const LOOK_MS = 100;
-/** An endpoint that takes no more requests at the moment is asked again after this. */
+/** Wait before the next attempt at an endpoint that accepts no more requests now. */
 const NO_ROOM_MS = 1000;
 
-/** What a turn has come to. */
+/** The progress of a turn. */
 interface Progress {
   results: AttemptResult[];
   after: Position | undefined;
   missing: number;
-  /** True: the endpoint had no place for a request. */
+  /** True if the endpoint accepted no more requests. */
   crowded: boolean;
 }
 
-/** Makes the first attempts of a replay, one event after the other; those that fail wait as other deliveries do. */
+/** Makes the first attempts of a replay, one event after the other. Failed ones wait like other deliveries. */
 @Injectable()
 export class ReplaySender {
   constructor(
@@ -38,7 +38,7 @@ export class ReplaySender {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  /** Sends events of one turn, and writes how far it came. @returns the last event that was dealt with */
+  /** Sends the events of one turn, and writes its progress. @returns the last processed event */
   async send(
     replay: ClaimedReplay,
     events: readonly IndexedEvent[],
@@ -100,7 +100,7 @@ export class ReplaySender {
     if (!event) {
       this.log.warn(
         { replayId, eventId: entry.id, watchId: entry.watchId, seq: entry.seq },
-        'the index names an event that EVENTS does not hold',
+        'the index contains an event that EVENTS does not contain',
       );
       return undefined;
     }

@@ -19,23 +19,25 @@ import {
 import { ReplaySender } from './replay-sender.js';
 
 const PAUSE_MS = 250;
-/** Replays that a replica works on at once. */
+/** Maximum number of replays that a replica runs at the same time. */
 const AT_ONCE = 8;
-/** Events of one turn at most: replays take turns. */
+/** Maximum number of events in one turn: replays take turns. */
 const TURN_EVENTS = 50;
-/** Events that the index is asked for at once. */
+/** Number of events in one query of the index. */
 const PAGE = 2000;
 const NOT_INDEXED_YET_MS = 500;
 const RETRIES_LOOK_MS = 1000;
-/** A replay with this many events waiting for a retry sends no further events, because waiting events keep their bytes. */
+/**
+ * A replay with this many events waiting for a retry sends no further events, because waiting events keep their bytes.
+ */
 const MOST_WAITING = 1000;
 
-/** Works through replays, turn by turn. What is left after a crash goes on from the end of the last turn. */
+/** Runs replays, turn by turn. After a crash, a replay continues from the end of its last turn. */
 @Injectable()
 export class ReplayLoop implements Loop {
   readonly name = 'replays';
   private readonly underWay = new Set<Promise<void>>();
-  /** Events that were read ahead, by replay and position. */
+  /** Events that were read in advance, by replay and position. */
   private readonly ahead = new LRUCache<string, IndexedEvent[]>({ max: AT_ONCE * 4 });
   private readonly rounds = new Repeated({
     pauseMs: PAUSE_MS,
@@ -44,7 +46,7 @@ export class ReplayLoop implements Loop {
       if (begun > 0 && this.underWay.size >= AT_ONCE) await Promise.race(this.underWay);
       return begun > 0;
     },
-    failed: (error) => this.log.error({ err: error }, 'replays could not be taken'),
+    failed: (error) => this.log.error({ err: error }, 'replays could not be claimed'),
   });
 
   constructor(
@@ -103,7 +105,7 @@ export class ReplayLoop implements Loop {
     if (after) this.keepAhead(replay.replayId, after, events);
   }
 
-  /** Gives the replay back until later. */
+  /** Releases the replay until later. */
   private pause(replay: ClaimedReplay, ms: number): Promise<void> {
     const turn = { after: undefined, missing: 0, dueAt: Date.now() + ms };
     return endTurn(this.database.manager, replay, turn);

@@ -14,9 +14,9 @@ import { isolateStores, programEnv, until } from '#testing';
 import { readDeliveryConfig } from '../config.js';
 import { deliveryService } from '../delivery.module.js';
 
-// For specs only: the service on stores of a spec's own, and a receiver of its webhooks.
+// For specs only: the service with separate stores, and a receiver of its webhooks.
 
-/** One request that a receiver got. */
+/** One request to a receiver. */
 export interface Received {
   path: string;
   headers: IncomingHttpHeaders;
@@ -27,7 +27,7 @@ export interface Received {
 export interface Receiver {
   url: string;
   received: Received[];
-  /** What it answers to a path; 200 unless told otherwise. Never answers where the status is 0. */
+  /** The response for a path; 200 by default. With status 0 the receiver never responds. */
   answers: Map<string, { status: number; headers?: Record<string, string> }>;
   close(): Promise<void>;
 }
@@ -59,25 +59,25 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** The service and its surroundings. */
+/** The service and its environment. */
 export interface DeliveryUnderTest {
   database: Database;
   bus: Bus;
   store: EventStore;
   accountId: string;
   secret: string;
-  /** Starts the service; another one may run beside it, or have run before. */
+  /** Starts the service; several can run at the same time or one after another. */
   start(env?: NodeJS.ProcessEnv): Promise<RunningService>;
-  /** A watch that pushes to the address. */
+  /** A watch that sends to the address. */
   watch(endpoint: string): Promise<string>;
   /** Appends an event of the watch. @returns its id and the bytes of its envelope */
   event(watchId: string, push?: boolean): Promise<{ eventId: string; bytes: Buffer }>;
   /** Appends an event of the watch for each `traceparent`, all at once. @returns their ids */
   events(watchId: string, causes: readonly string[]): Promise<string[]>;
   pending(eventId: string): Promise<{ attempts: number; dueInMs: number } | undefined>;
-  /** Makes what waits due now. */
+  /** Makes all pending deliveries due now. */
   makeDue(): Promise<void>;
-  /** What ATTEMPTS holds of the event, oldest first. */
+  /** The attempts of the event in ATTEMPTS, oldest first. */
   attemptsOf(eventId: string): Promise<Attempt[]>;
   drop(): Promise<void>;
 }

@@ -1,20 +1,20 @@
 import type { Attempt } from '#contracts';
 
-/** An attempt's own fields: those of a disabled endpoint and of a group are left out. */
+/** The fields of an attempt, without those of a disabled endpoint and of a group. */
 export type WrittenAttempt = Omit<Attempt, '$typeName' | '$unknown' | 'endpointDisabled' | 'attempts'>;
 
-/** A text of so many UTF-16 units has at most 127 bytes in UTF-8: its length takes one byte. */
+/** A text of this many UTF-16 units has at most 127 bytes in UTF-8, so its length takes one byte. */
 const SHORT = 42;
 /** Tags and lengths of all fields, and the numbers. */
 const BESIDE_TEXTS = 256;
-/** Tag and length of one attempt in a group, at most. */
+/** Maximum size of the tag and length of one attempt in a group. */
 const GROUPED_HEAD = 7;
 
 let scratch = Buffer.allocUnsafe(16 * 1024);
 
 /**
- * The bytes of an `Attempt`, equal to those of the generated writer, which takes ten times as long: one is written for
- * each delivery.
+ * The bytes of an `Attempt`, equal to those of the generated writer, which takes ten times as long: this runs for each
+ * delivery.
  */
 export function writeAttempt(attempt: WrittenAttempt): Buffer {
   const most = BESIDE_TEXTS + 3 * textLength(attempt);
@@ -39,7 +39,7 @@ export function writeAttempt(attempt: WrittenAttempt): Buffer {
   return Buffer.from(scratch.subarray(0, at));
 }
 
-/** The bytes of an `Attempt` that holds a group. @param attempts each as `writeAttempt` gives it */
+/** The bytes of an `Attempt` that contains a group. @param attempts each as written by `writeAttempt` */
 export function groupAttempts(attempts: readonly Buffer[]): Buffer {
   const most = attempts.reduce((sum, { length }) => sum + length + GROUPED_HEAD, 0);
   const group = Buffer.allocUnsafe(most);
@@ -72,14 +72,14 @@ function textLength(attempt: WrittenAttempt): number {
   );
 }
 
-/** Writes a text field; an empty one is not written. @returns where the next field begins */
+/** Writes a text field; an empty one is not written. @returns the position of the next field */
 function text(tag: number, value: string, at: number): number {
   if (value === '') return at;
   scratch[at] = tag;
   return textBody(value, at + 1);
 }
 
-/** As `text`, for the fields 16 and 17, whose tag takes two bytes. */
+/** Like `text`, for the fields 16 and 17, whose tag takes two bytes. */
 function farText(tag: number, value: string, at: number): number {
   if (value === '') return at;
   scratch[at] = tag;
@@ -101,7 +101,7 @@ function int32(tag: number, value: number, at: number): number {
   if (value === 0) return at;
   scratch[at] = tag;
   if (value > 0) return varint(value, at + 1);
-  // A negative number is written with 64 bits, of which the upper ones repeat the sign.
+  // A negative number is written with 64 bits, whose upper ones repeat the sign.
   let rest = value;
   for (let n = 1; n < 10; n += 1) {
     scratch[at + n] = (rest & 0x7f) | 0x80;

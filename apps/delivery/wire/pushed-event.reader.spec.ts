@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { EventSchema, PushedEventSchema } from '#contracts';
 import { readPushedEvent } from './pushed-event.reader.js';
 
-/** What the generated reader reads, without what only it adds. */
+/** The result of the generated reader, reduced to the same fields. */
 function generated(data: Uint8Array) {
   const { eventId, accountId, watchId, keywordId, source, type, envelope, push } = fromBinary(
     PushedEventSchema,
@@ -56,7 +56,7 @@ const unknown: fc.Arbitrary<Field> = fc.oneof(
           .tag(no, WireType.EndGroup),
   ),
 );
-/** Fields in any order, any of them several times, among others that delivery does not know. */
+/** Fields in any order and any number, mixed with fields that delivery does not know. */
 const messages = fc.array(fc.oneof(known, unknown), { maxLength: 20 }).map((fields) => {
   const writer = new BinaryWriter();
   for (const write of fields) write(writer);
@@ -139,7 +139,7 @@ describe('reading the fields of an event that delivery needs', () => {
   });
 });
 
-/** What the read gave, or that it failed. */
+/** The result of the read, or that it failed. */
 function attempt<T>(read: () => T): T | 'refused' {
   try {
     return read();

@@ -10,17 +10,18 @@ const LENGTH_DELIMITED = 2;
 const START_GROUP = 3;
 const END_GROUP = 4;
 const BITS_32 = 5;
-/** As in the generated reader. */
+/** The same as in the generated reader. */
 const MOST_NESTED_GROUPS = 100;
 const NOTHING = new Uint8Array();
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads a `PushedEvent`. The result is that of the generated reader, without its garbage: strings of ASCII are copied
- * directly, and fields that delivery does not need are passed over.
+ * Reads a `PushedEvent`. The result equals that of the generated reader, but creates less garbage: ASCII strings are
+ * copied directly, and fields that delivery does not need are skipped.
  * @param data one message of EVENTS; `envelope` of the result is a view of it
- * @throws RangeError when the bytes end too early, TypeError for a string that is not UTF-8, Error when they are not protobuf
+ * @throws RangeError if the bytes end too early, TypeError for a string that is not UTF-8, Error if they are not
+ * protobuf
  */
 export function readPushedEvent(data: Uint8Array): ReadEvent {
   const fields = new Fields(data);
@@ -120,7 +121,7 @@ class Fields {
     for (let tag = this.tag(); tag >>> 0 !== end >>> 0; tag = this.tag()) this.skip(tag, depth + 1);
   }
 
-  /** Passes over a length and what it counts. @returns where that begins; it ends at `at` */
+  /** Skips a length and its bytes. @returns their start; they end at `at` */
   private length(): number {
     const length = this.uint32();
     const start = this.at;
@@ -133,7 +134,7 @@ class Fields {
     if (this.at > this.buffer.length) throw new RangeError('the message ends too early');
   }
 
-  /** A varint; what it has beyond 32 bits is dropped. */
+  /** A varint; bits beyond 32 are dropped. */
   private uint32(): number {
     let value = 0;
     for (let shift = 0; shift < 70; shift += 7) {
