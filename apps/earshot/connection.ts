@@ -6,20 +6,20 @@ import { connectBus, type Bus } from '#messaging';
 import { openDatabase, type Database } from '#postgres';
 import { createLogger } from '#telemetry';
 
-/** The addresses of the installation that the command line works on. */
+/** The addresses of the installation for the command line. */
 export interface Addresses {
   natsUrl: string;
   databaseUrl: string;
 }
 
-/** With ClickHouse's, for those who look at the reads as well. */
+/** With ClickHouse's address, for commands that use the read models. */
 export interface AllAddresses extends Addresses {
   clickhouseUrl: string;
 }
 
 /**
- * Finds the running installation: by NATS_URL and DATABASE_URL, else by the note that it leaves in DATA_DIR (a demo
- * leaves it in the folder `demo` of it).
+ * Finds the running installation: by NATS_URL and DATABASE_URL, otherwise by the file that it writes to DATA_DIR (a
+ * demo writes it to the folder `demo`).
  * @throws Error that says how to start one
  */
 export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
@@ -35,7 +35,7 @@ export function findInstallation(env: NodeJS.ProcessEnv): AllAddresses {
   return { natsUrl, databaseUrl, clickhouseUrl: settings.CLICKHOUSE_URL || (runtime?.clickhouseUrl ?? '') };
 }
 
-/** Connects to the installation's NATS for the length of the work. */
+/** Connects to the installation's NATS while the work runs. */
 export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Promise<T>): Promise<T> {
   const bus = await connectBus(findInstallation(env).natsUrl, 'cli', createLogger('cli', 'silent'));
   try {
@@ -45,7 +45,7 @@ export async function withBus<T>(env: NodeJS.ProcessEnv, work: (bus: Bus) => Pro
   }
 }
 
-/** Connects to the installation's Postgres for the length of the work. */
+/** Connects to the installation's Postgres while the work runs. */
 export async function withDatabase<T>(
   env: NodeJS.ProcessEnv,
   work: (database: Database) => Promise<T>,
@@ -58,13 +58,13 @@ export async function withDatabase<T>(
   }
 }
 
-/** Connects to the installation's ClickHouse for the length of the work. @throws Error when its address is not known */
+/** Connects to the installation's ClickHouse while the work runs. @throws Error if its address is unknown */
 export async function withClickHouse<T>(
   env: NodeJS.ProcessEnv,
   work: (clickhouse: ClickHouseClient) => Promise<T>,
 ): Promise<T> {
   const { clickhouseUrl } = findInstallation(env);
-  if (!clickhouseUrl) throw new Error('Set CLICKHOUSE_URL beside NATS_URL and DATABASE_URL.');
+  if (!clickhouseUrl) throw new Error('Set CLICKHOUSE_URL in addition to NATS_URL and DATABASE_URL.');
   const clickhouse = await openClickHouse(clickhouseUrl, 'cli');
   try {
     return await work(clickhouse);

@@ -11,12 +11,12 @@ import { newId } from '#kernel';
 import { COMMANDS, type Bus } from '#messaging';
 import { CommandClient } from '#transport';
 
-/** The demo's account, kept beside its data so that a second start goes on with it. */
+/** The demo's account, stored with its data so that the next start uses it again. */
 export interface DemoAccount {
   accountId: string;
   apiKey: string;
   signingSecret: string;
-  /** The simulator's port: the keywords look for their feeds and send their webhooks there. */
+  /** The simulator's port: the keywords read their feeds from it and send their webhooks to it. */
   port: number;
   keywordIds: string[];
 }
@@ -24,7 +24,7 @@ export interface DemoAccount {
 /** The sources that the demo watches. */
 export const DEMO_SOURCES = 'hackernews, reddit, bluesky, rss, mastodon, x, vinted and ai_answers';
 
-/** What the demo watches for. */
+/** The brands that the demo watches. */
 export const BRANDS = [
   { name: 'Acme Rocket', terms: ['Acme Rocket', 'AcmeRocket'] },
   { name: 'Northwind', terms: ['Northwind', 'ノースウィンド'] },
@@ -32,7 +32,7 @@ export const BRANDS = [
 ];
 const FEEDS = ['tech-wire.rss', 'gadget-weekly.atom', 'startup-notes.rdf', 'cloud-review.json'];
 
-/** The account of an earlier start; undefined when there was none, or one that this version cannot go on with. */
+/** The account of an earlier start; undefined if there is none, or if this version cannot use it. */
 export function knownAccount(dataDir: string): DemoAccount | undefined {
   try {
     const known = JSON.parse(readFileSync(file(dataDir), 'utf8')) as Partial<DemoAccount>;
@@ -43,8 +43,8 @@ export function knownAccount(dataDir: string): DemoAccount | undefined {
 }
 
 /**
- * The account with its keywords on the simulator at `url`. Those of an earlier start that look for it elsewhere are
- * retired: they would only fail.
+ * The account with its keywords on the simulator at `url`. Keywords of an earlier start that use another address are
+ * retired, because they would only fail.
  */
 export async function demoAccount(bus: Bus, dataDir: string, url: string): Promise<DemoAccount> {
   const known = knownAccount(dataDir);
@@ -94,7 +94,7 @@ async function createKeyword(
       source('reddit'),
       source('bluesky'),
       source('rss', { filters: { feed_urls: FEEDS.map((feed) => `${url}/feeds/${feed}`) } }),
-      // As often as what these allow lets three keywords ask.
+      // As often as the limits of these sources allow for three keywords.
       source('mastodon', undefined, 15),
       source('x', undefined, 20),
       source('vinted', { market: 'fr' }, 90),

@@ -1,10 +1,11 @@
 import { BRANDS, DEMO_SOURCES, type DemoAccount } from './demo-account.js';
 
 /**
- * What `npm run demo` prints once it runs: how to read its mentions, check its webhooks and use the command line on it.
+ * The text that `npm run demo` prints when it runs: how to read its mentions, check its webhooks and use the command
+ * line.
  * @param address `http://127.0.0.1:8080`
- * @param dataDir the demo's own data directory, absolute: the command line finds the demo by it, and not another
- *   Earshot that runs beside it
+ * @param dataDir the demo's own data directory, absolute: with it, the command line finds the demo and not another
+ *   Earshot on the machine
  */
 export function demoGreeting(address: string, account: DemoAccount, dataDir: string): string {
   const { accountId, apiKey, signingSecret } = account;
@@ -33,7 +34,7 @@ Press Ctrl-C to stop.
 `;
 }
 
-/** As one word of a shell. */
+/** Quotes the text as one word of a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -8,16 +8,16 @@ import { readInstallationSettings, startInstallation, type Installation } from '
 import { presentSigningSecret } from './sealed-secrets.js';
 
 const SIMULATOR_PORT = 8090;
-/** How often a listing of the simulated market becomes cheaper, and another one is sold. */
+/** Interval at which one listing of the simulated market becomes cheaper, and another one is sold. */
 const MARKET_MS = 45_000;
-/** What the simulated world remembers of each source, in the memory of the demo: the newest quarter of an hour. */
+/** What the simulated world keeps of each source in memory: about the newest 15 minutes. */
 const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
-/** Of the newest listings: those that watches follow. */
+/** Number of the newest listings, which the watches follow. */
 const LISTINGS_IN_SIGHT = 30;
 
 /**
- * Earshot in a world of its own: simulated upstreams, an account, three keywords and a webhook receiver that checks
- * signatures. Its data lives in `DATA_DIR/demo`.
+ * Starts Earshot with simulated upstreams, an account, three keywords and a webhook receiver that checks signatures.
+ * Its data is in `DATA_DIR/demo`.
  */
 export async function startDemo(
   env: NodeJS.ProcessEnv,
@@ -45,7 +45,7 @@ export async function startDemo(
   }
 }
 
-/** The feeds and hooks of a second start should be found where the first one's keywords look for them. */
+/** A second start uses the port of the first one if possible, because the keywords contain it. */
 async function startWorld(known: DemoAccount | undefined, say: (line: string) => void): Promise<Simulator> {
   const port = known?.port ?? SIMULATOR_PORT;
   // Deliveries that waited for this start arrive before the account is read.
@@ -61,12 +61,12 @@ async function startWorld(known: DemoAccount | undefined, say: (line: string) =>
   };
   return startSimulator({ ...options, port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
-    say(`Port ${port} is taken: the simulated sources and the webhook receiver use another one.`);
+    say(`Port ${port} is in use: the simulated sources and the webhook receiver use another one.`);
     return startSimulator(options);
   });
 }
 
-/** A market on which nothing happens shows nothing. */
+/** The market must change, or the demo would show no events of listings. */
 function moveMarket({ world }: Simulator): void {
   const listings = world
     .posts('vinted')
@@ -77,7 +77,7 @@ function moveMarket({ world }: Simulator): void {
   if (sold && listings.length > LISTINGS_IN_SIGHT / 2) world.remove('vinted', sold.id);
 }
 
-/** The secret is read anew, since `signing-secret rotate` may have replaced that of the first start. */
+/** The secret is read again, because `signing-secret rotate` may have replaced the first one. */
 async function accountOn({ env }: Installation, dataDir: string, { url }: Simulator): Promise<DemoAccount> {
   const bus = await connectBus(env.NATS_URL ?? '', 'demo', createLogger('demo', 'error'));
   try {
@@ -95,7 +95,7 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.P
     DATA_DIR: dataDir,
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: env.LOG_LEVEL ?? 'error',
-    // Nobody wants to wait for half a minute at a demo.
+    // A demo must show something sooner than after half a minute.
     INTERVAL_FLOOR_SECONDS: '1',
     ...simulatedSources(url),
   };

@@ -22,13 +22,13 @@ import { holdsSecrets, isSealedUnder } from './sealed-secrets.js';
 
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
-/** What the host of all services reads from the environment. */
+/** The settings of the host of all services. */
 export type InstallationSettings = Settings<(typeof INSTALLATION_SETTINGS)[number]>;
 
 /** @throws SettingsError */
 export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSettings {
   const settings = readSettings(INSTALLATION_SETTINGS, env);
-  // Everything that any service reads is checked before anything starts.
+  // Checks the settings of all services before anything starts.
   const checked = {
     ...env,
     NATS_URL: settings.NATS_URL || 'embedded',
@@ -47,17 +47,17 @@ export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSe
 export interface Installation {
   /** `http://127.0.0.1:8080` */
   address: string;
-  /** The environment that the services were given: the stores' addresses and the master key are filled in. */
+  /** The environment of the services, including the addresses of the stores and the master key. */
   env: NodeJS.ProcessEnv;
-  /** Resolves when a store that was started here is not started again, with what died and why. */
+  /** Resolves with the reason if a store that was started here has ended and is not started again. */
   givenUp: Promise<Error>;
-  /** Ends the services, then the stores that were started here. */
+  /** Stops the services, then the stores that were started here. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts the stores that have no address, then all six services in this process.
- * @param signal gives the start up; what it has started is ended again before it throws
+ * @param signal cancels the start; everything that was started is stopped before it throws
  */
 export async function startInstallation(
   env: NodeJS.ProcessEnv,
@@ -97,7 +97,7 @@ export async function startInstallation(
     for (const start of startersOf(complete)) {
       signal?.throwIfAborted();
       services.push(await start());
-      // Billing is the first.
+      // Billing starts first.
       if (services.length === 1 && !settings.MASTER_KEY)
         await finishRotation(dataDir, stores.databaseUrl, complete.MASTER_KEY ?? '');
     }
@@ -108,13 +108,13 @@ export async function startInstallation(
   }
 }
 
-/** Billing has sealed everything under the present key at its start, unless something could not be opened. */
+/** Billing has encrypted everything with the present key at its start, unless something could not be decrypted. */
 async function finishRotation(dataDir: string, databaseUrl: string, masterKey: string): Promise<void> {
   const [present, ...earlier] = masterKeys(masterKey);
   if (earlier.length > 0 && (await isSealedUnder(databaseUrl, present))) dropEarlierKeys(dataDir);
 }
 
-/** The gateway first, for half of the time: nothing new comes in while the others finish. */
+/** Stops the gateway first, with half of the time: no new requests arrive while the others finish. */
 async function stopServices(services: readonly RunningService[], graceMs: number): Promise<void> {
   const deadline = Date.now() + graceMs;
   const gateway = services.find(({ name }) => name === 'gateway');
@@ -123,7 +123,7 @@ async function stopServices(services: readonly RunningService[], graceMs: number
   await Promise.all(others.map((service) => service.stop(Math.max(0, deadline - Date.now()))));
 }
 
-/** Billing comes first, since it seals secrets anew; the gateway last: it answers only when the others do. */
+/** Billing comes first, because it may encrypt secrets again. The gateway comes last, because it needs the others. */
 function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
   const billing = readBillingConfig(env);
   const keywords = readKeywordsConfig(env);

@@ -23,7 +23,9 @@ if (process.argv.includes('--help')) {
     async (_, stopping) => {
       const installation = await startInstallation(process.env, say, stopping);
       say(`Earshot is running at ${installation.address}`);
-      say('Make an account with: npm run -s cli -- accounts create --email you@example.org --plan unlimited');
+      say(
+        'Create an account with: npm run -s cli -- accounts create --email you@example.org --plan unlimited',
+      );
       return installation;
     },
   );

@@ -5,26 +5,27 @@ import { SettingsError } from '#config';
 import { masterKeys } from '#secrets';
 
 /**
- * The MASTER_KEY of an installation that was given none: made at the first start and kept in its data directory, one
- * key a line, the present one first.
+ * The MASTER_KEY of an installation without that setting: created at the first start and stored in its data directory,
+ * one key per line, the present one first.
  *
- * @param hasSecrets whether the stores hold secrets already: then a missing key is never made anew
- * @throws SettingsError when the file is missing beside secrets, or is no key
+ *
+ * @param hasSecrets whether the stores already contain secrets: then a missing key is never created
+ * @throws SettingsError if the file is missing although there are secrets, or is not a key
  */
 export async function masterKeyIn(dataDir: string, hasSecrets: () => Promise<boolean>): Promise<string> {
   const known = readMasterKey(dataDir);
   if (known !== undefined) return known;
   if (await hasSecrets())
     throw new SettingsError(
-      `${keyFile(dataDir)} is missing, and the stores hold secrets that were sealed with it. ` +
-        'Put it back from your backup, or set MASTER_KEY. A new key cannot open them: nothing was changed.',
+      `${keyFile(dataDir)} is missing, and the stores contain secrets that were encrypted with it. ` +
+        'Restore it from your backup, or set MASTER_KEY. A new key cannot decrypt them: nothing was changed.',
     );
   const key = newKey();
   writeKeys(dataDir, [key]);
   return key;
 }
 
-/** As `masterKeyIn` returns it; undefined when there is none. @throws SettingsError when the file is no key */
+/** Like `masterKeyIn`; undefined if there is no key. @throws SettingsError if the file is not a key */
 export function readMasterKey(dataDir: string): string | undefined {
   let text: string;
   try {
@@ -36,14 +37,14 @@ export function readMasterKey(dataDir: string): string | undefined {
   const keys = text.trim().split('\n');
   if (!keys.every((key) => /^[0-9a-f]{64}$/.test(key)))
     throw new SettingsError(
-      `${keyFile(dataDir)} is damaged: 64 hexadecimal characters are wanted. Put it back from your backup.`,
+      `${keyFile(dataDir)} is damaged: it must contain 64 hexadecimal characters. Restore it from your backup.`,
     );
   return keys.join(',');
 }
 
 /**
- * Puts a new key before the present one. The next start seals everything under the new one and drops the old one.
- * @throws SettingsError when there is no key, or when the last rotation was not finished by a start
+ * Adds a new key before the present one. The next start encrypts everything with the new key and removes the old one.
+ * @throws SettingsError if there is no key, or if no start has finished the last rotation
  */
 export function rotateMasterKey(dataDir: string): void {
   const known = readMasterKey(dataDir);
@@ -51,12 +52,12 @@ export function rotateMasterKey(dataDir: string): void {
   const [present, ...earlier] = masterKeys(known);
   if (earlier.length > 0)
     throw new SettingsError(
-      'A rotation is under way: start Earshot again, which finishes it, before the next one.',
+      'A rotation is not finished: start Earshot again, which finishes it, before the next one.',
     );
   writeKeys(dataDir, [newKey(), present]);
 }
 
-/** Once everything is sealed under the present key. */
+/** Called when everything is encrypted with the present key. */
 export function dropEarlierKeys(dataDir: string): void {
   const known = readMasterKey(dataDir);
   if (known !== undefined) writeKeys(dataDir, [masterKeys(known)[0]]);
@@ -67,7 +68,7 @@ export function newKey(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** On the disk before the old file goes: a key that is lost cannot be had again. */
+/** Synced to the disk before the old file is replaced, because a lost key cannot be restored. */
 function writeKeys(dataDir: string, keys: readonly string[]): void {
   const fresh = `${keyFile(dataDir)}.new`;
   const fd = openSync(fresh, 'w', 0o600);

@@ -1,8 +1,8 @@
 import type { Bus, StreamName } from '#messaging';
 
-/** A message that was set aside. */
+/** A parked message. */
 export interface ParkedMessage {
-  /** Its number: what `parked retry` takes. */
+  /** Its number, which `parked retry` takes. */
   seq: number;
   at: string;
   stream: string;
@@ -34,10 +34,10 @@ export async function listParked(bus: Bus): Promise<ParkedMessage[]> {
 }
 
 /**
- * Sends a parked message to its subject again and takes it off the list. Every consumer of the stream sees the
- * copy: rows are keyed by the fact, and a receiver may get an event again, with the same id. Decisions (KEYWORDS,
- * ACCOUNTS) are never parked, since their order counts.
- * @throws Error when there is no such message
+ * Sends a parked message to its subject again and removes it from the list. Every consumer of the stream receives the
+ * copy: rows have the fact's id as key, and a receiver can get an event again, with the same id. Decisions (KEYWORDS,
+ * ACCOUNTS) are never parked, because their order matters.
+ * @throws Error if there is no such message
  */
 export async function retryParked(
   bus: Bus,

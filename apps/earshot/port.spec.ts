@@ -15,7 +15,7 @@ async function takenPort(): Promise<{ port: number; free(): Promise<unknown> }> 
 it('a default port that is in use is replaced by a free one, and a line says so', async () => {
   const { port, free } = await takenPort();
   expect(await choosePort(port, '127.0.0.1', false, say)).not.toBe(port);
-  expect(said).toEqual([expect.stringContaining(`Port ${port} is taken; using `)]);
+  expect(said).toEqual([expect.stringContaining(`Port ${port} is in use; using `)]);
   await free();
   expect(await choosePort(port, '127.0.0.1', false, say)).toBe(port);
 });
@@ -24,7 +24,7 @@ it('a configured PORT that is in use is an error that names PORT', async () => {
   const { port, free } = await takenPort();
   const asked = choosePort(port, '127.0.0.1', true, say);
   await expect(asked).rejects.toThrow(SettingsError);
-  await expect(asked).rejects.toThrow(`PORT: ${port} is taken by another program`);
+  await expect(asked).rejects.toThrow(`PORT: ${port} is in use by another program`);
   await free();
   expect(await choosePort(port, '127.0.0.1', true, say)).toBe(port);
 });
@@ -32,7 +32,7 @@ it('a configured PORT that is in use is an error that names PORT', async () => {
 it('an address of another machine is reported as a wrong HOST, not as a port in use', async () => {
   const asked = choosePort(0, '203.0.113.7', false, say);
   await expect(asked).rejects.toThrow(SettingsError);
-  await expect(asked).rejects.toThrow('HOST: 203.0.113.7 is no address of this machine');
+  await expect(asked).rejects.toThrow('HOST: 203.0.113.7 is not an address of this machine');
   await expect(choosePort(0, 'no.such.name.invalid', false, say)).rejects.toThrow(
     /HOST: no\.such\.name\.invalid/,
   );

@@ -3,10 +3,10 @@ import { SettingsError } from '#config';
 import { freePort } from '#embedded';
 
 /**
- * Tells before anything is started what port the gateway will listen on.
- * @param isExplicit whether PORT was set: then a port that is taken is an error, since others look for us there;
- *   the default gives way to a free port, and says so
- * @throws SettingsError when the port or the address cannot be listened on
+ * Chooses the port of the gateway before anything is started.
+ * @param isExplicit whether PORT was set: then a port that is in use is an error, because clients expect Earshot there.
+ *   The default port is replaced by a free one, and a line says so
+ * @throws SettingsError if the gateway cannot listen on the port or the address
  */
 export async function choosePort(
   wanted: number,
@@ -19,7 +19,7 @@ export async function choosePort(
   if (isExplicit || fault.code !== 'EADDRINUSE')
     throw new SettingsError(`Settings are wrong:\n  ${told(fault, wanted, host)}`);
   const port = await freePort();
-  say(`Port ${wanted} is taken; using ${port} instead. Set PORT to choose another.`);
+  say(`Port ${wanted} is in use; using ${port} instead. Set PORT to choose another.`);
   return port;
 }
 
@@ -34,14 +34,14 @@ function listenFault(port: number, host: string): Promise<NodeJS.ErrnoException 
 function told({ code, message }: NodeJS.ErrnoException, port: number, host: string): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `PORT: ${port} is taken by another program: stop that one, or set another PORT`;
+      return `PORT: ${port} is in use by another program: stop that program, or set another PORT`;
     case 'EACCES':
       return `PORT: ${port} needs rights that this process does not have; ports from 1024 do not`;
     case 'EADDRNOTAVAIL':
-      return `HOST: ${host} is no address of this machine`;
+      return `HOST: ${host} is not an address of this machine`;
     case 'ENOTFOUND':
-      return `HOST: ${host} is no address, and no name that can be looked up`;
+      return `HOST: ${host} is not an address, and not a name that can be resolved`;
     default:
-      return `HOST: ${host} cannot be listened on (${message})`;
+      return `HOST: cannot listen on ${host} (${message})`;
   }
 }

@@ -17,7 +17,7 @@ import { scheduleProjection } from '../polling/projections/schedule.projection.j
 const CLI = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
 // Two batches of a rebuild.
 const ACCOUNTS = 520;
-/** Each test starts one or two programs. */
+/** Each test starts one or two processes. */
 const TWO_PROCESSES_MS = 60_000;
 let stores: IsolatedStores;
 let bus: Bus;
@@ -54,7 +54,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** `earshot projections …` as a process of its own. */
+/** Runs `earshot projections …` as a separate process. */
 async function cli(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, [CLI, 'projections', ...args], {
     env: { ...programEnv(stores), ...env },
@@ -86,7 +86,7 @@ describe('projections rebuild', () => {
       expect(killed.signal).toBe('SIGKILL');
       expect([await table('accounts'), await table('api_keys')]).toEqual(before);
 
-      // Postgres gives the dead process's lock free once it has seen that the connection is gone.
+      // Postgres releases the dead process's lock when it notices that the connection is closed.
       await until('the lock is free', async () => (await locksHeld()) === 0);
       const { code, output } = await cli(['rebuild', 'accounts-v1']);
       expect([code, JSON.parse(output.trim().split('\n').at(-1) ?? '')]).toEqual([

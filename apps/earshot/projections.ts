@@ -21,7 +21,7 @@ import { scheduleProjection } from '../polling/projections/schedule.projection.j
 import { print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 
-/** What `projections rebuild` takes, and what is lost or repeated by it. */
+/** A projection that `projections rebuild` accepts, and what a rebuild loses or repeats. */
 interface Rebuildable {
   name: string;
   stream: StreamName;
@@ -63,12 +63,12 @@ export function addProjectionCommands(program: Command): void {
 function rebuildables(): Rebuildable[] {
   return [
     inPostgres(accountsProjection, 'accounts, api_keys'),
-    inPostgres(keywordsProjection, 'keywords, watches (quoted_periods stays as it is)'),
+    inPostgres(keywordsProjection, 'keywords, watches (quoted_periods does not change)'),
     inPostgres(
       scheduleProjection((source) => lanesOf(source)),
-      'watch_schedule, upstream_searches (what polling knows of each watch stays)',
+      'watch_schedule, upstream_searches (the state of each watch stays)',
     ),
-    inPostgres(replaysProjection, 'replays (those under way go on)'),
+    inPostgres(replaysProjection, 'replays (running replays continue)'),
     inClickHouse(EVENTS_INDEX, 'EVENTS', 'events'),
     inPostgres(labelsProjection, 'mention_labels'),
     inClickHouse(MENTIONS_SINK, 'EVENTS', 'mentions'),
@@ -85,7 +85,7 @@ function lanesOf(source: string): number {
   return readPollingConfig({ ...process.env, ...urls }).lanesOf(source);
 }
 
-/** Names that a reader of the metrics or of `projection_positions` may try, and what to do instead. */
+/** Names that a user can find in the metrics or in `projection_positions`, and what to do in place of a rebuild. */
 const REFUSED: Readonly<Record<string, string>> = {
   'endpoints-v1':
     'webhook_endpoints stores results of deliveries that are in no stream. POST /v1/endpoints/enable enables an endpoint.',
@@ -116,7 +116,9 @@ function inPostgres(projection: Projection, fills: string): Rebuildable {
   };
 }
 
-/** Its rows are keyed by the fact, so that writing them again changes nothing: the consumer begins anew. */
+/**
+ * Its rows have the fact's id as key, so a second write changes nothing: the consumer starts again from the beginning.
+ */
 function inClickHouse(name: string, stream: keyof typeof STREAMS, fills: string): Rebuildable {
   return {
     name,

@@ -5,7 +5,10 @@ import { SecretBox } from '#secrets';
 import { createLogger } from '#telemetry';
 import type { Addresses } from './connection.js';
 
-/** Whether the stores hold anything that was sealed with a MASTER_KEY: accounts in the streams, or Postgres' check. */
+/**
+ * Whether the stores contain anything that was encrypted with a MASTER_KEY: accounts in the streams, or the check value
+ * in Postgres.
+ */
 export async function holdsSecrets({ natsUrl, databaseUrl }: Addresses): Promise<boolean> {
   const bus = await connectBus(natsUrl, 'host', createLogger('host', 'silent'));
   try {
@@ -20,15 +23,15 @@ export async function holdsSecrets({ natsUrl, databaseUrl }: Addresses): Promise
   });
 }
 
-/** Whether everything is sealed under this key alone. */
+/** Whether everything is encrypted with this key. */
 export function isSealedUnder(databaseUrl: string, masterKey: string): Promise<boolean> {
   return onDatabase(databaseUrl, (database) => isOnlyKey(database, masterKey));
 }
 
 /**
- * The secret that signs an account's webhooks now; undefined while Postgres does not have the account yet.
+ * The secret that signs an account's webhooks now; undefined until Postgres contains the account.
  * @param env DATABASE_URL and MASTER_KEY of the installation
- * @throws Error when no key of MASTER_KEY opens it
+ * @throws Error if no key of MASTER_KEY decrypts it
  */
 export function presentSigningSecret(env: NodeJS.ProcessEnv, accountId: string): Promise<string | undefined> {
   return onDatabase(env.DATABASE_URL ?? '', async (database) => {

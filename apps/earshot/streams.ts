@@ -3,14 +3,14 @@ import { STREAMS, type Bus } from '#messaging';
 import { print } from './arguments.js';
 import { withBus } from './connection.js';
 
-/** What a stream holds and how far its consumers are. */
+/** The content of a stream, and the positions of its consumers. */
 export interface StreamInfo {
   stream: string;
   messages: number;
   bytes: number;
   firstSequence: number;
   lastSequence: number;
-  /** ISO 8601; null where it holds nothing. */
+  /** ISO 8601; null if the stream is empty. */
   firstAt: string | null;
   lastAt: string | null;
   consumers: { name: string; acknowledgedUpTo: number; pending: number; underWay: number }[];

@@ -3,13 +3,13 @@ import { movementIdOf } from '../../billing/domain/ledger.js';
 import type { AuditInput } from './audit-input.js';
 import { streamOf } from './movement-faults.js';
 
-/** A charge in the ledger, and the message that holds it. */
+/** A charge in the ledger, and its message. */
 interface Charged {
   seq: number;
   charge: Charge;
 }
 
-/** Looks whether each fact has a charge, and each charge its fact. */
+/** Checks that each fact has a charge, and each charge has a fact. */
 export function auditFacts(
   input: AuditInput,
   movementIds: ReadonlySet<string>,
@@ -31,14 +31,14 @@ export function auditFacts(
   for (const { seq, command } of input.accountFacts) {
     if (movementIds.has(movementIdOf(command, input.accountId) ?? '')) continue;
     if (seq > input.followed.ACCOUNTS) pending += 1;
-    else faults.push(`the ledger does not know of "${command.kind}", message ${seq} of ACCOUNTS`);
+    else faults.push(`the ledger lacks "${command.kind}", message ${seq} of ACCOUNTS`);
   }
   const rest = [...charges].filter(([id, { seq }]) => !explained.has(id) && seq <= input.chargedBefore);
   let [purged, old] = [0, 0];
   for (const [, { charge }] of rest) {
     if (isPurged(charge, input)) purged += 1;
     else if (Date.parse(charge.at) < input.keptSince[streamOf(charge)]) old += 1;
-    else faults.push(`${nameOf(charge)} was charged ${charge.costCredits}, and there is no such fact`);
+    else faults.push(`${nameOf(charge)} was charged ${charge.costCredits}, but there is no such fact`);
   }
   const notes = [
     [pending, 'facts are not charged yet: billing is behind'],

@@ -9,9 +9,9 @@ export interface Fact {
   stream: ChargedStream;
   seq: number;
   source: string;
-  /** ISO 8601: when it happened. */
+  /** ISO 8601: time of the fact. */
   at: string;
-  /** A check that failed costs nothing; of a large one only the first part counts as a check. */
+  /** A failed check is free. Of a large check, only the first part counts as a check. */
   kind: 'check' | 'failed check' | 'other';
   causes: readonly ChargeCause[];
 }
@@ -28,35 +28,35 @@ export interface AuditedDecision {
   decision: CreditDecision;
 }
 
-/** The ledger as the tables have it; all numbers in credits but `seq` and `movements`. */
+/** The ledger in the tables. All numbers are credits, except `seq` and `movements`. */
 export interface TabledLedger {
   seq: number;
   balance: number;
   state: LedgerState;
-  /** Of `credit_movements`. */
+  /** Number of rows in `credit_movements`. */
   movements: number;
   sumOfMovements: number;
-  /** Of `credit_usage`. */
+  /** From `credit_usage`. */
   sumOfUsage: number;
 }
 
-/** Everything that an audit looks at. */
+/** The input of an audit. */
 export interface AuditInput {
   accountId: string;
   /** ms */
   now: number;
   decisions: readonly AuditedDecision[];
-  /** The facts were read after this message of CREDITS: of charges up to it the facts must be there. */
+  /** The facts were read after this message of CREDITS, so the facts of all charges up to it must exist. */
   chargedBefore: number;
   facts: readonly Fact[];
   accountFacts: readonly AccountFact[];
-  /** Up to where billing has worked through each stream. */
+  /** The position of billing in each stream. */
   followed: Readonly<Record<ChargedStream | 'ACCOUNTS', number>>;
-  /** ms: what happened before is no longer in the stream. */
+  /** In ms: earlier facts are no longer in the stream. */
   keptSince: Readonly<Record<ChargedStream, number>>;
-  /** Keywords and lone watches of the account that were not purged, by id. */
+  /** Keywords, and watches without a keyword, of the account that were not purged, by id. */
   existing: ReadonlySet<string>;
-  /** Undefined: the tables know nothing of the account. */
+  /** Undefined if the tables do not contain the account. */
   tables: TabledLedger | undefined;
   quotes: readonly QuotedPeriod[];
 }

@@ -60,9 +60,9 @@ it('the audit agrees with an account that used every operation, and finds a chan
   await database.query('UPDATE credit_balances SET balance = balance + 1 WHERE account_id = $1', [accountId]);
   await database.query(`DELETE FROM credit_movements WHERE account_id = $1 AND kind = 'grant'`, [accountId]);
   expect((await audited(accountId)).faults).toEqual([
-    'the balance in the tables is 3088, and by the stream 3087',
-    'the number of movements in the tables is 4, and by the stream 5',
-    'the sum of the movements in the tables is 2987, and by the stream 3087',
+    'the balance in the tables is 3088, but 3087 by the stream',
+    'the number of movements in the tables is 4, but 5 by the stream',
+    'the sum of the movements in the tables is 2987, but 3087 by the stream',
   ]);
 });
 
@@ -70,11 +70,11 @@ it('the audit finds a charge whose fact has vanished from the stream', async () 
   const accountId = await billing.open();
   const { checkId, watchId } = await billing.check(accountId);
   await billing.balanceWhere('it is charged', accountId, ({ remaining }) => remaining === 2998);
-  // Its watch is there: nobody has purged it.
+  // Its watch exists, so it was not purged.
   await billing.store.publish(subjectOf('KEYWORDS', accountId, watchId), new Uint8Array(), newId());
   await billing.bus.jsm.streams.purge('CHECKS', { filter: subjectOf('CHECKS', accountId, watchId) });
   expect((await audited(accountId)).faults).toEqual([
-    expect.stringMatching(new RegExp(`^check ${checkId} .* was charged 2, and there is no such fact$`)),
+    expect.stringMatching(new RegExp(`^check ${checkId} .* was charged 2, but there is no such fact$`)),
   ]);
 });
 

@@ -98,7 +98,7 @@ describe('the audit of a faulty account', () => {
 
   it('finds a charge without a fact, unless the fact is too old, was purged, or arrived during the audit', () => {
     const input = { ...healthy(), facts: healthy().facts.slice(1) };
-    const fault = `check ${cause(1).reference} on reddit at 2026-03-01T01:00:00.000Z was charged 2, and there is no such fact`;
+    const fault = `check ${cause(1).reference} on reddit at 2026-03-01T01:00:00.000Z was charged 2, but there is no such fact`;
     expect(faultsOf(input)).toEqual([fault]);
     expect(audit({ ...input, existing: new Set() })).toMatchObject({
       faults: [],
@@ -118,11 +118,11 @@ describe('the audit of a faulty account', () => {
     const facts = [another, ...input.facts.slice(1)];
     const name = `movement ${chargeIdOf(cause(1).reference)} (charge)`;
     expect(faultsOf({ ...input, facts })).toEqual([
-      `${name} has amount -2, and should have -3`,
-      `${name} has balanceAfter 2998, and should have 2997`,
-      `${name} has costCredits 2, and should have 3`,
-      `${name} has units 1, and should have 3`,
-      `${name} has draws [{"packId":"","credits":2}], and should have [{"packId":"","credits":3}]`,
+      `${name} has amount -2, but should have -3`,
+      `${name} has balanceAfter 2998, but should have 2997`,
+      `${name} has costCredits 2, but should have 3`,
+      `${name} has units 1, but should have 3`,
+      `${name} has draws [{"packId":"","credits":2}], but should have [{"packId":"","credits":3}]`,
     ]);
     expect(faultsOf({ ...input, facts: [...input.facts, { ...another, seq: 9 }] })).toEqual([]);
   });
@@ -131,7 +131,7 @@ describe('the audit of a faulty account', () => {
     const input = healthy();
     const again = { seq: 99, decision: input.decisions[1]?.decision ?? create(CreditDecisionSchema) };
     expect(faultsOf({ ...input, decisions: [...input.decisions, again] })[0]).toMatch(
-      /\(charge\) is there twice$/,
+      /\(charge\) exists twice$/,
     );
   });
 
@@ -139,22 +139,22 @@ describe('the audit of a faulty account', () => {
     const input = healthy();
     const change = { seq: 7, command: { kind: 'change-plan', plan: 'pro', changeId: 'c1' } as const };
     expect(faultsOf({ ...input, accountFacts: [...input.accountFacts, change] })).toEqual([
-      'the ledger does not know of "change-plan", message 7 of ACCOUNTS',
+      'the ledger lacks "change-plan", message 7 of ACCOUNTS',
     ]);
   });
 
   it.each<[string, (movement: CreditMovement) => void, string]>([
-    ['an amount', (movement) => (movement.amount -= 1), 'has amount -3, and should have -2'],
-    ['a balance', (movement) => (movement.balanceAfter -= 1), 'has balanceAfter 2995, and should have 2996'],
-    ['an id', (movement) => (movement.movementId = watchId), `has movementId "${watchId}", and should have`],
+    ['an amount', (movement) => (movement.amount -= 1), 'has amount -3, but should have -2'],
+    ['a balance', (movement) => (movement.balanceAfter -= 1), 'has balanceAfter 2995, but should have 2996'],
+    ['an id', (movement) => (movement.movementId = watchId), `has movementId "${watchId}", but should have`],
     [
       'a draw',
       ({ cause: why }) => {
         if (why.case === 'charge' && why.value.draws[0]) why.value.draws[0].credits = 1;
       },
-      'has draws [{"packId":"","credits":1}], and should have [{"packId":"","credits":2}]',
+      'has draws [{"packId":"","credits":1}], but should have [{"packId":"","credits":2}]',
     ],
-  ])('%s that does not follow, and nothing that comes after it', (_, change, fault) => {
+  ])('finds %s that does not follow, and no fault after it', (_, change, fault) => {
     const own = faultsOf(tampered(healthy(), 2, change)).filter((found) => found.startsWith('movement'));
     expect(own).toEqual([expect.stringContaining(fault)]);
   });
@@ -162,7 +162,7 @@ describe('the audit of a faulty account', () => {
   it('finds the part of a charge that the balance did not cover', () => {
     const input = { ...healthy([cause(1, { costCredits: 3_010 })]), quotes: [] };
     expect(faultsOf(input)).toEqual([
-      `movement ${chargeIdOf(cause(1).reference)} (charge) took 3000 for what cost 3010: the balance did not cover the rest`,
+      `movement ${chargeIdOf(cause(1).reference)} (charge) took 3000 for a cost of 3010: the balance did not cover the rest`,
     ]);
   });
 
@@ -175,12 +175,12 @@ describe('the audit of a faulty account', () => {
       tables: { ...tables, balance: 2995, movements: 3, sumOfMovements: 2993, sumOfUsage: 7 },
     });
     expect(faults).toEqual([
-      'the balance in the tables is 2995, and by the stream 2994',
-      'the number of movements in the tables is 3, and by the stream 4',
-      'the sum of the movements in the tables is 2993, and by the stream 2994',
-      'the sum of what the tables say was used is 7, and by the stream 6',
+      'the balance in the tables is 2995, but 2994 by the stream',
+      'the number of movements in the tables is 3, but 4 by the stream',
+      'the sum of the movements in the tables is 2993, but 2994 by the stream',
+      'the sum of the usage in the tables is 7, but 6 by the stream',
     ]);
-    expect(faultsOf({ ...input, tables: undefined })).toEqual(['the tables know nothing of the account']);
+    expect(faultsOf({ ...input, tables: undefined })).toEqual(['the tables do not contain the account']);
     expect(faultsOf({ ...input, tables: { ...tables, seq: 5 } })).toEqual([
       "the tables are at message 5, which is not in the account's stream",
     ]);
@@ -191,7 +191,7 @@ describe('the audit of a faulty account', () => {
     const before = healthy([cause(1), cause(2)]);
     expect(audit({ ...input, tables: before.tables })).toMatchObject({
       faults: [],
-      notes: ['the tables are at message 13 of 14: they were compared as of then'],
+      notes: ['the tables are at message 13 of 14: they were compared at that position'],
     });
   });
 
@@ -203,8 +203,8 @@ describe('the audit of a faulty account', () => {
     };
     expect(faultsOf({ ...healthy([cause(1), cause(2)]), quotes: [short] })).toEqual([]);
     expect(faultsOf({ ...healthy(), quotes: [short] })).toEqual([
-      `watch ${watchId} on reddit on 2026-03-01: checks were charged 6, and quoted at 3.0 at the most`,
-      `watch ${watchId} on reddit over the whole time: checks were charged 6, and quoted at 3.0 at the most`,
+      `watch ${watchId} on reddit on 2026-03-01: checks were charged 6, but quoted at 3.0 at most`,
+      `watch ${watchId} on reddit over the whole time: checks were charged 6, but quoted at 3.0 at most`,
     ]);
     expect(faultsOf({ ...healthy(), quotes: [{ ...short, firstScanCredits: 3 }] })).toEqual([]);
   });
@@ -217,7 +217,7 @@ describe('the audit of a faulty account', () => {
     const idle = { ...quote, watchId: derivedId('spec', 'idle') };
     const input = { ...healthy(days), now: Date.parse('2026-03-06T00:00:00.000Z') };
     expect(faultsOf({ ...input, quotes: [daily, idle] })).toEqual([
-      `watch ${watchId} on reddit over the whole time: checks were charged 20, and quoted at 12.0 at the most`,
+      `watch ${watchId} on reddit over the whole time: checks were charged 20, but quoted at 12.0 at most`,
     ]);
   });
 
@@ -235,14 +235,14 @@ describe('the audit of a faulty account', () => {
     expect(faultsOf(input)).toEqual([]);
     const causes = [1, 2, 3, 4, 5].map((n) => cause(n));
     expect(faultsOf({ ...healthy(causes), quotes, now: minutes(15) })).toEqual([
-      `watch ${watchId} on reddit on 2026-03-01: checks were charged 10, and quoted at 2.0 at the most`,
-      `watch ${watchId} on reddit over the whole time: checks were charged 10, and quoted at 2.0 at the most`,
+      `watch ${watchId} on reddit on 2026-03-01: checks were charged 10, but quoted at 2.0 at most`,
+      `watch ${watchId} on reddit over the whole time: checks were charged 10, but quoted at 2.0 at most`,
     ]);
   });
 
   it('reports charges of a watch without a quote, and compares them with nothing', () => {
     const report = audit({ ...healthy(), quotes: [] });
     expect([report.agrees, report.days[0]?.chargedUnquoted]).toEqual([true, 6]);
-    expect(auditText(report)).toContain('note: 6 credits were charged to watches without a quote on record');
+    expect(auditText(report)).toContain('note: 6 credits were charged to watches without a stored quote');
   });
 });

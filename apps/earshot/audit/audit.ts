@@ -5,16 +5,16 @@ import { foldLedger } from './fold-ledger.js';
 import { originsOf } from './origins.js';
 import { auditDays, quoteFaults, type AuditDay } from './quoted-and-charged.js';
 
-/** What an audit found. */
+/** The result of an audit. */
 export interface AuditReport {
   accountId: string;
-  /** True: streams, tables and quotes agree. */
+  /** True if streams, tables and quotes agree. */
   agrees: boolean;
-  /** What disagrees, in plain words. */
+  /** The differences, as text for people. */
   faults: string[];
-  /** What is no fault, and worth knowing. */
+  /** Information that is not a fault. */
   notes: string[];
-  /** Recomputed from the stream alone. */
+  /** Computed again from the stream alone. */
   balance: number;
   movements: number;
   charges: number;
@@ -22,7 +22,7 @@ export interface AuditReport {
   days: AuditDay[];
 }
 
-/** Recomputes a ledger from the facts, and compares it with the stream, with the tables and with what was quoted. */
+/** Computes a ledger again from the facts, and compares it with the stream, the tables and the quotes. */
 export function audit(input: AuditInput): AuditReport {
   const ledger = foldLedger(input, originsOf(input));
   const facts = auditFacts(input, ledger.movementIds);
@@ -31,7 +31,9 @@ export function audit(input: AuditInput): AuditReport {
   const { notes } = facts;
   const last = input.decisions.at(-1)?.seq ?? 0;
   if (input.tables && input.tables.seq < last)
-    notes.push(`the tables are at message ${input.tables.seq} of ${last}: they were compared as of then`);
+    notes.push(
+      `the tables are at message ${input.tables.seq} of ${last}: they were compared at that position`,
+    );
   return {
     accountId: input.accountId,
     agrees: faults.length === 0,
@@ -45,28 +47,28 @@ export function audit(input: AuditInput): AuditReport {
 }
 
 function tableFaults({ tables, decisions }: AuditInput, ledger: ReturnType<typeof foldLedger>): string[] {
-  if (!tables) return decisions.length === 0 ? [] : ['the tables know nothing of the account'];
+  if (!tables) return decisions.length === 0 ? [] : ['the tables do not contain the account'];
   const at = ledger.after.get(tables.seq);
   if (!at) return [`the tables are at message ${tables.seq}, which is not in the account's stream`];
   const faults: string[] = [];
   const compare = (what: string, found: unknown, wanted: unknown) => {
     if (JSON.stringify(found) !== JSON.stringify(wanted))
-      faults.push(`${what} is ${JSON.stringify(found)}, and by the stream ${JSON.stringify(wanted)}`);
+      faults.push(`${what} is ${JSON.stringify(found)}, but ${JSON.stringify(wanted)} by the stream`);
   };
   compare('the balance in the tables', tables.balance, at.balance);
   compare('the number of movements in the tables', tables.movements, at.movements);
   compare('the sum of the movements in the tables', tables.sumOfMovements, at.balance);
-  compare('the sum of what the tables say was used', tables.sumOfUsage, at.charged);
+  compare('the sum of the usage in the tables', tables.sumOfUsage, at.charged);
   if (tables.state.status === 'open' && at.state.status === 'open') {
     for (const key of ['plan', 'openedAt', 'periodStart', 'periodEnd', 'allowance', 'allowanceUsed'] as const)
       compare(`${key} in the tables`, tables.state[key], at.state[key]);
-    compare('what the tables say of packs', packsOf(tables.state), packsOf(at.state));
-    compare('what the tables say can be spent', creditsOf(tables.state), creditsOf(at.state));
+    compare('the packs in the tables', packsOf(tables.state), packsOf(at.state));
+    compare('the available credits in the tables', creditsOf(tables.state), creditsOf(at.state));
   }
   return faults;
 }
 
-/** With their keys in one order. */
+/** With the keys in a fixed order. */
 function packsOf(state: LedgerState) {
   if (state.status === 'none') return [];
   return state.packs.map(({ id, granted, remaining, expiresAt }) => ({ id, granted, remaining, expiresAt }));

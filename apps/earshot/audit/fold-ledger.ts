@@ -4,28 +4,28 @@ import type { AuditInput } from './audit-input.js';
 import { judge } from './movement-faults.js';
 import type { Origins } from './origins.js';
 
-/** Where a ledger stood after a message. Credits, but `movements`. */
+/** The state of a ledger after a message. In credits, except `movements`. */
 export interface Standing {
   state: LedgerState;
   balance: number;
   movements: number;
-  /** All charges so far. */
+  /** Sum of all charges so far. */
   charged: number;
 }
 
 /** The ledger that follows from the stream of one account. */
 export interface FoldedLedger {
   balance: number;
-  /** By the message's sequence; 0: before the first. */
+  /** By the message's sequence; 0: before the first message. */
   after: Map<number, Standing>;
   movementIds: Set<string>;
   faults: string[];
 }
 
-/** Billing turns ledgers within seconds: so long after, it is not merely behind. */
+/** Billing renews ledgers within seconds. After this time, it is not merely behind. */
 const LATEST_TURN_MS = 86_400_000;
 
-/** Goes through a ledger movement by movement, and makes each again from what was before it. */
+/** Goes through a ledger movement by movement, and computes each again from the state before it. */
 export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
   let standing: Standing = { state: noLedger, balance: 0, movements: 0, charged: 0 };
   const after = new Map<number, Standing>([[0, standing]]);
@@ -35,7 +35,7 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
     for (const movement of decision.movements) {
       const { movementId, amount, balanceAfter, cause } = movement;
       const what = `movement ${movementId} (${cause.case ?? 'unknown'})`;
-      if (movementIds.has(movementId)) faults.push(`${what} is there twice`);
+      if (movementIds.has(movementId)) faults.push(`${what} exists twice`);
       movementIds.add(movementId);
       const judgement = judge(movement, {
         accountId: input.accountId,
@@ -46,7 +46,8 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
       });
       faults.push(...judgement.faults.map((fault) => `${what} ${fault}`));
       const told = evolve(standing.state, movement);
-      // One that contradicts itself is taken for what it should have been: each later one would be a fault, too.
+      // A movement that contradicts itself is replaced by the expected one. Otherwise every later movement would be a
+      // fault too.
       const isSound = told.status === 'open' && creditsOf(told) === balanceAfter;
       standing = {
         state: isSound ? told : evolve(standing.state, judgement.expected ?? movement),
@@ -63,5 +64,7 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
 
 function lateTurn(state: LedgerState, now: number): string[] {
   if (state.status === 'none' || turnsAt(state) > isoOf(now - LATEST_TURN_MS)) return [];
-  return [`the ledger was to be turned at ${turnsAt(state)}: the period's end, or a pack's, was passed over`];
+  return [
+    `the ledger should have been renewed at ${turnsAt(state)}: the end of the period, or of a pack, was skipped`,
+  ];
 }

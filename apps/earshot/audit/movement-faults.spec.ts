@@ -23,7 +23,7 @@ describe('the audit of a consistent ledger', () => {
       return n === 1 && renewal ? [renewal, { ...renewal, movementId: 'again', amount: 0 }] : movements;
     });
     expect(faultsOf({ ...input, now: Date.parse(NEXT) })).toEqual([
-      'movement again (renewal) comes although neither a pack nor the period had ended',
+      'movement again (renewal) exists although neither a pack nor the period had ended',
     ]);
   });
 
@@ -37,10 +37,10 @@ describe('the audit of a consistent ledger', () => {
       return renewal ? [renewal] : [];
     });
     expect(faultsOf({ ...input, now: Date.parse(NEXT) })).toEqual([
-      expect.stringContaining('has amount 57000, and should have 0'),
-      expect.stringContaining('has balanceAfter 60000, and should have 3000'),
-      expect.stringContaining('has plan "solo", and should have "free"'),
-      expect.stringContaining('has allowanceCredits 60000, and should have 3000'),
+      expect.stringContaining('has amount 57000, but should have 0'),
+      expect.stringContaining('has balanceAfter 60000, but should have 3000'),
+      expect.stringContaining('has plan "solo", but should have "free"'),
+      expect.stringContaining('has allowanceCredits 60000, but should have 3000'),
     ]);
   });
 
@@ -48,8 +48,8 @@ describe('the audit of a consistent ledger', () => {
     const change: Step = [OPENED, { kind: 'change-plan', changeId: 'c1', plan: 'pro' }];
     const input = { ...ledgerOf([opened, change]), accountFacts: [] };
     expect(faultsOf(input)).toEqual([
-      expect.stringMatching(/\(renewal\) follows from nothing that was decided about the account$/),
-      expect.stringMatching(/\(allowanceChange\) follows from nothing that was decided about the account$/),
+      expect.stringMatching(/\(renewal\) does not follow from any decision about the account$/),
+      expect.stringMatching(/\(allowanceChange\) does not follow from any decision about the account$/),
     ]);
     expect(faultsOf({ ...input, chargedBefore: 0 })).toEqual([]);
   });
@@ -59,11 +59,11 @@ describe('the audit of a consistent ledger', () => {
     const late = Date.parse(NEXT) + DAY_MS;
     expect(faultsOf({ ...input, now: late - 1 })).toEqual([]);
     expect(faultsOf({ ...input, now: late })).toEqual([
-      "the ledger was to be turned at 2026-04-01T00:00:00.000Z: the period's end, or a pack's, was passed over",
+      'the ledger should have been renewed at 2026-04-01T00:00:00.000Z: the end of the period, or of a pack, was skipped',
     ]);
     const after = ledgerOf([opened, [NEXT, grant[1]]], (movements) => movements.slice(-1));
     expect(faultsOf({ ...after, now: Date.parse(NEXT) })).toEqual([
-      expect.stringMatching(/\(grant\) comes before the renewal that was due$/),
+      expect.stringMatching(/\(grant\) is stored before the renewal that was due$/),
     ]);
   });
 
@@ -71,7 +71,7 @@ describe('the audit of a consistent ledger', () => {
     const may = '2026-05-01T00:00:00.000Z';
     const input = ledgerOf([opened, [may, { kind: 'turn' }]], (movements) => movements.slice(-1));
     expect(faultsOf({ ...input, now: Date.parse(may) })).toContainEqual(
-      expect.stringContaining(`has periodStart "${may}", and should have "${NEXT}"`),
+      expect.stringContaining(`has periodStart "${may}", but should have "${NEXT}"`),
     );
   });
 
@@ -83,7 +83,7 @@ describe('the audit of a consistent ledger', () => {
     });
     expect(faultsOf({ ...drawn, facts: [factOf(cause(1), 1)] })).toEqual([
       expect.stringContaining(
-        'has draws [{"packId":"p1","credits":2}], and should have [{"packId":"","credits":2}]',
+        'has draws [{"packId":"p1","credits":2}], but should have [{"packId":"","credits":2}]',
       ),
     ]);
     const empty = ledgerOf([opened, grant], ([first]) => {

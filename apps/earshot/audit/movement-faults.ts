@@ -13,18 +13,18 @@ export interface MovementContext {
   before: LedgerState;
   decidedAt: string;
   origins: Origins;
-  /** It was made after the account's decisions were read: they may lack the one that it follows from. */
+  /** The movement was made after the account's decisions were read, so its decision may be missing in the input. */
   isLater: boolean;
 }
 
-/** What an audit says of one movement. */
+/** The audit's result for one movement. */
 export interface Judgement {
   faults: string[];
-  /** As it should have been; undefined where nothing called for it. */
+  /** The expected movement; undefined if nothing called for one. */
   expected: CreditMovement | undefined;
 }
 
-/** Makes the movement again, by the domain's own decision, and compares the whole of it. */
+/** Computes the movement again with the domain's own decision, and compares all of its fields. */
 export function judge(movement: CreditMovement, context: MovementContext): Judgement {
   try {
     const { faults, expected } = madeAgain(movement, context);
@@ -44,20 +44,20 @@ function madeAgain(movement: CreditMovement, context: MovementContext): Judgemen
   const due = before.status === 'open' ? decide({ kind: 'turn' }, before, moment) : [];
   if (kind === 'packExpiry' || (kind === 'renewal' && before.status === 'open')) {
     const [expected] = due;
-    return { faults: expected ? [] : ['comes although neither a pack nor the period had ended'], expected };
+    return { faults: expected ? [] : ['exists although neither a pack nor the period had ended'], expected };
   }
-  const faults = due[0] ? [`comes before the ${due[0].cause.case} that was due`] : [];
+  const faults = due[0] ? [`is stored before the ${due[0].cause.case} that was due`] : [];
   const command = context.origins.get(movement.movementId) ?? ownOrigin(movement);
   if (!command) {
-    if (!context.isLater) faults.push('follows from nothing that was decided about the account');
+    if (!context.isLater) faults.push('does not follow from any decision about the account');
     return { faults, expected: undefined };
   }
   const expected = decide(command, before, moment).find(({ cause }) => cause.case === kind);
-  if (!expected) faults.push('follows from nothing');
+  if (!expected) faults.push('does not follow from anything');
   return { faults, expected };
 }
 
-/** Of what leaves no trace elsewhere, or none that is kept for ever, the movement itself says what it is for. */
+/** If the cause is in no other stream, or is not kept forever, the movement itself contains it. */
 function ownOrigin({ amount, cause }: CreditMovement): LedgerCommand | undefined {
   switch (cause.case) {
     case 'charge': {
@@ -74,7 +74,7 @@ function ownOrigin({ amount, cause }: CreditMovement): LedgerCommand | undefined
   }
 }
 
-/** The stream of the fact that was charged. */
+/** The stream of the charged fact. */
 export function streamOf({ reference, checkId, watchId }: Charge): ChargedStream {
   if (reference === checkId) return 'CHECKS';
   return watchId === '' ? 'LOOKUPS' : 'EVENTS';
@@ -86,7 +86,7 @@ function differences(found: CreditMovement, expected: CreditMovement): string[] 
   return [...new Set([...Object.keys(has), ...Object.keys(wanted)])]
     .map((key) => [key, JSON.stringify(has[key]), JSON.stringify(wanted[key])])
     .filter(([, a, b]) => a !== b)
-    .map(([key, a, b]) => `has ${key} ${a ?? 'nothing'}, and should have ${b ?? 'nothing'}`);
+    .map(([key, a, b]) => `has ${key} ${a ?? 'nothing'}, but should have ${b ?? 'nothing'}`);
 }
 
 function fieldsOf(movement: CreditMovement): JsonObject {
@@ -98,5 +98,5 @@ function fieldsOf(movement: CreditMovement): JsonObject {
 function uncovered({ amount, cause }: CreditMovement): string[] {
   if (cause.case !== 'charge' || 0 - amount >= cause.value.costCredits) return [];
   const { costCredits } = cause.value;
-  return [`took ${0 - amount} for what cost ${costCredits}: the balance did not cover the rest`];
+  return [`took ${0 - amount} for a cost of ${costCredits}: the balance did not cover the rest`];
 }

@@ -1,12 +1,12 @@
 import { movementIdOf, type LedgerCommand } from '../../billing/domain/ledger.js';
 import type { AuditInput } from './audit-input.js';
 
-/** What movements are derived from, by the ids of the movements. */
+/** The commands from which movements follow, by movement id. */
 export type Origins = ReadonlyMap<string, LedgerCommand>;
 
 /**
- * Facts and decisions about the account. A fact that was stated twice under one id counts as it was stated first: it
- * was charged then.
+ * The commands from facts and decisions about the account. If a fact was published twice under one id, the first one
+ * counts, because it was charged.
  */
 export function originsOf({ accountId, facts, accountFacts }: AuditInput): Origins {
   const commands = [

@@ -2,7 +2,7 @@ import type { AuditReport } from './audit.js';
 
 const HEAD = ['day', 'source', 'checks', 'failed', 'charged', 'quoted', 'difference', 'otherwise'];
 
-/** The report for people: a row for each source and day, then what was found. Credits. */
+/** The report for people: a row for each source and day, then the findings. In credits. */
 export function auditText(report: AuditReport): string {
   const rows = report.days.map((day) => [
     day.date,
@@ -30,10 +30,10 @@ export function auditText(report: AuditReport): string {
     'Quoted: a check when a watch begins, and every check of the time that it ran. Otherwise: readings of items, and lookups.',
     '',
     `${report.movements} movements, ${report.charges} of them charges; balance ${report.balance}`,
-    ...(unquoted > 0 ? [`note: ${unquoted} credits were charged to watches without a quote on record`] : []),
+    ...(unquoted > 0 ? [`note: ${unquoted} credits were charged to watches without a stored quote`] : []),
     ...report.notes.map((note) => `note: ${note}`),
     ...report.faults.map((fault) => `FAULT: ${fault}`),
-    report.agrees ? 'Everything agrees.' : `${report.faults.length} things disagree.`,
+    report.agrees ? 'Everything agrees.' : `${report.faults.length} differences were found.`,
     '',
   ].join('\n');
 }

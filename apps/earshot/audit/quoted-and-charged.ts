@@ -1,21 +1,21 @@
 import { quotedByDay, type QuotedPeriod } from '#quotes';
 import type { AuditInput } from './audit-input.js';
 
-/** What one source did on one UTC day, and what that was quoted at. */
+/** The work of one source on one UTC day, and its quote. */
 export interface AuditDay {
   source: string;
   /** `2026-03-04` */
   date: string;
-  /** As the stream still has them. */
+  /** The number of checks that are still in the stream. */
   checks: number;
   failedChecks: number;
   /** For checks, in credits. */
   charged: number;
-  /** For readings of items and lookups, of which a quote says nothing. */
+  /** For readings of items and lookups, which have no quote. */
   chargedOtherwise: number;
-  /** Of `charged`: by watches without a quote on record. */
+  /** The part of `charged` for watches without a stored quote. */
   chargedUnquoted: number;
-  /** At the most: every check of the time that the watches ran. */
+  /** The maximum: every check of the time that the watches ran. */
   quoted: number;
 }
 
@@ -56,13 +56,13 @@ export function auditDays(input: AuditInput): AuditDay[] {
   return [...days.values()].sort((a, b) => (`${a.date} ${a.source}` < `${b.date} ${b.source}` ? -1 : 1));
 }
 
-/** What a watch was charged for checks and quoted, on one UTC day. */
+/** A watch's charges for checks, and its quote, on one UTC day. */
 interface WatchDay {
   charged: number;
   quoted: number;
 }
 
-/** Where a watch was charged more for its checks than it was quoted: on a day, or over the whole time. */
+/** Watches that were charged more for their checks than quoted: on one day, or over the whole time. */
 export function quoteFaults(input: AuditInput): string[] {
   const faults: string[] = [];
   const charged = chargedByWatch(input);
@@ -115,9 +115,10 @@ function watchDays(
 }
 
 /**
- * Credits for checks that may fall into a span beside those that its length has room for: one of each period in it, since
- * its checks keep to the grid of their search, and not to the instant at which it began. A later period has it as far as
- * an interval has passed since the one before: many within one interval are no room for many checks.
+ * Credits for checks that a time range can contain in addition to those that fit into its length: one for each period
+ * in it, because checks follow the grid of their search, which does not begin with the period. A later period has the
+ * full check only if one interval has passed since the previous period: many periods within one interval do not allow
+ * many checks.
  */
 function edges(quotes: readonly QuotedPeriod[], begin: number, end: number, now: number): number {
   return quotes
@@ -128,7 +129,7 @@ function edges(quotes: readonly QuotedPeriod[], begin: number, end: number, now:
     }, 0);
 }
 
-/** A first scan at the very end of a day may be told on the next. */
+/** A first scan at the very end of a day can be recorded on the next day. */
 function scansBefore(quotes: readonly QuotedPeriod[], begin: number): number {
   return quotes
     .filter(({ from }) => from >= begin - DAY_MS && from < begin)
@@ -136,5 +137,5 @@ function scansBefore(quotes: readonly QuotedPeriod[], begin: number): number {
 }
 
 function excess(what: string, { charged, quoted }: WatchDay): string {
-  return `${what}: checks were charged ${charged}, and quoted at ${quoted.toFixed(1)} at the most`;
+  return `${what}: checks were charged ${charged}, but quoted at ${quoted.toFixed(1)} at most`;
 }

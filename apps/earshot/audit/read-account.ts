@@ -10,8 +10,8 @@ import { CHARGED_STREAMS, chargesOf, type ChargedStream } from '../../billing/le
 import type { AuditInput, Fact, TabledLedger } from './audit-input.js';
 
 /**
- * Collects what an audit of the account looks at, from a running installation. The order matters: what is charged
- * while it reads is taken for neither missing nor made up.
+ * Reads the input of an audit of the account from a running installation. The order matters: a charge that is written
+ * during the read is reported neither as missing nor as unfounded.
  */
 export async function readAccount(bus: Bus, database: Database, accountId: string): Promise<AuditInput> {
   const now = Date.now();
@@ -60,7 +60,7 @@ async function factsOf(bus: Bus, stream: ChargedStream, accountId: string): Prom
   return messages.flatMap(({ seq, data }) => (data ? [{ ...data, seq }] : []));
 }
 
-/** Undefined for what costs nothing and is no check of its own. */
+/** Undefined for a message that costs nothing and does not count as a check. */
 function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | undefined {
   const { causes } = chargesOf(stream, data);
   const first = causes[0];
@@ -69,7 +69,7 @@ function factOf(stream: ChargedStream, data: Uint8Array): Omit<Fact, 'seq'> | un
   const { part, failure, source, finishedAt } = fromBinary(CheckCostSchema, data, {
     readUnknownFields: false,
   });
-  // A check in parts is counted by the first, and charged by whichever carries its cost.
+  // A check in parts is counted with its first part, and charged with the part that has its cost.
   if (part > 1) return first && { stream, source, at: finishedAt, kind: 'other', causes };
   return { stream, source, at: finishedAt, kind: failure ? 'failed check' : 'check', causes };
 }
@@ -85,7 +85,7 @@ function messagesOf<T>(
   subject: string,
   read: (data: Uint8Array) => T,
 ): Promise<{ seq: number; data: T }[]>;
-/** Every message of the subject, oldest first; with `read`, only what that makes of each is kept. */
+/** Every message of the subject, oldest first, converted by `read`. */
 async function messagesOf(
   bus: Bus,
   stream: StreamName,
@@ -104,14 +104,14 @@ async function messagesOf(
   return found;
 }
 
-/** Keywords, and watches that no keyword owns. */
+/** Keywords, and watches without a keyword. */
 async function existingOf(bus: Bus, accountId: string): Promise<Set<string>> {
   const filter = subjectOf('KEYWORDS', accountId, '>');
   const { state } = await bus.jsm.streams.info('KEYWORDS', { subjects_filter: filter });
   return new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.split('.')[2] ?? ''));
 }
 
-/** 0 while billing has never run. */
+/** 0 if billing has never run. */
 async function followedOf(bus: Bus, stream: StreamName): Promise<number> {
   const info = await bus.jsm.consumers.info(stream, `billing-${stream.toLowerCase()}`).catch(() => undefined);
   return info?.ack_floor.stream_seq ?? 0;

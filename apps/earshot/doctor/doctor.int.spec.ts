@@ -27,7 +27,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** What is not well. */
+/** The failed checks. */
 async function faults(): Promise<Omit<Finding, 'ok'>[]> {
   const findings = await examine({ bus, database, clickhouse, env }, 100);
   return findings.flatMap(({ ok, ...finding }) => (ok ? [] : [finding]));
@@ -42,8 +42,8 @@ describe('doctor', () => {
     await database.query(`INSERT INTO projection_positions VALUES ('keywords-v1', 'keywords.a.b', 7)`);
     expect(await faults()).toEqual([
       {
-        check: 'streams hold what the tables show',
-        detail: "KEYWORDS ends at 0, followed up to 7: put NATS' directory back from a backup",
+        check: 'streams contain what the tables show',
+        detail: "KEYWORDS ends at 0, but was processed up to 7: restore NATS' directory from a backup",
       },
     ]);
     await database.query('DELETE FROM projection_positions');
@@ -52,7 +52,7 @@ describe('doctor', () => {
   it('finds parked messages, and says how to list them', async () => {
     const { seq } = await bus.js.publish('parked.CHECKS.spec', 'x');
     expect(await faults()).toEqual([
-      { check: 'no message is set aside', detail: '1: npm run -s cli -- parked list shows them' },
+      { check: 'no message is parked', detail: '1: npm run -s cli -- parked list shows them' },
     ]);
     await bus.jsm.streams.deleteMessage('PARKED', seq);
   });
@@ -67,7 +67,7 @@ describe('doctor', () => {
     );
     expect(await faults()).toEqual([
       {
-        check: 'the master key opens every stored secret',
+        check: 'the master key decrypts every stored secret',
         detail: expect.stringContaining(accountId) as string,
       },
     ]);

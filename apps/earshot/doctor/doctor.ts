@@ -10,15 +10,15 @@ import { readMasterKey } from '../master-key.js';
 import { streamInfos } from '../streams.js';
 import { compareEventIndex } from './event-index.js';
 
-/** One question about the installation and its answer. */
+/** One check of the installation, and its result. */
 export interface Finding {
   check: string;
   ok: boolean;
-  /** What was found; where it is not well, what to do. */
+  /** The result; if the check failed, what to do. */
   detail: string;
 }
 
-/** The connections that are looked through. */
+/** The connections of the checked installation. */
 export interface Patient {
   bus: Bus;
   database: Database;
@@ -26,12 +26,12 @@ export interface Patient {
   env: NodeJS.ProcessEnv;
 }
 
-/** A consumer with more than this waiting is behind. */
+/** A consumer with more pending messages than this is behind. */
 const PENDING_AT_MOST = 10_000;
 
 /**
- * Looks an installation through; changes nothing.
- * @param events how many of the newest events are compared with their index
+ * Checks an installation without changing it.
+ * @param events number of the newest events to compare with their index
  */
 export async function examine(patient: Patient, events: number): Promise<Finding[]> {
   return [
@@ -46,12 +46,12 @@ export async function examine(patient: Patient, events: number): Promise<Finding
 async function streamsHoldWhatTablesShow({ bus, database }: Patient): Promise<Finding> {
   const behind = await streamsBehind(database, bus);
   const list = behind.map(
-    (one) => `${one.stream} ends at ${one.lastSequence}, followed up to ${one.followedUpTo}`,
+    (one) => `${one.stream} ends at ${one.lastSequence}, but was processed up to ${one.followedUpTo}`,
   );
   return {
-    check: 'streams hold what the tables show',
+    check: 'streams contain what the tables show',
     ok: behind.length === 0,
-    detail: behind.length === 0 ? 'yes' : `${list.join('; ')}: put NATS' directory back from a backup`,
+    detail: behind.length === 0 ? 'yes' : `${list.join('; ')}: restore NATS' directory from a backup`,
   };
 }
 
@@ -64,26 +64,26 @@ async function consumersKeepUp({ bus }: Patient): Promise<Finding> {
   return {
     check: 'consumers keep up',
     ok: late.length === 0,
-    detail: late.length === 0 ? 'yes' : `messages that wait: ${late.join(', ')}; is the service running?`,
+    detail: late.length === 0 ? 'yes' : `pending messages: ${late.join(', ')}; is the service running?`,
   };
 }
 
 async function nothingIsParked({ bus }: Patient): Promise<Finding> {
   const { state } = await bus.jsm.streams.info('PARKED');
   return {
-    check: 'no message is set aside',
+    check: 'no message is parked',
     ok: state.messages === 0,
     detail: state.messages === 0 ? 'yes' : `${state.messages}: npm run -s cli -- parked list shows them`,
   };
 }
 
 async function masterKeyOpens({ database, env }: Patient): Promise<Finding> {
-  const check = 'the master key opens every stored secret';
+  const check = 'the master key decrypts every stored secret';
   const settings = readSettings(['DATA_DIR', 'MASTER_KEY'], env);
   const dataDir = resolve(settings.DATA_DIR);
   const masterKey = settings.MASTER_KEY || readMasterKey(dataDir) || readMasterKey(resolve(dataDir, 'demo'));
   if (!masterKey)
-    return { check, ok: false, detail: `no key: set MASTER_KEY, or put ${dataDir}/master.key back` };
+    return { check, ok: false, detail: `no key: set MASTER_KEY, or restore ${dataDir}/master.key` };
   const box = new SecretBox(masterKey);
   const accounts = await database.getRepository(AccountEntity).find();
   const closed = accounts.filter((account) =>
@@ -123,6 +123,6 @@ async function eventIndexAgrees({ bus, clickhouse }: Patient, events: number): P
     detail:
       told.length === 0
         ? `${compared} events compared`
-        : `${told.join('; ')}. npm run -s cli -- projections rebuild ${EVENTS_INDEX} writes the index again`,
+        : `${told.join('; ')}. npm run -s cli -- projections rebuild ${EVENTS_INDEX} rebuilds the index`,
   };
 }

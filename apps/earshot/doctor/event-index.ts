@@ -5,7 +5,9 @@ import { EventSchema } from '#contracts';
 import { batchesOf, type Bus } from '#messaging';
 import { EVENTS_INDEX } from '#projections';
 
-/** Where ClickHouse's index of events and the stream EVENTS disagree. Ids of events, at most ten of each kind. */
+/**
+ * The differences between ClickHouse's index of events and the stream EVENTS. Ids of events, at most ten of each kind.
+ */
 export interface IndexReport {
   compared: number;
   missingInIndex: string[];
@@ -22,8 +24,8 @@ interface Row {
 const NAMED_AT_MOST = 10;
 
 /**
- * Compares the newest messages of EVENTS with the index, as far as its consumer has come.
- * @param newest how many messages
+ * Compares the newest messages of EVENTS with the index, up to the position of its consumer.
+ * @param newest number of messages
  */
 export async function compareEventIndex(
   bus: Bus,
@@ -43,7 +45,7 @@ export async function compareEventIndex(
     from = last + 1;
   }
   const behind = await indexed(clickhouse, Math.max(from, upTo + 1), Number.MAX_SAFE_INTEGER);
-  // Asked after the index: what was appended meanwhile is in both.
+  // Read after the index: events that were appended meanwhile are in both.
   const now = await bus.jsm.streams.info('EVENTS');
   compare(
     [],

@@ -7,7 +7,7 @@ import { creditsOf, evolve, noLedger, type LedgerState } from '../../../billing/
 import { audit } from '../audit.js';
 import type { AuditInput, Fact } from '../audit-input.js';
 
-// For specs only: what is read of accounts, made up.
+// For specs only: generated inputs of audits.
 
 export const accountId = derivedId('spec', 'account');
 export const OPENED = '2026-03-01T00:00:00.000Z';
@@ -53,7 +53,7 @@ export const quote: QuotedPeriod = {
   firstScanCredits: 0,
 };
 
-/** What is read of an account on which everything is as it should be: three checks, each charged. */
+/** The input of a correct account: three checks, each charged. */
 export function healthy(causes = [cause(1), cause(2), cause(3)]): AuditInput {
   let state: LedgerState = noLedger;
   let seq = 10;
@@ -112,10 +112,10 @@ export function tampered(
   return { ...input, decisions };
 }
 
-/** When, and what was decided. */
+/** The time and the command. */
 export type Step = [string, LedgerCommand];
 
-/** A ledger whose stream and tables agree, with what somebody has made of some of its movements. */
+/** A ledger whose stream and tables agree, with some changed movements. */
 export function ledgerOf(
   steps: readonly Step[],
   forge: (movements: CreditMovement[], n: number) => CreditMovement[] = (movements) => movements,
