@@ -5,10 +5,10 @@ import { createSources } from '#sources';
 
 /** Injection token of the sources of this installation. */
 export const SOURCES = Symbol('sources');
-/** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined where the plans' own floors hold. */
+/** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined if the floors of the plans apply. */
 export const FLOOR_SECONDS = Symbol('interval floor');
 
-/** What the gateway reads from the environment. @throws SettingsError */
+/** Reads the gateway's settings from the environment. @throws SettingsError */
 export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(
     ['MASTER_KEY', 'INTERVAL_FLOOR_SECONDS', 'EGRESS_ALLOW', 'TRUST_TRACEPARENT'],

@@ -59,7 +59,10 @@ import { SourceReads } from './reads/source-reads.js';
 @Module({})
 class GatewayModule {}
 
-/** Answers over 1 KiB, for those who accept it. Brotli's own default takes ten times as long for a few per cent. */
+/**
+ * Responses over 1 KiB are compressed if the client accepts it. Brotli's own default takes ten times as long and saves
+ * only a few per cent more.
+ */
 const COMPRESSION = {
   global: true,
   threshold: 1024,

@@ -4,10 +4,13 @@ import { createSources } from '#sources';
 
 /** Injection token of the sources of this installation. */
 export const SOURCES = Symbol('sources');
-/** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined where the plans' own floors hold. */
+/** Injection token of `INTERVAL_FLOOR_SECONDS`; undefined if the floors of the plans apply. */
 export const FLOOR_SECONDS = Symbol('interval floor');
 
-/** What keywords reads from the environment: the sources too, since what is configured decides prices. @throws SettingsError */
+/**
+ * Reads the settings of keywords from the environment, including those of the sources, because prices depend on the
+ * configured sources. @throws SettingsError
+ */
 export function readKeywordsConfig(env: NodeJS.ProcessEnv = process.env) {
   const settings = readServiceSettings(['INTERVAL_FLOOR_SECONDS'], env);
   return { ...settings, sources: inSettings(() => createSources(env)) };

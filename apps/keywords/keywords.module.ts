@@ -17,7 +17,7 @@ import { UpgradeLoop } from './upgrade.loop.js';
 @Module({})
 class KeywordsModule {}
 
-/** Keywords: decides what is watched, within an account's plan and credits. */
+/** Keywords: decides what is watched, within the plan and the credits of an account. */
 export function keywordsService(config: KeywordsConfig): ServiceDefinition {
   return {
     name: 'keywords',

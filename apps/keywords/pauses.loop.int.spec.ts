@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** Until then nobody looks: what is decided before falls between the instant and the look. */
+/** The loop does not run before this call, so a decision can come between the schedule change and its processing. */
 function startLoop(): void {
   loop = new PausesLoop(keywords.database, keywords.decisions, createLogger('spec', 'silent'));
   loop.start();
@@ -35,7 +35,7 @@ describe('a schedule whose change was not processed yet', () => {
     const schedule = { [which]: new Date(at).toISOString(), timezone: 'UTC' };
     const id = await keywords.keyword(accountId, { schedule });
     expect(await pausesOf(id)).toEqual(which === 'startsAt' ? ['schedule'] : []);
-    await until('it has turned', () => Date.now() >= at);
+    await until('its schedule has changed', () => Date.now() >= at);
     return id;
   }
 
@@ -46,7 +46,10 @@ describe('a schedule whose change was not processed yet', () => {
     await keywords.resume(accountId, id);
     startLoop();
     await restsFor(id, 'schedule');
-    await until('nothing is to come', async () => (await keywords.keywordRow(id)).turnsAt === null);
+    await until(
+      'there is no next schedule change',
+      async () => (await keywords.keywordRow(id)).turnsAt === null,
+    );
   });
 
   it('ends when the credits run out in between', async () => {
@@ -71,7 +74,10 @@ describe('a schedule whose change was not processed yet', () => {
     await keywords.resume(accountId, id);
     expect(await pausesOf(id)).toEqual([]);
     startLoop();
-    await until('nothing is to come', async () => (await keywords.keywordRow(id)).turnsAt === null);
+    await until(
+      'there is no next schedule change',
+      async () => (await keywords.keywordRow(id)).turnsAt === null,
+    );
     expect(await pausesOf(id)).toEqual([]);
   });
 
@@ -82,7 +88,10 @@ describe('a schedule whose change was not processed yet', () => {
     const { pauses, turnsAt } = await keywords.keywordRow(id);
     expect([pauses, turnsAt?.toISOString()]).toEqual([['schedule'], endsAt]);
     startLoop();
-    await until('nothing is to come', async () => (await keywords.keywordRow(id)).turnsAt === null);
+    await until(
+      'there is no next schedule change',
+      async () => (await keywords.keywordRow(id)).turnsAt === null,
+    );
     expect(await pausesOf(id)).toEqual(['schedule']);
   });
 });
@@ -101,7 +110,7 @@ describe('credits that arrive', () => {
     await restsFor(id);
   });
 
-  /** Watches that are paused and never come back, older than all others: their streams know nothing of them. */
+  /** Watches that are paused and older than all others. Their streams do not contain them, so they never resume. */
   const stuck = (accountId: string, retired: boolean) =>
     keywords.database.query(
       `INSERT INTO watches (watch_id, account_id, source, criteria, criteria_hash, interval_seconds, webhook_mode,

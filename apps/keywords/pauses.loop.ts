@@ -8,7 +8,7 @@ import { KeywordDecisions } from './handlers/keyword-decisions.js';
 import { isAlive, remainingOf } from './handlers/pauses.handler.js';
 
 const LOOK_MS = 1000;
-/** Looked after in one round: the others come in the next. */
+/** Maximum number of keywords in one round; the others follow in the next round. */
 const AT_ONCE = 200;
 
 interface Paused {
@@ -16,7 +16,10 @@ interface Paused {
   account_id: string;
 }
 
-/** Begins and ends pauses that time or credits decide: schedules that turn, and accounts that have credits again. */
+/**
+ * Starts and ends the pauses that depend on time or credits: schedules that begin or end, and accounts that have
+ * credits again.
+ */
 @Injectable()
 export class PausesLoop implements Loop {
   readonly name = 'pauses';
@@ -43,7 +46,7 @@ export class PausesLoop implements Loop {
     return this.rounds.stop();
   }
 
-  /** What fails is tried again in the next round, and holds up nothing else in this one. */
+  /** A failed step is repeated in the next round, and does not delay the other steps of this one. */
   private async round(work: () => Promise<void>, what: object = {}): Promise<void> {
     try {
       await work();
@@ -53,7 +56,7 @@ export class PausesLoop implements Loop {
   }
 
   private failed(error: unknown, what: object = {}): void {
-    this.log.error({ err: error, ...what }, 'pauses could not be looked after');
+    this.log.error({ err: error, ...what }, 'schedules and credits of paused keywords could not be checked');
   }
 
   private async turnSchedules(): Promise<void> {
@@ -71,7 +74,7 @@ export class PausesLoop implements Loop {
       const now = systemClock.now().getTime();
       const schedule = keyword.status === 'keyword' ? keyword.definition.schedule : undefined;
       const next = nextTurn(schedule, now);
-      // Where it is so already, nothing is decided that would tell the row.
+      // If the state does not change, there is no decision, so this is the only update of the row.
       await tx.query('UPDATE keywords SET schedule_turns_at = $2 WHERE keyword_id = $1', [
         id,
         next === undefined ? null : new Date(next),
@@ -85,8 +88,9 @@ export class PausesLoop implements Loop {
   }
 
   /**
-   * The oldest first, as far as the account's free credits reach: one that could not pay again would be paused at once. Each
-   * account's first come before any account's second, so that none with many keeps the others waiting.
+   * Resumes the oldest first, within the account's free credits: a keyword that cannot pay would be paused again at
+   * once. Each account's first keyword comes before any account's second, so that an account with many does not delay
+   * the others.
    */
   private async resumeForCredits(): Promise<void> {
     const broke: (Paused & { needed: number; free: number })[] = await this.database.query(

@@ -20,8 +20,8 @@ interface UnpricedWatch {
 }
 
 /**
- * Brings what was made before there were plans and prices under both, once, at the first start of this version: watches
- * are quoted from now on, and what is over its account's plan is paused. Later starts find nothing to do.
+ * Adds plans and prices to watches of older versions, once, at the first start of this version: prices are quoted from
+ * now on, and watches over the limits of the account's plan are paused. Later starts find nothing to do.
  */
 @Injectable()
 export class UpgradeLoop implements Loop {
@@ -40,7 +40,7 @@ export class UpgradeLoop implements Loop {
     this.finished = this.work().catch((error: unknown) =>
       this.log.error(
         { err: error },
-        'what was made by an older version is not priced yet; the next start goes on',
+        'watches of an older version could not be priced; the next start continues',
       ),
     );
   }

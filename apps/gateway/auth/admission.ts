@@ -9,10 +9,10 @@ import { ApiKeys, type Caller } from './api-keys.js';
 import { BadKeys } from './bad-keys.js';
 import { setCaller } from './caller.js';
 
-/** What is read without a key. */
+/** Routes that need no key. */
 const OPEN: ReadonlySet<string> = new Set(['/v1/openapi.json']);
 
-/** Lets requests under `/v1` in: with a good `x-api-key`, as long as the account's minute has requests left. */
+/** Admits requests under `/v1` that have a valid `x-api-key`, while the account has requests left in this minute. */
 @Injectable()
 export class Admission {
   constructor(
@@ -21,7 +21,7 @@ export class Admission {
     private readonly quota: RequestQuota,
   ) {}
 
-  /** Stands before everything that a request costs, the reading of its body among it: a flood is cheap. */
+  /** Runs before every costly part of a request, also before its body is read, so that a flood is cheap. */
   guard(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
       if (!isGuarded(request)) return done();
@@ -29,13 +29,13 @@ export class Admission {
     });
   }
 
-  /** False: it has been answered. */
+  /** @returns false if the request has already been answered */
   private async admit(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const caller = await this.callerOf(request, reply);
     const verdict = await this.quota.take(caller.accountId, limitsOf(caller.plan).requestsPerMinute);
     reply.headers(rateLimitHeaders(verdict));
     if (!verdict.admitted) {
-      // Not thrown: an exception on its way through Nest costs several times as much as this answer.
+      // The refusal is sent directly: an exception that passes through Nest costs several times as much.
       const { status, body } = refusalAnswer(tooMany(verdict));
       void reply.status(status).header('retry-after', verdict.resetSeconds).send(body);
       return false;
@@ -46,7 +46,10 @@ export class Admission {
     return true;
   }
 
-  /** @throws Refusal `unauthenticated`, or `too-many` for an address that has tried too often; its connection is closed then */
+  /**
+   * @throws Refusal `unauthenticated`, or `too-many` for an address with too many failed attempts, whose connection is
+   * then closed
+   */
   private async callerOf(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
     const given = request.headers['x-api-key'];
     const key = typeof given === 'string' ? given : undefined;
@@ -54,7 +57,7 @@ export class Admission {
     const isThrottled = retryAfterSeconds !== undefined && !(key && this.keys.wasGood(key));
     const caller = key && !isThrottled ? await this.keys.callerOf(key) : undefined;
     if (caller) return caller;
-    // A body that may follow is not waited for.
+    // The gateway does not wait for a body that may follow.
     void reply.header('connection', 'close');
     if (isThrottled) {
       void reply.header('retry-after', retryAfterSeconds);
@@ -74,23 +77,26 @@ function faultOf({ headers }: FastifyRequest): string {
   if (headers['x-api-key'] !== undefined) return 'the API key is not valid';
   return headers.authorization === undefined
     ? 'the header x-api-key is missing'
-    : 'the header x-api-key is missing; send the API key there, and not in authorization';
+    : 'the header x-api-key is missing; send the API key there, not in authorization';
 }
 
 function tooMany({ limit, resetSeconds }: Verdict): Refusal {
   return new Refusal(
     'too-many',
     'TOO_MANY_REQUESTS',
-    `the account's ${limit} requests of this minute are used up; the next begins in ${resetSeconds} s`,
+    `the account's ${limit} requests of this minute are used up; the next minute begins in ${resetSeconds} s`,
   );
 }
 
-/** What changes nothing, whether it costs credits or not: to ask for a price, or for Tweets by their ids, is to read. */
+/**
+ * Requests that change nothing are reads, whether or not they cost credits: also estimates, and lookups of tweets by
+ * id.
+ */
 function isRead({ method, routeOptions }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD' || /\/(estimate|lookup)$/.test(routeOptions.url ?? '');
 }
 
-/** A path that no route has is guarded as well; the router has decoded the path of one that has. */
+/** Unknown paths are guarded as well. The path of a known route is already decoded by the router. */
 function isGuarded(request: FastifyRequest): boolean {
   const path = request.routeOptions.url ?? request.url.split('?', 1)[0] ?? '';
   return (path === '/v1' || path.startsWith('/v1/')) && !OPEN.has(path);

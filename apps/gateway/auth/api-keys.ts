@@ -4,7 +4,7 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { hashApiKey, looksLikeApiKey, sameHash } from '#secrets';
 
-/** Who is calling. */
+/** The account and the rights of the caller. */
 export interface Caller {
   accountId: string;
   keyId: string;
@@ -16,7 +16,7 @@ export interface Caller {
 interface Known {
   hash: Buffer;
   caller: Caller;
-  /** In ms; undefined: never. */
+  /** In ms; undefined if the key does not expire. */
   expiresAt: number | undefined;
 }
 
@@ -29,30 +29,30 @@ interface Row {
   expires_at: Date | null;
 }
 
-/** A revoked key is good for so long at the most. */
+/** A revoked key stays valid for at most this time. */
 const CACHE_MS = 5000;
 
-/** Checks API keys: by hash, in constant time, from a cache of a few seconds. */
+/** Checks API keys by their hash, in constant time, with a cache of a few seconds. */
 @Injectable()
 export class ApiKeys {
-  /** Requests that ask for the same key at once share one look into the table. */
+  /** Concurrent requests with the same key share one query. */
   private readonly cache = new LRUCache<string, Known, Buffer>({
     max: 50_000,
     ttl: CACHE_MS,
     fetchMethod: (_, __, { context }) => this.load(context),
   });
 
-  /** Hashes of keys that were good when they were last used. */
+  /** Hashes of keys that were valid when they were last used. */
   private readonly good = new LRUCache<string, true>({ max: 50_000 });
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Whether the key was good when this gateway last saw it; looks into memory alone. */
+  /** Returns whether the key was valid when this gateway last saw it. Reads only memory. */
   wasGood(key: string): boolean {
     return looksLikeApiKey(key) && this.good.has(hashApiKey(key).toString('base64'));
   }
 
-  /** The caller that the key belongs to; undefined for an unknown, revoked or expired one. */
+  /** The caller of this key; undefined for an unknown, revoked or expired key. */
   async callerOf(key: string): Promise<Caller | undefined> {
     if (!looksLikeApiKey(key)) return undefined;
     const hash = hashApiKey(key);
@@ -69,7 +69,7 @@ export class ApiKeys {
   }
 
   private async load(hash: Buffer): Promise<Known | undefined> {
-    // The use of a key is noted once for each time that it is loaded: often enough to see whether it is in use.
+    // The use of a key is recorded when the key is loaded, not per request: often enough to show whether it is in use.
     const [row] = await this.database.query<Row[]>(
       `WITH found AS (
          SELECT k.key_id, k.account_id, a.plan, k.scope, k.key_hash, k.expires_at

@@ -5,18 +5,21 @@ import { systemClock, type Clock } from '#kernel';
 import { LOG } from '#platform';
 import type { Logger } from '#telemetry';
 
-/** Injection token of the clock that the minutes are read from; tests bring their own. */
+/** Injection token of the clock of the minutes; tests use their own. */
 export const BAD_KEYS_CLOCK = Symbol('bad keys clock');
 
-/** Requests without a good key that a network address has in one minute. */
+/** Number of requests without a valid key that a network address may send in one minute. */
 export const MOST_BAD_KEYS = 60;
 
 const MINUTE_MS = 60_000;
 const MOST_ADDRESSES = 10_000;
-/** An IPv6 network of this length belongs to one subscriber, who has all of its addresses. */
+/** An IPv6 network of this length belongs to one subscriber, who can use all of its addresses. */
 const SUBSCRIBER_BITS = 64;
 
-/** Counts requests without a good key by network address and UTC minute, in memory: a flood never reaches Postgres. */
+/**
+ * Counts requests without a valid key by network address and UTC minute, in memory, so that a flood never reaches
+ * Postgres.
+ */
 @Injectable()
 export class BadKeys {
   private readonly counts = new LRUCache<string, { minute: number; count: number }>({ max: MOST_ADDRESSES });
@@ -26,7 +29,7 @@ export class BadKeys {
     @Optional() @Inject(BAD_KEYS_CLOCK) private readonly clock: Clock = systemClock,
   ) {}
 
-  /** Seconds until the address may try again; undefined while it may. */
+  /** Seconds until the address may try again; undefined if it may try now. */
   retryAfterSeconds(address: string): number | undefined {
     const now = this.clock.now().getTime();
     const known = this.counts.get(networkOf(address));
@@ -34,16 +37,16 @@ export class BadKeys {
     return Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000);
   }
 
-  /** Counts one more, and logs it. */
+  /** Counts one more request without a valid key, and logs it. */
   note(address: string, fault: string): void {
     const network = networkOf(address);
     const minute = minuteOf(this.clock.now().getTime());
     const known = this.counts.get(network);
     const count = known?.minute === minute ? known.count + 1 : 1;
     this.counts.set(network, { minute, count });
-    this.log.info({ address, fault }, 'a request without a good API key was refused');
+    this.log.info({ address, fault }, 'a request without a valid API key was refused');
     if (count === MOST_BAD_KEYS)
-      this.log.warn({ network }, 'too many requests without a good API key; refused until the minute ends');
+      this.log.warn({ network }, 'too many requests without a valid API key; refused until the minute ends');
   }
 }
 
@@ -53,7 +56,7 @@ function minuteOf(ms: number): number {
 
 function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
-  // An IPv4 address may arrive in the spelling of IPv6.
+  // An IPv4 address can arrive as an IPv4-mapped IPv6 address.
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${SUBSCRIBER_BITS}`).toString();

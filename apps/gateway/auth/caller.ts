@@ -7,11 +7,11 @@ type CallerRequest = FastifyRequest & { caller?: Caller };
 /** The caller of the request, as a controller's parameter. */
 export const From = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const caller = callerOf(context.switchToHttp().getRequest<FastifyRequest>());
-  if (!caller) throw new Error('a route that is open to everybody asks for its caller');
+  if (!caller) throw new Error('a route without authentication has no caller');
   return caller;
 });
 
-/** Who calls; undefined before the request is admitted, and on open routes. */
+/** The caller; undefined before the request is admitted, and on routes without authentication. */
 export function callerOf(request: FastifyRequest): Caller | undefined {
   return (request as CallerRequest).caller;
 }

@@ -30,8 +30,8 @@ function refusalOf(raw: unknown, spelling: Spelling = 'any'): Refusal {
 describe('reading a body', () => {
   it.each([undefined, null, 'text', 5, true, []])('requires an object and refuses %j', (raw) => {
     const { kind, code, details, message } = refusalOf(raw);
-    expect([kind, code, message]).toEqual(['invalid', 'VALIDATION', 'a JSON object is wanted']);
-    expect(details).toEqual([{ path: '', message: 'a JSON object is wanted' }]);
+    expect([kind, code, message]).toEqual(['invalid', 'VALIDATION', 'must be a JSON object']);
+    expect(details).toEqual([{ path: '', message: 'must be a JSON object' }]);
   });
 
   it('accepts both spellings, or camelCase alone [requests.snake-bodies, requests.queries-camel]', () => {

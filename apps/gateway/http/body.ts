@@ -6,18 +6,19 @@ import { refuseUnfit } from './unfit.js';
 import { MEANT, unknownKey } from './unknown-key.js';
 
 /**
- * How a body may be spelled: `any` and `snake` take snake_case and camelCase, `camel` camelCase alone. Keys that the
- * sender left out are named in the spelling of the others; where there are none to go by, `snake` names them in snake_case.
+ * The accepted spelling of a body: `any` and `snake` accept snake_case and camelCase, `camel` accepts only camelCase. A
+ * missing key is reported in the spelling of the other keys. If the body has no key that shows a spelling, `snake`
+ * reports it in snake_case.
  */
 export type Spelling = 'any' | 'camel' | 'snake';
 
-/** Where one of these is broken, the value is of the wrong type, and there is no more to be said of it. */
+/** If a value breaks one of these rules, it has the wrong type, and its other faults are not reported. */
 const TYPE_RULES = ['isArray', 'isObject', 'isString', 'isBoolean', 'isNumber', 'isInt'];
 
 /**
  * Reads a request body into its DTO.
- * @param more questions about what the DTO's decorators cannot see; each is asked even when there are faults
- * @param complete fills in, in camelCase, what a partial body leaves as it is
+ * @param more checks that the DTO's decorators cannot express; all of them run, even when there are faults
+ * @param complete adds, in camelCase, the values that a partial body does not change
  * @throws Refusal `invalid` `VALIDATION` with every fault and its path, in the sender's own spelling
  */
 export function readBody<T extends object>(
@@ -28,7 +29,7 @@ export function readBody<T extends object>(
   complete: (given: Record<string, unknown>) => Record<string, unknown> = (given) => given,
 ): T {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-    throw Refusal.validation([{ path: '', message: 'a JSON object is wanted' }]);
+    throw Refusal.validation([{ path: '', message: 'must be a JSON object' }]);
   refuseUnfit(raw);
   const cased = spelling === 'camel' ? asItCame(raw) : toCamelCase(raw);
   const named = (fault: Fault) => ({
@@ -57,7 +58,7 @@ export function readBody<T extends object>(
 }
 
 /**
- * Runs what follows from a body that was read. A refusal of it names keys as the body spells them.
+ * Runs the work on a body that was read. A refusal of that work names keys in the body's spelling.
  * @throws Refusal
  */
 export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Promise<T> {
@@ -68,28 +69,30 @@ export async function inSpellingOf<T>(raw: unknown, work: () => Promise<T>): Pro
     const cased = toCamelCase(raw);
     const { kind, code, details } = error;
     const spelled = (path: string) => respell(path, cased, 'any');
-    const told = details.map(({ path, message }) => ({ path: spelled(path), message }));
-    // The message repeats the paths of its details.
+    const respelled = details.map(({ path, message }) => ({ path: spelled(path), message }));
+    // The message contains the paths of its details too.
     const message = details.reduce(
       (text, { path }) => (path === '' ? text : text.replaceAll(`${path}: `, `${spelled(path)}: `)),
       error.message,
     );
-    throw new Refusal(kind, code, message, told);
+    throw new Refusal(kind, code, message, respelled);
   }
 }
 
-/** What a path leads through, itself included: `a`, `a[0]` and `a[0].b` of `a[0].b`. */
+/** The prefixes of a path, itself included: `a`, `a[0]` and `a[0].b` of `a[0].b`. */
 function prefixesOf(path: string): string[] {
   return [...path.matchAll(/[.[]|$/g)].map(({ index }) => path.slice(0, index));
 }
 
-/** Faults or warnings with their paths as the body spells them. */
+/** Faults or warnings with their paths in the body's spelling. */
 export function spelledAs(raw: unknown, faults: readonly Fault[]): Fault[] {
   const cased = toCamelCase(raw);
   return faults.map(({ path, message }) => ({ path: respell(path, cased, 'any'), message }));
 }
 
-/** A body of the wrong shape can make the checks of its meaning throw: then the faults of the shape are reported. */
+/**
+ * A body of the wrong shape can make the checks of its meaning throw. Then only the faults of its shape are reported.
+ */
 function askMeaning(ask: () => Fault[], misshapen: boolean): Fault[] {
   try {
     return ask();
@@ -101,7 +104,7 @@ function askMeaning(ask: () => Fault[], misshapen: boolean): Fault[] {
 
 function faultsOf(errors: readonly ValidationError[], parent = ''): Fault[] {
   return errors.flatMap((error) => {
-    // An element that is no object has no property of its own to be named.
+    // An element that is not an object has no property name to report.
     if (error.property === undefined) return [{ path: parent, message: 'must be an object' }];
     const index = /^\d+$/.test(error.property);
     const path = index
@@ -121,13 +124,16 @@ function faultsOf(errors: readonly ValidationError[], parent = ''): Fault[] {
   });
 }
 
-/** The fault in one line of the rule `Elements`: `[3] must be a string`. */
+/** Converts one line of the rule `Elements` (`[3] must be a string`) to a fault. */
 function ofElement(path: string, line: string): Fault {
   const end = line.indexOf(' ');
   return { path: path + line.slice(0, end), message: line.slice(end + 1) };
 }
 
-/** What is wrong with one key. A missing value, or one of the wrong type, breaks every rule at once: one says enough. */
+/**
+ * The messages for one key. A missing value, or one of the wrong type, breaks every rule at once: one message is
+ * enough.
+ */
 function messagesOf({
   constraints = {},
   property,
@@ -159,11 +165,11 @@ function keysOf(dto: object | undefined): readonly string[] {
 
 /** Two parts of the validation may find the same fault. */
 function once(faults: readonly Fault[]): Fault[] {
-  const told = new Map(faults.map((fault) => [`${fault.path}\0${fault.message}`, fault]));
-  return [...told.values()];
+  const unique = new Map(faults.map((fault) => [`${fault.path}\0${fault.message}`, fault]));
+  return [...unique.values()];
 }
 
-/** class-validator writes the key into its messages; the path has it already. */
+/** class-validator writes the key into its messages, but the fault's path already has it. */
 function clean(message: string, property: string): string {
   return message
     .replace(' conforming to the specified constraints', '')
@@ -175,7 +181,7 @@ function escape(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** Keys below `filters` are the user's own. */
+/** The keys inside `filters` are the user's own. */
 const ABOVE_FILTERS = /^(?:.*?\.)?filters(?=[.[]|$)|^.*$/;
 
 function respell(path: string, { spelling, style }: CasedBody, wanted: Spelling): string {

@@ -1,27 +1,27 @@
 import type { Fault } from '#kernel';
 
-/** Keys whose objects hold the user's own keys: kept byte for byte. */
+/** Keys whose objects contain the user's own keys: they are not changed. */
 const FREE_FORM = new Set(['filters']);
-/** Keys whose objects map the user's own names to objects of ours. */
+/** Keys whose objects map the user's own names to objects with our keys. */
 const NAMED_BY_USER = new Set(['schema']);
 const SNAKE = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/;
 
-/** A body with camelCase keys, and how the sender spelled each of them. */
+/** A body with camelCase keys, and the sender's spelling of each key. */
 export interface CasedBody {
   body: unknown;
-  /** camelCase → as sent, where the two differ. */
+  /** Maps the camelCase key to the key as it was sent, if they differ. */
   spelling: ReadonlyMap<string, string>;
-  /** What the sender's keys of several words look like; undefined where there is none. */
+  /** The spelling of the sender's keys that consist of several words; undefined if there are none. */
   style: 'snake' | 'camel' | undefined;
   faults: Fault[];
 }
 
-/** A body that may hold camelCase alone: nothing is turned. */
+/** A body that may contain only camelCase: nothing is converted. */
 export function asItCame(body: unknown): CasedBody {
   return { body, spelling: new Map(), style: 'camel', faults: [] };
 }
 
-/** Turns snake_case keys into camelCase. The same key in both spellings is a fault. User data is never touched. */
+/** Converts snake_case keys to camelCase. The same key in both spellings is a fault. User data is never changed. */
 export function toCamelCase(body: unknown): CasedBody {
   const seen: Seen = { spelling: new Map(), hasCamel: false, faults: [] };
   const converted = convert(body, '', seen);
@@ -72,7 +72,7 @@ function convertInner(camel: string, inner: unknown, at: string, seen: Seen): un
   return named;
 }
 
-/** A key such as `__proto__` becomes a property like any other. */
+/** A key such as `__proto__` becomes an ordinary property. */
 function define(target: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -5,19 +5,19 @@ import { newId } from '#kernel';
 type CommandRequest = FastifyRequest & { commandId?: string };
 
 /**
- * The id of the command that the request becomes, as a controller's parameter: a request that is repeated under its
- * `Idempotency-Key` has the same one again, so that its effect comes about once.
+ * The id of the request's command, as a controller's parameter. A request that is repeated with its `Idempotency-Key`
+ * gets the same id again, so that the command has one effect.
  */
 export const CommandId = createParamDecorator((_: unknown, context: ExecutionContext): string =>
   commandIdOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );
 
-/** The id of the command that the request becomes: a new one unless `setCommandId` has given it another. */
+/** The id of the request's command: a new one unless `setCommandId` has set another. */
 export function commandIdOf(request: FastifyRequest): string {
   return ((request as CommandRequest).commandId ??= newId());
 }
 
-/** Gives the request the id of a command that it takes up again. */
+/** Gives the request the id of an earlier command that it continues. */
 export function setCommandId(request: FastifyRequest, commandId: string): void {
   (request as CommandRequest).commandId = commandId;
 }

@@ -15,7 +15,7 @@ function faultOf(text: string): { path: string; message: string } | undefined {
 const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const zeros = (count: number) => `[${Array(count).fill(0).join(',')}]`;
 
-/** What a value that was parsed holds: levels, and the widest list or object. */
+/** The number of levels of a parsed value, and its widest list or object. */
 function measureOf(value: unknown): { levels: number; widest: number } {
   if (typeof value !== 'object' || value === null) return { levels: 0, widest: 0 };
   const inner = Object.values(value).map(measureOf);
@@ -38,7 +38,7 @@ describe('counting JSON text', () => {
     expect(faultOf(body(MOST_ELEMENTS))).toBeUndefined();
     expect(faultOf(body(MOST_ELEMENTS + 1))).toEqual({
       path: 'a[1].list "of" \\.inner',
-      message: 'holds more than 1000 elements, which is the most of a list',
+      message: 'has more than 1000 elements, the maximum of a list',
     });
   });
 
@@ -46,7 +46,7 @@ describe('counting JSON text', () => {
     const keys = Array.from({ length: MOST_ELEMENTS + 1 }, (_, n) => `"k${n}":1`);
     expect(faultOf(`{"filters":{${keys.join()}}}`)).toEqual({
       path: 'filters',
-      message: 'holds more than 1000 keys, which is the most of an object',
+      message: 'has more than 1000 keys, the maximum of an object',
     });
   });
 
@@ -54,7 +54,7 @@ describe('counting JSON text', () => {
     const eight = `[${Array<string>(8).fill(zeros(MOST_ELEMENTS)).join()}]`;
     expect(faultOf(eight)).toEqual({
       path: '',
-      message: `holds more than ${MOST_VALUES} values, which is the most of one request`,
+      message: `has more than ${MOST_VALUES} values, the maximum of one request`,
     });
   });
 

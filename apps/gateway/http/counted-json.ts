@@ -1,18 +1,18 @@
 import { Refusal } from '#kernel';
 
-/** Levels of a body, its own being the first. */
+/** Maximum nesting of a body, which is level 1 itself. */
 export const MOST_LEVELS = 32;
-/** Elements of one list, and keys of one object. Far more than any key of the interface takes. */
+/** Maximum number of elements of a list, and of keys of an object. Far more than any key of the interface needs. */
 export const MOST_ELEMENTS = 1000;
-/** Values in a body, those inside of lists and objects among them. */
+/** Maximum number of values in a body, including those inside lists and objects. */
 export const MOST_VALUES = 8000;
 
-/** A list or an object that the scan is in. */
+/** A list or an object that the scan has entered and not left. */
 interface Open {
   isList: boolean;
-  /** Elements or keys so far; the one that is being read is counted. */
+  /** Number of elements or keys so far, including the one that is being read. */
   width: number;
-  /** Where the key that is being read begins and ends in the text, quotes included. */
+  /** Start and end of the current key in the text, including its quotes. */
   keyFrom: number;
   keyTo: number;
 }
@@ -27,8 +27,8 @@ const OBJECT = 123;
 const OBJECT_END = 125;
 
 /**
- * Refuses JSON text that nests too deep or holds too much, without parsing it: half a million nested lists take the
- * parser longer than a request may take. Text that is no JSON is not refused here.
+ * Refuses JSON text that nests too deep or contains too many values, without parsing it: the parser would need longer
+ * for half a million nested lists than a request may take. Text that is not JSON is not refused here.
  * @throws Refusal `invalid` `VALIDATION` that names the list or object, in the sender's spelling
  */
 export function refuseOversizeJson(text: string): void {
@@ -65,11 +65,11 @@ export function refuseOversizeJson(text: string): void {
         break;
     }
     if (values > MOST_VALUES)
-      throw refusal('', `holds more than ${MOST_VALUES} values, which is the most of one request`);
+      throw refusal('', `has more than ${MOST_VALUES} values, the maximum of one request`);
   }
 }
 
-/** The index of the closing quote, or the text's length where there is none. */
+/** The index of the closing quote, or the length of the text if there is none. */
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -92,7 +92,7 @@ function tooWide(text: string, open: readonly Open[], { isList }: Open): Refusal
     return above === '' ? key : `${above}.${key}`;
   }, '');
   const [what, kind] = isList ? ['elements', 'a list'] : ['keys', 'an object'];
-  return refusal(path, `holds more than ${MOST_ELEMENTS} ${what}, which is the most of ${kind}`);
+  return refusal(path, `has more than ${MOST_ELEMENTS} ${what}, the maximum of ${kind}`);
 }
 
 function keyOf(text: string, { keyFrom, keyTo }: Open): string {

@@ -1,7 +1,10 @@
 import { Refusal } from '#kernel';
 import { SignedText } from './signed-text.js';
 
-/** Makes and reads cursors: opaque, signed, and good only for the list and the filters that they came from. */
+/**
+ * Writes and reads cursors. A cursor is opaque and signed, and valid only for the list and filters for which it was
+ * made.
+ */
 export class Cursors {
   private readonly signed: SignedText;
 
@@ -12,7 +15,7 @@ export class Cursors {
 
   /**
    * @param scope everything that the cursor is bound to: account, list, filters
-   * @param position where the next page begins; JSON
+   * @param position start of the next page; JSON
    */
   write(scope: unknown, position: unknown): string {
     return this.signed.write(scope, position);

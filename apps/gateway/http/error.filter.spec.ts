@@ -3,7 +3,7 @@ import { Outage, Refusal } from '#kernel';
 import { createLogger } from '#telemetry';
 import { ErrorFilter } from './error.filter.js';
 
-/** What the caller is answered when a route throws. */
+/** The response to a caller whose route throws this error. */
 function answerTo(error: unknown): { status: number; body: unknown } {
   const answer = { status: 0, body: undefined as unknown };
   const reply = {
@@ -78,7 +78,7 @@ describe('the error filter', () => {
   it('returns 503 without the address for an outage [requests.nothing-leaks]', () => {
     expect(answerTo(new Outage('Postgres', new Error('connect ECONNREFUSED 10.0.0.1:5432')))).toEqual({
       status: 503,
-      body: { error: 'a store that this needs cannot be reached; try again', code: 'UNAVAILABLE' },
+      body: { error: 'a store that this request needs cannot be reached; try again', code: 'UNAVAILABLE' },
     });
   });
 });

@@ -21,21 +21,21 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** What an error leaves as: `{error, code, details?}`, and nothing from inside. */
+/** The error as it is sent: `{error, code, details?}`, and no internal data. */
 export interface ErrorAnswer {
   status: number;
   body: { error: string; code: string; details?: readonly Fault[] };
 }
 
-/** What the interface offers. */
+/** The routes of the interface. */
 interface Routes {
-  /** The methods at an address, in capitals. */
+  /** The methods of an address, in capitals. */
   methodsAt(path: string): readonly string[];
-  /** The route that an address without one was probably meant for. */
+  /** The route that the caller of an unknown address probably meant. */
   nearestPath(path: string): string | undefined;
 }
 
-/** The one place where an error becomes an answer. */
+/** The one place where an error becomes a response. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -46,7 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
-    // The framework's own: no route was found. What a route does not find is a Refusal.
+    // Nest throws this exception if there is no route. A route that does not find something throws a Refusal.
     if (error instanceof NotFoundException) {
       const { method, url } = http.getRequest<FastifyRequest>();
       const path = url.replace(/\?.*$/s, '');
@@ -55,7 +55,7 @@ export class ErrorFilter implements ExceptionFilter {
       if (offered === '' && nearest !== undefined)
         error = new Refusal('not-found', 'NOT_FOUND', `no such endpoint; did you mean ${nearest}?`);
       if (offered !== '') {
-        const message = `${method} is not offered here; offered: ${offered}`;
+        const message = `${method} is not allowed here; allowed: ${offered}`;
         void reply.status(405).header('allow', offered).send({ error: message, code: 'METHOD_NOT_ALLOWED' });
         return;
       }
@@ -65,7 +65,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** The answer to an error; what is a defect or an outage is logged. */
+/** The response to an error. Defects and outages are logged. */
 export function errorAnswer(error: unknown, log: Logger): ErrorAnswer {
   if (error instanceof Refusal) return refusalAnswer(error);
   const status = statusOf(error);
@@ -73,17 +73,17 @@ export function errorAnswer(error: unknown, log: Logger): ErrorAnswer {
   log.error({ err: error }, 'request failed');
   return refusalAnswer(
     isOutage(error)
-      ? Refusal.unavailable('a store that this needs cannot be reached; try again')
+      ? Refusal.unavailable('a store that this request needs cannot be reached; try again')
       : new Refusal('internal', 'INTERNAL', 'internal error'),
   );
 }
 
-/** The answer to a refusal. */
+/** The response to a refusal. */
 export function refusalAnswer({ kind, code, message, details }: Refusal): ErrorAnswer {
   return { status: HTTP_STATUS[kind], body: { error: message, code, ...(details ? { details } : {}) } };
 }
 
-/** The answer to a request that the HTTP layer could not take, with that layer's status. */
+/** The response to a request that the HTTP layer refused, with that layer's status. */
 function httpFaultAnswer(error: unknown, status: number): ErrorAnswer {
   const code = CODES[status] ?? 'VALIDATION';
   const message = textOf(error, status);
@@ -101,7 +101,7 @@ function textOf(error: unknown, status: number): string {
   if (status === 413) return 'the body is larger than 1 MiB';
   if (status === 404) return 'no such endpoint';
   if (status === 415) return 'the body must be JSON (content-type: application/json)';
-  if (codeOf(error) === 'FST_ERR_BAD_URL') return 'the address is not a valid one';
+  if (codeOf(error) === 'FST_ERR_BAD_URL') return 'the address is not valid';
   if (codeOf(error) === 'HPE_HEADER_OVERFLOW') return 'the headers are larger than 16 KiB';
   if (status === 408) return 'the request did not arrive in time';
   return error instanceof Error ? error.message : 'invalid request';

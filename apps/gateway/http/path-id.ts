@@ -1,8 +1,8 @@
 import { isId, Refusal } from '#kernel';
 
 /**
- * An id out of the path, in its one spelling: subjects and keys of maps know no other.
- * @throws Refusal `not-found` for what is no id
+ * An id from the path, in its canonical spelling, which subjects and keys of maps use.
+ * @throws Refusal `not-found` if the text is not an id
  */
 export function pathId(text: string, what: string): string {
   if (!isId(text)) throw Refusal.notFound(what);

@@ -6,23 +6,23 @@ import { dateTimeFault } from './validators.js';
 /** Raw query parameters: a repeated key is an array. */
 export type RawQuery = Record<string, string | string[] | undefined>;
 
-/** Values of one key. */
+/** Maximum number of values of one key. */
 const MOST_VALUES = 100;
 
-/** Reads query parameters, collects what is wrong, and refuses what it was not asked for. */
+/** Reads query parameters, collects their faults, and refuses parameters that were not read. */
 export class QueryReader {
   private readonly faults: Fault[] = [];
   private readonly known = new Set<string>();
 
   constructor(private readonly raw: RawQuery) {}
 
-  /** Every value of a key that may be repeated. */
+  /** All values of a key that may be repeated. */
   all<T extends string = string>(key: string, allowed?: readonly T[]): T[] {
     this.known.add(key);
     const value = this.raw[key];
     const values = value === undefined ? [] : Array.isArray(value) ? value : [value];
     if (values.length > MOST_VALUES)
-      this.faults.push({ path: key, message: `may be given ${MOST_VALUES} times at the most` });
+      this.faults.push({ path: key, message: `may be given at most ${MOST_VALUES} times` });
     if (values.some((one) => NOT_STORABLE.test(one)))
       this.faults.push({ path: key, message: 'must be Unicode text without U+0000 and lone surrogates' });
     const wrong = allowed && values.find((one) => !(allowed as readonly string[]).includes(one));
@@ -41,7 +41,7 @@ export class QueryReader {
     return values[0];
   }
 
-  /** An id that may be given once, in its one spelling. */
+  /** An id that may be given once, in its canonical spelling. */
   id(key: string): string | undefined {
     const text = this.one(key)?.toLowerCase();
     if (text === undefined || isId(text)) return text;
@@ -62,7 +62,7 @@ export class QueryReader {
     return this.one(key, ['true', 'false']) === 'true';
   }
 
-  /** An instant; ISO 8601 with any offset, UTC where it has none. */
+  /** An instant: ISO 8601 with any offset, or without one, which means UTC. */
   instant(key: string): Date | undefined {
     const text = this.one(key);
     if (text === undefined) return undefined;
@@ -77,14 +77,14 @@ export class QueryReader {
     );
   }
 
-  /** Two instants of which the first, where both are given, must not be later than the second. */
+  /** Two instants. If both are given, the first must not be later than the second. */
   span(from: string, to: string): { from: Date | undefined; to: Date | undefined } {
     const span = { from: this.instant(from), to: this.instant(to) };
     if (span.from && span.to && span.from > span.to) this.fault(from, `must not be later than ${to}`);
     return span;
   }
 
-  /** Ids, each a value of its own. @param what `a keyword` */
+  /** Ids of a key that can be repeated. @param what for example `a keyword` */
   ids(key: string, what: string): string[] {
     const values = this.all(key);
     const wrong = values.find((one) => !isId(one));
@@ -96,7 +96,7 @@ export class QueryReader {
     this.faults.push({ path, message });
   }
 
-  /** @throws Refusal `invalid` with every fault, unknown parameters among them */
+  /** @throws Refusal `invalid` with every fault, also for unknown parameters */
   finish(): void {
     for (const key of Object.keys(this.raw))
       if (!this.known.has(key))
@@ -105,10 +105,10 @@ export class QueryReader {
   }
 }
 
-/** Several values are several parameters here, and not one with commas. */
+/** Several values need several parameters; commas do not separate values. */
 function listHint(key: string, value: string): string {
   const values = value.split(',', 3).map((one) => encodeURIComponent(one.trim()));
   return values.length > 1
-    ? `; repeat the key for several: ${values.map((one) => `${key}=${one}`).join('&')}`
+    ? `; repeat the key for several values: ${values.map((one) => `${key}=${one}`).join('&')}`
     : '';
 }

@@ -6,16 +6,16 @@ import { errorAnswer } from './error.filter.js';
 import { refuseOversizeJson } from './counted-json.js';
 import { requestIdOf } from './request-context.js';
 
-/** Longer than any URL that Node accepts, so that an invalid id is reported as invalid, and not as too long. */
+/** Longer than any URL that Node accepts, so that an invalid id is reported as invalid and not as too long. */
 const LONGEST_PARAMETER = 65_536;
 
 /**
- * Bodies are JSON, and nothing else is read. An empty one is none, whatever its content type says. One that holds too
- * much is refused here, before anything of a route looks at it.
+ * Accepts only JSON bodies. An empty body counts as no body, whatever its content type. A body with too many values is
+ * refused here, before a route reads it.
  */
 export function readJsonAlone(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  // Users may name their own keys `__proto__`; where such a key is not theirs to choose, reading the body refuses it.
+  // Users may name their own keys `__proto__`. In all other places, the reading of the body refuses such a key.
   const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined);
@@ -28,7 +28,7 @@ export function readJsonAlone(fastify: FastifyInstance): void {
   });
 }
 
-/** What cannot be read as a request of HTTP is answered in the form of every other error. */
+/** Answers requests that are not valid HTTP in the same form as all other errors. */
 export function malformedRequests(log: Logger): FastifyServerOptions {
   return {
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
@@ -56,7 +56,7 @@ export function malformedRequests(log: Logger): FastifyServerOptions {
           '',
           text,
         ].join('\r\n'),
-        // A sender that never ends its side would hold the connection.
+        // A sender that never closes its side would keep the connection open.
         () => socket.destroy(),
       );
     },

@@ -4,13 +4,13 @@ import { masterKeys } from '#secrets';
 
 const SIGNATURE_BYTES = 16;
 
-/** Text that goes out to a caller and comes back: opaque, signed, and bound to what it was made for. */
+/** Opaque, signed text that a caller receives and sends back. It is bound to a scope. */
 export class SignedText {
   private readonly key: Buffer;
 
   /**
-   * @param masterKey MASTER_KEY; all gateways share it, so that what one has signed is good at another
-   * @param purpose what is signed for one purpose is no good for another
+   * @param masterKey MASTER_KEY; all gateways share it, so each accepts the texts of the others
+   * @param purpose a text that was signed for one purpose is not valid for another
    */
   constructor(masterKey: string, purpose: string) {
     this.key = createHmac('sha256', Buffer.from(masterKeys(masterKey)[0], 'hex'))
@@ -18,16 +18,16 @@ export class SignedText {
       .digest();
   }
 
-  /** @param scope what it is bound to; JSON, as is the value */
+  /** @param scope what the text is bound to; JSON, like the value */
   write(scope: unknown, value: unknown): string {
     const text = Buffer.from(JSON.stringify(value));
     return Buffer.concat([this.sign(scope, text), text]).toString('base64url');
   }
 
-  /** Undefined when the text was changed, or made for something else. */
+  /** @returns undefined if the text was changed, or made for another scope */
   read<T>(scope: unknown, signed: string): T | undefined {
     const bytes = Buffer.from(signed, 'base64url');
-    // Node passes over what is no base64url: the text was changed all the same.
+    // Node ignores characters that are not base64url, but such a text was changed.
     if (bytes.toString('base64url') !== signed) return undefined;
     const text = bytes.subarray(SIGNATURE_BYTES);
     const given = bytes.subarray(0, SIGNATURE_BYTES);

@@ -1,8 +1,8 @@
 import { Refusal, type Fault } from '#kernel';
 
-/** Below them are the user's own keys. */
+/** The keys inside these objects are the user's own. */
 const USERS_OWN: ReadonlySet<string> = new Set(['filters', 'schema']);
-/** Postgres stores neither in text nor in jsonb: accepted here, they would be a message that no projection can apply. */
+/** Postgres stores neither of them, in text or in jsonb: no projection could apply a message that contains them. */
 export const NOT_STORABLE = /[\0\p{Surrogate}]/u;
 
 /**
@@ -18,7 +18,8 @@ export function refuseUnfit(body: unknown): void {
 function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[]): void {
   if (typeof value === 'string' && NOT_STORABLE.test(value))
     faults.push({ path, message: 'must be Unicode text without U+0000 and lone surrogates' });
-  // JSON knows no bound of numbers, and JavaScript reads those beyond its own as infinite, which no JSON can hold again.
+  // JSON has no limit for numbers. JavaScript reads numbers beyond its own limit as infinite, which JSON cannot
+  // represent.
   if (typeof value === 'number' && !Number.isFinite(value))
     faults.push({ path, message: 'is too large a number' });
   if (typeof value !== 'object' || value === null) return;
@@ -33,7 +34,7 @@ function visit(value: unknown, path: string, usersOwn: boolean, faults: Fault[])
   }
 }
 
-/** class-transformer ignores such keys silently, or fails on them. */
+/** class-transformer ignores such keys silently, or throws. */
 function isInherited(key: string): boolean {
   return key in Object.prototype;
 }

@@ -1,14 +1,14 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** A slip of the keyboard, not another word. */
+/** Maximum number of typing errors: more would make it another word. */
 const MOST_SLIPS = 2;
 /** No key of the interface is longer. */
 const LONGEST_KEY = 64;
 
-/** The known key in what is said. */
+/** The suggested key in a message. */
 export const MEANT = /(?<=; did you mean )\w+(?=\?$)/;
 
-/** Names that other interfaces have for ours, in lower case without underscores. */
+/** Names that other interfaces use for our keys, in lower case without underscores. */
 const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['interval', ['refreshIntervalSeconds']],
   ['intervalseconds', ['refreshIntervalSeconds']],
@@ -37,7 +37,7 @@ const OTHER_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ['username', ['author']],
 ]);
 
-/** What is said of a key (or parameter: `what`) that nobody reads, with the known one that was meant, if there is one so near. */
+/** The message for an unknown key (or parameter: `what`), with a suggestion if a known key is similar. */
 export function unknownKey(key: string, known: readonly string[], what = 'key'): string {
   const meant = known.length > 0 && key.length <= LONGEST_KEY ? meantBy(key, known) : undefined;
   return `is not a known ${what}${meant === undefined ? '' : `; did you mean ${meant}?`}`;

@@ -37,7 +37,8 @@ describe('the guard of unread parameters and bodies', () => {
     expect(sent('nothing', { body: {} })).toBe(true);
   });
 
-  // Nest draws the name of such a decorator once per process: in about one process of 20 it is read as a 3 or a 4.
+  // Nest chooses the name of such a decorator at random once per process: in about one process of 20, a naive reading
+  // gives 3 or 4.
   it.each(['3f', '4x', '34'])('is not misled by a decorator of ours that Nest names %s…', (drawn) => {
     const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, Routes, 'nothing') as object;
     Reflect.defineMetadata(

@@ -5,11 +5,11 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal, type Fault } from '#kernel';
 
 /**
- * Refuses what a route would pass over without a word: parameters where it reads none, and a body where it takes none.
- * Routes that read some refuse the others themselves. An empty object is as good as no body.
+ * Refuses what a route would ignore silently: parameters if it reads none, and a body if it takes none. Routes that
+ * read parameters refuse the unknown ones themselves. An empty object counts as no body.
  */
 export class UnreadGuard implements CanActivate {
-  /** @throws Refusal `invalid` that names each of them */
+  /** @throws Refusal `invalid` that names each unknown key */
   canActivate(context: ExecutionContext): boolean {
     const { url, query, body } = context.switchToHttp().getRequest<FastifyRequest>();
     if (!url.startsWith('/v1/')) return true;
@@ -24,10 +24,11 @@ export class UnreadGuard implements CanActivate {
 }
 
 /**
- * What the handler's own decorators (`@Query()`, `@Body()`) hand to it, as the numbers of RouteParamtypes.
+ * The parts of the request that the handler's own decorators (`@Query()`, `@Body()`) pass to it, as numbers of
+ * RouteParamtypes.
  *
- * Nest names these parameters `4:0` (kind and place). Parameters of our own decorators (`@From()`) it names by random
- * text, which may begin with a digit: only a whole number before the colon is a kind.
+ * Nest names these parameters `4:0` (kind and place). It gives the parameters of our own decorators (`@From()`) random
+ * names, which can begin with a digit: only a whole number before the colon is a kind.
  */
 function readBy(context: ExecutionContext): ReadonlySet<number> {
   const handed = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) as
@@ -39,7 +40,7 @@ function bodyFaults(body: unknown): Fault[] {
   if (body === undefined || body === null) return [];
   return typeof body === 'object' && !Array.isArray(body)
     ? unknown(body, 'is not a known key')
-    : [{ path: '', message: 'no body is wanted' }];
+    : [{ path: '', message: 'this route takes no body' }];
 }
 
 function unknown(given: unknown, message: string): Fault[] {

@@ -1,4 +1,4 @@
-// class-transformer reads the types that the compiler writes beside a decorated property through it.
+// class-transformer needs it to read the types that the compiler emits for decorated properties.
 import 'reflect-metadata';
 import { Transform, Type, type ClassConstructor } from 'class-transformer';
 import {
@@ -16,9 +16,9 @@ import { JSONSchema } from 'class-validator-jsonschema';
 import { isTimeZone } from '#kernel';
 import { INSTANT_SENT, nullable, type Schema } from '../openapi/schema.js';
 
-// Rules of the house carry in their `context` what they add to the schema of their key: `openapi/body-schemas.ts` reads it.
+// The `context` of our own rules contains their part of the key's schema, which `openapi/body-schemas.ts` reads.
 
-/** A sentence for the published description of a key or of a class, and what no rule says of it. */
+/** Adds a sentence to the published description of a key or a class, and schema parts that no rule expresses. */
 export function Described(
   description: string,
   more: Schema = {},
@@ -26,17 +26,17 @@ export function Described(
   return JSONSchema({ description, ...more }) as never;
 }
 
-/** The key may be left out; null is a fault. */
+/** The key may be absent; null is a fault. */
 export function Optional(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined);
 }
 
-/** The key may be left out, and null is a value. */
+/** The key may be absent, and may be null. */
 export function Nullable(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined && value !== null, { context: { nullable: true } });
 }
 
-/** A text that holds more than white space. */
+/** A text with at least one character that is not white space. */
 export function NotBlank(): PropertyDecorator {
   return Check(
     (value) =>
@@ -45,7 +45,7 @@ export function NotBlank(): PropertyDecorator {
   );
 }
 
-/** A UUID, in its one spelling: keys of maps know no other. */
+/** A UUID. It is converted to its canonical spelling, because keys of maps must be equal. */
 export function Id(): PropertyDecorator {
   return all(
     IsUUID(),
@@ -76,24 +76,27 @@ export function ListOf<T extends object>(
   );
 }
 
-/** A list that is too long keeps its length, which is refused, and none of its elements, which are not looked at. */
+/**
+ * A list that is too long keeps its length, so that it is refused. Its elements are removed, so that they are not
+ * checked.
+ */
 export function countedFirst(value: unknown, max: number): unknown {
   return Array.isArray(value) && value.length > max ? new Array<unknown>(value.length) : value;
 }
 
 /**
- * class-validator looks into lists inside a list and finds nothing wrong there, and into an object where a list is
- * wanted: what is no list, and each list inside one, becomes null, which it refuses.
+ * class-validator does not check lists inside a list, or an object in place of a list. Everything that is not a list,
+ * and each list inside a list, becomes null, which class-validator refuses.
  */
 export function flat(value: unknown): unknown {
   if (value === undefined) return value;
   return Array.isArray(value) ? value.map((item: unknown) => (Array.isArray(item) ? null : item)) : null;
 }
 
-/** A map with the user's own keys: kept as it came. */
+/** A map with the user's own keys: it is not changed. */
 export function AsItCame(): PropertyDecorator {
   return all(
-    // A type that class-transformer does not look into: it falls over keys such as `constructor`.
+    // A type that class-transformer does not look into, because it throws on keys such as `constructor`.
     Type(() => Boolean),
     Transform(({ obj, key }) => (obj as Record<string, unknown>)[key], { toClassOnly: true }),
   );
@@ -104,8 +107,8 @@ function all(...decorators: PropertyDecorator[]): PropertyDecorator {
 }
 
 /**
- * A rule given as a function: it returns what is wrong, or nothing.
- * @param schema what JSON Schema can say of the rule: all that `test` takes must fit it
+ * A rule given as a function that returns the fault, or undefined.
+ * @param schema the part of the rule that JSON Schema can express: it must accept everything that `test` accepts
  */
 export function Check(
   test: (value: unknown, owner: Record<string, unknown>) => string | undefined,
@@ -126,9 +129,9 @@ export function Check(
 }
 
 /**
- * A rule for each element of a list: `test` returns what is wrong with one, or nothing. The message has a line for each
- * fault, with the index before it, which `readBody` puts into the path.
- * @param items the schema of an element: all that `test` takes must fit it
+ * A rule for each element of a list: `test` returns the fault of one element, or undefined. The message has a line for
+ * each fault, which begins with the index; `readBody` moves the index into the path.
+ * @param items the schema of an element: it must accept everything that `test` accepts
  */
 export function Elements(test: (element: unknown) => string | undefined, items: Schema): PropertyDecorator {
   const faults = (value: unknown): string[] =>
@@ -154,7 +157,7 @@ function ownerOf(args: ValidationArguments | undefined): Record<string, unknown>
   return (args?.object ?? {}) as Record<string, unknown>;
 }
 
-/** At most so many KiB of JSON. */
+/** The fault of a value with more than this number of KiB as JSON. */
 export function jsonSizeFault(value: unknown, kibibytes: number): string | undefined {
   return Buffer.byteLength(JSON.stringify(value) ?? '') > kibibytes * 1024
     ? `must be at most ${kibibytes} KiB of JSON`
@@ -164,12 +167,12 @@ export function jsonSizeFault(value: unknown, kibibytes: number): string | undef
 const LONGEST_URL = 2048;
 const URL_SCHEMA: Schema = { type: 'string', maxLength: LONGEST_URL };
 
-/** An http or https address of at most 2,048 characters that a request can be sent to. */
+/** An http or https address of at most 2,048 characters that can receive a request. */
 export function HttpUrl(): PropertyDecorator {
   return Check(httpUrlFault, { ...URL_SCHEMA, minLength: 1 });
 }
 
-/** As `HttpUrl`, or an empty text. */
+/** Like `HttpUrl`, but the text may be empty. */
 export function HttpUrlOrEmpty(): PropertyDecorator {
   return Check((value) => (value === '' ? undefined : httpUrlFault(value)), URL_SCHEMA);
 }
@@ -179,7 +182,7 @@ export function DateTime(): PropertyDecorator {
   return Check(dateTimeFault, DATE_TIME_SCHEMA);
 }
 
-/** As `DateTime`, or null. Unlike `Nullable`, the key must be there. */
+/** Like `DateTime`, but may be null. Unlike with `Nullable`, the key is required. */
 export function DateTimeOrNull(): PropertyDecorator {
   return Check((value) => (value === null ? undefined : dateTimeFault(value)), nullable(DATE_TIME_SCHEMA));
 }
@@ -202,14 +205,14 @@ function httpUrlFault(value: unknown): string | undefined {
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$/;
 const DATE_TIME_SCHEMA: Schema = { ...INSTANT_SENT, pattern: DATE_TIME.source };
 
-/** What is wrong with an ISO 8601 date-time; an offset is optional. */
+/** The fault of an ISO 8601 date-time; an offset is optional. */
 export function dateTimeFault(value: unknown): string | undefined {
   const known =
     typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)) && isDay(value);
   return known ? undefined : 'must be an ISO 8601 date-time';
 }
 
-/** `Date.parse` takes the 30th of February for the 2nd of March. */
+/** `Date.parse` reads the 30th of February as the 2nd of March. */
 function isDay(text: string): boolean {
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();

@@ -2,8 +2,8 @@ import { createAddressPolicy, literalAddressFault, type AddressPolicy } from '#h
 import type { Fault } from '#kernel';
 
 /**
- * Tells webhooks that could never be reached, before anything is promised: literal addresses that delivery would refuse.
- * What a name leads to is looked at when it is connected to.
+ * Refuses webhook addresses that delivery would refuse anyway, before a request is accepted. Only literal IP addresses
+ * can be checked here; a host name is checked when delivery connects.
  */
 export class WebhookAddresses {
   private readonly permits: AddressPolicy;
@@ -13,13 +13,13 @@ export class WebhookAddresses {
     this.permits = createAddressPolicy(allow);
   }
 
-  /** The fault of a body's address, if there is one. @param path its key */
+  /** The fault of an address in a body, or an empty list. @param path key of the address */
   faults(url: string | null | undefined, path = 'webhookUrl'): Fault[] {
     const message = this.fault(url);
     return message === undefined ? [] : [{ path, message }];
   }
 
-  /** What is wrong with the address, if anything; one that is no URL is somebody else's to tell. */
+  /** The fault of the address, or undefined. Another rule reports an address that is not a URL. */
   fault(url: string | null | undefined): string | undefined {
     return url ? literalAddressFault(url, this.permits) : undefined;
   }

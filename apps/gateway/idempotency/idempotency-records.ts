@@ -1,30 +1,30 @@
 import type { Database } from '#postgres';
 
-/** How long a request counts as running after its gateway was last heard of. */
+/** How long a request counts as running after the last sign of its gateway. */
 const RUNNING_MS = 15_000;
-/** How long an outcome is kept, and a request that came to none. */
+/** How long a record is kept, with or without an outcome. */
 const KEPT_MS = 24 * 3_600_000;
 const SWEEP_ROWS = 5000;
 
-/** One request under its key. */
+/** One request with its key. */
 export interface KeyedRequest {
   accountId: string;
   key: string;
-  /** SHA-256 of everything that makes it another request. */
+  /** SHA-256 of everything that distinguishes this request from another one. */
   hash: Buffer;
-  /** Who runs it: an id of this one attempt. */
+  /** The id of this attempt. */
   runner: string;
 }
 
-/** What was answered under a key. */
+/** The response to a request with a key. */
 export interface Outcome {
   status: number;
   body: string;
 }
 
-/** The outcome of a request with a key. */
+/** The result of claiming a key. */
 export type Claim =
-  /** `repeats`: another attempt at the same command went before, and may have had its effect. */
+  /** `repeats`: an earlier attempt at the same command exists and may have had its effect. */
   | { kind: 'run'; commandId: string; repeats: boolean }
   | { kind: 'replay'; outcome: Outcome }
   | { kind: 'in-progress' }
@@ -36,14 +36,14 @@ interface Row {
   body: string | null;
 }
 
-/** What is known of requests with an `Idempotency-Key`, at all gateways together. Times are the caller's, in ms. */
+/** The records of requests with an `Idempotency-Key`, shared by all gateways. The caller gives the times, in ms. */
 export class IdempotencyRecords {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims the key. One of any number that ask at once runs; so does one that finds the same request without an outcome
-   * and nobody who runs it, and it gets that request's command: part of its effect may have come about.
-   * @param newCommandId the command of a request that is new
+   * Claims the key. Of concurrent requests, one runs. A request also runs if the same request is recorded without an
+   * outcome and no gateway runs it; it then gets the recorded command, because a part of the effect may exist.
+   * @param newCommandId the command of a new request
    */
   async claim(request: KeyedRequest, newCommandId: string, now: number): Promise<Claim> {
     for (;;) {
@@ -54,7 +54,7 @@ export class IdempotencyRecords {
         [request.accountId, request.key, request.hash],
       );
       const [row] = rows;
-      // Its outcome was not one to keep, and it went between the two statements.
+      // The record had no outcome to keep and was deleted between the two statements.
       if (!row) continue;
       if (!row.same) return { kind: 'reused' };
       if (row.status === null) return { kind: 'in-progress' };
@@ -98,7 +98,7 @@ export class IdempotencyRecords {
     return rows[0]?.command_id;
   }
 
-  /** Says that the request still runs. */
+  /** Records that the request is still running. */
   async renew({ accountId, key, runner }: KeyedRequest, now: number): Promise<void> {
     await this.database.query(
       `UPDATE idempotency_records SET running_until = $4
@@ -107,7 +107,7 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Keeps an outcome: from now on it is the answer. */
+  /** Stores an outcome, which later requests with the key receive. */
   async keep({ accountId, key, runner }: KeyedRequest, { status, body }: Outcome): Promise<void> {
     await this.database.query(
       `UPDATE idempotency_records SET status = $4, body = $5, running_until = NULL
@@ -116,7 +116,7 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Leaves a request without an outcome: a repetition runs it again, as the same command. */
+  /** Leaves a request without an outcome: a repetition runs it again as the same command. */
   async leave({ accountId, key, runner }: KeyedRequest): Promise<void> {
     await this.database.query(
       `UPDATE idempotency_records SET running_until = NULL WHERE account_id = $1 AND key = $2 AND runner = $3`,
@@ -124,7 +124,7 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Forgets a request that had no effect: the key is free. */
+  /** Deletes the record of a request that had no effect, which frees the key. */
   async forget({ accountId, key, runner }: KeyedRequest): Promise<void> {
     await this.database.query(
       `DELETE FROM idempotency_records WHERE account_id = $1 AND key = $2 AND runner = $3`,
@@ -133,8 +133,8 @@ export class IdempotencyRecords {
   }
 
   /**
-   * Forgets what was answered about a purged keyword. The answers that name it become 404, and their keys stay used. An
-   * estimate does not name it: every estimate of the account is deleted, and is made again when it is asked for again.
+   * Removes stored responses about a purged keyword. The responses that name it become 404, and their keys stay used.
+   * An estimate does not name the keyword, so every estimate of the account is deleted; a repetition computes it again.
    */
   async forgetKeyword(accountId: string, keywordId: string): Promise<void> {
     await this.database.query(
@@ -148,7 +148,7 @@ export class IdempotencyRecords {
     );
   }
 
-  /** Deletes some of what has expired. @returns whether there may be more */
+  /** Deletes some expired records. @returns whether there may be more */
   async sweep(now: number): Promise<boolean> {
     const [, deleted]: [unknown, number] = await this.database.query(
       `DELETE FROM idempotency_records WHERE ctid = ANY (ARRAY(

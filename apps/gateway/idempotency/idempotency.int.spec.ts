@@ -33,7 +33,7 @@ const clock: Clock & { at: number } = {
 };
 let accountId: string;
 let handle: Handler;
-/** The commands that were carried out. */
+/** The commands that were executed. */
 let commands: string[];
 const open: { close(): Promise<unknown> }[] = [];
 
@@ -47,7 +47,7 @@ afterEach(async () => {
   for (const gateway of open.splice(0)) await gateway.close();
 });
 
-/** A gateway whose every POST does what `handle` says at the time. */
+/** A gateway whose POSTs all call the current `handle`. */
 function gateway(on: Database = database) {
   const app = fastify();
   const idempotency = new Idempotency(on, log, clock);
@@ -116,9 +116,9 @@ describe('a POST with an Idempotency-Key', () => {
     const answers = Array.from({ length: 100 }, (_, n) => gateways[n % 2 === 0 ? 0 : 1].post('k'));
     const waiting = await Promise.any(
       answers.map(async (answer) => {
-        const told = await answer;
-        if (told.status !== 409) throw new Error('it ran');
-        return told;
+        const response = await answer;
+        if (response.status !== 409) throw new Error('it ran');
+        return response;
       }),
     );
     expect([waiting.code, waiting.headers['retry-after']]).toEqual(['IDEMPOTENCY_IN_PROGRESS', '1']);

@@ -11,14 +11,14 @@ import { commandIdOf, setCommandId } from '../http/command-id.js';
 import { refuseUnfit } from '../http/unfit.js';
 import { IdempotencyRecords, type KeyedRequest } from './idempotency-records.js';
 
-/** Injection token of the clock by which records expire; tests bring their own. */
+/** Injection token of the clock for the expiry of records; tests use their own. */
 export const IDEMPOTENCY_CLOCK = Symbol('idempotency clock');
 
 const RENEW_MS = 5000;
-/** Longer than any request may take: one that hangs is given up, so that it can be repeated. */
+/** Longer than any request may take. A request that hangs is given up after this time, so that it can be repeated. */
 const LONGEST_MS = 120_000;
 const SWEEP_MS = 60_000;
-/** Outcomes without an effect that another attempt may well change. */
+/** Outcomes without an effect, which another attempt may change. */
 const FORGOTTEN: ReadonlySet<number> = new Set([401, 402, 409, 429]);
 
 interface Running {
@@ -28,8 +28,8 @@ interface Running {
 }
 
 /**
- * Makes every POST under `/v1` with an `Idempotency-Key` safe to repeat: the first runs, the others are answered as it
- * was. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`), which has one effect.
+ * Makes every POST under `/v1` with an `Idempotency-Key` safe to repeat: the first request runs, and the others get its
+ * response. A repetition after a crash or a 5xx runs again as the same command (`@CommandId()`), which has one effect.
  */
 @Injectable()
 export class Idempotency implements Loop {
@@ -58,7 +58,7 @@ export class Idempotency implements Loop {
     return this.sweeps.stop();
   }
 
-  /** Takes its place between the reading of a body and the route, and before an answer leaves. */
+  /** Adds the hooks: after a body is read and before the route, and before a response is sent. */
   guard(fastify: FastifyInstance): void {
     fastify.addHook('preHandler', async (request, reply) => {
       const key = request.headers['idempotency-key'];
@@ -72,7 +72,7 @@ export class Idempotency implements Loop {
     });
   }
 
-  /** Deletes what has expired. */
+  /** Deletes expired records. */
   async sweep(): Promise<void> {
     while (await this.records.sweep(this.now()));
   }
@@ -106,25 +106,29 @@ export class Idempotency implements Loop {
         throw new Refusal(
           'unprocessable',
           'IDEMPOTENCY_KEY_REUSED',
-          'this Idempotency-Key was used with another request; a new request needs a key of its own',
+          'this Idempotency-Key was used with another request; use a new key for a new request',
         );
     }
   }
 
-  /** A failure to note the outcome changes no answer: the record runs out, and a repetition is the same command. */
+  /**
+   * If the outcome cannot be stored, the response does not change: the record expires, and a repetition is the same
+   * command.
+   */
   private async end(request: FastifyRequest, status: number, payload: unknown): Promise<void> {
     const running = this.running.get(request);
     if (!running) return;
     this.running.delete(request);
     clearInterval(running.renewal);
     try {
-      // An earlier attempt may have had its effect: forgotten, the next one would have it a second time.
+      // An earlier attempt may have had its effect. If the record were deleted, the next attempt would have it a second
+      // time.
       if (status >= 500 || (running.repeats && FORGOTTEN.has(status)))
         await this.records.leave(running.request);
       else if (FORGOTTEN.has(status)) await this.records.forget(running.request);
       else await this.records.keep(running.request, { status, body: textOf(payload) });
     } catch (error) {
-      this.log.error({ err: error }, 'the outcome of a request with an Idempotency-Key could not be noted');
+      this.log.error({ err: error }, 'the outcome of a request with an Idempotency-Key could not be stored');
     }
   }
 
@@ -134,7 +138,9 @@ export class Idempotency implements Loop {
       if (Date.now() > end) return clearInterval(renewal);
       this.records
         .renew(request, this.now())
-        .catch((error: unknown) => this.log.warn({ err: error }, 'a running request could not be renewed'));
+        .catch((error: unknown) =>
+          this.log.warn({ err: error }, 'the record of a running request could not be renewed'),
+        );
     }, RENEW_MS).unref();
     return renewal;
   }
@@ -154,5 +160,5 @@ function hashOf({ method, url, body }: FastifyRequest): Buffer {
 function textOf(payload: unknown): string {
   if (payload === undefined || payload === null) return '';
   if (typeof payload === 'string' || Buffer.isBuffer(payload)) return payload.toString();
-  throw new Error('a streamed answer to a POST cannot be kept');
+  throw new Error('the response to a POST is a stream and cannot be stored');
 }

@@ -8,7 +8,7 @@ import type { Database } from '#postgres';
 import { ConsumerPattern } from '#transport';
 import { IdempotencyRecords } from './idempotency-records.js';
 
-/** Deletes what was answered about a purged keyword under an `Idempotency-Key`. */
+/** Removes the responses about a purged keyword that were stored for an `Idempotency-Key`. */
 @Controller()
 export class PurgeHandler {
   private readonly records: IdempotencyRecords;

@@ -28,7 +28,7 @@ const document = openApiDocument() as unknown as Described;
 const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats });
 ajv.addSchema(document, 'openapi');
 
-/** Without `Dto`. */
+/** The names without `Dto`. */
 const BODY_NAMES = BODIES.map((dto) => dto.name.replace(/Dto$/, ''));
 const validators = new Map(
   BODY_NAMES.map((name) => [name, ajv.compile({ $ref: `openapi#/components/schemas/${name}` })]),
@@ -38,7 +38,7 @@ function described(name: string, body: unknown): boolean {
   return validators.get(name)?.(body) === true;
 }
 
-/** What the rules of a class find wrong with a body. */
+/** The faults that the rules of a class find in a body. */
 function faultsOf(dto: Dto, body: unknown): readonly Fault[] {
   try {
     readBody(dto, body, 'camel');
@@ -71,7 +71,7 @@ const CRITERIA = {
   repliesTo: '@acme',
 };
 
-/** For each body a value for every key that it knows. */
+/** For each body, a value for every key. */
 const FULL: Readonly<Record<string, Json>> = {
   KeywordBody: {
     ...fullKeyword(),
@@ -137,11 +137,14 @@ const FULL: Readonly<Record<string, Json>> = {
 const CLASSES = new Map<string, Dto>(BODIES.map((dto) => [dto.name.replace(/Dto$/, ''), dto]));
 const ROOTS = Object.keys(FULL).map((name) => [name, CLASSES.get(name) as Dto] as const);
 
-/** Faults of rules that JSON Schema cannot say: addresses, zones, days of months, sizes, keys that must fit each other. */
+/**
+ * Faults of rules that JSON Schema cannot express: addresses, zones, days of months, sizes, keys that must fit each
+ * other.
+ */
 const BEYOND_SCHEMA =
   /(^|\.)(webhookUrl|url|timezone|startsAt|endsAt|since|until|filters|schema)$|\.all\[\d+\]\.value$/;
 
-/** Every path of a value, its own included. */
+/** Every path in a value, including its own. */
 function pathsOf(value: Json, path: (string | number)[] = []): (string | number)[][] {
   const inner =
     typeof value === 'object' && value !== null
@@ -165,7 +168,7 @@ function changed(body: Json, path: readonly (string | number)[], value: Json): J
   return copy;
 }
 
-/** Every number that the description gives as a limit of a text, a list or a number. */
+/** Every number in the description that limits a text, a list or a number. */
 const LIMITS = [
   ...new Set(
     [
@@ -186,7 +189,7 @@ const anyJson = fc.oneof(
   fc.constantFrom<Json>([null], [[]], [1], { unknown: 1 }, [{ unknown: 1 }], ['x', 'x', 'x']),
   fc.jsonValue().map((value) => value as Json),
 );
-/** A list of so many copies of the elements that are there, where there is a list. */
+/** For a list, a list of this many copies of its elements. */
 const aLength = fc.constantFrom(...LENGTHS.filter((length) => length < 600));
 
 const bodies = fc.constantFrom(...ROOTS).chain(([name, dto]) => {
@@ -204,7 +207,7 @@ const bodies = fc.constantFrom(...ROOTS).chain(([name, dto]) => {
         const list = isList ? Array.from({ length }, (_, n) => structuredClone(old[n % old.length])) : value;
         return changed(at, path, list as Json);
       } catch {
-        // The first change took away what the second was to change.
+        // The first change has removed the place of the second.
         return at;
       }
     }, full);
@@ -268,7 +271,7 @@ describe('the schema of a request body', () => {
     });
     expect(examples.length).toBeGreaterThan(10);
     for (const { name, example } of examples) {
-      // A change is read over the keyword that there is.
+      // A change is read together with the existing keyword.
       const body = name === 'KeywordChange' ? { ...leastKeyword(), ...(example as object) } : example;
       const dto = CLASSES.get(['QueryBody', 'KeywordChange'].includes(name) ? 'KeywordBody' : name);
       if (!dto) throw new Error(`${name} has no class`);
@@ -300,7 +303,7 @@ describe('the schema of a request body', () => {
   });
 });
 
-/** Rules of a class that are numbers, lists of values or patterns. */
+/** The rules of a class that are numbers, lists of values or patterns. */
 function limitsOf(dto: Dto): Rule[] {
   const rules: Rule[] = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
   return rules.filter(

@@ -3,7 +3,7 @@ import { targetConstructorToSchema } from 'class-validator-jsonschema';
 import { SOURCE_IDS } from '#contracts';
 import { NULL, ref, SOURCE, type Schema } from './schema.js';
 
-/** A class whose validation rules describe a request body, or a part of one. Its name ends with `Dto`. */
+/** A class whose validation rules describe a request body or a part of one. Its name ends with `Dto`. */
 export type Dto = new () => object;
 
 type Options = NonNullable<Parameters<typeof targetConstructorToSchema>[1]>;
@@ -11,12 +11,12 @@ type Converters = NonNullable<Options['additionalConverters']>;
 type Converter = Extract<Converters[string], (...args: never[]) => unknown>;
 type Rule = Parameters<Converter>[0] & { context?: unknown };
 
-/** Name in `components.schemas` → schema, for each of the classes. Classes that they refer to must be among them. */
+/** Maps the name in `components.schemas` to the schema of each class. The list must contain all referenced classes. */
 export function bodySchemas(dtos: readonly Dto[]): Readonly<Record<string, Schema>> {
   return Object.fromEntries(dtos.map((dto) => [nameOf(dto), schemaOf(dto)]));
 }
 
-/** The schema of a class in JSON Schema 2020-12, made of its validation rules. */
+/** The schema of a class in JSON Schema 2020-12, generated from its validation rules. */
 export function schemaOf(dto: Dto): Schema {
   const schema = targetConstructorToSchema(dto, { additionalConverters: CONVERTERS }) as Schema;
   const { properties = {}, required = [], ...rest } = schema as { properties?: object; required?: string[] };
@@ -25,7 +25,7 @@ export function schemaOf(dto: Dto): Schema {
     ...rest,
     properties: Object.fromEntries(Object.entries(properties).map(([key, part]) => [key, ofToday(part)])),
     required,
-    // Unknown keys are refused: `readBody` validates with `forbidNonWhitelisted`.
+    // `readBody` validates with `forbidNonWhitelisted`, so unknown keys are refused.
     additionalProperties: false,
   };
 }
@@ -35,8 +35,8 @@ function nameOf(dto: Dto): string {
 }
 
 /**
- * What the library does not know of our rules, or says less exactly than JSON Schema 2020-12 can. The types of numbers
- * come from `IsInt` and `IsNumber` alone, since `Max` would make a number of an integer.
+ * Converters for our own rules, and for rules that JSON Schema 2020-12 can express more exactly than the library does.
+ * Only `IsInt` and `IsNumber` give the types of numbers, because `Max` would make an integer a number.
  */
 const CONVERTERS: Converters = {
   [ValidationTypes.CONDITIONAL_VALIDATION]: ({ context }: Rule) => context ?? {},
@@ -52,7 +52,7 @@ const CONVERTERS: Converters = {
   max: ({ constraints }: Rule) => ({ maximum: constraints[0] as number }),
 } as Converters;
 
-/** Another class; in some lists a bare text may stand for an object with that one key. */
+/** Another class. Some lists also accept a string in place of an object with one key. */
 function nested({ context }: Rule): Schema {
   const { dto, bareKey } = context as { dto: () => Dto; bareKey?: string };
   const reference = ref(nameOf(dto()));
@@ -61,10 +61,10 @@ function nested({ context }: Rule): Schema {
   return { anyOf: [properties[bareKey] ?? {}, reference] };
 }
 
-/** OpenAPI 3.0 says `nullable`, JSON Schema 2020-12 names null among the types. */
+/** Converts `nullable` of OpenAPI 3.0 to the type `null` of JSON Schema 2020-12. */
 function ofToday(part: Schema): Schema {
   const { nullable, description, ...rest } = part;
-  // Beside a reference, its own type says nothing.
+  // A type beside a reference is redundant.
   const schema = '$ref' in rest ? { $ref: rest.$ref } : rest;
   return {
     ...(nullable === true ? { anyOf: [schema, NULL] } : schema),

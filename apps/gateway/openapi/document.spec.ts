@@ -49,8 +49,8 @@ describe('the description of the interface', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
     for (const { path, parameters = [] } of operations) {
       const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const told = parameters.filter((parameter) => parameter['in'] === 'path').map(({ name }) => name);
-      expect([path, told]).toEqual([path, wanted]);
+      const declared = parameters.filter((parameter) => parameter['in'] === 'path').map(({ name }) => name);
+      expect([path, declared]).toEqual([path, wanted]);
     }
   });
 
@@ -69,7 +69,7 @@ describe('the description of a body', () => {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats });
   ajv.addSchema(document, 'openapi');
 
-  /** What is wrong with a body by the description of its route. */
+  /** The faults that the description of the route finds in a body. */
   function faultsOf(method: string, path: string, body: unknown): unknown {
     const pointer = ['paths', path, method, 'requestBody', 'content', 'application/json', 'schema'];
     const escaped = pointer.map((part) =>

@@ -54,18 +54,18 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
 
 const TEMPLATES = ROUTES.map(({ method, path }) => ({
   method: method.toUpperCase(),
-  // The template's own text has no signs of a pattern but the dot of `openapi.json`.
+  // The only pattern character in the templates is the dot of `openapi.json`.
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** Addresses that are longer are no slip of the keyboard. */
+/** No suggestion for longer addresses. */
 const LONGEST_SLIP = 200;
-/** Letters that may be wrong, left out or too many. */
+/** Maximum number of wrong, missing or additional letters. */
 const MOST_SLIPS = 3;
 
 /**
- * The route that a path which has none was probably meant for, such as `/v1/keywords/{id}` for `/v1/keyword/{id}`; the
- * prefix `/v1` may be missing.
+ * The route that an unknown path probably means, such as `/v1/keywords/{id}` for `/v1/keyword/{id}`. The prefix `/v1`
+ * may be missing.
  */
 export function nearestPath(path: string): string | undefined {
   if (path.length > LONGEST_SLIP) return undefined;
@@ -86,14 +86,14 @@ export function nearestPath(path: string): string | undefined {
   return nearest?.template;
 }
 
-/** The methods that the interface offers at an address, in capitals. */
+/** The methods of an address, in capitals. */
 export function methodsAt(path: string): string[] {
   return TEMPLATES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 }
 
 /**
  * The machine-readable description of the interface: OpenAPI 3.1, version 1.0.0.
- * @param floorOverride `INTERVAL_FLOOR_SECONDS`, where the installation has one
+ * @param floorOverride `INTERVAL_FLOOR_SECONDS`, if it is set
  */
 export function openApiDocument(floorOverride?: number): Schema {
   const snakeCase = new SnakeCase(SCHEMAS);
@@ -122,7 +122,7 @@ export function openApiDocument(floorOverride?: number): Schema {
   };
 }
 
-/** Under `/v1/queries` bodies are camelCase alone. */
+/** Bodies under `/v1/queries` use camelCase only. */
 function pathsOf(routes: readonly Route[], snakeCase: SnakeCase): Record<string, Record<string, Schema>> {
   const paths: Record<string, Record<string, Schema>> = {};
   for (const route of routes) {

@@ -3,33 +3,33 @@ import type { Schema } from './schema.js';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
-/** One route, said shortly. */
+/** The short description of one route, from which `operationOf` builds the OpenAPI operation. */
 export interface Route {
   method: Method;
   /** `/v1/keywords/{id}` */
   path: string;
   tag: string;
-  /** Unique; clients name their functions by it. */
+  /** Unique; clients derive function names from it. */
   operationId: string;
   summary: string;
   description?: string;
-  /** Those of the path among them. */
+  /** All parameters, including those of the path. */
   parameters?: readonly Schema[];
   body?: Schema;
-  /** A body that does something sensible. */
+  /** An example of a useful body. */
   example?: Readonly<Record<string, unknown>>;
-  /** Of the answer; 200 unless it says otherwise. */
+  /** Status of the response. Default: 200. */
   status?: 200 | 201 | 202 | 204;
   answer?: Schema;
-  /** An answer of other media types than JSON, by media type. */
+  /** Responses with other media types than JSON, by media type. */
   files?: Readonly<Record<string, Schema>>;
-  /** Statuses of refusals beyond those that every route of its kind has. */
+  /** Statuses of refusals in addition to those of every similar route. */
   refusals?: readonly number[];
-  /** Open to everybody: no key, no quota. */
+  /** The route needs no key and has no quota. */
   open?: boolean;
 }
 
-/** Headers that every answer under `/v1` has, but those to callers who are unknown. */
+/** Headers of every response under `/v1`, except responses to unknown callers. */
 const ANSWER_HEADERS = [
   'X-Request-Id',
   'RateLimit-Policy',
@@ -43,7 +43,7 @@ export function headersOf(names: readonly string[] = ANSWER_HEADERS): Schema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The route as OpenAPI has it. */
+/** The route as an OpenAPI operation. */
 export function operationOf(route: Route): Schema {
   const { tag, operationId, summary, description, body, example, status = 200, answer } = route;
   const parameters = [

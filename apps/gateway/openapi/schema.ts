@@ -1,4 +1,4 @@
-/** A JSON Schema (2020-12), or any other part of the description. */
+/** A JSON Schema (2020-12), or any other part of the OpenAPI document. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export const TEXT: Schema = { type: 'string' };
@@ -8,14 +8,14 @@ export const BOOLEAN: Schema = { type: 'boolean' };
 export const ID: Schema = { type: 'string', format: 'uuid' };
 /** ISO 8601 UTC with milliseconds and `Z`. */
 export const INSTANT: Schema = { type: 'string', format: 'date-time' };
-/** An instant as it may be sent: any offset, or none, which is UTC. */
+/** An instant in a request: any offset, or none, which means UTC. */
 export const INSTANT_SENT: Schema = { type: 'string', examples: ['2026-03-01T12:00:00+01:00', '2026-03-01'] };
 export const DATE: Schema = { type: 'string', format: 'date' };
 export const NULL: Schema = { type: 'null' };
 /** An object with the user's own keys. */
 export const FREE_FORM: Schema = { type: 'object', additionalProperties: true };
 
-/** A text of so many characters. */
+/** A text with this number of characters. */
 export function textOf(minLength: number, maxLength: number): Schema {
   return { type: 'string', minLength, maxLength };
 }
@@ -33,7 +33,7 @@ export function listOf(items: Schema, minItems?: number, maxItems?: number): Sch
   };
 }
 
-/** A map from names that are not known beforehand. */
+/** A map whose keys are not known in advance. */
 export function mapOf(values: Schema): Schema {
   return { type: 'object', additionalProperties: values };
 }
@@ -42,7 +42,7 @@ export function nullable(schema: Schema): Schema {
   return { anyOf: [schema, NULL] };
 }
 
-/** With a sentence that says what it is. */
+/** The schema with a description. */
 export function told(description: string, schema: Schema): Schema {
   return '$ref' in schema ? { allOf: [schema], description } : { ...schema, description };
 }
@@ -55,7 +55,7 @@ export function ref(name: string): Schema {
 /** Any source, by its id. */
 export const SOURCE = ref('Source');
 
-/** An object that has all of the first keys, may have the others, and no more. */
+/** An object that requires the first keys, allows the others, and refuses all other keys. */
 export function object(
   required: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},

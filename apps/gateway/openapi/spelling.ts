@@ -3,18 +3,18 @@ import { ref, type Schema } from './schema.js';
 const REF = '#/components/schemas/';
 
 /**
- * Bodies may be written in snake_case as well: the schemas that have keys of several words stand a second time in that
- * spelling. The user's own keys have no properties here, and stay as they are.
+ * Bodies can also use snake_case: each schema with keys of several words gets a second schema in that spelling. The
+ * user's own keys are not properties of a schema, so they do not change.
  */
 export class SnakeCase {
-  /** The schemas in snake_case by their names, as far as they were asked for. */
+  /** The snake_case schemas that were used, by name. */
   readonly schemas: Record<string, Schema> = {};
   private readonly names = new Map<string, string>();
 
   /** @param known `components.schemas` in camelCase */
   constructor(private readonly known: Readonly<Record<string, Schema>>) {}
 
-  /** A schema that takes either spelling. */
+  /** A schema that accepts both spellings. */
   both(schema: Schema): Schema {
     const snake = this.turned(schema) as Schema;
     return JSON.stringify(snake) === JSON.stringify(schema) ? schema : { anyOf: [schema, snake] };

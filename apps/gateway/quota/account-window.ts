@@ -1,7 +1,10 @@
-/** The quota's windows are the minutes of UTC. */
+/** Length of the quota's window: a minute of UTC. */
 export const WINDOW_MS = 60_000;
 
-/** How long the table's "used up" is believed; requests that an idle gateway returns are found after at most this time. */
+/**
+ * How long a gateway trusts the answer "used up". Requests that an idle gateway returns become available within this
+ * time.
+ */
 const USED_UP_MS = 250;
 /** An unused lease is returned after this time, … */
 const IDLE_MS = 200;
@@ -14,23 +17,23 @@ const PART_OF_REST = 8;
 /** And at most this part of the limit: these requests are lost when a gateway dies. */
 const PART_OF_LIMIT = 200;
 
-/** What one gateway knows and holds of one account's minute. */
+/** The part of an account's minute that one gateway knows and has leased. */
 export class AccountWindow {
-  /** Leased and not spent. */
+  /** Leased requests that are not used yet. */
   held = 0;
   /** Requests waiting for a lease. */
   waiting = 0;
-  /** The statement under way, which all of them wait for. */
+  /** The running statement, for which all waiting requests wait. */
   fetching: Promise<void> | undefined;
-  /** A lease for later is about to be asked for. */
+  /** True if the next lease is about to be requested. */
   isRefilling = false;
-  /** Until when requests are let through unasked, because the table cannot be; in ms. */
+  /** Requests are admitted without a count until this time in ms, because the table is unavailable. */
   openUntil = 0;
   takenAt = 0;
   private used = 0;
   private usedUpAt: number | undefined;
 
-  /** @param start of the minute, in ms */
+  /** @param start start of the minute, in ms */
   constructor(
     readonly start: number,
     private limit: number,
@@ -40,30 +43,30 @@ export class AccountWindow {
     return this.start + WINDOW_MS;
   }
 
-  /** Requests that are left, as far as this gateway knows. */
+  /** Remaining requests, as far as this gateway knows. */
   get remaining(): number {
     return Math.max(0, this.limit - this.used + this.held);
   }
 
-  /** How much the next lease is to be, unless more requests wait for it. */
+  /** Size of the next lease, unless more requests wait for it. */
   get chunk(): number {
     const rest = Math.max(0, this.limit - this.used);
     return Math.max(1, Math.floor(Math.min(this.limit / PART_OF_LIMIT, rest / PART_OF_REST)));
   }
 
-  /** Whether the next lease should be on its way before this one is spent. */
+  /** Whether to request the next lease before this one is used up. */
   get wantsMore(): boolean {
     const chunk = this.chunk;
     return this.held <= chunk / 2 && this.limit - this.used > PART_OF_REST * chunk;
   }
 
-  /** The plan may change within the minute. */
+  /** The plan can change within the minute. */
   underLimit(limit: number): this {
     this.limit = limit;
     return this;
   }
 
-  /** Whether the table has said so lately. */
+  /** Whether the table reported recently that the minute is used up. */
   isUsedUp(now: number): boolean {
     return this.usedUpAt !== undefined && now - this.usedUpAt < USED_UP_MS;
   }
@@ -79,7 +82,7 @@ export class AccountWindow {
     return this.held > 0 && now - this.takenAt > Math.min(LONGEST_IDLE_MS, Math.max(IDLE_MS, pace));
   }
 
-  /** Empties the hand. @returns what was in it */
+  /** Gives up all leased requests. @returns their number */
   letGo(): number {
     const { held } = this;
     this.held = 0;

@@ -1,12 +1,12 @@
 import type { Database } from '#postgres';
 
-/** What a gateway got of an account's minute. */
+/** A gateway's lease of requests in an account's minute. */
 export interface Lease {
-  /** The minute that it is good for, in ms. */
+  /** Start of the minute of the lease, in ms. */
   windowStart: number;
-  /** Requests; fewer than wanted, or none, when the minute's are used up. */
+  /** Number of leased requests: fewer than wanted, or 0, if the minute is used up. */
   granted: number;
-  /** Requests of the minute that are spent or leased, at all gateways together. */
+  /** Requests of the minute that are used or leased, in all gateways together. */
   used: number;
 }
 
@@ -24,14 +24,14 @@ interface Row {
   last_lease: number;
 }
 
-/** The table of the minute's requests, which all gateways share. */
+/** The table of each account's requests per minute, which all gateways share. */
 export class QuotaLeases {
   constructor(private readonly database: Database) {}
 
   /**
-   * Leases up to `wanted` requests of the minute, in one statement that never lets the minute's sum pass the limit.
-   * Where another gateway's clock has begun the next minute already, the lease is of that one.
-   * @param windowStart the minute's beginning by the caller's clock, in ms
+   * Leases up to `wanted` requests of the minute, in one statement that never lets the sum of the minute exceed the
+   * limit. If another gateway's clock has already begun the next minute, the lease is for that minute.
+   * @param windowStart start of the minute by the caller's clock, in ms
    */
   async take(accountId: string, windowStart: number, wanted: number, limit: number): Promise<Lease> {
     const joins = `q.window_start BETWEEN excluded.window_start AND excluded.window_start + interval '1 minute'`;

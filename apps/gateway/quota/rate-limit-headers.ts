@@ -3,8 +3,8 @@ import type { Verdict } from './request-quota.js';
 const WINDOW_SECONDS = 60;
 
 /**
- * What an answer tells of the quota: in the form of the IETF draft
- * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/), and in the older one beside it.
+ * The quota headers of a response: in the form of the IETF draft
+ * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/), and in the older form.
  */
 export function rateLimitHeaders({ limit, remaining, resetSeconds }: Verdict): Record<string, string> {
   return {

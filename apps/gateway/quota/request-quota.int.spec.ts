@@ -22,7 +22,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-/** A clock that stands still in the middle of a minute, until a spec moves it. */
+/** A clock that stays in the middle of a minute until a spec moves it. */
 function stoppedClock(): Clock & { at: number } {
   return {
     at: Date.parse('2026-03-01T12:00:10.000Z'),
@@ -32,7 +32,7 @@ function stoppedClock(): Clock & { at: number } {
   };
 }
 
-/** A gateway's part of the quota. */
+/** The quota of one gateway. */
 function gateway(clock?: Clock, on: Database = database): RequestQuota {
   const quota = new RequestQuota(on, log, clock);
   started.push(quota);
@@ -61,11 +61,11 @@ describe('the requests of a minute', () => {
     [12_000, 13_000],
   ])(
     '%i: of %i concurrent requests at two gateways, that many are admitted, within one percent [limits.quota]',
-    async (limit, asked) => {
+    async (limit, requests) => {
       const clock = stoppedClock();
       const [one, other] = [gateway(clock), gateway(clock)];
       const accountId = newId();
-      const verdicts = await times(asked, (n) => (n % 2 ? one : other).take(accountId, limit));
+      const verdicts = await times(requests, (n) => (n % 2 ? one : other).take(accountId, limit));
       expect(admitted(verdicts)).toBeLessThanOrEqual(limit);
       expect(admitted(verdicts)).toBeGreaterThanOrEqual(Math.ceil(limit * 0.99));
       expect(await usedOf(accountId)).toBeLessThanOrEqual(limit);

@@ -6,30 +6,30 @@ import { metrics, type Logger } from '#telemetry';
 import { AccountWindow, WINDOW_MS } from './account-window.js';
 import { QuotaLeases } from './quota-leases.js';
 
-/** Injection token of the clock that the minutes are read from; tests bring their own. */
+/** Injection token of the clock of the minutes; tests use their own. */
 export const QUOTA_CLOCK = Symbol('quota clock');
 
-/** The outcome of a request. */
+/** Whether a request is admitted, and the state of the quota. */
 export interface Verdict {
   admitted: boolean;
   /** Requests per minute. */
   limit: number;
-  /** Requests that are left of the minute, as far as this gateway knows. */
+  /** Requests that are left in the minute, as far as this gateway knows. */
   remaining: number;
-  /** Until the minute ends; whole, rounded up. */
+  /** Seconds until the minute ends, rounded up. */
   resetSeconds: number;
 }
 
 const SWEEP_MS = 50;
-/** A request does not wait longer than this for the table. */
+/** Maximum time that a request waits for the table. */
 const PATIENCE_MS = 2000;
-/** A table that cannot be asked is not asked again for so long. */
+/** After a failure, the table is not queried again for this time. */
 const OUTAGE_MS = 1000;
 
 /**
- * The requests that an account has per UTC minute, shared by all its keys and all gateways. A gateway spends leases of
- * the minute from memory, takes the next one in the background, and gives back what lies idle (ADR 0014). While
- * Postgres cannot be reached, every request is let through.
+ * The requests that an account has per UTC minute, shared by all its keys and all gateways. A gateway uses its leases
+ * from memory, requests the next one in the background, and returns unused ones (ADR 0014). While Postgres is
+ * unavailable, every request is admitted.
  */
 @Injectable()
 export class RequestQuota implements Loop {
@@ -39,7 +39,7 @@ export class RequestQuota implements Loop {
   private readonly sweeps = new Repeated({
     pauseMs: SWEEP_MS,
     run: () => this.giveBackIdle(),
-    failed: (error) => this.log.warn({ err: error }, 'idle leases of requests could not be given back'),
+    failed: (error) => this.log.warn({ err: error }, 'idle leases of requests could not be returned'),
   });
   private isOut = false;
 
@@ -63,7 +63,7 @@ export class RequestQuota implements Loop {
     await this.giveBack(windows);
   }
 
-  /** Spends a request of the account's minute. At once, unless a lease has to be waited for. */
+  /** Uses one request of the account's minute. Returns at once, unless it must wait for a lease. */
   take(accountId: string, limit: number): Verdict | Promise<Verdict> {
     const now = this.now();
     const window = this.windowOf(accountId, limit, now);
@@ -78,7 +78,10 @@ export class RequestQuota implements Loop {
     return this.wait(accountId, limit, window);
   }
 
-  /** Those who wait share one statement; who gets nothing of it waits for the next, until the minute is used up. */
+  /**
+   * Waiting requests share one statement. A request that gets nothing from it waits for the next one, until the minute
+   * is used up.
+   */
   private async wait(accountId: string, limit: number, window: AccountWindow): Promise<Verdict> {
     window.waiting += 1;
     try {
@@ -89,7 +92,7 @@ export class RequestQuota implements Loop {
     return this.take(accountId, limit);
   }
 
-  /** A lease for later keeps no request back, not even with its own preparation. */
+  /** Requests the next lease in the background. Not even its preparation delays the current request. */
   private refill(accountId: string, limit: number, window: AccountWindow): void {
     if (window.fetching || window.isRefilling) return;
     window.isRefilling = true;
@@ -123,9 +126,9 @@ export class RequestQuota implements Loop {
     }
   }
 
-  /** The window that a lease belongs to: the table may be a minute ahead of this gateway's clock. */
-  private ownerOf(accountId: string, limit: number, start: number, asked: AccountWindow): AccountWindow {
-    const owner = [asked, this.windows.get(accountId)].find((window) => window?.start === start);
+  /** The window of a lease: the table can be a minute ahead of this gateway's clock. */
+  private ownerOf(accountId: string, limit: number, start: number, requested: AccountWindow): AccountWindow {
+    const owner = [requested, this.windows.get(accountId)].find((window) => window?.start === start);
     if (owner) return owner;
     const ahead = new AccountWindow(start, limit);
     this.windows.set(accountId, ahead);
@@ -136,7 +139,7 @@ export class RequestQuota implements Loop {
     window.openUntil = this.now() + OUTAGE_MS;
     metrics.quotaOutages.add(1);
     if (!this.isOut)
-      this.log.error({ err: error }, 'request quotas cannot be counted; requests are let through');
+      this.log.error({ err: error }, 'request quotas cannot be counted; all requests are admitted');
     this.isOut = true;
   }
 

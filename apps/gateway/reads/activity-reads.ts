@@ -3,10 +3,10 @@ import { isoFromClickHouse, NO_ID, type ActivityRow, type ClickHouseClient } fro
 import { CLICKHOUSE } from '#platform';
 import { readPage, type TimeList, type TimePage } from './time-page.js';
 
-/** One line of a keyword's activity, as the interface writes it. */
+/** One line of a keyword's activity, as the interface returns it. */
 export interface ActivityRecord {
   id: string;
-  /** Null of what happened to the keyword itself, as is its watch. */
+  /** Null, like the watch, for an event of the keyword itself. */
   source: string | null;
   type: string;
   occurredAt: string;
@@ -18,12 +18,12 @@ export interface ActivityRecord {
   message?: string;
 }
 
-/** Reads what a keyword did: checks and webhook attempts, newest first. */
+/** Reads a keyword's activity: checks and webhook attempts, newest first. */
 @Injectable()
 export class ActivityReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
-  /** A keyword's activity, and a row more than the page has. */
+  /** A page of a keyword's activity, and one more row. */
   ofKeyword(
     accountId: string,
     keywordId: string,
@@ -36,7 +36,7 @@ export class ActivityReads {
     return readPage(this.clickhouse, ACTIVITY, conditions, params, page);
   }
 
-  /** A watch's activity, and a row more than the page has. */
+  /** A page of a watch's activity, and one more row. */
   ofWatch(
     accountId: string,
     { watchId, keywordId }: { watchId: string; keywordId: string | null },
@@ -44,7 +44,7 @@ export class ActivityReads {
   ): Promise<ActivityRow[]> {
     const conditions = [
       'account_id = {accountId: UUID}',
-      // The table lies by keyword; a lone watch has none.
+      // The table is ordered by keyword; a watch without a keyword has none.
       'keyword_id = {keywordId: UUID}',
       'watch_id = {watchId: UUID}',
     ];
@@ -61,7 +61,7 @@ export const ACTIVITY: TimeList<ActivityRow> = {
   idOf: (row) => row.activity_id,
 };
 
-/** The row as the interface writes it. */
+/** The row as the interface returns it. */
 export function activityRecord(row: ActivityRow): ActivityRecord {
   return {
     id: row.activity_id,

@@ -3,21 +3,21 @@ import type { AnswerRow, ClickHouseClient } from '#clickhouse';
 import { CLICKHOUSE } from '#platform';
 import { readPage, type TimeList, type TimePage } from './time-page.js';
 
-/** Whose answers, and which. */
+/** The filter of a list of answers. */
 export interface AnswerQuery {
   accountId: string;
-  /** One of the two. */
+  /** Either `keywordId` or `watchId`. */
   keywordId?: string | undefined;
   watchId?: string | undefined;
   engines: string[];
 }
 
-/** Reads the answers of AI engines as they were kept. */
+/** Reads the stored answers of AI engines. */
 @Injectable()
 export class AnswerReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
 
-  /** Answers, and one more than the page has. */
+  /** A page of answers, and one more row. */
   answers({ accountId, keywordId, watchId, engines }: AnswerQuery, page: TimePage): Promise<AnswerRow[]> {
     const conditions = [
       'account_id = {accountId: UUID}',
@@ -30,7 +30,7 @@ export class AnswerReads {
   }
 }
 
-/** Answers by their time. One check asks each engine once. */
+/** Answers ordered by time. A check queries each engine once. */
 export const ANSWERS: TimeList<AnswerRow> = {
   table: 'answers',
   time: 'answered_at',

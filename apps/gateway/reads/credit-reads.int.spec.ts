@@ -8,7 +8,7 @@ let database: Database;
 const accountId = newId();
 const ROWS = 20_000;
 
-/** A movement a minute: charges of reddit, every 5,000th of x, and every 4,000th movement a grant. */
+/** One movement per minute: charges of reddit, every 5,000th of x, and every 4,000th movement a grant. */
 beforeAll(async () => {
   stores = await isolateStores();
   database = await openDatabase(stores.databaseUrl, 'spec');
@@ -35,14 +35,14 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Rows that a plan's scans have looked at. */
+/** The number of rows that a plan's scans have read. */
 function lookedAt(plan: Plan): number {
   const { Plans: inner = [], 'Rows Removed by Filter': removed = 0 } = plan;
   const own = inner.length === 0 ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0;
   return inner.reduce((sum, one) => sum + lookedAt(one), own);
 }
 
-/** The page's sequences, and how many rows Postgres looked at for it. */
+/** The sequences of the page, and the number of rows that Postgres read for it. */
 async function read(page: Partial<LedgerPage>): Promise<{ seqs: number[]; rows: number }> {
   let rows = 0;
   const explained = {
@@ -71,22 +71,22 @@ async function read(page: Partial<LedgerPage>): Promise<{ seqs: number[]; rows: 
 const minute = (n: number) => new Date(Date.parse('2026-01-01T00:00:00Z') + n * 60_000);
 
 it.each<[string, Partial<LedgerPage>, number[]]>([
-  ['as it is', {}, [20_000, 19_999, 19_998, 19_997]],
+  ['without a filter', {}, [20_000, 19_999, 19_998, 19_997]],
   ['of a rare kind', { kinds: ['grant'] }, [20_000, 16_000, 12_000, 8_000]],
   ['of the usual kind', { kinds: ['charge'] }, [19_999, 19_998, 19_997, 19_996]],
   ['of several kinds', { kinds: ['charge', 'grant', 'grant'] }, [20_000, 19_999, 19_998, 19_997]],
-  ['of a kind that never was', { kinds: ['pack_expiry'] }, []],
+  ['of a kind that does not occur', { kinds: ['pack_expiry'] }, []],
   ['of a rare source', { sources: ['x'] }, [15_001, 10_001, 5_001, 1]],
   ['of several sources', { sources: ['x', 'reddit'] }, [19_999, 19_998, 19_997, 19_996]],
-  ['of a source that never was', { sources: ['github'] }, []],
+  ['of a source that does not occur', { sources: ['github'] }, []],
   ['of a source’s charges', { sources: ['x'], kinds: ['charge', 'grant'] }, [15_001, 10_001, 5_001, 1]],
-  ['of a source’s grants, which there are not', { sources: ['reddit'], kinds: ['grant'] }, []],
-  ['until long ago', { until: minute(9) }, [8, 7, 6, 5]],
-  ['since just now', { since: minute(19_999) }, [20_000, 19_999]],
-  ['of a span in the middle', { since: minute(9_998), until: minute(10_000) }, [9_999, 9_998]],
-  ['of a kind until long ago', { kinds: ['grant'], until: minute(5_000) }, [4_000]],
-  ['behind a cursor', { kinds: ['grant'], before: { seq: 9_000, place: 0 } }, [8_000, 4_000]],
-])('a page of the ledger %s looks at little more than its own rows', async (_, page, seqs) => {
+  ['of a source’s grants, of which there are none', { sources: ['reddit'], kinds: ['grant'] }, []],
+  ['until a long time ago', { until: minute(9) }, [8, 7, 6, 5]],
+  ['since a moment ago', { since: minute(19_999) }, [20_000, 19_999]],
+  ['of a time range in the middle', { since: minute(9_998), until: minute(10_000) }, [9_999, 9_998]],
+  ['of a kind until a long time ago', { kinds: ['grant'], until: minute(5_000) }, [4_000]],
+  ['after a cursor', { kinds: ['grant'], before: { seq: 9_000, place: 0 } }, [8_000, 4_000]],
+])('a page of the ledger %s reads few more rows than its own', async (_, page, seqs) => {
   const found = await read(page);
   expect(found.seqs).toEqual(seqs);
   expect(found.rows).toBeLessThan(25);

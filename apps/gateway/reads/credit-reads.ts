@@ -3,14 +3,14 @@ import { balanceOf, type Balance } from '#credits';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
-/** What a period's charges of one source and operation come to. */
+/** The sum of a period's charges for one source and operation. */
 export interface Usage {
   source: string;
   operation: string;
   credits: number;
 }
 
-/** Which movements a page of the ledger shows. Values of one key are alternatives, keys add up. */
+/** The filter of a page of the ledger. Values of one key are alternatives; different keys are combined with AND. */
 export interface LedgerPage {
   kinds: string[];
   sources: string[];
@@ -18,11 +18,11 @@ export interface LedgerPage {
   since: Date | undefined;
   until: Date | undefined;
   limit: number;
-  /** Only what lies before it. */
+  /** Only movements before this position. */
   before: LedgerPosition | undefined;
 }
 
-/** A movement's place in its account's ledger. */
+/** A movement's position in its account's ledger. */
 export interface LedgerPosition {
   seq: number;
   place: number;
@@ -51,7 +51,7 @@ export interface MovementRow extends LedgerPosition {
 export class CreditReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** The balance and what was used in its period, both of one moment; undefined until the account's ledger is open. */
+  /** The balance and the usage of its period, read at the same moment; undefined until the account's ledger is open. */
   balance(accountId: string): Promise<{ balance: Balance; usage: Usage[] } | undefined> {
     return this.database.transaction('REPEATABLE READ', async (tx) => {
       const balance = await balanceOf(tx, accountId);
@@ -68,12 +68,12 @@ export class CreditReads {
   /** Newest first; one more than `limit`, so that the caller knows whether there is a next page. */
   async movements(accountId: string, page: LedgerPage): Promise<MovementRow[]> {
     const [kinds, sources] = [[...new Set(page.kinds)], [...new Set(page.sources)]];
-    // Nothing but charges is of a source: the rest of the ledger is not looked through for what cannot be there.
+    // Only charges have a source, so a search for other kinds of one source finds nothing.
     if (sources.length > 0 && kinds.length > 0 && !kinds.includes('charge')) return [];
     const values: unknown[] = [accountId];
     const parameter = (value: unknown) => `$${values.push(value)}`;
     const common = [...commonConditions(page, parameter), ...(await this.span(accountId, page, parameter))];
-    // An index has each kind and each source in the ledger's order, not several together: their heads are merged.
+    // Indexes order the ledger by one kind or one source, not by several: one select for each, then merged.
     const narrowed = sources.length > 0 ? sources.map((one) => `source = ${parameter(one)}`) : undefined;
     const branches = narrowed ?? (kinds.length > 0 ? kinds.map((one) => kindIs(one, parameter)) : ['true']);
     const head = `ORDER BY seq DESC, place DESC LIMIT ${parameter(page.limit + 1)}`;
@@ -85,8 +85,8 @@ export class CreditReads {
   }
 
   /**
-   * The times that are asked for, as bounds of the ledger's order too, by which every index goes: a ledger is in the
-   * order of its times but for what its writers' clocks differ.
+   * Converts the requested times to bounds of the ledger's sequence too, because every index is in that order. A ledger
+   * is in the order of its times, except for the difference between its writers' clocks.
    */
   private async span(
     accountId: string,
@@ -115,7 +115,7 @@ export class CreditReads {
   }
 }
 
-/** What the clocks of billing's replicas may differ. */
+/** The maximum difference between the clocks of billing's replicas. */
 const CLOCKS_APART_MS = 60_000;
 
 function commonConditions(
@@ -129,7 +129,7 @@ function commonConditions(
   return conditions;
 }
 
-/** The index of the kinds leaves charges out, and has to be told so. */
+/** The index of kinds leaves out charges, so the condition must say the same. */
 function kindIs(kind: string, parameter: (value: unknown) => string): string {
   const condition = `kind = ${parameter(kind)}`;
   return kind === 'charge' ? condition : `${condition} AND kind <> 'charge'`;

@@ -4,7 +4,7 @@ import { CLICKHOUSE } from '#platform';
 import { PurgedKeywords } from './purged-keywords.js';
 import { clickHouseTime } from './time-page.js';
 
-/** `retrying`: another attempt is due. `given_up`: none is, and none went well. */
+/** `retrying`: another attempt is due. `given_up`: no attempt is due, and none succeeded. */
 export const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'] as const;
 
 /** One delivery: event × target, with its attempts, oldest first. */
@@ -12,34 +12,34 @@ export interface DeliveryRead {
   event_id: string;
   target_kind: string;
   target_id: string;
-  /** When its first attempt was, as ClickHouse writes it. */
+  /** Time of the first attempt, in ClickHouse's format. */
   begun: string;
   state: (typeof DELIVERY_STATES)[number];
   attempts: AttemptRow[];
 }
 
-/** What a list of deliveries can be narrowed to. */
+/** The filter of a list of deliveries. */
 export interface DeliveryFilter {
   keyword: string | undefined;
   watch: string | undefined;
-  /** Without query and credentials: `displayUrl`. */
+  /** Address without query and credentials: `displayUrl`. */
   endpoint: string | undefined;
   state: (typeof DELIVERY_STATES)[number] | undefined;
-  /** Only deliveries that began then or later. */
+  /** Only deliveries that began at this time or later. */
   since: Date;
 }
 
-/** A delivery's place in the list: time as ClickHouse writes it, event, and target. */
+/** A delivery's position in the list: time in ClickHouse's format, event, and target. */
 export interface DeliveryPosition {
   begun: string;
   event: string;
   target: string;
 }
 
-/** A delivery that goes badly has so many. */
+/** The number of attempts of a delivery that fails. */
 const ATTEMPTS_OF_A_DELIVERY = 9;
 
-/** Reads deliveries from the attempts at them. */
+/** Reads deliveries from their attempts. */
 @Injectable()
 export class DeliveryReads {
   constructor(
@@ -48,8 +48,8 @@ export class DeliveryReads {
   ) {}
 
   /**
-   * Those that began last first; one more than `limit`, so that the caller knows whether there is a next page. Looks at
-   * the newest attempts alone, as the table lies, and at more of them until the page is full.
+   * Newest first by the first attempt; one more than `limit`, so that the caller knows whether there is a next page.
+   * Reads only the newest attempts, in the order of the table, and more of them until the page is full.
    */
   async deliveries(
     accountId: string,
@@ -82,7 +82,7 @@ export class DeliveryReads {
     }
   }
 
-  /** Whether so many of the newest attempts are all that there are. */
+  /** Whether the newest `most` attempts are all attempts. */
   private async isAll(newest: string, params: Record<string, unknown>, most: number): Promise<boolean> {
     const [row] = await selectRows<{ rows: string }>(
       this.clickhouse,
@@ -96,7 +96,7 @@ export class DeliveryReads {
     if (found.length === 0) return [];
     const rows = await selectRows<AttemptRow>(
       this.clickhouse,
-      // Rows that were written twice, and not merged yet, are one.
+      // LIMIT BY removes rows that were written twice and not merged yet.
       `SELECT * FROM attempts WHERE account_id = {accountId: UUID} AND event_id IN {events: Array(UUID)}
          AND first_at >= {from: DateTime64(3, 'UTC')} ORDER BY at, number LIMIT 1 BY attempt_id`,
       {
@@ -111,7 +111,7 @@ export class DeliveryReads {
     for (const row of rows) byDelivery.get(keyOf(row))?.push(row);
     return found.map((one) => {
       const attempts = byDelivery.get(keyOf(one)) ?? [];
-      // Told by the attempts that are shown: one may have come since the list was read.
+      // The state follows from the attempts of this read: a new one can have arrived since the list was read.
       return { ...one, attempts, state: stateOf(attempts) };
     });
   }
@@ -132,7 +132,7 @@ function conditionsOf(
   if (watch) where.push('watch_id = {watch: UUID}');
   if (endpoint) where.push('endpoint = {endpoint: String}');
   if (state) having.push('state = {state: String}');
-  // Few have failed: only those are looked at where that is asked for.
+  // Few deliveries have failed: if only those are requested, only those are read.
   if (state && state !== 'delivered')
     where.push(
       `event_id IN (SELECT event_id FROM attempts WHERE account_id = {accountId: UUID}

@@ -2,27 +2,27 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
-/** A webhook address of an account: who names it, and how it is. */
+/** A webhook address of an account: the keywords and watches that use it, and its state. */
 export interface EndpointRow {
   url: string;
   keyword_ids: string[];
-  /** Lone watches; those of keywords are named by the keyword. */
+  /** Watches without a keyword. The keyword names the others. */
   watch_ids: string[];
   failing_since: Date | null;
   failures: number;
   last_status_code: number | null;
   disabled_at: Date | null;
   disabled_reason: string | null;
-  /** Deliveries that wait for another attempt. */
+  /** Number of deliveries that wait for another attempt. */
   waiting: number;
 }
 
-/** Reads webhook addresses: those that keywords and watches name, and others that fail. */
+/** Reads webhook addresses: those of keywords and watches, and others that fail. */
 @Injectable()
 export class EndpointReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** By address, behind `after`; one more than `limit`. */
+  /** Ordered by address, after `after`; one more than `limit`. */
   endpoints(accountId: string, limit: number, after: string): Promise<EndpointRow[]> {
     return this.read(accountId, 'u.url COLLATE "C" > $2', after, limit + 1);
   }

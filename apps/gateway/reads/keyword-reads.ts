@@ -4,7 +4,7 @@ import { isoOf } from '#kernel';
 import { DATABASE } from '#platform';
 import { KeywordEntity, WatchEntity, type Database } from '#postgres';
 
-/** A watch with what polling knows of it. */
+/** A watch, and the result of its last check. */
 export interface WatchRead {
   watch: WatchEntity;
   lastCheckedAt: string | null;
@@ -12,16 +12,16 @@ export interface WatchRead {
   lastStatus: string | null;
 }
 
-/** What a list of keywords can be narrowed to. */
+/** The filter of a list of keywords. */
 export interface KeywordFilter {
   states: string[];
-  /** Those that it lists, enabled or not. */
+  /** Keywords with one of these sources, enabled or not. */
   sources: string[];
   /** Part of the name, in any case. */
   name: string | undefined;
 }
 
-/** Reads keywords and watches from the projections. Another account's are as if they were not. */
+/** Reads keywords and watches from the projections. Another account's keywords and watches are not found. */
 @Injectable()
 export class KeywordReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -66,7 +66,7 @@ export class KeywordReads {
     return byKeyword;
   }
 
-  /** A watch of the account on the source, retired ones too. */
+  /** A watch of the account on the source, also if it is retired. */
   async watch(accountId: string, source: string, watchId: string): Promise<WatchRead | undefined> {
     const query = this.watchQuery().where(
       'w.watchId = :watchId AND w.accountId = :accountId AND w.source = :source',
@@ -75,7 +75,7 @@ export class KeywordReads {
     return (await readsOf(query))[0];
   }
 
-  /** Newest first, below `beforeId`; one more than `limit`. Retired ones are left out. */
+  /** Newest first, below `beforeId`; one more than `limit`. Retired watches are left out. */
   async watches(accountId: string, source: string, limit: number, beforeId?: string): Promise<WatchRead[]> {
     const query = this.watchQuery()
       .where('w.accountId = :accountId AND w.source = :source AND w.retiredAt IS NULL', { accountId, source })
@@ -85,7 +85,7 @@ export class KeywordReads {
     return readsOf(query);
   }
 
-  /** The searches (criteria hashes) of a source that the account's watches look at. */
+  /** The searches (criteria hashes) of a source that the account's watches use. */
   async searchesOf(accountId: string, source: string): Promise<ReadonlySet<string>> {
     const rows: { criteria_hash: string }[] = await this.database.query(
       `SELECT DISTINCT criteria_hash FROM watches

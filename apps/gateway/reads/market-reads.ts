@@ -2,15 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { selectRows, type ClickHouseClient, type ListingObservationRow } from '#clickhouse';
 import { CLICKHOUSE } from '#platform';
 
-/** Which listings a statistic is about. */
+/** The listings of a statistic. */
 export interface MarketScope {
   scope: 'search' | 'keyword' | 'brand' | 'catalog';
   scopeId: string;
-  /** Absent: every market that the scope was observed on. */
+  /** Absent: all markets in which the scope was observed. */
   market: string | undefined;
 }
 
-/** One UTC day of a market's statistics; prices in the currency's units. */
+/** One UTC day of a market's statistics; prices in units of the currency. */
 export interface MarketDayRow {
   date: string;
   market: string;
@@ -19,7 +19,7 @@ export interface MarketDayRow {
   new_listings: string;
   delisted: string;
   price_changes: string;
-  /** In ten-thousandths, as are the others. */
+  /** In ten-thousandths, like the other prices. */
   lowest: string;
   highest: string;
   total: string;
@@ -27,7 +27,7 @@ export interface MarketDayRow {
   seconds_to_delist: number;
 }
 
-/** Reads what was observed of listings. An account sees its own observations only. */
+/** Reads observations of listings. An account sees only its own observations. */
 @Injectable()
 export class MarketReads {
   constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
@@ -51,7 +51,7 @@ export class MarketReads {
     );
   }
 
-  /** Everything that was observed of one listing, oldest first; on one market, or all. */
+  /** All observations of one listing, oldest first; in one market, or in all. */
   observations(
     accountId: string,
     listingId: string,

@@ -19,10 +19,10 @@ export const INTENTS = [
 export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 const MAX_QUERY_LENGTH = 200;
-/** Words and phrases of all `q` together: each is looked for in every text. */
+/** Maximum number of words and phrases in all `q` together: each text is searched for each of them. */
 const MOST_WORDS = 50;
 
-/** What a list of mentions is narrowed to. Values of one key are alternatives, keys add up. */
+/** The filter of a list of mentions. Values of one key are alternatives; different keys are combined with AND. */
 export interface MentionFilter {
   sources: string[];
   authors: string[];
@@ -33,14 +33,14 @@ export interface MentionFilter {
   langs: string[];
   buckets: string[];
   rules: string[];
-  /** Words and "phrases" that the text holds, in any case. */
+  /** Words and "phrases" that the text must contain, in any case. */
   texts: string[];
   dropped: boolean;
 }
 
 /**
  * Reads the filter of a list of mentions. `mode=semantic` is refused: it does not exist yet.
- * @param withBuckets false where `bucket` means something else: the hour or day of a series
+ * @param withBuckets false if `bucket` means the hour or day of a series
  */
 export function readMentionFilter(query: QueryReader, withBuckets = true): MentionFilter {
   if (query.one('mode', ['text', 'semantic']) === 'semantic')
@@ -65,7 +65,7 @@ export function readMentionFilter(query: QueryReader, withBuckets = true): Menti
   };
 }
 
-/** A handle as it is compared: without `@` or `u/` in front, in any case. */
+/** A handle in the form in which it is compared: without `@` or `u/`, in lower case. */
 function handleOf(text: string): string {
   return text
     .trim()
@@ -104,7 +104,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
     'toString(keyword_id)',
     filter.keywords.map((id) => id.toLowerCase()),
   );
-  // What a person has corrected stands before what was read.
+  // A person's correction replaces the result of the analysis.
   anyOf('sentiments', `if(corrected_sentiment != '', corrected_sentiment, sentiment)`, filter.sentiments);
   anyOf('intents', `if(corrected_intent != '', corrected_intent, intent)`, filter.intents);
   anyOf('langs', 'lang', filter.langs);
@@ -123,7 +123,7 @@ export function conditionsOf(filter: MentionFilter): Conditions {
   return { sql, params };
 }
 
-/** Each `q` asks for all of its words and phrases; several `q` are alternatives. */
+/** A mention must contain all words and phrases of a `q`; several `q` are alternatives. */
 function textCondition(texts: readonly string[], params: Record<string, unknown>): string {
   const alternatives = texts.map((text, index) => {
     const conditions = partsOf(text).map((part, n) => {

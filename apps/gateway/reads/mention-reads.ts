@@ -11,16 +11,16 @@ const BY_EVENT = {
   idOf: (row: { event_id: string }) => row.event_id,
 } as const;
 
-/** Mentions by the time at which they were collected, each in its last version. */
+/** Mentions by the time of their collection, each in its last version. */
 export const MENTIONS: TimeList<MentionRow> = { table: 'mentions FINAL', ...BY_EVENT };
 /** Events as they were stored. */
 export const EVENTS: TimeList<EventRow> = { table: 'events', ...BY_EVENT };
 
-/** What mentions are counted by. */
+/** The buckets of a series. */
 export const SERIES_BUCKETS = ['hour', 'day'] as const;
 export const SERIES_GROUPS = ['source', 'sentiment', 'intent', 'keyword'] as const;
 
-/** A series of counts. */
+/** The window, bucket and group of a series. */
 export interface SeriesOf {
   since: Date;
   /** Exclusive. */
@@ -29,11 +29,11 @@ export interface SeriesOf {
   group: (typeof SERIES_GROUPS)[number] | undefined;
 }
 
-/** One bucket that holds mentions. */
+/** One bucket that contains mentions. */
 export interface SeriesRow {
-  /** Beginning of the bucket, seconds since 1970. */
+  /** Start of the bucket, in seconds since 1970. */
   at: number;
-  /** Empty: not read, or without a group. */
+  /** Empty if the mention has no value, or without a group. */
   group: string;
   count: number;
 }
@@ -45,7 +45,10 @@ const GROUP_COLUMNS = {
   keyword: 'toString(keyword_id)',
 } as const;
 
-/** Reads mentions and events from ClickHouse. A row that was written twice is read once, a purged one not at all. */
+/**
+ * Reads mentions and events from ClickHouse. A row that was written twice is returned once; purged rows are not
+ * returned.
+ */
 @Injectable()
 export class MentionReads {
   constructor(
@@ -53,7 +56,7 @@ export class MentionReads {
     private readonly purged: PurgedKeywords,
   ) {}
 
-  /** Mentions of the account, and a row more than the page has. */
+  /** A page of the account's mentions, and one more row. */
   async mentions(
     accountId: string,
     keywordId: string | undefined,
@@ -74,13 +77,13 @@ export class MentionReads {
     return rows[0];
   }
 
-  /** Where a mention is in the list; undefined where the account has none of that id. */
+  /** The position of a mention in the list; undefined if the account has no such mention. */
   async positionOf(accountId: string, id: string): Promise<Position | undefined> {
     const row = await this.mention(accountId, id);
     return row && { at: row.occurred_at, id: row.event_id };
   }
 
-  /** Buckets that hold mentions, oldest first. */
+  /** Buckets that contain mentions, oldest first. */
   async series(accountId: string, filter: MentionFilter, series: SeriesOf): Promise<SeriesRow[]> {
     const { sql, params } = await this.conditions(accountId, filter);
     const { bucket, group, since, until } = series;
@@ -96,7 +99,7 @@ export class MentionReads {
     );
   }
 
-  /** The stored envelopes of watches, or of a keyword itself (under its id), and a row more than the page has. */
+  /** A page of the stored envelopes of watches, or of a keyword itself (under its id), and one more row. */
   events(accountId: string, watchIds: readonly string[], page: TimePage): Promise<EventRow[]> {
     const conditions = ['watch_id IN {watchIds: Array(UUID)}', 'account_id = {accountId: UUID}'];
     return readPage(this.clickhouse, EVENTS, conditions, { accountId, watchIds }, page);

@@ -3,8 +3,8 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 
 /**
- * Keywords that were purged while ClickHouse may still hold rows of them: it takes a second or two to delete. Asked
- * before each read of it, so that no request that begins after a purge was answered sees any of them.
+ * Purged keywords whose rows ClickHouse may still have: it takes a second or two to delete them. Each read of
+ * ClickHouse queries this list first, so that no request that begins after a purge was answered returns such rows.
  */
 @Injectable()
 export class PurgedKeywords {

@@ -3,22 +3,22 @@ import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import type { QuotedPeriod } from '#quotes';
 
-/** What was charged for a keyword's checks on one source and UTC day. */
+/** The charges for a keyword's checks on one source and UTC day. */
 export interface ChargedDay {
   source: string;
   /** `2026-03-04` */
   date: string;
   checks: number;
-  /** Credits, other charges (analysis) among them. */
+  /** Credits, including other charges (analysis). */
   credits: number;
 }
 
-/** Reads what was quoted for a keyword, and what was charged. */
+/** Reads the quoted and the charged credits of a keyword. */
 @Injectable()
 export class QuoteReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** Periods that overlap the time. */
+  /** Periods that overlap the time range. */
   async periods(accountId: string, keywordId: string, since: Date, until: Date): Promise<QuotedPeriod[]> {
     const rows: {
       watch_id: string;

@@ -4,7 +4,7 @@ import type { Database } from '#postgres';
 
 export const REPLAY_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
 
-/** A row of `replays`, as far as users see it. */
+/** The part of a row of `replays` that users see. */
 export interface ReplayRow {
   replay_id: string;
   status: (typeof REPLAY_STATES)[number];
@@ -12,11 +12,11 @@ export interface ReplayRow {
   until: Date;
   keyword_id: string | null;
   watch_id: string | null;
-  /** Null: its keyword was purged. */
+  /** Null if its keyword was purged. */
   url: string | null;
   types: string[];
   rate_per_second: number;
-  /** Null until it has begun. */
+  /** Null until the replay has started. */
   matched: number | null;
   sent: number;
   failed: number;
@@ -26,20 +26,20 @@ export interface ReplayRow {
   finished_at: Date | null;
 }
 
-/** What a list of replays can be narrowed to. */
+/** The filter of a list of replays. */
 export interface ReplayFilter {
   status: string | null;
   keyword: string | null;
   watch: string | null;
 }
 
-/** A replay's place in the list: ISO 8601, and id. */
+/** A replay's position in the list: ISO 8601 time, and id. */
 export interface ReplayPosition {
   at: string;
   id: string;
 }
 
-/** Reads replays. Another account's are as if they were not. */
+/** Reads replays. Another account's replays are not found. */
 @Injectable()
 export class ReplayReads {
   constructor(@Inject(DATABASE) private readonly database: Database) {}

@@ -16,11 +16,11 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-// Within the time for which the table keeps its rows.
+// Within the retention of the table.
 const START = Date.now() - 3_600_000;
 const instant = (ms: number) => new Date(START + ms);
 
-/** A row of its own at that many ms. */
+/** A unique row at this time in ms. */
 function rowAt(accountId: string, ms: number): ActivityRow {
   return {
     account_id: accountId,
@@ -41,7 +41,7 @@ function rowAt(accountId: string, ms: number): ActivityRow {
 it('pages of any size and order return each row of the window once and in order, also rows of one instant or written twice [requests.stable-paging]', async () => {
   await fc.assert(
     fc.asyncProperty(
-      // Few instants, so that some rows share one; each with how often it was written.
+      // Few instants, so that some rows share one; each has the number of times that it was written.
       fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 1, max: 20 })), {
         maxLength: 25,
       }),
@@ -52,7 +52,7 @@ it('pages of any size and order return each row of the window once and in order,
       async (written, limit, order, from, to) => {
         const accountId = newId();
         const rows = written.map(([ms, times]) => ({ row: rowAt(accountId, ms), ms, times }));
-        // Of one insert ClickHouse would keep each row once.
+        // ClickHouse would remove duplicates within one insert.
         for (const time of [1, 2, 3])
           await insertRows(
             clickhouse,
@@ -90,7 +90,7 @@ it('pages of any size and order return each row of the window once and in order,
     ),
     {
       numRuns: 60,
-      // So often written that the first look does not find a page.
+      // Written so often that the first query does not find a full page.
       examples: [
         [Array.from({ length: 20 }, (_, ms) => [ms, 3] as [number, number]), 8, 'desc', 0, undefined],
       ],

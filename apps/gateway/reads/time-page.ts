@@ -5,13 +5,13 @@ export interface TimeList<Row> {
   table: string;
   /** The column of a row's instant. */
   time: keyof Row & string;
-  /** What orders rows of one instant and tells them apart, as SQL; text. */
+  /** SQL of the text that orders and identifies rows of one instant. */
   id: string;
-  /** The same of a row that was read. */
+  /** The same text of a row that was read. */
   idOf(row: Row): string;
 }
 
-/** Where a page ends: the last row's time (as ClickHouse writes it) and id. */
+/** The end of a page: the last row's time (in ClickHouse's format) and id. */
 export interface Position {
   at: string;
   id: string;
@@ -27,23 +27,23 @@ export interface TimePage {
   after: Position | undefined;
 }
 
-/** Where a list goes on: after which row, in which window. */
+/** The row after which the list continues, and its window. */
 export interface ListCursor {
   after: Position;
   /** ms */
   since: number;
 }
 
-/** Rows that were written twice are few; where there are more of them, a second look is taken. */
+/** Few rows were written twice. If there are more than these, a second query is made. */
 const SPARE_ROWS = 10;
 
 /**
- * One page, each row once, and a row more, so that the caller knows whether there is a next page. ClickHouse first looks
- * where the page ends, in the few columns that the conditions ask for, and then reads all columns of those rows alone.
- * The first goes along the time, as the table lies, and ends where the page does; rows of one instant come along, to be
- * put in order by their ids here. (With LIMIT BY, or WITH TIES, the whole window would be read: of 1.3 million rows 287
+ * One page without duplicates, and one more row, so that the caller knows whether there is a next page. ClickHouse
+ * first finds the end of the page, reading only the columns of the conditions, and then reads all columns of the page's
+ * rows. The first query follows the order of the table and stops at the end of the page. All rows of the last instant
+ * are read, and ordered by id here. (With LIMIT BY or WITH TIES the whole window would be read: of 1.3 million rows 287
  * and 423 ms instead of 32.)
- * @param conditions SQL, beside those of the page
+ * @param conditions SQL, in addition to the conditions of the page
  */
 export async function readPage<Row>(
   clickhouse: ClickHouseClient,
@@ -67,7 +67,7 @@ export async function readPage<Row>(
   }
 }
 
-/** Where the list goes on after a page of it; undefined: the page was the last. */
+/** The cursor after a page; undefined if the page was the last. */
 export function cursorAfter<Row>(
   list: TimeList<Row>,
   rows: readonly Row[],
@@ -77,7 +77,7 @@ export function cursorAfter<Row>(
   return last && { after: { at: String(last[list.time]), id: list.idOf(last) }, since: since.getTime() };
 }
 
-/** Each row once, by its time and then by its id. */
+/** The rows without duplicates, ordered by time and then by id. */
 function inOrder<Row>(list: TimeList<Row>, rows: readonly Row[], order: TimePage['order']): Row[] {
   const sign = order === 'asc' ? 1 : -1;
   const placeOf = (row: Row) => `${String(row[list.time])} ${list.idOf(row)}`;
@@ -98,7 +98,7 @@ function windowOf<Row>(
   }
   if (after) {
     const beyond = order === 'desc' ? '<' : '>';
-    // The first comparison is on the key alone, so that the page begins where it begins and not at the newest row.
+    // The first condition uses only the key, so that the read begins at the page and not at the newest row.
     conditions.push(
       `${time} ${beyond}= {afterAt: DateTime64(3, 'UTC')}`,
       `(${time}, ${id}) ${beyond} ({afterAt: DateTime64(3, 'UTC')}, {afterId: String})`,
@@ -109,8 +109,7 @@ function windowOf<Row>(
   return { conditions, params };
 }
 
-/** The instant as ClickHouse reads it. */
-export /** An instant as ClickHouse reads it. */
-function clickHouseTime(at: Date): string {
+/** The instant in ClickHouse's format. */
+export function clickHouseTime(at: Date): string {
   return at.toISOString().replace('T', ' ').replace('Z', '');
 }

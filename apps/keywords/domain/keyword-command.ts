@@ -2,22 +2,22 @@ import type { AgentStep, KeywordDefinition, Watch } from '#contracts';
 import type { PauseReason } from './pauses.js';
 import type { Reconciled } from './reconcile.js';
 
-/** What can be asked. Ids, planned watches and everything that depends on the time come with the command. */
+/** The commands. The sender adds ids, planned watches and everything that depends on the time. */
 export type KeywordCommand =
   | {
       kind: 'create-keyword';
       definition: KeywordDefinition;
       watches: readonly Watch[];
-      /** False: it is paused until its schedule begins. */
+      /** False: the keyword is paused until its schedule begins. */
       scheduled: boolean;
       creditsRemaining: number;
     }
   | {
       kind: 'change-keyword';
       definition: KeywordDefinition;
-      /** What becomes of its watches. */
+      /** The changes of the keyword's watches. */
       searches: Reconciled;
-      /** The version that the definition was made from. */
+      /** The version on which the definition is based. */
       expectedVersion: number;
       scheduled: boolean;
       creditsRemaining: number;
@@ -37,33 +37,33 @@ export type KeywordCommand =
   | {
       kind: 'change-watch';
       intervalSeconds: number | undefined;
-      /** Empty: cleared. */
+      /** An empty text removes the address. */
       webhookUrl: string | undefined;
-      /** True takes every reason to pause away: plan and credits have to allow it by then. */
+      /** True removes every reason for the pause; the caller has checked plan and credits. */
       isActive: boolean | undefined;
       twin: Twin | undefined;
       creditsRemaining: number;
     }
   | { kind: 'retire-watch' };
 
-/** A watch that has the same search. */
+/** A watch with the same search. */
 export interface Twin {
   watchId: string;
-  /** The keyword that it belongs to; undefined of a lone watch. */
+  /** The keyword of the watch; undefined for a watch without a keyword. */
   keyword: { id: string; name: string } | undefined;
 }
 
-/** Adds a reason to pause. */
+/** Adds a reason for a pause. */
 export interface PauseCommand {
   kind: 'pause';
   reason: PauseReason;
-  /** The account's. */
+  /** The credits of the account. */
   creditsRemaining: number;
-  /** With `insufficient_credits`: what the check needed. */
+  /** With `insufficient_credits`: the credits that the check needed. */
   creditsNeeded: number;
 }
 
-/** Takes reasons to pause away. */
+/** Removes reasons for a pause. */
 export interface ResumeCommand {
   kind: 'resume';
   reasons: readonly PauseReason[];

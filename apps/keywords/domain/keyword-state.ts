@@ -1,7 +1,7 @@
 import type { KeywordDefinition, KeywordEvent, Watch } from '#contracts';
 import { running, withoutReason, withReason, type Pauses } from './pauses.js';
 
-/** One subject of KEYWORDS: nothing yet, a keyword, or a watch that no keyword owns. */
+/** The state of one subject of KEYWORDS: nothing, a keyword, or a watch without a keyword. */
 export type KeywordState =
   | { status: 'none' }
   | KeywordAlive
@@ -9,21 +9,21 @@ export type KeywordState =
   | { status: 'watch'; watch: Watch; webhookUrl: string; pauses: Pauses }
   | { status: 'watch-retired' };
 
-/** A keyword that has not been retired; it runs while nothing pauses it. */
+/** A keyword that is not retired. It runs while it has no reason for a pause. */
 export interface KeywordAlive {
   status: 'keyword';
   definition: KeywordDefinition;
   watches: readonly Watch[];
-  /** Those that were replaced too: a purge has to find their events. */
+  /** Includes replaced watches, because a purge must find their events. */
   everyWatchId: readonly string[];
   pauses: Pauses;
-  /** Changes so far. */
+  /** Number of changes so far. */
   version: number;
 }
 
 export const nothingYet: KeywordState = { status: 'none' };
 
-/** The subject after the event. */
+/** The state after the event. */
 export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordState {
   switch (event.case) {
     case 'keywordCreated': {

@@ -10,9 +10,12 @@ import {
 import { Refusal } from '#kernel';
 import type { KeywordCommand, PauseCommand, Twin } from './keyword-command.js';
 import { evolve, type KeywordState } from './keyword-state.js';
-import { changeWatch, pause, priceAnew, resume } from './lifecycle.js';
+import { changeWatch, pause, updateCreditsNeeded, resume } from './lifecycle.js';
 
-/** @throws Refusal: `not-found` for what is not there, `conflict` for what is there twice, retired, or newer than was thought */
+/**
+ * @throws Refusal `not-found` if the subject does not exist; `conflict` if it already exists, is retired, or is newer
+ * than the expected version
+ */
 export function decide(command: KeywordCommand, state: KeywordState): KeywordEvent[] {
   switch (command.kind) {
     case 'create-keyword':
@@ -28,7 +31,7 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       if (state.status !== 'keyword') throw Refusal.notFound('keyword');
       return [event({ case: 'keywordRetired', value: {} })];
     case 'create-watch': {
-      if (state.status !== 'none') throw Refusal.conflict('the watch exists already');
+      if (state.status !== 'none') throw Refusal.conflict('the watch already exists');
       if (command.twin) throw sameSearch(command.twin);
       const { watch, webhookUrl, ai, analysis } = command;
       return [event({ case: 'watchCreated', value: { watch, webhookUrl, ai, analysis } })];
@@ -46,7 +49,7 @@ function createKeyword(
   command: Extract<KeywordCommand, { kind: 'create-keyword' }>,
   state: KeywordState,
 ): KeywordEvent[] {
-  if (state.status !== 'none') throw Refusal.conflict('the keyword exists already');
+  if (state.status !== 'none') throw Refusal.conflict('the keyword already exists');
   const { definition, watches, scheduled, creditsRemaining } = command;
   refuseTwins(watches);
   const created = event({ case: 'keywordCreated', value: { definition, watches: [...watches] } });
@@ -62,7 +65,7 @@ function changeKeyword(
   if (state.status === 'keyword-retired') throw Refusal.conflict('the keyword is retired');
   if (state.status !== 'keyword') throw Refusal.notFound('keyword');
   if (command.expectedVersion !== state.version)
-    throw Refusal.conflict('the keyword was changed by somebody else at the same time', STALE_VERSION);
+    throw Refusal.conflict('another request changed the keyword at the same time', STALE_VERSION);
   const { definition, searches, scheduled, creditsRemaining } = command;
   const { watches, retiredWatchIds, resets } = searches;
   refuseTwins(watches.filter(({ disabled }) => !disabled));
@@ -77,7 +80,7 @@ function changeKeyword(
     webhookChanged: definition.webhookUrl !== state.definition.webhookUrl,
   };
   const changed = unchanged ? [] : [event({ case: 'keywordChanged', value })];
-  const priced = [...changed, ...(unchanged ? [] : priceAnew(watches, creditsRemaining, state))];
+  const priced = [...changed, ...(unchanged ? [] : updateCreditsNeeded(watches, creditsRemaining, state))];
   const after = priced.reduce(evolve, state);
   const reason = 'schedule';
   return [
@@ -88,7 +91,7 @@ function changeKeyword(
   ];
 }
 
-/** What a watch once cost to begin is no change of it. */
+/** The cost of a watch's first scan is not part of the comparison. */
 function sameWatches(now: readonly Watch[], before: readonly Watch[]): boolean {
   const byId = new Map(before.map((watch) => [watch.watchId, watch]));
   return (
@@ -113,7 +116,7 @@ function refuseTwins(watches: readonly Watch[]): void {
       throw new Refusal(
         'conflict',
         'DUPLICATE_SEARCH',
-        `the keyword holds the same search on ${source} twice`,
+        `the keyword contains the same search on ${source} twice`,
         [{ path: 'sources', message: `searches ${twin} and ${place} on ${source} have the same criteria` }],
       );
     places.set(criteriaHash, place);

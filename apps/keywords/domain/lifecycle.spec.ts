@@ -13,7 +13,7 @@ const watch = (watchId: string, criteriaHash: string, more = {}) =>
 const twin: Twin = { watchId: 'w9', keyword: { id: 'k9', name: 'Other' } };
 const definition = (name: string) => create(KeywordDefinitionSchema, { name, webhookMode: 'all' });
 
-/** What has been decided so far, and what is asked next. */
+/** Applies a command to a state. */
 function run(state: KeywordState, command: KeywordCommand) {
   const events = decide(command, state);
   return { events: events.map(({ event }) => event), state: events.reduce(evolve, state) };
@@ -46,7 +46,7 @@ const resume = (...reasons: PauseReason[]): KeywordCommand => ({
   reasons,
   creditsRemaining: 7,
 });
-/** A change of the keyword whose one watch is `w1`, to one with these searches. */
+/** A change of the keyword with the one watch `w1` to a keyword with these searches. */
 const change = ({
   planned = [watch('new', 'a')],
   ...more

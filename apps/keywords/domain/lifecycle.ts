@@ -4,7 +4,7 @@ import { Refusal } from '#kernel';
 import type { KeywordCommand, PauseCommand, ResumeCommand, Twin } from './keyword-command.js';
 import { evolve, type KeywordState } from './keyword-state.js';
 
-/** A reason that holds already changes nothing. @throws Refusal `not-found`, or `conflict` for what is retired */
+/** A reason that already applies changes nothing. @throws Refusal `not-found`, or `conflict` for a retired subject */
 export function pause(command: PauseCommand, state: KeywordState): KeywordEvent[] {
   const { pauses } = requireAlive(state);
   const { reason, creditsRemaining, creditsNeeded } = command;
@@ -15,7 +15,7 @@ export function pause(command: PauseCommand, state: KeywordState): KeywordEvent[
   ];
 }
 
-/** Reasons that do not hold change nothing. @throws Refusal `not-found`, or `conflict` for what is retired */
+/** Reasons that do not apply change nothing. @throws Refusal `not-found`, or `conflict` for a retired subject */
 export function resume({ reasons, creditsRemaining }: ResumeCommand, state: KeywordState): KeywordEvent[] {
   const { pauses } = requireAlive(state);
   const gone = pauses.reasons.filter((reason) => reasons.includes(reason));
@@ -29,10 +29,11 @@ export function resume({ reasons, creditsRemaining }: ResumeCommand, state: Keyw
 }
 
 /**
- * A keyword that is paused for want of credits and has other searches now: what it needs is another, and may be there.
- * @param watches those that it has now
+ * Computes again how many credits a keyword needs that is paused for lack of credits and whose searches have changed.
+ * If the account has them, the keyword resumes.
+ * @param watches the present watches
  */
-export function priceAnew(
+export function updateCreditsNeeded(
   watches: readonly Watch[],
   creditsRemaining: number,
   state: KeywordState,
@@ -51,8 +52,8 @@ export function priceAnew(
 }
 
 /**
- * Changes a lone watch; what is as it is already changes nothing.
- * @param refusal of a watch that would run beside another on the same search
+ * Changes a watch without a keyword. Values that are equal change nothing.
+ * @param refusal for a watch that would run beside another watch with the same search
  */
 export function changeWatch(
   command: Extract<KeywordCommand, { kind: 'change-watch' }>,

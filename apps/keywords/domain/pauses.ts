@@ -1,10 +1,10 @@
-/** Why a keyword, or a lone watch, is paused. It runs while there is no reason. */
+/** The reasons for the pause of a keyword, or of a watch without a keyword. It runs while there is no reason. */
 export type PauseReason = 'user' | 'plan' | 'schedule' | 'insufficient_credits';
 
 /** In order of priority: `pausedReason` is the first one that applies. */
 export const PAUSE_REASONS: readonly PauseReason[] = ['user', 'plan', 'schedule', 'insufficient_credits'];
 
-/** The reasons that hold, in their order, and what a check needed where credits are one. */
+/** The reasons that apply, in their order, and the credits that a check needed if credits are a reason. */
 export interface Pauses {
   reasons: readonly PauseReason[];
   /** Credits; 0 without `insufficient_credits`. */

@@ -89,7 +89,7 @@ describe('the watches of a keyword whose searches change', () => {
         selector: ({ searchId }) => searchId,
       },
     )
-    // A keyword holds no search twice.
+    // A keyword cannot contain the same search twice.
     .filter((all) => new Set(all.map(({ hash }) => hash)).size === all.length);
 
   it('are one for each search: earlier ones continue or end, and nothing else happens', () => {

@@ -3,17 +3,17 @@ import { SearchResetSchema, WatchSchema, type SearchReset, type Watch } from '#c
 
 /** The changes of a keyword's watches that follow from a change of its searches. */
 export interface Reconciled {
-  /** Those that go on and those that begin. */
+  /** The watches that continue and the new ones. */
   watches: Watch[];
   retiredWatchIds: string[];
   resets: SearchReset[];
 }
 
 /**
- * Lays the searches that a keyword is to have over the watches that it has. A search with the same criteria goes on
- * with its watch, whatever its interval; one whose criteria have changed starts over on a new watch, silently; one
- * that is gone ends. A search of a source that is switched off is paused where it has a watch, and begins none where it has not.
- * @param planned a watch for each search, with the id that it has if it begins
+ * Assigns the searches of a keyword to its existing watches. A search with the same criteria keeps its watch, whatever
+ * its interval. A search with changed criteria gets a new watch, whose first check reports nothing. The watch of a
+ * removed search ends. A search on a disabled source keeps its watch, which is paused, and gets no new one.
+ * @param planned a watch for each search, with the id for the case that it is new
  */
 export function reconcile(planned: readonly Watch[], previous: readonly Watch[]): Reconciled {
   const left = new Map(previous.map((watch) => [watch.watchId, watch]));
@@ -34,7 +34,7 @@ export function reconcile(planned: readonly Watch[], previous: readonly Watch[])
     if (before) startsOver.set(watch, before);
   }
   for (const watch of planned) {
-    // The same search under a new id: written anew by hand, or moved into a list of searches.
+    // The same search under a new id: a user wrote it again, or moved it into a list of searches.
     const before =
       goesOn.has(watch) || startsOver.has(watch)
         ? undefined
@@ -55,7 +55,7 @@ export function reconcile(planned: readonly Watch[], previous: readonly Watch[])
         watchId: watch.watchId,
       }),
     );
-    // Its first poll is silent: what is there now is remembered, not kept.
+    // The first check of the new watch reports nothing: it only remembers the existing items.
     return [create(WatchSchema, { ...watch, backfill: false, firstScanCredits: 0 })];
   });
   return {

@@ -1,13 +1,13 @@
 import type { Schedule } from '#contracts';
 import { instantIn } from '#kernel';
 
-/** Whether the keyword may run at that instant (ms): from `startsAt` on, and before `endsAt`. */
+/** Returns whether the keyword may run at this instant (ms): from `startsAt` on, and before `endsAt`. */
 export function isScheduled(schedule: Schedule | undefined, now: number): boolean {
   const { startsAt, endsAt } = instantsOf(schedule);
   return (startsAt === undefined || now >= startsAt) && (endsAt === undefined || now < endsAt);
 }
 
-/** When the schedule next begins or ends, in ms; undefined when it never does again. */
+/** The next start or end of the schedule, in ms; undefined if there is none. */
 export function nextTurn(schedule: Schedule | undefined, now: number): number | undefined {
   const { startsAt, endsAt } = instantsOf(schedule);
   return [startsAt, endsAt].find((instant) => instant !== undefined && instant > now);

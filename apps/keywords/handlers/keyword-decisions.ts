@@ -12,7 +12,7 @@ import { evolve, nothingYet, type KeywordState } from '../domain/keyword-state.j
 import { keywordsProjection } from '../projections/keywords.projection.js';
 
 const TO_SHORTEN =
-  'each search is stored with all of its criteria, the global ones too: shorten the filters, or have fewer searches';
+  'each search is stored with all of its criteria, including the global ones: shorten the filters, or use fewer searches';
 
 const keywords: Aggregate<KeywordState, KeywordEvent, KeywordDecision> = {
   stream: 'KEYWORDS',
@@ -26,13 +26,16 @@ const keywords: Aggregate<KeywordState, KeywordEvent, KeywordDecision> = {
   },
 };
 
-/** Whose command, and its id: repeating it changes nothing. */
+/** The account and the id of a command. A repetition of the same id changes nothing. */
 export interface Addressed {
   commandId: string;
   accountId: string;
 }
 
-/** Decides commands on one keyword or lone watch: under the account's lock, from its stream, into its stream. */
+/**
+ * Decides commands on one keyword, or one watch without a keyword: takes the account's lock, reads the stream, and
+ * appends to the stream.
+ */
 @Injectable()
 export class KeywordDecisions {
   constructor(
@@ -41,9 +44,9 @@ export class KeywordDecisions {
   ) {}
 
   /**
-   * @param commandOf the domain's command, made under the lock; undefined: there is nothing to do any more
-   * @returns the subject as it is after it
-   * @throws Refusal as the domain and `commandOf` do
+   * @param commandOf makes the domain's command under the lock; undefined if there is nothing to do
+   * @returns the state after the command
+   * @throws Refusal of the domain or of `commandOf`
    */
   run(
     { accountId, commandId }: Addressed,
@@ -67,12 +70,12 @@ export class KeywordDecisions {
     });
   }
 
-  /** Decides what `run` would of something new, and leaves it at that. @throws Refusal as `run` does */
+  /** Decides a command on a new subject without storing the result. @throws Refusal like `run` */
   tryNew(accountId: string, command: KeywordCommand): void {
     keywords.encode(decisionOf({ commandId: newId(), accountId }, newId(), decide(command, nothingYet)));
   }
 
-  /** @throws Refusal `not-found` where the account has no such thing */
+  /** @throws Refusal `not-found` if the account has no such keyword or watch */
   async requireOwn(what: 'keyword' | 'watch', accountId: string, id: string): Promise<void> {
     const rows: unknown[] = await this.database.query(
       what === 'keyword'

@@ -6,7 +6,7 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** Each search holds filters of its own. */
+/** Each search has different filters. */
 const searches = (count: number, filterBytes: number) => ({
   sources: [
     {
@@ -25,7 +25,7 @@ it('the estimate and the create refuse a keyword that is too large to store, and
   const large = searches(60, 15 * 1024);
   const refusal = await keywords.keyword(accountId, large).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ kind: 'too-large', code: 'PAYLOAD_TOO_LARGE' });
-  expect(String(refusal)).toContain('shorten the filters, or have fewer searches');
+  expect(String(refusal)).toContain('shorten the filters, or use fewer searches');
   await expect(keywords.estimate(accountId, large)).rejects.toEqual(refusal);
 });
 

@@ -30,7 +30,7 @@ import { plannedSearches, withIds } from '../planning/planned-searches.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
-/** Carries out what makes, changes and ends keywords. */
+/** Executes the commands that create, change and end keywords. */
 @Controller()
 export class KeywordsHandler {
   constructor(
@@ -40,12 +40,12 @@ export class KeywordsHandler {
     @Inject(STORE) private readonly store: EventStore,
   ) {}
 
-  /** Decides what `create` would, and leaves it at that. */
+  /** Decides the same as `create`, without storing the result. */
   @CommandPattern(COMMANDS.estimateKeyword)
   async estimate({ accountId, definition: given }: EstimateKeyword) {
     const definition = required(given);
     const tx = this.decisions.database.manager;
-    // As it would be stored: ids have their share in its size, and are no part of the estimate.
+    // The ids count towards the stored size, although the estimate does not return them.
     const named = withIds(clone(KeywordDefinitionSchema, definition));
     const { command, admitted } = await this.creation(tx, accountId, named, 'all');
     this.decisions.tryNew(accountId, command);
@@ -55,7 +55,7 @@ export class KeywordsHandler {
     return create(EstimatedSchema, { estimateJson: JSON.stringify(estimate), warnings });
   }
 
-  /** The command's id becomes the keyword's, so that a repeated command meets its own subject. */
+  /** The command's id becomes the keyword's id, so that a repeated command finds its own subject. */
   @CommandPattern(COMMANDS.createKeyword)
   async create(command: CreateKeyword) {
     const definition = withIds(required(command.definition));
@@ -135,7 +135,7 @@ export class KeywordsHandler {
       toBinary(PurgeSchema, purge),
       commandId,
     );
-    // Gone for every reader at once; the streams and the other stores follow.
+    // No reader sees the keyword from now on; the streams and the other stores follow.
     await this.decisions.database.query(
       `WITH gone AS (DELETE FROM keywords WHERE keyword_id = $1)
        INSERT INTO purged_keywords (keyword_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
@@ -144,7 +144,7 @@ export class KeywordsHandler {
   }
 }
 
-/** Why a keyword cannot be changed any more. */
+/** The refusal of a change to a keyword that no longer exists. */
 function goneOf({ status }: KeywordState): Refusal {
   return status === 'keyword-retired'
     ? Refusal.conflict('the keyword is retired')

@@ -22,10 +22,10 @@ import { Admission } from '../planning/admission.js';
 import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 
-/** Items are passed over, not kept: what a check costs and why it failed is all that is read. */
+/** Items are not decoded: only the cost of a check and the reason of its failure are needed. */
 const READ = { readUnknownFields: false };
 
-/** Pauses and resumes: what users ask for, and what checks that could not be paid make necessary. */
+/** Pauses and resumes keywords: on request of users, and after checks that could not be paid. */
 @Controller()
 export class PausesHandler {
   constructor(
@@ -33,7 +33,7 @@ export class PausesHandler {
     private readonly admission: Admission,
   ) {}
 
-  /** Pauses what could not pay for its check. */
+  /** Pauses keywords whose account could not pay for a check. */
   @ConsumerPattern({ stream: 'CHECKS', name: 'keywords-shortages', batchSize: 500 })
   async noteShortages(batch: readonly JsMsg[]): Promise<Outcome[]> {
     for (const message of batch) {
@@ -57,8 +57,9 @@ export class PausesHandler {
   }
 
   /**
-   * Takes away every reason that a user can take away; the schedule's only where its time has come and nobody has looked.
-   * @throws Refusal `not-covered` while credits or the plan do not allow it, `conflict` outside of the schedule
+   * Removes every reason that a user can remove. The reason `schedule` is removed only if the schedule's time has come
+   * and the loop has not processed it yet.
+   * @throws Refusal `not-covered` while credits or the plan do not allow it, `conflict` outside the schedule
    */
   @CommandPattern(COMMANDS.resumeKeyword)
   async resume(command: ResumeKeyword) {
@@ -74,7 +75,7 @@ export class PausesHandler {
           throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
         if (isScheduled(state.definition.schedule, systemClock.now().getTime())) asked.push('schedule');
         else if (reasons.length === 1 && reasons[0] === 'schedule')
-          throw Refusal.conflict('the keyword is outside of its schedule; change the schedule to let it run');
+          throw Refusal.conflict('the keyword is outside its schedule; change the schedule to let it run');
       }
       return { kind: 'resume', reasons: asked, creditsRemaining };
     });
@@ -99,7 +100,7 @@ export class PausesHandler {
     const commandId = derivedId('pause', checkId);
     await this.decisions.run({ commandId, accountId }, keywordId || watchId, async (tx, state) => {
       const balance = await balanceOf(tx, accountId);
-      // Credits may have come since, or are not known yet; and what is gone cannot be paused.
+      // Not paused if credits have arrived since, if the balance is unknown, or if the keyword no longer exists.
       return isAlive(state) && balance && balance.remaining < creditsNeeded
         ? pauseForCredits(balance.remaining, creditsNeeded)
         : undefined;
@@ -107,12 +108,12 @@ export class PausesHandler {
   }
 }
 
-/** The account's credits; 0 where it has no ledger yet. */
+/** The account's credits; 0 if it has no ledger yet. */
 export async function remainingOf(tx: Tx, accountId: string): Promise<number> {
   return (await balanceOf(tx, accountId))?.remaining ?? 0;
 }
 
-/** Neither gone nor retired. */
+/** True if the subject exists and is not retired. */
 export function isAlive(state: KeywordState): state is Extract<KeywordState, { pauses: unknown }> {
   return state.status === 'keyword' || state.status === 'watch';
 }

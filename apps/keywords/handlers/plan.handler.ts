@@ -13,7 +13,10 @@ import { PlanEnforcement } from '../planning/plan-enforcement.js';
 
 const TABLES_BEHIND_MS = 200;
 
-/** Follows changes of plan: what is over the new plan's limits is paused, the newest first, and comes back with a larger one. */
+/**
+ * Follows changes of plan: pauses the newest keywords and watches over the limits of the new plan, and resumes them
+ * when a larger plan allows it.
+ */
 @Controller()
 export class PlanHandler {
   constructor(
@@ -38,14 +41,17 @@ export class PlanHandler {
     return done;
   }
 
-  /** A crash after the append leaves the tables with the old plan, by which nothing would be found to do. */
+  /**
+   * Returns whether the tables still lack the change. After a crash between append and projection they contain the old
+   * plan, and the enforcement would find nothing to do.
+   */
   private async isBehind(accountId: string, subject: string, seq: number): Promise<boolean> {
-    // Whoever changes the plan holds the lock until its tables say so too.
+    // The service that changes the plan holds this lock until its tables show the change.
     const position = await this.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       return positionOf(tx, { name: ACCOUNTS_PROJECTION }, subject);
     });
-    // Of what the stream has no more, the tables will hear nothing more.
+    // If the stream does not contain the message any more, the tables will never receive it.
     return position < seq && (await this.store.lastSeq('ACCOUNTS', subject)) >= seq;
   }
 }

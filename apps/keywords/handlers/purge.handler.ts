@@ -10,7 +10,9 @@ import { forgetPositions } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { keywordsProjection } from '../projections/keywords.projection.js';
 
-/** Deletes the decisions about a purged keyword, its rows, and what of it was set aside. Each service deletes its own. */
+/**
+ * Deletes the decisions about a purged keyword, its rows, and its parked messages. Each service deletes its own data.
+ */
 @Controller()
 export class PurgeHandler {
   constructor(
@@ -34,7 +36,7 @@ export class PurgeHandler {
     await this.database.query(`DELETE FROM purged_keywords WHERE purged_at < now() - interval '7 days'`);
   }
 
-  /** Parked copies are few, and named by the subject that they came from. */
+  /** There are few parked copies, and their subject names the original subject. */
   private async eraseParked(ids: readonly string[]): Promise<void> {
     for (let seq = 1; ;) {
       const parked = await this.bus.jsm.direct.getMessage('PARKED', { seq, next_by_subj: 'parked.>' });

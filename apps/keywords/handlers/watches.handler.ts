@@ -23,7 +23,7 @@ import { planUseOf, requireRoom } from '../planning/plan-limits.js';
 import { KeywordDecisions } from './keyword-decisions.js';
 import { remainingOf } from './pauses.handler.js';
 
-/** Carries out the commands on watches that no keyword owns. */
+/** Executes the commands on watches without a keyword. */
 @Controller()
 export class WatchesHandler {
   constructor(
@@ -111,7 +111,7 @@ export class WatchesHandler {
   }
 }
 
-/** A watch that is only paused, and not by its user, will run again by itself. */
+/** A paused watch counts too, unless its user paused it, because it resumes automatically. */
 async function twinOf(
   tx: Tx,
   accountId: string,

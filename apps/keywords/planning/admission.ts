@@ -17,17 +17,17 @@ import {
 } from './plan-limits.js';
 import { plannedSearches, watchesOf, type PlannedSearch } from './planned-searches.js';
 
-/** A keyword that the account may have: what it would watch, and under which circumstances. */
+/** A keyword that the account may have: its watches, and the use of plan and credits. */
 export interface Admitted {
   searches: PlannedSearch[];
-  /** One for each search, of sources that are switched off too. */
+  /** One for each search, including searches on disabled sources. */
   watches: Watch[];
   use: PlanUse;
-  /** Undefined until the account's ledger has been opened. */
+  /** Undefined until the account's ledger is open. */
   balance: Balance | undefined;
 }
 
-/** Whether an account may have what it asks for, by its plan and its credits: the same for a create and its estimate. */
+/** Checks whether the plan and the credits of an account allow a request. Create and estimate use the same check. */
 @Injectable()
 export class Admission {
   constructor(
@@ -55,10 +55,10 @@ export class Admission {
   }
 
   /**
-   * A keyword that is to be changed. What it has already is not held against it, though the plan may have become
-   * smaller: that is asked when it is resumed.
-   * @param before as it is now
-   * @throws Refusal as `ofNew`, but for credits
+   * Admits a change of a keyword. The parts that do not change are not checked, although the plan may be smaller now:
+   * they are checked when the keyword resumes.
+   * @param before the present definition
+   * @throws Refusal like `ofNew`, except for credits
    */
   async ofChanged(
     tx: Tx,
@@ -79,8 +79,8 @@ export class Admission {
   }
 
   /**
-   * What fits no plan by itself: floors and terms.
-   * @param before what the keyword has already is not asked again
+   * Checks the limits that do not depend on other keywords: intervals and terms.
+   * @param before the present definition, whose unchanged parts are not checked
    * @throws Refusal `invalid` or `not-covered`
    */
   requireFit(plan: string, definition: KeywordDefinition, before?: KeywordDefinition): PlannedSearch[] {
@@ -100,14 +100,14 @@ export class Admission {
     return searches;
   }
 
-  /** A lone watch's interval and terms. @throws Refusal `invalid` or `not-covered` */
+  /** Checks the interval and the terms of a watch without a keyword. @throws Refusal `invalid` or `not-covered` */
   requireWatchFit(plan: string, { source, intervalSeconds, criteria }: Watch): void {
     const path = 'refresh_interval_seconds';
     requireFloors(plan, [{ source: source as SourceId, seconds: intervalSeconds, path }], this.floor);
     if (criteria) requireTerms(plan, [{ criteria, path: 'criteria' }]);
   }
 
-  /** What the interface calls the estimate. */
+  /** The response of an estimate, in the form of the interface. */
   estimateOf({ searches, use, balance }: Admitted, definition: KeywordDefinition) {
     const enabled = searches.filter((search) => search.enabled);
     const limits = limitsOf(use.plan);
@@ -136,7 +136,7 @@ export class Admission {
     };
   }
 
-  /** What the price counts on a source. */
+  /** The parts of a check that the price of a source counts. */
   readonly partsOf = (source: SourceId): PricedParts => this.sources.get(source)?.connector ?? {};
 
   private async admit(
@@ -154,15 +154,15 @@ export class Admission {
 }
 
 /**
- * Channels that a keyword or its rules name have to be the account's. `/v1/channels` takes its place in delivery: until
- * then an account has none.
+ * Channels in a keyword or its rules must belong to the account. Delivery will contain `/v1/channels`; until then, an
+ * account has no channels.
  * @throws Refusal `invalid`
  */
 function requireChannels(definition: KeywordDefinition, before: KeywordDefinition | undefined): void {
   const known = new Set(before ? channelsOf(before).map(({ id }) => id) : []);
   const faults = channelsOf(definition)
     .filter(({ id }) => !known.has(id))
-    .map(({ path }) => ({ path, message: 'is no channel of this account' }));
+    .map(({ path }) => ({ path, message: 'is not a channel of this account' }));
   if (faults.length > 0) throw Refusal.validation(faults);
 }
 
@@ -177,7 +177,7 @@ function channelsOf({ channels, rules }: KeywordDefinition): { id: string; path:
   ];
 }
 
-/** The interval of each source that is switched on, and where it stands. */
+/** The interval of each enabled source, and its path in the body. */
 function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
   return definition.sources.flatMap(({ source, enabled, refreshIntervalSeconds: own }, index) => {
     if (!enabled) return [];
@@ -187,8 +187,9 @@ function intervalsOf(definition: KeywordDefinition): GivenInterval[] {
 }
 
 /**
- * The first check of each search at least.
- * @throws Refusal `not-covered` `INSUFFICIENT_CREDITS` with what is missing, `unavailable` until the account's ledger has been opened
+ * The credits must cover at least the first check of each search.
+ * @throws Refusal `not-covered` `INSUFFICIENT_CREDITS` with the missing credits, `unavailable` until the account's
+ * ledger is open
  */
 export function requireCredits(balance: Balance | undefined, watches: readonly Watch[]): void {
   if (!balance) throw Refusal.unavailable('the credits of the account are not known yet; try again');

@@ -6,14 +6,14 @@ import type { SourceSetup } from '#sources';
 import { SOURCES } from '../config.js';
 import { plannedSearches, type PlannedSearch } from './planned-searches.js';
 
-/** What of a keyword is accepted and stored, and has no effect: told to its author, refused to nobody. */
+/** Warnings about parts of a keyword that are stored but have no effect. They do not refuse the keyword. */
 @Injectable()
 export class KeywordWarnings {
   constructor(@Inject(SOURCES) private readonly sources: ReadonlyMap<SourceId, SourceSetup>) {}
 
   /**
-   * @param keywordId of the keyword itself, where it exists already
-   * @returns paths as in the body, in camelCase
+   * @param keywordId of the keyword itself, if it already exists
+   * @returns warnings with paths as in the body, in camelCase
    */
   async of(tx: Tx, accountId: string, definition: KeywordDefinition, keywordId?: string): Promise<Fault[]> {
     const searches = plannedSearches(definition).filter(({ enabled }) => enabled);
@@ -28,7 +28,7 @@ export class KeywordWarnings {
     const read = this.sources.get(source)?.connector.filterKeys ?? [];
     const ignored = Object.keys(criteria.filters ?? {}).filter((key) => !read.includes(key));
     return ignored.flatMap((key) => {
-      // Global filters are everybody's: a key that another of the keyword's sources reads is no slip.
+      // Global filters apply to all sources: a key that another source of the keyword reads is not a mistake.
       const path = pathOfFilter(definition, source, searchId, key);
       if (path.startsWith('globalCriteria') && this.isReadByAnother(definition, key)) return [];
       const known = read.length > 0 ? `its keys are ${read.join(', ')}` : 'it has none';
@@ -44,7 +44,7 @@ export class KeywordWarnings {
   }
 }
 
-/** Keys that are stored and not acted on in this version. A part that is built takes its line out. */
+/** Keys that are stored but have no effect in this version. Remove the line when the feature is built. */
 const NOT_ACTED_ON: readonly {
   path: string;
   isUsed(definition: KeywordDefinition): boolean;
@@ -58,7 +58,7 @@ const NOT_ACTED_ON: readonly {
   {
     path: 'webhookMode',
     isUsed: ({ webhookMode }) => webhookMode === 'rules',
-    message: 'rules do not run yet: nothing is pushed in this mode',
+    message: 'rules do not run yet: this mode sends no events',
   },
   { path: 'aiStep', isUsed: ({ aiStep }) => aiStep !== undefined, message: 'the step does not run yet' },
   {
@@ -69,22 +69,22 @@ const NOT_ACTED_ON: readonly {
   {
     path: 'coBrandsEnabled',
     isUsed: ({ coBrandsEnabled }) => coBrandsEnabled,
-    message: 'co-brands are not read yet',
+    message: 'co-brands are not searched for yet',
   },
   {
     path: 'spikeAlert',
     isUsed: ({ spikeAlert }) => Boolean(spikeAlert),
-    message: 'spikes are not watched for yet',
+    message: 'spikes are not detected yet',
   },
   {
     path: 'webhookEvents',
     isUsed: ({ webhookEvents }) => webhookEvents.some((type) => NOT_EMITTED.has(type)),
-    message: `${['keyword.alert_fired', 'keyword.report_ready'].join(' and ')} do not happen yet`,
+    message: `${['keyword.alert_fired', 'keyword.report_ready'].join(' and ')} are not published yet`,
   },
   {
     path: 'webhookEvents',
     isUsed: ({ webhookEvents, webhookUrl }) => webhookEvents.length > 0 && !webhookUrl,
-    message: 'there is no webhookUrl that they could go to',
+    message: 'there is no webhookUrl to which they could be sent',
   },
 ];
 const NOT_EMITTED: ReadonlySet<string> = new Set(['keyword.alert_fired', 'keyword.report_ready']);
@@ -93,7 +93,7 @@ function isFirst({ path, message }: Fault, index: number, all: readonly Fault[])
   return all.findIndex((other) => other.path === path && other.message === message) === index;
 }
 
-/** Where a filter of a search was written: in its overrides, or in the global criteria. */
+/** The path of a search's filter: in its overrides, or in the global criteria. */
 function pathOfFilter(
   definition: KeywordDefinition,
   source: string,
@@ -109,7 +109,7 @@ function pathOfFilter(
     : `globalCriteria.filters.${key}`;
 }
 
-/** Another keyword of the account that watches exactly the same searches: every match is then caught and paid twice. */
+/** Another keyword of the account with exactly the same searches: every match would be reported and charged twice. */
 async function twinOf(
   tx: Tx,
   accountId: string,
@@ -132,6 +132,6 @@ async function twinOf(
   );
   return rows.map(({ keyword_id, name }) => ({
     path: '',
-    message: `the keyword ${JSON.stringify(name)} (${keyword_id}) has the same searches: each match is caught and charged twice`,
+    message: `the keyword ${JSON.stringify(name)} (${keyword_id}) has the same searches: each match is reported and charged twice`,
   }));
 }

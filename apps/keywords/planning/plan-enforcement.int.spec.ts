@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => keywords?.stop());
 
-/** Decisions before the first of which something happens. */
+/** Decisions that run something before the first command. */
 class Interrupted extends KeywordDecisions {
   private before: (() => Promise<unknown>) | undefined;
 

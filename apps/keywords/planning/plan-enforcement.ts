@@ -7,7 +7,7 @@ import { KeywordDecisions } from '../handlers/keyword-decisions.js';
 import { isAlive, remainingOf } from '../handlers/pauses.handler.js';
 import { Admission } from './admission.js';
 
-/** A keyword, or a lone watch, with what it takes of a plan. */
+/** A keyword, or a watch without a keyword, with its use of the plan. */
 interface Subject {
   id: string;
   is_keyword: boolean;
@@ -19,7 +19,7 @@ interface Subject {
   interval_seconds: number | null;
 }
 
-/** Pauses what is over an account's plan, the newest first, and resumes what fits again. */
+/** Pauses the newest keywords and watches over the limits of an account's plan, and resumes those that fit again. */
 @Injectable()
 export class PlanEnforcement {
   constructor(
@@ -27,13 +27,13 @@ export class PlanEnforcement {
     private readonly admission: Admission,
   ) {}
 
-  /** @param causeId of what made it necessary: a repetition changes nothing */
+  /** @param causeId id of the decision that caused the enforcement; a repetition changes nothing */
   async enforce(accountId: string, causeId: string): Promise<void> {
     const { subjects, over } = await this.decisions.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       return this.look(tx, accountId);
     });
-    // What comes back takes the room of what is paused from now on: that is paused first.
+    // Pauses come first, because the resumed subjects use the room that the pauses free.
     const turns = subjects.filter(({ id, pauses }) => over.has(id) !== pauses.includes('plan'));
     for (const { id } of turns.toSorted((a, b) => Number(over.has(b.id)) - Number(over.has(a.id))))
       await this.decisions.run(
@@ -41,7 +41,7 @@ export class PlanEnforcement {
         id,
         async (tx, state) => {
           if (!isAlive(state)) return undefined;
-          // The plan may be another again since the first look.
+          // The plan can have changed again since the first query.
           const isOver = (await this.look(tx, accountId)).over.has(id);
           const creditsRemaining = await remainingOf(tx, accountId);
           return isOver
@@ -51,7 +51,10 @@ export class PlanEnforcement {
       );
   }
 
-  /** All that takes of the plan, and which of it is over; only under the account's lock is it so for longer. */
+  /**
+   * All subjects that use the plan, and the ids of those over its limits. The result stays true only while the
+   * account's lock is held.
+   */
   private async look(tx: Tx, accountId: string): Promise<{ subjects: Subject[]; over: Set<string> }> {
     const plan = await planOf(tx, accountId);
     if (plan === undefined) return { subjects: [], over: new Set() };
@@ -59,7 +62,7 @@ export class PlanEnforcement {
     return { subjects, over: this.overLimit(plan, subjects) };
   }
 
-  /** Oldest first, as far as the plan reaches. */
+  /** The oldest subjects fit first; all others are over the limit. */
   private overLimit(plan: string, subjects: readonly Subject[]): Set<string> {
     const limits = limitsOf(plan);
     const over = new Set<string>();
@@ -78,7 +81,7 @@ export class PlanEnforcement {
     return over;
   }
 
-  /** Its intervals and terms are within the plan's. */
+  /** Returns whether its intervals and terms are within the plan's limits. */
   private fits(plan: string, subject: Subject): boolean {
     try {
       if (subject.definition)

@@ -3,11 +3,11 @@ import { Refusal, type Fault } from '#kernel';
 import type { Tx } from '#postgres';
 import type { PlannedSearch } from './planned-searches.js';
 
-/** An account's plan, and what it uses of it. What is paused because it is over the plan does not count. */
+/** An account's plan, and its use. Subjects that are paused because they exceed the plan do not count. */
 export interface PlanUse {
   plan: string;
   keywords: number;
-  /** Searches that are watched: a keyword's enabled ones, and lone watches. */
+  /** Watched searches: the enabled ones of keywords, and watches without a keyword. */
   searchSlots: number;
 }
 
@@ -29,7 +29,7 @@ export async function planUseOf(
   counted: 'limited' | 'all' = 'limited',
 ): Promise<PlanUse> {
   const rows: { plan: string; keywords: number; slots: number }[] = await tx.query(
-    // What is paused for the plan is rare: to count all and take it off spares the join over all.
+    // Few watches are paused for the plan: to count all and subtract these avoids a join over all rows.
     `SELECT a.plan,
        CASE WHEN a.plan = ANY ($3) THEN 0 ELSE
          (SELECT count(*)::int FROM keywords k WHERE k.account_id = $1 AND k.state <> 'retired'
@@ -48,7 +48,7 @@ export async function planUseOf(
   return { plan: row.plan, keywords: row.keywords, searchSlots: row.slots };
 }
 
-/** An interval, and where it stands in the body. */
+/** An interval, and its path in the body. */
 export interface GivenInterval {
   source: SourceId;
   seconds: number;
@@ -71,7 +71,7 @@ export function requireFloors(plan: string, intervals: readonly GivenInterval[],
   if (faults.length > 0) throw new Refusal('invalid', 'INTERVAL_TOO_LOW', told.join('; '), faults);
 }
 
-/** @throws Refusal `not-covered` `PLAN_LIMIT` where a search has more terms than the plan allows */
+/** @throws Refusal `not-covered` `PLAN_LIMIT` if a search has more terms than the plan allows */
 export function requireTerms(
   plan: string,
   searches: readonly Pick<PlannedSearch, 'criteria' | 'path'>[],
@@ -90,7 +90,7 @@ export function requireTerms(
 
 /**
  * @param more what the request adds
- * @param searchesPath where its searches stand in the body; empty where it names none
+ * @param searchesPath path of its searches in the body; empty if it contains none
  * @throws Refusal `not-covered` `PLAN_LIMIT` that names the limit
  */
 export function requireRoom(
@@ -101,7 +101,7 @@ export function requireRoom(
   const limits = limitsOf(use.plan);
   const limit = (what: string, path: string, inUse: number, requested: number, allowed: number | null) => {
     if (allowed === null || requested === 0 || inUse + requested <= allowed) return;
-    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} in use (paused ones count), ${requested} more asked for; delete some or change the plan`;
+    const message = `the plan ${use.plan} allows ${allowed} ${what}; ${inUse} in use (paused ones count), ${requested} more requested; delete some or change the plan`;
     throw new Refusal('not-covered', 'PLAN_LIMIT', message, [{ path, message }]);
   };
   limit('keywords', '', use.keywords, more.keywords, limits.keywords);

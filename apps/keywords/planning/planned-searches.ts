@@ -11,16 +11,16 @@ import { criteriaHash, resolveCriteria } from '#criteria';
 import { newId } from '#kernel';
 import { priceOf, type PricedParts, type QuotedSearch } from '#quotes';
 
-/** One search of a keyword, resolved. */
+/** One search of a keyword with its effective criteria. */
 export interface PlannedSearch extends QuotedSearch {
-  /** False: its source is switched off. */
+  /** False if its source is disabled. */
   enabled: boolean;
-  /** Where its terms stand in the body, for faults. */
+  /** The path of its terms in the body, for faults. */
   path: string;
   criteriaHash: string;
 }
 
-/** The searches of a keyword, in the order of its body; those of sources that are switched off too. */
+/** The searches of a keyword in the order of its body, including those on disabled sources. */
 export function plannedSearches(definition: KeywordDefinition): PlannedSearch[] {
   const global = definition.globalCriteria;
   if (!global) return [];
@@ -38,7 +38,7 @@ export function plannedSearches(definition: KeywordDefinition): PlannedSearch[] 
       coBrands: definition.coBrandsEnabled,
       backfill: definition.backfill,
     });
-    // A source without searches has one: the global criteria.
+    // A source without searches has one search: the global criteria.
     if (entry.searches.length === 0) return [planned(global, null, null, 'globalCriteria')];
     return entry.searches.map((search, n) =>
       planned(
@@ -78,8 +78,8 @@ export function watchesOf(
 }
 
 /**
- * The definition with an id on every search and rule that came without one. A search that was there before keeps the id
- * that it had, although the body does not name it.
+ * The definition with an id for every search and rule that had none. A search that existed before keeps its id, even if
+ * the body does not contain the id.
  */
 export function withIds(definition: KeywordDefinition, previous: readonly Watch[] = []): KeywordDefinition {
   const named = new Set(definition.sources.flatMap(({ searches }) => searches.map(({ id }) => id)));

@@ -16,7 +16,10 @@ import { nextTurn } from '../domain/schedule.js';
 import { beginQuotes, keepQuotes } from './quoted-periods.js';
 import { changeWatch, putWatches, retireWatches, type OwnedWatches, type WatchOwner } from './watch-rows.js';
 
-/** A decision may have read the time before a turn and be dated after it: what turned shortly before is looked at again. */
+/**
+ * A decision can have read the time before a schedule change and have a later date. So changes shortly before the
+ * decision are processed again.
+ */
 const LOOK_BACK_MS = 60_000;
 
 /** Keeps `keywords`, `watches` and `quoted_periods` up to date with KEYWORDS. */
@@ -25,7 +28,7 @@ export const keywordsProjection: Projection = {
   stream: 'KEYWORDS',
   rebuild: {
     tables: ['watches', 'keywords'],
-    // Periods of purged keywords, and those that a new price book began, are in no stream.
+    // No stream contains the periods of purged keywords, or the periods that a new price book began.
     untouched: ['quoted_periods'],
     kept: [
       { table: 'keywords', key: 'keyword_id', columns: ['schedule_turns_at'] },
@@ -148,7 +151,7 @@ interface PausesChange {
   removed?: Pick<Resumed, 'reason'>;
 }
 
-/** A keyword's watches are paused with it. */
+/** Pauses the watches of a keyword together with it. */
 async function setPauses(
   tx: Tx,
   table: 'keywords' | 'watches',
@@ -219,7 +222,7 @@ function definitionJson(definition: KeywordDefinition): JsonValue {
   return toJson(KeywordDefinitionSchema, definition, { alwaysEmitImplicit: true });
 }
 
-/** When its schedule turns next, seen from the decision. */
+/** The next change of its schedule after the decision. */
 function turnOf(
   { schedule }: KeywordDefinition,
   { decidedAt }: Pick<KeywordDecision, 'decidedAt'>,

@@ -9,7 +9,7 @@ import {
 import { criteriaJson } from '#criteria';
 import type { Tx } from '#postgres';
 
-/** What a watch has from its keyword, or by itself. */
+/** The data that a watch gets from its keyword, or has itself. */
 export interface WatchOwner {
   keywordId: string | null;
   webhookUrl: string | null;
@@ -81,7 +81,7 @@ function rowOf(watch: Watch, owner: WatchOwner, { accountId, decidedAt }: Keywor
   };
 }
 
-/** A lone watch's interval and webhook; whether it is paused is a fact of its own. */
+/** Changes the interval and the webhook of a watch without a keyword. Pauses are separate facts. */
 export async function changeWatch(
   tx: Tx,
   { subjectId, decidedAt }: KeywordDecision,

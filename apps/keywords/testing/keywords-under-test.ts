@@ -21,36 +21,36 @@ import { WatchesHandler } from '../handlers/watches.handler.js';
 import { Admission } from '../planning/admission.js';
 import { KeywordWarnings } from '../planning/keyword-warnings.js';
 
-// For specs only: the commands of keywords, on stores of their own. No loop and no consumer runs but those of the spec.
+// For specs only: the commands of keywords, with separate stores. Only the loops and consumers that a spec starts run.
 
 type Definition = Exclude<MessageInitShape<typeof KeywordDefinitionSchema>, { $typeName: string }>;
 
-/** A row of `keywords` or `watches`, as far as pauses are concerned. */
-export interface RestingRow {
+/** The columns of a row of `keywords` or `watches` that describe its pause. */
+export interface PausedRow {
   pauses: string[];
   turnsAt: Date | null;
 }
 
-/** What a spec can ask of keywords, and see of it. */
+/** Commands and reads for specs. */
 export interface KeywordsUnderTest {
   database: Database;
   store: EventStore;
   decisions: KeywordDecisions;
   admission: Admission;
-  /** An account that billing knows nothing of. */
+  /** Opens an account without a ledger of billing. */
   open(plan: string, credits?: number): Promise<string>;
   keyword(accountId: string, more?: Definition): Promise<string>;
-  /** What `keyword` would make. */
+  /** Estimates the keyword that `keyword` would create. */
   estimate(accountId: string, more?: Definition): Promise<void>;
   loneWatch(accountId: string, query: string): Promise<string>;
   retireWatch(accountId: string, watchId: string): Promise<void>;
-  /** As users do. */
+  /** Pauses the keyword as a user does. */
   pause(accountId: string, keywordId: string): Promise<void>;
   resume(accountId: string, keywordId: string): Promise<void>;
-  /** As a check does that could not be paid. */
+  /** Pauses it as a check does that could not be paid. */
   goBroke(accountId: string, id: string, creditsNeeded: number): Promise<void>;
-  keywordRow(id: string): Promise<RestingRow>;
-  watchRow(id: string): Promise<Pick<RestingRow, 'pauses'>>;
+  keywordRow(id: string): Promise<PausedRow>;
+  watchRow(id: string): Promise<Pick<PausedRow, 'pauses'>>;
   stop(): Promise<void>;
 }
 

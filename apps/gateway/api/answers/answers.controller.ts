@@ -18,7 +18,7 @@ const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'] as const;
 const WINDOW_MS = 90 * 24 * 3_600_000;
 const MOST_BRANDS = 20;
 
-/** What AI engines answered, word for word, read for the search's brands or for any others. Free. */
+/** The stored answers of AI engines, and where they mention brands: those of the search, or others on request. Free. */
 @Controller()
 export class AnswersController {
   constructor(
@@ -55,9 +55,9 @@ export class AnswersController {
     const query = new QueryReader(raw);
     const brands = query.all('brand');
     if (brands.length > MOST_BRANDS) query.fault('brand', `at most ${MOST_BRANDS} brands at once`);
-    if (brands.some((brand) => brand.trim() === '')) query.fault('brand', 'must name a brand');
+    if (brands.some((brand) => brand.trim() === '')) query.fault('brand', 'must contain the name of a brand');
     const engines = query.all('engine', ENGINES);
-    const { from: asked, to: until } = query.span('since', 'until');
+    const { from: requestedSince, to: until } = query.span('since', 'until');
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();
@@ -69,7 +69,7 @@ export class AnswersController {
       until: raw.until ?? null,
     };
     const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
-    const since = from ? new Date(from.since) : (asked ?? new Date(Date.now() - WINDOW_MS));
+    const since = from ? new Date(from.since) : (requestedSince ?? new Date(Date.now() - WINDOW_MS));
     const page = { since, until, order: 'desc' as const, limit, after: from?.after };
     const rows = await this.answers.answers({ ...owner, engines }, page);
     const next = cursorAfter(ANSWERS, rows, page);
@@ -82,10 +82,10 @@ export class AnswersController {
   }
 }
 
-/** An answer with what it says of the brands that were asked for, or else of the search's own. */
-function answerView(row: AnswerRow, asked: readonly string[], watch: WatchEntity | undefined) {
+/** An answer, and the positions of the requested brands in it; without a request, of the search's own brands. */
+function answerView(row: AnswerRow, requested: readonly string[], watch: WatchEntity | undefined) {
   const criteria = watch && fromJson(CriteriaSchema, watch.criteria, { ignoreUnknownFields: true });
-  const brands = asked.length > 0 ? asked : criteria ? brandsOf(criteria) : [];
+  const brands = requested.length > 0 ? requested : criteria ? brandsOf(criteria) : [];
   const citations = JSON.parse(row.citations) as { url: string; title: string }[];
   return {
     id: derivedId('answer', row.check_id, row.engine),

@@ -9,7 +9,7 @@ import { CreditReads, type LedgerPosition, type MovementRow, type Usage } from '
 
 const KINDS = ['charge', 'grant', 'pack_expiry', 'renewal', 'allowance_change'] as const;
 
-/** What an account has of credits, and every movement of them. Free. */
+/** The credits of an account, and all movements of them. Free. */
 @Controller('v1/credits')
 export class CreditsController {
   constructor(
@@ -21,9 +21,9 @@ export class CreditsController {
   async balance(@From() { accountId }: Caller, @Query() raw: RawQuery) {
     new QueryReader(raw).finish();
     const found = await this.reads.balance(accountId);
-    // Of an account that was opened this moment by a process that died over it.
+    // The process that opened the account can have died before it opened the ledger.
     if (!found)
-      throw Refusal.unavailable('the credits of this account are not there yet; ask again in a moment');
+      throw Refusal.unavailable('the credits of this account are not available yet; try again in a moment');
     const { balance, usage } = found;
     return {
       plan: balance.plan,
@@ -33,7 +33,7 @@ export class CreditsController {
       allowanceRemaining: balance.allowanceRemaining,
       packs: balance.packs,
       creditsRemaining: balance.remaining,
-      // Of them, reserved for checks and lookups under way.
+      // The part of the balance that is reserved for running checks and lookups.
       creditsHeld: balance.held,
       usedThisPeriod: usage.reduce((sum, { credits }) => sum + credits, 0),
       bySource: sumBy(usage, ({ source }) => source),
@@ -97,7 +97,7 @@ function movementView(row: MovementRow) {
     keywordId: row.keyword_id,
     watchId: row.watch_id,
     checkId: row.check_id,
-    /** Credits for one unit, and how many units. */
+    /** `rate`: credits for one unit. `units`: number of units. */
     rate: row.rate,
     units: row.units,
     priceBookVersion: row.price_book_version,

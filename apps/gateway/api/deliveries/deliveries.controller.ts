@@ -23,7 +23,7 @@ import { ResendBodyDto } from './resend-body.dto.js';
 
 const WINDOW_MS = 7 * 24 * 3_600_000;
 
-/** What became of events on their way to receivers. Free. */
+/** Deliveries of events to receivers. Free. */
 @Controller('v1/deliveries')
 export class DeliveriesController {
   constructor(
@@ -41,7 +41,7 @@ export class DeliveriesController {
     const endpoint = query.one('endpoint');
     if (endpoint !== undefined && displayUrl(endpoint) === '') query.fault('endpoint', 'must be an address');
     const state = query.one('state', DELIVERY_STATES);
-    const asked = query.instant('since');
+    const requestedSince = query.instant('since');
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();
@@ -51,7 +51,7 @@ export class DeliveriesController {
       cursor === undefined
         ? undefined
         : this.cursors.read<DeliveryPosition & { since: number }>(scope, cursor);
-    const since = from ? new Date(from.since) : (asked ?? new Date(Date.now() - WINDOW_MS));
+    const since = from ? new Date(from.since) : (requestedSince ?? new Date(Date.now() - WINDOW_MS));
     const before = from && { begun: from.begun, event: from.event, target: from.target };
     const found = await this.reads.deliveries(accountId, { ...narrowed, since }, limit, before);
     const last = found.length > limit ? found[limit - 1] : undefined;
@@ -67,7 +67,7 @@ export class DeliveriesController {
     };
   }
 
-  /** Sends an event again, as a delivery of its own. */
+  /** Sends an event again, as a separate delivery. */
   @Post(':eventId/resend')
   @HttpCode(202)
   async resend(
@@ -95,7 +95,7 @@ function deliveryView({ event_id, target_kind, target_id, state, attempts }: Del
   return {
     eventId: event_id,
     keywordId: last && last.keyword_id !== NO_ID ? last.keyword_id : null,
-    // The events of a keyword itself are of no watch.
+    // Events of the keyword itself have the keyword's id in `watch_id`, and no watch.
     watchId: last && last.watch_id !== last.keyword_id ? last.watch_id : null,
     endpoint: last?.endpoint ?? '',
     target: { kind: target_kind, id: target_id },

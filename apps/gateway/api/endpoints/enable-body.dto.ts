@@ -1,6 +1,6 @@
 import { HttpUrl } from '../../http/validators.js';
 
-/** The body of enabling an endpoint. */
+/** The body of a request to enable an endpoint. */
 export class EnableBodyDto {
   @HttpUrl() url!: string;
 }

@@ -13,7 +13,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { EndpointReads, type EndpointRow } from '../../reads/endpoint-reads.js';
 import { EnableBodyDto } from './enable-body.dto.js';
 
-/** The webhook addresses of an account, and how they are. Free. */
+/** The webhook addresses of an account, and their state. Free. */
 @Controller('v1/endpoints')
 export class EndpointsController {
   constructor(
@@ -38,7 +38,7 @@ export class EndpointsController {
     };
   }
 
-  /** Lets deliveries be attempted again; an endpoint that is not disabled stays as it is. */
+  /** Enables deliveries to the endpoint again. An endpoint that is not disabled does not change. */
   @Post('enable')
   @HttpCode(200)
   async enable(@From() { accountId }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
@@ -49,7 +49,7 @@ export class EndpointsController {
       COMMANDS.enableEndpoint,
       create(EnableEndpointSchema, { commandId, accountId, url }),
     );
-    // An address that only a replay named is known no longer, now that it is well.
+    // An address that only a replay named is not listed any more once it works.
     return endpointView((await this.reads.endpoint(accountId, url)) ?? { ...endpoint, ...WELL });
   }
 }

@@ -14,7 +14,7 @@ import { sourceOf } from '../watches/watches.controller.js';
 
 const WINDOW_MS = 7 * 24 * 3_600_000;
 
-/** What a keyword or a watch did. Free. */
+/** The activity of a keyword or a watch. Free. */
 @Controller()
 export class ActivityController {
   constructor(
@@ -49,20 +49,20 @@ export class ActivityController {
     );
   }
 
-  /** @param owner whose activity it is: its cursors are good for nothing else */
+  /** @param owner the keyword or watch of the activity; its cursors are valid for nothing else */
   private async page(
     query: QueryReader,
     raw: RawQuery,
     owner: Record<string, string | null>,
     read: (page: TimePage) => Promise<ActivityRow[]>,
   ) {
-    const asked = query.instant('since');
+    const requestedSince = query.instant('since');
     const limit = query.integer('limit', 1, 500, 100);
     const cursor = query.one('cursor');
     query.finish();
     const scope = { list: 'activity', ...owner, since: raw.since ?? null };
     const from = cursor === undefined ? undefined : this.cursors.read<ListCursor>(scope, cursor);
-    const since = from ? new Date(from.since) : (asked ?? new Date(Date.now() - WINDOW_MS));
+    const since = from ? new Date(from.since) : (requestedSince ?? new Date(Date.now() - WINDOW_MS));
     const page = { since, until: undefined, order: 'desc' as const, limit, after: from?.after };
     const rows = await read(page);
     const next = cursorAfter(ACTIVITY, rows, page);

@@ -6,7 +6,7 @@ const TYPES = ['string', 'number', 'boolean', 'enum'];
 const MOST_FIELDS = 12;
 const LONGEST_DESCRIPTION = 200;
 const MOST_VALUES = 12;
-/** The largest that a stored step can hold. */
+/** The largest number that a stored step can contain. */
 const MOST_LENGTH = 2 ** 31 - 1;
 
 const FIELD = object(
@@ -18,7 +18,7 @@ const FIELD = object(
   },
 );
 
-/** One instruction and the flat schema of its answer. The schema's keys are the user's own. */
+/** One instruction and the flat schema of its answer. The user chooses the keys of the schema. */
 export class AgentStepDto {
   @IsString() @Length(1, 800) @NotBlank() instruction!: string;
   @IsObject()
@@ -27,7 +27,7 @@ export class AgentStepDto {
   schema!: Record<string, unknown>;
 }
 
-/** The first thing that is wrong with a schema of 1 to 12 fields. */
+/** The first fault of a schema of 1 to 12 fields. */
 function schemaFault(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = Object.entries(value);

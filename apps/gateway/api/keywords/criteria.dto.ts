@@ -32,14 +32,14 @@ import {
 } from '../../http/validators.js';
 import { FREE_FORM, textOf } from '../../openapi/schema.js';
 
-/** Far more terms than any plan allows: the limit of the plan is checked later. */
+/** Much larger than the limit of every plan, which is checked later. */
 const MOST_TERMS = 500;
 const LONGEST_TERM = 60;
-/** Of JSON. They are kept with each search of a keyword, in one message. */
+/** KiB of JSON. The filters are stored with each search of a keyword, in one message. */
 const MOST_FILTERS_KIB = 16;
-/** The largest number of a page, and of rows on one, that can be stored. */
+/** The largest page number, and number of rows of a page, that can be stored. */
 const MOST_PAGE = 2 ** 31 - 1;
-/** A year. */
+/** One year. */
 export const LONGEST_INTERVAL_SECONDS = 31_536_000;
 
 function termFault(term: unknown): string | undefined {
@@ -54,7 +54,7 @@ class CriteriaFieldsDto {
   @Optional() @IsString() sort?: string;
   @Optional() @IsInt() @IsPositive() @Max(MOST_PAGE) page?: number;
   @Optional() @IsInt() @IsPositive() @Max(MOST_PAGE) perPage?: number;
-  /** The user's own keys, kept as they are. */
+  /** The keys are the user's own and are stored unchanged. */
   @Optional()
   @IsObject()
   @Check((value) => jsonSizeFault(value, MOST_FILTERS_KIB), FREE_FORM)
@@ -76,12 +76,12 @@ class CriteriaFieldsDto {
   @Optional() @IsString() @Length(1, 16) repliesTo?: string;
 }
 
-/** Criteria of one search: what it changes of the global ones, or all that a lone watch has. */
+/** Criteria of one search: its overrides of the global criteria, or all criteria of a watch without a keyword. */
 export class CriteriaDto extends CriteriaFieldsDto {
   @Optional() @IsString() @MinLength(1) @NotBlank() market?: string;
 }
 
-/** The criteria that all searches of a keyword begin with. */
+/** The default criteria of all searches of a keyword. */
 export class GlobalCriteriaDto extends CriteriaFieldsDto {
   @IsString() @MinLength(1) @NotBlank() market!: string;
 }

@@ -12,7 +12,7 @@ import {
   type Json,
 } from './testing/keyword-body-under-test.js';
 
-/** The keyword object's part that comes from the body, as it is read back out of the table. */
+/** The part of the keyword object that comes from the body, as it is read from the table. */
 function read(body: Json): JsonObject {
   const definition = definitionOf(readBody(KeywordBodyDto, body));
   return definitionView(

@@ -29,12 +29,12 @@ export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
 
 /** A time with an offset is an instant and is returned in UTC; a time without one stays local time in the zone. */
 function scheduleOf({ startsAt, endsAt, timezone }: ScheduleDto): JsonObject {
-  const told = (text: string | null) =>
+  const normalised = (text: string | null) =>
     text !== null && hasOffset(text) ? isoOf(instantIn(text, timezone)) : text;
-  return { startsAt: told(startsAt), endsAt: told(endsAt), timezone };
+  return { startsAt: normalised(startsAt), endsAt: normalised(endsAt), timezone };
 }
 
-/** The keyword's keys as it is read: the stored definition with a null where a nullable key has no value. */
+/** The keys of a keyword's response: the stored definition, with null for each nullable key without a value. */
 export function definitionView(definition: JsonObject): JsonObject {
   const list = (key: string) => (Array.isArray(definition[key]) ? (definition[key] as JsonObject[]) : []);
   return {
@@ -80,13 +80,13 @@ export function definitionView(definition: JsonObject): JsonObject {
   };
 }
 
-/** Criteria as they are read: an empty list of terms is no list. */
+/** Criteria as they are returned: an empty list of terms is left out. */
 export function criteriaView(criteria: JsonObject): JsonObject {
   const { terms, ...rest } = criteria;
   return Array.isArray(terms) && terms.length > 0 ? { ...rest, terms } : rest;
 }
 
-/** An agent step as it is read. */
+/** An agent step as it is returned. */
 export function agentStepView(step: JsonValue | undefined): JsonObject | null {
   if (typeof step !== 'object' || step === null || Array.isArray(step)) return null;
   const schema = Object.entries((step.schema ?? {}) as Record<string, JsonObject>).map(

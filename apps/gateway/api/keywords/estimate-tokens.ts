@@ -10,13 +10,16 @@ const VALID_MS = 15 * 60_000;
 interface Priced {
   /** SHA-256 of the canonical body. */
   body: string;
-  /** Of the price book. */
+  /** Version of the price book. */
   version: string;
-  /** ms */
+  /** Time of expiry, in ms. */
   until: number;
 }
 
-/** A price that was told, to be held to: signed, bound to the account, the body and the price book, for 15 minutes. */
+/**
+ * Signed tokens that keep an estimated price valid for 15 minutes. A token is bound to the account, the body and the
+ * price book.
+ */
 export class EstimateTokens {
   private readonly signed: SignedText;
 
@@ -25,7 +28,7 @@ export class EstimateTokens {
     this.signed = new SignedText(masterKey, 'estimates');
   }
 
-  /** @param body as it was sent: the order of its keys and their spelling do not matter */
+  /** @param body the body as it was sent; the order and the spelling of its keys do not matter */
   issue(
     accountId: string,
     body: unknown,
@@ -48,7 +51,7 @@ export class EstimateTokens {
       throw new Refusal(
         'invalid',
         'ESTIMATE_REQUIRED',
-        'the header Service-Estimate-Token is missing; ask for an estimate of this body first',
+        'the header Service-Estimate-Token is missing; request an estimate of this body first',
       );
     }
     const priced = this.signed.read<Priced>({ accountId }, token);
@@ -56,16 +59,12 @@ export class EstimateTokens {
       throw new Refusal(
         'conflict',
         'ESTIMATE_MISMATCH',
-        'the estimate token is none of this account; ask for an estimate',
+        'the estimate token is not valid for this account; request an estimate',
       );
     if (priced.body !== hashOf(body))
-      throw new Refusal(
-        'conflict',
-        'ESTIMATE_MISMATCH',
-        'the body is another than the one that was estimated',
-      );
+      throw new Refusal('conflict', 'ESTIMATE_MISMATCH', 'the body differs from the one that was estimated');
     if (priced.until <= now.getTime() || priced.version !== PRICE_BOOK_VERSION)
-      throw new Refusal('conflict', 'ESTIMATE_EXPIRED', 'the estimate is no longer valid; ask for a new one');
+      throw new Refusal('conflict', 'ESTIMATE_EXPIRED', 'the estimate is no longer valid; request a new one');
   }
 }
 

@@ -52,7 +52,7 @@ export class KeywordChannelDto {
   @IsIn(['instant', 'hourly', 'daily', 'daily_brief', 'weekly_report']) mode!: string;
 }
 
-/** When a keyword runs; all three keys are wanted. */
+/** When a keyword runs. All three keys are required. */
 export class ScheduleDto {
   @DateTimeOrNull() startsAt!: string | null;
   @DateTimeOrNull() endsAt!: string | null;
@@ -126,7 +126,10 @@ export class KeywordBodyDto {
   @Nullable() @Nested(() => ScheduleDto) schedule?: ScheduleDto | null;
 }
 
-/** The read-only keys of a keyword: taken and passed over where a keyword that was read may be sent back. */
+/**
+ * The read-only keys of a keyword. A body may contain them, so that a keyword can be read and sent back; they are
+ * ignored.
+ */
 export const READ_ONLY_KEYS = [
   'id',
   'state',

@@ -12,10 +12,10 @@ import {
 const uuid = '0190a0b0-0000-7000-8000-000000000000';
 const instant = '2026-03-04T05:06:07Z';
 const search = 'sources[0].searches[0]';
-/** hackernews is not asked with these words: what is tested is the shape. */
+/** No hackernews search runs with these words: the spec tests only the shape. */
 const words = (count: number) => many(count, (index) => `word ${index}`);
 
-/** Every field of the create body, with values that are taken. */
+/** Every field of the create body, with accepted values. */
 const ACCEPTED: [path: string, values: Json[]][] = [
   ['name', ['A', chars(80), '😀'.repeat(80)]],
   ['refreshIntervalSeconds', [1, 31_536_000]],
@@ -165,7 +165,7 @@ const REFUSED: [path: string, values: Json[]][] = [
   [`${search}.overrides.repliesTo`, ['', chars(17)]],
 ];
 
-const told = (values: Json[]) =>
+const labelled = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
 describe('the create body of a keyword', () => {
@@ -175,7 +175,7 @@ describe('the create body of a keyword', () => {
   });
 
   describe.each(ACCEPTED)('accepts %s', (path, values) => {
-    it.each(told(values))(
+    it.each(labelled(values))(
       'as %s [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, requests.offsets]',
       (_, value) => {
         expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
@@ -184,11 +184,12 @@ describe('the create body of a keyword', () => {
   });
 
   describe.each(REFUSED)('refuses %s', (path, values) => {
-    it.each(told(values))(
+    it.each(labelled(values))(
       'as %s, and names its path and no other [limits.name, limits.lists, limits.mute-value, limits.term, limits.vip, limits.search-label, limits.ai-prompt, limits.replies-to, limits.terms, keywords.timezone]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);
-        // A term is named by its index, an element of another list of words by the list.
+        // The path of a term has its index in the list; the path of an element of another list of words is that of the
+        // list.
         const listPaths = paths.map((one) => one.replace(/^(globalCriteria\.terms)\[\d+\]$/, '$1'));
         expect([...new Set(listPaths)]).toEqual([path]);
       },
@@ -262,10 +263,10 @@ describe('the create body of a keyword', () => {
   });
 
   it.each<[string, Json, Json, string]>([
-    ['the global ones alone', ['ftp://x'], undefined, 'globalCriteria.filters.feed_urls'],
+    ['only the global ones', ['ftp://x'], undefined, 'globalCriteria.filters.feed_urls'],
     ['the search', ['ftp://x'], ['ftp://y'], 'sources[0].searches[0].overrides.filters.feed_urls'],
     ['nobody', undefined, undefined, 'sources[0].searches[0].overrides.filters.feed_urls'],
-  ])('blames the criteria that say what a source does not take: %s', (_, global, own, path) => {
+  ])('blames the criteria that contain what a source does not accept: %s', (_, global, own, path) => {
     const body = {
       ...leastKeyword(),
       globalCriteria: { market: 'm', query: 'q', ...(global && { filters: { feed_urls: global } }) },
@@ -287,7 +288,7 @@ describe('the create body of a keyword', () => {
     ['globalCriteria.priceMin', 'a', 'globalCriteria.priceMin', 'must be a number'],
     ['name', null, 'name', 'must be a string, and cannot be null'],
     ['rules[1].id', '0190A0B0-0000-7000-8000-00000000000a', 'rules[1].id', 'is used twice'],
-  ])('tells of %s that %j is wrong, in plain words', (path, value, at, message) => {
+  ])('reports for %s that %j is wrong, in plain words', (path, value, at, message) => {
     const body = withValue(fullKeyword(), 'rules[0].id', '0190a0b0-0000-7000-8000-00000000000a');
     expect(faultsOfKeyword(withValue(body, path, value))).toContainEqual({ path: at, message });
   });

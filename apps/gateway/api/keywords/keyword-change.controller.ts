@@ -22,7 +22,7 @@ import { KeywordReads } from '../../reads/keyword-reads.js';
 import { KeywordInput } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
 
-/** How often a change is laid anew over what somebody else has made of the keyword meanwhile. */
+/** How often a change is applied again because the keyword has changed since it was read. */
 const CHANGE_ATTEMPTS = 5;
 
 /** Changes, pauses, resumes and deletes a keyword. */
@@ -40,13 +40,13 @@ export class KeywordChangeController {
     return this.change(caller, id, raw, 'any');
   }
 
-  /** camelCase alone. */
+  /** Accepts camelCase only. */
   @Patch('v1/queries/:id')
   changeQuery(@From() caller: Caller, @Param('id') id: string, @Body() raw: unknown) {
     return this.change(caller, id, raw, 'camel');
   }
 
-  /** A keyword that the user has paused already stays as it is. */
+  /** Does not change a keyword that the user has already paused. */
   @Post(['v1/keywords/:id/pause', 'v1/queries/:id/pause'])
   @HttpCode(200)
   async pause(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
@@ -56,7 +56,7 @@ export class KeywordChangeController {
     return this.views.of(accountId, id);
   }
 
-  /** A keyword that runs stays as it is. */
+  /** Does not change a keyword that runs. */
   @Post(['v1/keywords/:id/resume', 'v1/queries/:id/resume'])
   @HttpCode(200)
   async resume(@From() { accountId }: Caller, @CommandId() commandId: string, @Param('id') id: string) {
@@ -66,7 +66,7 @@ export class KeywordChangeController {
     return this.views.of(accountId, id);
   }
 
-  /** Retires the keyword; with `purge=true` deletes it and its events outright. */
+  /** Retires the keyword. With `purge=true`, deletes it and its events permanently. */
   @Delete(['v1/keywords/:id', 'v1/queries/:id'])
   @HttpCode(204)
   async remove(
@@ -97,10 +97,10 @@ export class KeywordChangeController {
       const view = await this.views.of(accountId, id);
       return { ...view, resetSearches: resets.map((reset) => resetView(reset, definition)) };
     }
-    throw Refusal.conflict('the keyword is changed by others all the time; read it again and repeat');
+    throw Refusal.conflict('other requests keep changing the keyword; read it again and repeat the change');
   }
 
-  /** Undefined: the keyword has become another since it was read. */
+  /** @returns undefined if the keyword has changed since it was read */
   private async sendChange(
     accountId: string,
     keywordId: string,

@@ -12,7 +12,7 @@ import { EstimateTokens } from './estimate-tokens.js';
 import { KeywordInput, withoutReadOnlyKeys } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
 
-/** Keywords before they are: what one would cost, and its creation. Both read and admit a body alike. */
+/** Estimates the cost of a keyword, and creates it. Both routes read and admit the body in the same way. */
 @Controller()
 export class KeywordCreateController {
   constructor(
@@ -44,7 +44,7 @@ export class KeywordCreateController {
     return this.create(caller, commandId, raw, 'any', token);
   }
 
-  /** camelCase alone; the read-only keys of a keyword that was read are passed over. */
+  /** Accepts camelCase only, and ignores the read-only keys of a keyword. */
   @Post('v1/queries')
   createQuery(
     @From() caller: Caller,
@@ -55,7 +55,7 @@ export class KeywordCreateController {
     return this.create(caller, commandId, withoutReadOnlyKeys(raw), 'camel', token);
   }
 
-  /** A refusal that the create would answer is the answer here; an outage is one of the estimate itself. */
+  /** Returns the refusal of the create as the estimate's result. An outage is an error of the estimate itself. */
   private async estimate({ accountId }: Caller, raw: unknown, spelling: Spelling) {
     try {
       const definition = this.input.whole(raw, spelling);

@@ -12,7 +12,7 @@ import type { RuleDto } from './rule.dto.js';
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
 
-/** What the decorators of the body cannot see: keys that must fit each other, and the sources. */
+/** Checks that the decorators of the body cannot express: keys that must fit each other, and the sources. */
 export function keywordQuestions(body: KeywordBodyDto, sources: Sources): (() => Fault[])[] {
   const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? value : []);
   return [
@@ -38,7 +38,7 @@ function ruleFaults({ when, then }: RuleDto, index: number, step: KeywordBodyDto
   return [...ofClauses, ...ofActions];
 }
 
-/** The fault of a clause that reads what no agent step answers. */
+/** The fault of a clause that reads a field which the agent step does not have. */
 function stepFault(
   field: unknown,
   step: KeywordBodyDto['aiStep'],
@@ -46,13 +46,13 @@ function stepFault(
   const name = typeof field === 'string' ? /^ai\.(.+)$/.exec(field)?.[1] : undefined;
   if (name === undefined) return undefined;
   if (!step)
-    return { key: 'field', message: `reads the agent step, and the keyword has none: add an aiStep` };
+    return { key: 'field', message: `reads the agent step, but the keyword has none: add an aiStep` };
   if (Object.hasOwn(step.schema, name)) return undefined;
   const known = Object.keys(step.schema).map((key) => `ai.${key}`);
-  return { key: 'field', message: `is no field of the agent step; its fields are ${known.join(', ')}` };
+  return { key: 'field', message: `is not a field of the agent step; its fields are ${known.join(', ')}` };
 }
 
-/** An id names one of a list. */
+/** Ids must be unique in their list. */
 function twiceFaults(items: readonly { id?: string }[], path: string): Fault[] {
   const known = new Set<string>();
   return items.flatMap(({ id }, index) => {
@@ -64,7 +64,7 @@ function twiceFaults(items: readonly { id?: string }[], path: string): Fault[] {
   });
 }
 
-/** What is wrong with criteria that a source is asked with. `path` leads to them. */
+/** The faults of the criteria of a search on this source. `path` is the path of the criteria. */
 export function searchFaults(source: SourceId, criteria: Criteria, path: string, sources: Sources): Fault[] {
   const setup = sources.get(source);
   return (setup?.connector.checkCriteria(criteria) ?? []).map((fault) => ({
@@ -73,17 +73,17 @@ export function searchFaults(source: SourceId, criteria: Criteria, path: string,
   }));
 }
 
-/** Why a source cannot be watched on this installation, if it cannot. */
+/** The reason why this installation cannot watch the source; undefined if it can. */
 export function unavailability(source: SourceId, sources: Sources): string | undefined {
   const setup = sources.get(source);
-  if (!setup) return `${source} is no source`;
+  if (!setup) return `${source} is not a source`;
   if (!setup.enabled)
     return `${source} is turned off; SOURCE_${source.toUpperCase()}_ENABLED=true turns it on`;
   if (!setup.configured) return `${source} is not configured; missing: ${setup.missingSettings.join(', ')}`;
   return undefined;
 }
 
-/** Faults of the multi-term rules and of the price bounds. */
+/** Faults of the rules for several terms and of the price bounds. */
 export function termFaults(criteria: CriteriaDto | undefined, path: string): Fault[] {
   if (!criteria) return [];
   const faults: Fault[] = [];
@@ -106,7 +106,7 @@ export function termFaults(criteria: CriteriaDto | undefined, path: string): Fau
   return faults;
 }
 
-/** Criteria of the wire out of a DTO. */
+/** Criteria in the form of the wire, from the DTO. */
 export function criteriaOf(dto: CriteriaDto): Criteria {
   return fromJson(CriteriaSchema, JSON.parse(JSON.stringify(dto)) as JsonValue);
 }
@@ -138,7 +138,8 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
       const own = search.overridesEnabled === false ? {} : (search.overrides ?? {});
       const resolved = resolveCriteria(global, criteriaOf(own));
       return searchFaults(entry.source, resolved, '', sources).map((fault) => {
-        // What only the global criteria say is their fault; what nobody says belongs to the search.
+        // The fault belongs to the global criteria if only they contain the key. A missing key is a fault of the
+        // search.
         const isGlobal = says(body.globalCriteria, fault.path) && !says(own, fault.path);
         return {
           ...fault,
@@ -151,7 +152,7 @@ function sourceFaults(body: KeywordBodyDto, index: number, sources: Sources): Fa
   ];
 }
 
-/** Whether criteria hold what a path leads to: `filters.feed_urls[2]`. */
+/** Returns whether the criteria have a value at a path such as `filters.feed_urls[2]`. */
 function says(criteria: CriteriaDto, path: string): boolean {
   let at: unknown = criteria;
   for (const key of path.match(/[^.[\]]+/g) ?? []) {

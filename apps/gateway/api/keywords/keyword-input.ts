@@ -9,10 +9,10 @@ import { definitionOf, definitionView } from './definition.js';
 import { KeywordBodyDto, READ_ONLY_KEYS } from './keyword-body.dto.js';
 import { keywordQuestions, type Sources } from './keyword-faults.js';
 
-/** Keys that every keyword has: null is no way to clear them. */
+/** Keys that every keyword must have: null cannot clear them. */
 const REQUIRED_KEYS: readonly string[] = ['name', 'refreshIntervalSeconds', 'globalCriteria', 'sources'];
 
-/** Reads the bodies of keywords: for a create, its estimate and a change alike. */
+/** Reads the bodies of keywords: of creates, of estimates and of changes. */
 @Injectable()
 export class KeywordInput {
   constructor(
@@ -24,14 +24,14 @@ export class KeywordInput {
     return [() => this.webhooks.faults(body.webhookUrl), ...keywordQuestions(body, this.sources)];
   }
 
-  /** A whole body. @throws Refusal `invalid` with every fault */
+  /** Reads a complete body. @throws Refusal `invalid` with every fault */
   whole(body: unknown, spelling: Spelling): KeywordDefinition {
     return definitionOf(readBody(KeywordBodyDto, body, spelling, (one) => this.questions(one)));
   }
 
   /**
-   * A partial body over the keyword that there is: a key that is absent stays, null clears it.
-   * @throws Refusal `invalid` with every fault of what was given
+   * Applies a partial body to the existing keyword: an absent key keeps its value, null clears it.
+   * @throws Refusal `invalid` with every fault of the given keys
    */
   change(raw: unknown, spelling: Spelling, current: JsonObject): KeywordDefinition {
     let given = new Set<string>();
@@ -53,19 +53,22 @@ export class KeywordInput {
   }
 }
 
-/** Keys that have to fit each other: a change of one can make the other wrong. */
+/** Keys that depend on each other: a change of one can make the other invalid. */
 const TOGETHER: readonly (readonly string[])[] = [
   ['globalCriteria', 'sources'],
   ['rules', 'aiStep'],
 ];
 
-/** What was not touched may have become wrong meanwhile (a source that is no longer configured): no fault of this change. */
+/**
+ * A key that the body does not contain can have become invalid meanwhile, for example when a source is no longer
+ * configured. That is not a fault of this change.
+ */
 function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
   const key = /^[^.[]*/.exec(path)?.[0] ?? '';
   return given.has(key) || TOGETHER.some((keys) => keys.includes(key) && keys.some((one) => given.has(one)));
 }
 
-/** They are taken and passed over, so that a keyword can be read, changed and sent back. */
+/** The read-only keys are removed, so that a keyword can be read, changed and sent back. */
 export function withoutReadOnlyKeys(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([key]) => !READ_ONLY.has(key)));

@@ -10,7 +10,7 @@ import { KeywordViews } from './keyword-views.js';
 
 const WINDOW_MS = 30 * 24 * 3_600_000;
 
-/** What a keyword was said to cost, and what it did cost. Free. */
+/** The quoted and the charged cost of a keyword. Free. */
 @Controller()
 export class KeywordQuoteController {
   constructor(
@@ -18,7 +18,10 @@ export class KeywordQuoteController {
     private readonly reads: QuoteReads,
   ) {}
 
-  /** Quoted against charged, per source and UTC day, from `since` (default 30 days ago) to `until` (default now). */
+  /**
+   * Compares quoted and charged credits per source and UTC day, from `since` (default 30 days ago) to `until` (default
+   * now).
+   */
   @Get(['v1/keywords/:id/quote', 'v1/queries/:id/quote'])
   async quote(@From() { accountId }: Caller, @Param('id') id: string, @Query() raw: RawQuery) {
     const keyword = await this.views.of(accountId, id);

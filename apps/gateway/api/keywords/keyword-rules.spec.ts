@@ -132,12 +132,12 @@ const WRONG_FIELDS: [field: Json, says: string][] = [
   [{ type: 'string', colour: 'red' }, 'colour is not a known key'],
 ];
 
-const told = (values: Json[]) =>
+const labelled = (values: Json[]) =>
   values.map((value) => [(JSON.stringify(value) ?? 'left out').slice(0, 60), value] as const);
 
 describe('the rules and the agent step of a keyword', () => {
   describe.each(ACCEPTED)('accept %s', (path, values) => {
-    it.each(told(values))(
+    it.each(labelled(values))(
       'as %s [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema, limits.field-description]',
       (_, value) => {
         expect(faultsOfKeyword(withValue(fullKeyword(), path, value))).toEqual([]);
@@ -146,7 +146,7 @@ describe('the rules and the agent step of a keyword', () => {
   });
 
   describe.each(REFUSED)('refuse %s', (path, values) => {
-    it.each(told(values))(
+    it.each(labelled(values))(
       'as %s, and name its path and no other [limits.lists, limits.rules, limits.rule-name, limits.agent-instruction, limits.agent-schema]',
       (_, value) => {
         const paths = faultsOfKeyword(withValue(fullKeyword(), path, value)).map((fault) => fault.path);

@@ -32,7 +32,7 @@ export class KeywordViews {
   }
 
   private view(keyword: KeywordEntity, all: readonly WatchRead[]) {
-    // Watches that were replaced are gone from a keyword that goes on; one that was retired shows all that it had.
+    // Replaced watches of a keyword are left out. A retired keyword shows all the watches that it had.
     const watches = all.filter(({ watch }) => keyword.state === 'retired' || !watch.retiredAt);
     return {
       id: keyword.keywordId,
@@ -57,7 +57,7 @@ export class KeywordViews {
     };
   }
 
-  /** By today's price book, whether it runs or is paused; nothing where its source is switched off. */
+  /** By today's price book, for running and paused keywords alike; 0 if its source is disabled. */
   private monthlyCredits({ definition, state }: KeywordEntity, { watch }: WatchRead): number {
     if (state === 'retired' || watch.disabled) return 0;
     const source = watch.source as SourceId;

@@ -9,7 +9,7 @@ import { KeywordViews } from './keyword-views.js';
 
 const STATES = ['active', 'paused', 'retired'] as const;
 
-/** Keywords as they are, under both of their names. */
+/** Reads keywords, under both names of the resource. */
 @Controller()
 export class KeywordsController {
   constructor(

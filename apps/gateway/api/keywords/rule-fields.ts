@@ -51,13 +51,13 @@ const OPERATORS_OF: Readonly<Record<Kind, readonly string[]>> = {
   boolean: ['eq', 'neq', 'exists'],
 };
 
-/** What is wrong with a clause's field, or with its operator on that field; nothing when both fit. */
+/** The fault of a clause's field, or of its operator on that field; undefined when both fit. */
 export function clauseFault(
   field: unknown,
   op: unknown,
 ): { key: 'field' | 'op'; message: string } | undefined {
   if (typeof field !== 'string' || typeof op !== 'string') return undefined;
-  // A field of the agent step has the type that its schema gives it, which the step itself checks.
+  // The schema of the agent step gives the field its type, and the step itself checks it.
   if (/^ai\.[^.]+$/.test(field)) return undefined;
   const kind = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined;
   if (!kind)
@@ -71,7 +71,7 @@ export function clauseFault(
   return undefined;
 }
 
-/** What is wrong with a clause's value for its operator. */
+/** The fault of a clause's value for its operator. */
 export function clauseValueFault(value: unknown, field: unknown, op: unknown): string | undefined {
   switch (op) {
     case 'exists':

@@ -22,7 +22,7 @@ import { Check, Id, ListOf, NotBlank, Nullable, Optional } from '../../http/vali
 import { BOOLEAN, listOf, NUMBER, object, ref, TEXT } from '../../openapi/schema.js';
 import { clauseValueFault, OPERATORS } from './rule-fields.js';
 
-/** Which of them a clause wants depends on its field and operator. */
+/** The field and the operator of a clause decide which of these types it needs. */
 const CLAUSE_VALUE = {
   anyOf: [TEXT, NUMBER, BOOLEAN, listOf(TEXT), object({ text: TEXT }, { threshold: NUMBER })],
 };
@@ -31,19 +31,19 @@ const CLAUSE_VALUE = {
 export class ClauseDto {
   @IsString() @MinLength(1) field!: string;
   @IsIn(OPERATORS) op!: string;
-  // `exists` may have none: the check below says which need one.
+  // The operator `exists` needs no value. The check below requires a value for the other operators.
   @ValidateIf(() => true)
   @Check((value, clause) => clauseValueFault(value, clause.field, clause.op), CLAUSE_VALUE)
   value?: unknown;
 }
 
-/** What every condition has: `kind` says which one it is. */
+/** The common part of all conditions. `kind` selects the type of condition. */
 @JSONSchema(() => ({ oneOf: [ref('ItemCondition'), ref('WindowCondition')] }))
 export class ConditionDto {
   @IsIn(['item', 'volume', 'sentiment_shift']) kind!: string;
 }
 
-/** A condition on each mention: all clauses hold. */
+/** A condition on each mention: all clauses must match. */
 export class ItemConditionDto extends ConditionDto {
   @IsIn(['item']) declare kind: string;
   @ListOf(() => ClauseDto, 1, 8) all!: ClauseDto[];
@@ -57,7 +57,7 @@ export class WindowConditionDto extends ConditionDto {
   @IsNumber() @Min(1) multiple!: number;
 }
 
-/** A condition whose kind is wrong: nothing more can be said of it. */
+/** A condition with an unknown kind. Nothing else in it can be checked. */
 export class UnknownConditionDto extends ConditionDto {
   @Allow() all?: unknown;
   @Allow() window?: unknown;
@@ -71,7 +71,7 @@ const CONDITIONS = new Map<unknown, new () => ConditionDto>([
   ['sentiment_shift', WindowConditionDto],
 ]);
 
-/** What a rule does. */
+/** The action of a rule. */
 export class ActionDto {
   @IsIn(['notify', 'webhook', 'mark', 'stop']) type!: string;
   @Optional() @IsArray() @ArrayMaxSize(5) @IsUUID(undefined, { each: true }) channelIds?: string[];

@@ -7,20 +7,20 @@ import { CommandClient } from '#transport';
 import { SOURCES } from '../../config.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
-/** Two requests, each with 10 s for its turn and 20 s for its answer. */
+/** Two requests, each with 10 s of waiting for its turn and 20 s for its answer. */
 const PATIENCE_MS = 65_000;
 
-/** What the answer needs on its way back. */
+/** Time that the answer needs to travel back. */
 const MARGIN_MS = 2_000;
 
-/** What a lookup found, and what it costs. */
+/** The result of a lookup, and its cost. */
 export interface Found {
   body: JsonObject;
   /** Credits. */
   cost: number;
 }
 
-/** Asks an upstream one question, through the polling replica that holds the source's lane. */
+/** Sends one lookup to an upstream, through the polling replica that holds the source's lane. */
 @Injectable()
 export class LookupClient {
   constructor(
@@ -29,8 +29,9 @@ export class LookupClient {
   ) {}
 
   /**
-   * @param commandId names the question; the same one is charged once
-   * @throws Refusal `invalid` where the source is not configured, `not-found` for a definitive no, `unavailable` where it does not answer
+   * @param commandId identifies the lookup; one id is charged once
+   * @throws Refusal `invalid` if the source is not configured, `not-found` if the upstream reports that the object does
+   * not exist, `unavailable` if the upstream does not answer
    */
   async ask(
     accountId: string,

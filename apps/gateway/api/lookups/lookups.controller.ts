@@ -13,7 +13,7 @@ import { TweetIdsDto, tweetIdsOf } from './tweet-ids.dto.js';
 
 const LONGEST_REF = 64;
 
-/** Direct questions to the upstreams. Each costs credits, a definitive 404 too; a 503 costs nothing. */
+/** Direct lookups in the upstreams. Each costs credits, also a 404 from the upstream; a 503 costs nothing. */
 @Controller()
 export class LookupsController {
   constructor(
@@ -85,7 +85,7 @@ export class LookupsController {
     };
   }
 
-  /** One page of a list; the upstream's own place in it travels inside our signed cursor. */
+  /** One page of a list. Our signed cursor contains the upstream's own cursor. */
   private async page(
     { accountId }: Caller,
     source: SourceId,
@@ -98,8 +98,8 @@ export class LookupsController {
     query.finish();
     const scope = { list: `${source}.${operation}`, accountId, question };
     const cursor = given === undefined ? undefined : this.cursors.read<string>(scope, given);
-    const asked = cursor === undefined ? question : { ...question, cursor };
-    const { body, cost } = await this.client.ask(accountId, source, operation, asked);
+    const paged = cursor === undefined ? question : { ...question, cursor };
+    const { body, cost } = await this.client.ask(accountId, source, operation, paged);
     const { nextCursor, ...found } = body;
     return {
       ...found,
@@ -109,7 +109,7 @@ export class LookupsController {
   }
 }
 
-/** What names a user or a video: whether there is one of that name is the source's to say. */
+/** The name of a user or a video. Only the source can say whether it exists. */
 function refOf(text: string, what: string): string {
   if (text.length > LONGEST_REF) throw Refusal.notFound(what);
   return text;

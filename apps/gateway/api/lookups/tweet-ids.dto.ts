@@ -5,7 +5,7 @@ import { Elements } from '../../http/validators.js';
 const MOST_IDS = 100;
 const TWEET_ID = /^\d{1,19}$/;
 
-/** The body of a lookup of tweets. */
+/** The body of a lookup of tweets by their ids. */
 export class TweetIdsDto {
   @IsArray()
   @ArrayMinSize(1)
@@ -19,7 +19,7 @@ export class TweetIdsDto {
 }
 
 /**
- * The ids, each once, in the order given.
+ * The ids without duplicates, in the given order.
  * @throws Refusal `invalid` unless there are 1 to 100 of them, each a whole number of at most 19 digits
  */
 export function tweetIdsOf(given: readonly string[]): string[] {

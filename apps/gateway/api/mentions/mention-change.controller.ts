@@ -13,7 +13,7 @@ import { MentionReads } from '../../reads/mention-reads.js';
 import { MentionChangeDto } from './mention-change.dto.js';
 import { mentionView } from './mention-view.js';
 
-/** Labels of mentions, and corrections of what was read. The stored event never changes. */
+/** Labels mentions, and corrects their analysis. The stored event never changes. */
 @Controller()
 export class MentionChangeController {
   constructor(

@@ -2,7 +2,7 @@ import { ArrayMaxSize, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
 import { Described, Nullable } from '../../http/validators.js';
 import { INTENTS, LABELS, SENTIMENTS } from '../../reads/mention-filter.js';
 
-/** What a person may decide about a mention. */
+/** The labels and corrections that a person can set on a mention. */
 @Described('An absent key does not change. Null removes the labels or the correction.')
 export class MentionChangeDto {
   @Nullable() @IsArray() @ArrayMaxSize(LABELS.length) @IsIn(LABELS, { each: true }) labels?: string[] | null;

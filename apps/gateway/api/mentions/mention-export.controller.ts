@@ -13,23 +13,23 @@ import { cursorAfter, type TimePage } from '../../reads/time-page.js';
 import { mentionView } from './mention-view.js';
 
 const WINDOW_MS = 24 * 3_600_000;
-/** Rows that are read at once: each can hold 64 KiB of text. */
+/** Number of rows in one read. Each row can contain 64 KiB of text. */
 const PAGE_ROWS = 200;
-/** Exports of one account that one gateway streams at once. */
+/** Number of exports that one gateway streams for one account at the same time. */
 const MOST_AT_ONCE = 4;
-/** An export that nobody reads is ended in a minute at the latest (`libs/platform/http-edge.ts`). */
+/** An export that the client does not read is ended within a minute (`libs/platform/http-edge.ts`). */
 const RETRY_AFTER_SECONDS = 10;
 
 type MentionView = ReturnType<typeof mentionView>;
 
-/** Mentions as a file, streamed: however many there are, a page of them is in memory. Free. */
+/** Streams mentions as a file. Only one page of them is in memory. Free. */
 @Controller()
 export class MentionExportController {
   private readonly running = new Map<string, number>();
 
   constructor(private readonly mentions: MentionReads) {}
 
-  /** Oldest first unless `order=desc`; `after` goes on behind a row of an export that was cut off. */
+  /** The order is oldest first unless `order=desc`. `after` continues an interrupted export behind a row. */
   @Get('v1/mentions/export')
   async export(@From() { accountId }: Caller, @Query() raw: RawQuery, @Res() reply: FastifyReply) {
     const query = new QueryReader(raw);
@@ -45,14 +45,14 @@ export class MentionExportController {
     query.finish();
     const position = after === undefined ? undefined : await this.mentions.positionOf(accountId, after);
     if (after !== undefined && !position)
-      throw Refusal.validation([{ path: 'after', message: 'is no mention of this account' }]);
+      throw Refusal.validation([{ path: 'after', message: 'is not a mention of this account' }]);
     const page: TimePage = { since, until, order, limit: PAGE_ROWS, after: position };
     if ((this.running.get(accountId) ?? 0) >= MOST_AT_ONCE) {
       reply.header('retry-after', RETRY_AFTER_SECONDS);
       throw new Refusal(
         'too-many',
         'TOO_MANY_REQUESTS',
-        `${MOST_AT_ONCE} exports of this account run already`,
+        `${MOST_AT_ONCE} exports of this account are already running`,
       );
     }
     const rows = await this.begin(accountId, filter, page);
@@ -63,7 +63,9 @@ export class MentionExportController {
       .send(isCsv ? csvOf(rows, after === undefined) : ndjsonOf(rows));
   }
 
-  /** Reads the first page, so that an outage is answered as one and not in the middle of a file. */
+  /**
+   * Reads the first page before the response starts, so that an outage returns an error status and not a broken file.
+   */
   private async begin(accountId: string, filter: MentionFilter, page: TimePage): Promise<Readable> {
     this.running.set(accountId, (this.running.get(accountId) ?? 0) + 1);
     const end = () => {
@@ -107,23 +109,23 @@ function ndjsonOf(rows: Readable): Readable {
   );
 }
 
-/** @param header false: goes on behind rows that have one */
+/** @param header false if the rows continue a file that already has a header */
 function csvOf(rows: Readable, header: boolean): Readable {
   const cast = {
     boolean: String,
     object: (value: unknown) => (Array.isArray(value) ? value.join('; ') : JSON.stringify(value)),
   };
-  // A cell that begins as a formula does would be run by a spreadsheet.
+  // A spreadsheet would run a cell that begins like a formula.
   return through(rows, stringify({ header, columns: COLUMNS, escape_formulas: true, cast }));
 }
 
-/** What ends the one ends the other: a reader that goes away, a page that cannot be read. */
+/** If one stream ends early, the other ends too: the client disconnects, or a page cannot be read. */
 function through(rows: Readable, transform: Transform): Readable {
   pipeline(rows, transform, () => undefined);
   return transform;
 }
 
-/** The columns, by the mention's own keys. */
+/** The columns, named by the keys of a mention. */
 const COLUMNS: ColumnOption[] = [
   ...['id', 'occurredAt', 'publishedAt', 'keywordId', 'watchId', 'source', 'type', 'kind', 'url', 'title'],
   ...['text', 'author', 'authorName', 'authorUrl', 'vip', 'community', 'lang', 'backfilled', 'truncated'],

@@ -13,14 +13,14 @@ import {
 } from '../../reads/mention-reads.js';
 
 const BUCKET_SECONDS = { hour: 3600, day: 86_400 } as const;
-/** What `since` is unless given, by bucket, before `until`. */
+/** The default window before `until`, by bucket. */
 const WINDOW_SECONDS = { hour: 86_400, day: 30 * 86_400 } as const;
-/** Buckets of one answer: a hundred days by the hour. */
+/** Maximum number of buckets in a response: a hundred days of hours. */
 const MOST_BUCKETS = 2400;
-/** Rows of one answer: buckets of all groups. */
+/** Maximum number of rows in a response: the buckets of all groups. */
 const MOST_ROWS = 50_000;
 
-/** Counts of mentions over time, for charts. Free. */
+/** Counts mentions over time, for charts. Free. */
 @Controller()
 export class MentionSeriesController {
   constructor(private readonly mentions: MentionReads) {}
@@ -36,7 +36,7 @@ export class MentionSeriesController {
     const filter = readMentionFilter(query, false);
     const starts = bucketsOf(since, until, BUCKET_SECONDS[bucket]);
     if (starts.length > MOST_BUCKETS)
-      query.fault('since', `begins too early: one answer has ${MOST_BUCKETS} buckets at the most`);
+      query.fault('since', `begins too early: a response has at most ${MOST_BUCKETS} buckets`);
     query.finish();
     const series: SeriesOf = { since, until, bucket, group };
     const rows = await this.mentions.series(accountId, filter, series);
@@ -44,14 +44,14 @@ export class MentionSeriesController {
   }
 }
 
-/** Beginnings of the buckets that the window touches, in seconds since 1970; UTC. */
+/** The starts of all buckets that overlap the window, in seconds since 1970; UTC. */
 function bucketsOf(since: Date, until: Date, seconds: number): number[] {
   const first = Math.floor(since.getTime() / 1000 / seconds);
   const last = Math.ceil(until.getTime() / 1000 / seconds);
   return Array.from({ length: Math.min(last - first, MOST_BUCKETS + 1) }, (_, n) => (first + n) * seconds);
 }
 
-/** Every bucket of every group, empty ones too. */
+/** Every bucket of every group, also the empty ones. */
 function filled(rows: readonly SeriesRow[], starts: readonly number[]) {
   const groups = [...new Set(rows.map(({ group }) => group))].sort();
   if (groups.length === 0) groups.push('');
@@ -59,7 +59,7 @@ function filled(rows: readonly SeriesRow[], starts: readonly number[]) {
     throw Refusal.validation([
       {
         path: 'since',
-        message: `${groups.length} groups of ${starts.length} buckets; one answer has ${MOST_ROWS} rows at the most`,
+        message: `${groups.length} groups of ${starts.length} buckets; a response has at most ${MOST_ROWS} rows`,
       },
     ]);
   const counts = new Map(rows.map(({ at, group, count }) => [`${at} ${group}`, count]));

@@ -9,7 +9,7 @@ interface Match {
   end: number;
 }
 
-/** The mention of the interface. */
+/** A mention as the interface returns it. */
 export function mentionView(row: MentionRow) {
   const matches = JSON.parse(row.matches) as Match[];
   return {
@@ -54,7 +54,7 @@ export function mentionView(row: MentionRow) {
   };
 }
 
-/** `analysis` is absent until something has classified the mention: nothing reads yet, but a person may correct. */
+/** `analysis` is absent if nothing classified the mention and nobody corrected it. */
 function analysisOf(row: MentionRow) {
   const corrected = [
     ...(row.corrected_sentiment === '' ? [] : ['sentiment']),
@@ -74,7 +74,7 @@ function analysisOf(row: MentionRow) {
   };
 }
 
-/** Why the mention is here, and what was made of it. */
+/** Explains why the mention matched, and how it was treated. */
 export function whyView(row: MentionRow) {
   const matches = JSON.parse(row.matches) as Match[];
   const verdicts = JSON.parse(row.verdicts) as {
@@ -103,13 +103,13 @@ export function whyView(row: MentionRow) {
   };
 }
 
-/** Each matched term with each field that it was found in, once. */
+/** Each pair of a matched term and the field in which it was found, without duplicates. */
 function fieldsOf(matches: readonly Match[]): Pick<Match, 'term' | 'field'>[] {
   const places = matches.map(({ term, field }) => ({ term, field }));
   return [...new Map(places.map((place) => [JSON.stringify(place), place])).values()];
 }
 
-/** The text around the first match, cut at words. */
+/** The text around the first match, cut between words. */
 function excerptOf({ text }: MentionRow, matches: readonly Match[]): string {
   if (text.length <= EXCERPT_LENGTH) return text;
   const first = matches.find(({ field }) => field === 'text');

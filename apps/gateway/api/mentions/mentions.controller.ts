@@ -48,7 +48,7 @@ export class MentionsController {
     return whyView(await this.mention(accountId, id));
   }
 
-  /** The envelopes as they were delivered, byte for byte; so the answer is put together as text. */
+  /** Returns the envelopes byte for byte as they were delivered, so the response is built as text. */
   @Get('v1/:source/watches/:id/events')
   @Header('content-type', 'application/json; charset=utf-8')
   async events(
@@ -63,7 +63,7 @@ export class MentionsController {
     return this.envelopes(accountId, id, [id], raw);
   }
 
-  /** Events of all watches that a keyword has had, and those of the keyword itself. */
+  /** Returns the events of all watches that a keyword has had, and of the keyword itself. */
   @Get(['v1/keywords/:id/events', 'v1/queries/:id/events'])
   @Header('content-type', 'application/json; charset=utf-8')
   async eventsOfKeyword(@From() { accountId }: Caller, @Param('id') given: string, @Query() raw: RawQuery) {
@@ -116,7 +116,7 @@ export class MentionsController {
       cursor === undefined
         ? undefined
         : this.cursors.read<ListCursor>(JSON.parse(JSON.stringify(scope)), cursor);
-    // The default window moves with the clock: later pages stay in the first one's.
+    // The default window moves with the clock: later pages keep the window of the first one.
     const start = from ? new Date(from.since) : since;
     const page = { since: start, until, order, limit, after: from?.after };
     const found = await this.mentions.mentions(accountId, keywordId, filter, page);

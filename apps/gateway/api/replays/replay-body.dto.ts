@@ -2,7 +2,7 @@ import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsInt, Max, Min } from 'clas
 import { EVENT_TYPES } from '#contracts';
 import { DateTime, Described, HttpUrl, Id, Optional } from '../../http/validators.js';
 
-/** Events a second of a replay, at the most, and where none is given. */
+/** The maximum rate of a replay in events per second, which is also the default. */
 export const FASTEST_REPLAY = 1000;
 export const USUAL_REPLAY = 100;
 

@@ -15,7 +15,7 @@ import { WebhookAddresses } from '../../http/webhook-address.js';
 import { REPLAY_STATES, ReplayReads, type ReplayPosition, type ReplayRow } from '../../reads/replay-reads.js';
 import { ReplayBodyDto, USUAL_REPLAY } from './replay-body.dto.js';
 
-/** Replays: stored events that are sent again. Free. */
+/** Replays send stored events again. Free. */
 @Controller('v1/replays')
 export class ReplaysController {
   constructor(
@@ -80,7 +80,7 @@ export class ReplaysController {
     return this.view(accountId, pathId(id, 'replay'));
   }
 
-  /** Cancels it; one that has ended stays as it is. */
+  /** Cancels the replay. A replay that has ended does not change. */
   @Delete(':id')
   @HttpCode(204)
   async cancel(@From() { accountId }: Caller, @Param('id') given: string): Promise<void> {

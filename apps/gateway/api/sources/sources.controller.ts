@@ -8,7 +8,7 @@ import { QueryReader, type RawQuery } from '../../http/query.js';
 import { SourceReads } from '../../reads/source-reads.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
 
-/** What this installation can watch, how its upstreams are, and what a check costs. Free. */
+/** The sources of this installation: their settings, their health, and the price of a check. Free. */
 @Controller('v1/sources')
 export class SourcesController {
   constructor(
@@ -30,12 +30,12 @@ export class SourcesController {
           configured: setup.configured,
           enabled: setup.enabled,
           healthy: unavailable === undefined && trouble === '',
-          /** Why it is not healthy, and what to do. */
+          /** Why the source is not healthy, and what to do. */
           reason: unavailable ?? (trouble || null),
           missingSettings: setup.missingSettings,
           lastSuccessAt: lastSuccessAt ? isoOf(lastSuccessAt) : null,
           intervalFloorSeconds: floorSeconds(plan, id, this.floor),
-          // Of a source that asks several engines: for each of them.
+          // For a source with several engines, the price of one engine.
           creditsPerCheck: creditsPerCheck(id),
           firehose: setup.connector.feed !== undefined,
         };

@@ -1,10 +1,10 @@
 import type { MarketDayRow } from '../../reads/market-reads.js';
 
-/** Fewer listings than these say nothing about a market. */
+/** With fewer listings, the statistics of a market are not meaningful. */
 const ENOUGH = 5;
 const SECONDS_PER_DAY = 86_400;
 
-/** One day of the market's statistics, as the interface writes it. Quantiles interpolate linearly. */
+/** One day of the market statistics, as the interface returns it. Quantiles interpolate linearly. */
 export function marketDayView(row: MarketDayRow) {
   const n = Number(row.n);
   const [p25, median, p75] = row.quantiles;
@@ -30,7 +30,7 @@ export function marketDayView(row: MarketDayRow) {
   };
 }
 
-/** Ten-thousandths as a price with at most two decimals. */
+/** Converts ten-thousandths to a price with at most two decimals. */
 function priceOf(tenThousandths: number): number {
   return Math.round(tenThousandths / 100) / 100;
 }

@@ -1,6 +1,6 @@
 import { isoFromClickHouse, type ListingObservationRow } from '#clickhouse';
 
-/** What was seen of a listing at one instant. */
+/** One observation of a listing. */
 export type Observed = Pick<
   ListingObservationRow,
   'market' | 'observed_at' | 'event' | 'price' | 'currency' | 'first_seen_at' | 'criteria_hash'
@@ -11,29 +11,33 @@ export interface PricePoint {
   at: string;
   price: number;
   previousPrice: number | null;
-  /** `listing.created`, `listing.price_changed`, `listing.delisted`; null: it was there when we first looked. */
+  /**
+   * `listing.created`, `listing.price_changed`, `listing.delisted`; null if the listing existed when Earshot first saw
+   * it.
+   */
   event: string | null;
 }
 
-/** A listing's way: the steps of its price, oldest first, and whether it is still there. */
+/** The steps of a listing's price, oldest first, and whether the listing still exists. */
 export interface PriceWay {
   points: PricePoint[];
   isGone: boolean;
 }
 
-/** True for a search that is still looked at: what no other has lost, one that has ended cannot lose any more. */
+/** Returns whether the search still runs. A search that has ended cannot report any more that a listing is gone. */
 export type IsLive = (criteriaHash: string) => boolean;
 
 /**
- * Two searches that watch the same listing see the same change at different times: it is a step once. And it is gone when
- * it has left every live search that saw it: one may have lost it to its price alone.
+ * Two searches that watch the same listing see the same change at different times: it counts as one step. The listing
+ * is gone when every running search that saw it has lost it: one search can lose it because its price left the search's
+ * range.
  * @param observations of one listing on one market, oldest first
  */
 export function priceWay(observations: readonly Observed[], isLive: IsLive): PriceWay {
   const points: PricePoint[] = [];
   const seenBy = new Set<string>();
   let isGone = false;
-  // What the seller asks in another currency is no other price: it is taken over in silence.
+  // A change of the currency alone is not a step of the price.
   let known: { price: number; currency: string } | undefined;
   for (const { observed_at, event, price: text, currency, criteria_hash: search } of observations) {
     const at = isoFromClickHouse(observed_at);
@@ -58,7 +62,7 @@ export function priceWay(observations: readonly Observed[], isLive: IsLive): Pri
   return { points, isGone };
 }
 
-/** A listing's history as the interface writes it. `points`: all of the window, oldest first. */
+/** A listing's history as the interface returns it. `points`: all of the window, oldest first. */
 export function priceHistoryView(
   itemId: string,
   observations: readonly Observed[],
@@ -90,7 +94,7 @@ export function priceHistoryView(
   };
 }
 
-/** The first point with the most extreme price. */
+/** The first point with the lowest or highest price. */
 function extreme(points: readonly PricePoint[], beats: (a: number, b: number) => boolean) {
   return points.reduce<PricePoint | undefined>(
     (best, point) => (best && !beats(point.price, best.price) ? best : point),

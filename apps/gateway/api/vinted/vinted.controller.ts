@@ -20,7 +20,7 @@ const SCOPES = [
   ['catalog_id', 'catalog'],
 ] as const;
 
-/** What was observed of Vinted's listings: their prices over time, and the market day by day. Free. */
+/** Observations of Vinted listings: their prices over time, and daily market statistics. Free. */
 @Controller('v1/vinted')
 export class VintedController {
   constructor(
@@ -37,7 +37,7 @@ export class VintedController {
     const market = marketOf(query);
     query.finish();
     const found = await this.market.observations(accountId, id, market);
-    // The same id stands on several markets, each with prices of its own: the one that was seen last is meant.
+    // The same id exists in several markets, with separate prices. The default is the market that was observed last.
     const last = found.at(-1)?.market;
     const observations = found.filter((one) => one.market === last);
     if (observations.length === 0) throw Refusal.notFound('item');
@@ -56,7 +56,7 @@ export class VintedController {
     const from = query.instant('from') ?? new Date(to.getTime() - (DEFAULT_DAYS - 1) * DAY_MS);
     if (from > to) query.fault('from', 'must not be later than to');
     if (to.getTime() - from.getTime() > MOST_DAYS * DAY_MS)
-      query.fault('from', `at most ${MOST_DAYS} days can be asked for at once`);
+      query.fault('from', `at most ${MOST_DAYS} days can be requested at once`);
     const scope = scopeOf(query);
     query.finish();
     if (scope.scope === 'keyword' && !(await this.keywords.keyword(accountId, scope.scopeId)))
@@ -66,7 +66,7 @@ export class VintedController {
   }
 }
 
-/** Reads what the statistics are about; faults are left with the query. */
+/** Reads the scope of the statistics. Faults are added to the query reader. */
 function scopeOf(query: QueryReader): MarketScope {
   const market = marketOf(query);
   const given = SCOPES.flatMap(([key, scope]) => {
@@ -77,17 +77,17 @@ function scopeOf(query: QueryReader): MarketScope {
   if (!one || others.length > 0) {
     query.fault(
       one?.key ?? 'criteria_hash',
-      'exactly one of criteria_hash, keyword_id, brand_id and catalog_id is wanted',
+      'exactly one of criteria_hash, keyword_id, brand_id and catalog_id is required',
     );
     return { scope: 'search', scopeId: '', market };
   }
   if (one.scope === 'keyword' && !isId(one.scopeId)) throw Refusal.notFound('keyword');
   if ((one.scope === 'brand' || one.scope === 'catalog') && market === undefined)
-    query.fault('market', `is wanted beside ${one.key}: an id stands on several markets`);
+    query.fault('market', `is required with ${one.key}: the same id exists in several markets`);
   return { scope: one.scope, scopeId: one.scopeId, market };
 }
 
-/** The market by its one code (`gb` for `uk`); a fault where Vinted has none of that name. */
+/** The canonical code of the market (`uk` also accepts `gb`). An unknown market is a fault. */
 function marketOf(query: QueryReader): string | undefined {
   const given = query.one('market');
   if (given === undefined) return undefined;

@@ -24,7 +24,7 @@ export class WatchBodyDto {
   @Optional() @IsBoolean() backfill?: boolean;
 }
 
-/** What can be changed of a watch. */
+/** The keys of a watch that a user can change. */
 export class WatchChangeDto {
   @Optional() @IsInt() @IsPositive() @Max(LONGEST_INTERVAL_SECONDS) refreshIntervalSeconds?: number;
   @Nullable()

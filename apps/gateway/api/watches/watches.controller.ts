@@ -31,7 +31,7 @@ import {
 } from '../keywords/keyword-faults.js';
 import { WatchBodyDto, WatchChangeDto } from './watch-body.dto.js';
 
-/** A watch's market may stand beside its criteria, or in them. */
+/** The body can have the market beside the criteria or in them. */
 function withMarket({ market, criteria }: WatchBodyDto) {
   return { ...criteria, market: market ?? criteria.market ?? DEFAULT_MARKET };
 }
@@ -39,13 +39,18 @@ function withMarket({ market, criteria }: WatchBodyDto) {
 function marketFaults({ market, criteria }: WatchBodyDto): Fault[] {
   const inside = criteria.market;
   if (market === undefined || inside === undefined || market === inside) return [];
-  return [{ path: 'market', message: `is not the market of criteria ("${inside}"); one of them is enough` }];
+  return [
+    { path: 'market', message: `differs from the market in criteria ("${inside}"); give only one of them` },
+  ];
 }
 
-/** The market of a watch that names none. */
+/** The market of a watch without a market. */
 const DEFAULT_MARKET = 'global';
 
-/** Watches: polling subscriptions of one source each. Those of a keyword are shown too, and change with it only. */
+/**
+ * Watches: each polls one search on one source. Watches of keywords are also listed here, but change only with their
+ * keyword.
+ */
 @Controller('v1/:source/watches')
 export class WatchesController {
   constructor(
@@ -145,7 +150,7 @@ export class WatchesController {
     return this.view(accountId, source, id);
   }
 
-  /** Stops the polling; its events stay readable for as long as events are kept. */
+  /** Stops polling. The events stay readable for as long as events are kept. */
   @Delete(':id')
   @HttpCode(204)
   async remove(
@@ -162,13 +167,13 @@ export class WatchesController {
 
   private async view(accountId: string, source: SourceId, id: string) {
     const read = await this.reads.watch(accountId, source, pathId(id, 'watch'));
-    // A retired watch is gone from here; its events are not.
+    // A retired watch without a keyword is not found here; its events are.
     if (!read || (read.watch.retiredAt && !read.watch.keywordId)) throw Refusal.notFound('watch');
     return watchView(read);
   }
 }
 
-/** @throws Refusal `not-found` for what is no source of the interface */
+/** @throws Refusal `not-found` if the name is not a source of the interface */
 export function sourceOf(name: string): SourceId {
   if (!isSourceId(name)) throw Refusal.notFound(`source ${name}`);
   return name;

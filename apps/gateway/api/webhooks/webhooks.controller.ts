@@ -12,11 +12,11 @@ import { CommandId } from '../../http/command-id.js';
 import { WebhookAddresses } from '../../http/webhook-address.js';
 import { WebhookTestBodyDto } from './webhook-test-body.dto.js';
 
-/** A receiver has 10 s to answer. */
+/** The receiver has 10 s to answer. */
 const PATIENCE_MS = 15_000;
 const USUAL_TYPE = 'hn_item.created';
 
-/** Tries webhooks. Free. */
+/** Tests webhooks. Free. */
 @Controller('v1/webhooks')
 export class WebhooksController {
   constructor(
@@ -24,7 +24,7 @@ export class WebhooksController {
     private readonly webhooks: WebhookAddresses,
   ) {}
 
-  /** Sends a signed sample, and answers what the receiver said. */
+  /** Sends a signed sample event, and returns the response of the receiver. */
   @Post('test')
   @HttpCode(200)
   async test(

@@ -32,7 +32,7 @@ import { WebhookTestBodyDto } from '../../api/webhooks/webhook-test-body.dto.js'
 import { bodySchemas } from '../body-schemas.js';
 import { nullable, told, type Schema } from '../schema.js';
 
-/** The classes of every request body, and those of their parts. */
+/** The classes of all request bodies and of their parts. */
 export const BODIES = [
   KeywordBodyDto,
   GlobalCriteriaDto,

@@ -23,7 +23,7 @@ import {
 
 const pausedReason = nullable(oneOf(['user', 'insufficient_credits', 'schedule', 'plan']));
 
-/** Every key of the create body with its effective value, and the read-only ones. */
+/** Every key of the create body with its effective value, and the read-only keys. */
 const keyword: Readonly<Record<string, Schema>> = {
   id: ID,
   name: TEXT,
@@ -156,7 +156,7 @@ const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
 
 type Unnamed = Omit<Route, 'path' | 'tag' | 'operationId'>;
 
-/** A keyword has two names, and every route under both. */
+/** A keyword has two names. Every route exists under both. */
 function underBothNames(name: string, sub: string, route: Unnamed, query: Partial<Unnamed> = {}): Route[] {
   return [
     { ...route, tag: 'Keywords', path: `/v1/keywords${sub}`, operationId: `${name}Keyword` },

@@ -4,12 +4,12 @@ import { KeywordBodyDto } from '../keyword-body.dto.js';
 import { keywordQuestions } from '../keyword-faults.js';
 import { Refusal, type Fault } from '#kernel';
 
-// For specs only: a body that the create takes, and what the create says of others.
+// For specs only: valid bodies for a create, and the faults that a create finds in other bodies.
 
 /** JSON of any shape. */
 export type Json = string | number | boolean | null | undefined | Json[] | { [key: string]: Json };
 
-/** The least that a keyword needs, on a source that needs no settings. */
+/** The smallest valid keyword, on a source that needs no settings. */
 export function leastKeyword(): { [key: string]: Json } {
   return {
     name: 'Acme',
@@ -19,7 +19,7 @@ export function leastKeyword(): { [key: string]: Json } {
   };
 }
 
-/** A body with a part of every kind, so that each field of each part has a place. */
+/** A body with a part of every kind, so that every field of every part occurs. */
 export function fullKeyword(): { [key: string]: Json } {
   return {
     ...leastKeyword(),
@@ -50,7 +50,7 @@ export function fullKeyword(): { [key: string]: Json } {
   };
 }
 
-/** The body with the value at the path (`sources[0].enabled`); undefined takes the key away. */
+/** The body with the value at the path (`sources[0].enabled`). Undefined removes the key. */
 export function withValue(body: Json, path: string, value: Json): Json {
   const keys = path.match(/[^.[\]]+/g) ?? [];
   const copy = structuredClone(body);
@@ -76,12 +76,12 @@ export function faultsOfKeyword(body: unknown, spelling: Spelling = 'any'): read
   }
 }
 
-/** A text of so many characters. */
+/** A text with this number of characters. */
 export function chars(length: number): string {
   return 'x'.repeat(length);
 }
 
-/** As many values as wanted, each another. */
+/** A list of `count` different values. */
 export function many<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
