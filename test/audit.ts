@@ -7,10 +7,9 @@ import { audit, type AuditReport } from '../apps/earshot/audit/audit.js';
 import { readAccount } from '../apps/earshot/audit/read-account.js';
 
 /**
- * Waits until billing has charged everything that has happened, and audits the account: streams, tables and quotes have
- * to agree to the credit.
- * @param clock what the programs live by
- * @returns the report, for what a test knows more of
+ * Waits until billing has charged everything, and audits the account: streams, tables and quotes must agree exactly.
+ * @param clock clock of the programs
+ * @returns the report, for further expectations of the test
  */
 export async function expectAuditAgrees(
   stores: IsolatedStores,
@@ -27,7 +26,7 @@ export async function expectAuditAgrees(
           ...(await readAccount(bus, database, accountId)),
           now: clock.now().getTime(),
         });
-        // Facts that are not charged yet are told as a note.
+        // Notes mean that some facts are not charged yet.
         return found.faults.length > 0 || found.notes.length === 0 ? found : undefined;
       },
       30_000,

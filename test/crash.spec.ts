@@ -16,7 +16,7 @@ import { setStage, watchKeyword, welcome, type Customer, type Stage } from './sc
 
 const BURST = 500;
 
-/** Where each service is killed, by itself, in the middle of the burst. */
+/** Where each service kills itself in the middle of the burst. */
 const INSTANTS: { service: ServiceName; failpoint: string; when: string }[] = [
   {
     service: 'polling',
@@ -126,7 +126,7 @@ describe('kill -9 during a burst loses nothing', () => {
     });
     expect(found).toHaveLength(1);
     expect(found[0].watches).toHaveLength(1);
-    // Polling may have looked before the tables knew the watch: what it found then is not lost.
+    // Polling may have checked before the tables had the watch: its items must not be lost.
     await until('its first scan is readable', async () => {
       const { body } = await customer.api.get(`/v1/keywords/${found[0].id}/results`);
       return body.data.length === 1 && body.data[0].backfilled;
@@ -198,7 +198,9 @@ function burst(stage: Stage, term: string): void {
     stage.simulator.world.publish('hackernews', { kind: 'comment', text: `${term} number ${n}` });
 }
 
-/** Once nothing polls, nothing is reserved any more: what the dead process had reserved was used up or given back. */
+/**
+ * When no check runs any more, no credits are reserved: the reservations of the dead process were settled or released.
+ */
 async function expectNothingHeld(stage: Stage, { api, accountId }: Customer, brand: Brand): Promise<void> {
   expect((await api.delete(`/v1/keywords/${brand.keywordId}`)).status).toBe(204);
   const database = await openDatabase(stage.stores.databaseUrl, 'spec', 2);
@@ -213,7 +215,9 @@ async function expectNothingHeld(stage: Stage, { api, accountId }: Customer, bra
   }
 }
 
-/** Every item is one mention, every event was delivered at least once, copies are alike, the replay is complete. */
+/**
+ * Every item is one mention, every event was delivered at least once, copies are identical, and the replay is complete.
+ */
 async function expectNothingLost(
   stage: Stage,
   { api, accountId }: Customer,

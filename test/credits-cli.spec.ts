@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const program = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
 
-/** What the command line printed, and its exit code. */
+/** Output and exit code of the command line. */
 function cli(...words: string[]): Promise<{ code: number; out: string; errors: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, [program, ...words], { env: programEnv(stores) }, (error, out, errors) =>
@@ -78,7 +78,7 @@ it('an audit that finds something ends with exit code 1', async () => {
   expect(JSON.parse(out)).toMatchObject({
     accountId,
     agrees: false,
-    faults: ['the balance in the tables is 1, and by the stream 250000'],
+    faults: ['the balance in the tables is 1, but 250000 by the stream'],
   });
 });
 

@@ -37,7 +37,7 @@ describe.each([
     await stage.close();
   });
 
-  it('turns a post into a signed webhook, a read and a replay', async () => {
+  it('turns a post into a signed webhook, a mention and a replay', async () => {
     const { simulator } = stage;
     const { api, signingSecret } = await welcome(stage, programs[0]?.url ?? '');
     simulator.world.publish('rss', {
@@ -102,7 +102,7 @@ describe.each([
         vip: mention.source !== 'rss' || mention.vip,
       });
 
-    const dropped = await until('the muted ones are kept, with their reason', async () => {
+    const dropped = await until('the muted ones are stored with their reason', async () => {
       const { body } = await api.get(`/v1/queries/${keyword.id}/results?include=dropped`);
       const found = body.data.filter((mention: { dropped: unknown }) => mention.dropped);
       return found.length === SOURCES.length && found;
@@ -157,7 +157,7 @@ describe.each([
     expect(replayable.body.data).toHaveLength(1);
   }, 150_000);
 
-  it('reports a source that answers 429, charges nothing, and asks again when it may', async () => {
+  it('reports a source that answers 429, charges nothing, and sends requests again after Retry-After', async () => {
     const { simulator } = stage;
     const { api } = await welcome(stage, programs[0]?.url ?? '');
     const keyword = await watchKeyword(api, {
@@ -167,7 +167,7 @@ describe.each([
       sources: [{ source: 'bluesky', enabled: true }],
     });
     simulator.faults.add({ source: 'bluesky', kind: '429', times: 1, retryAfterSeconds: 2 });
-    const failed = await until('the failed check is told', async () => {
+    const failed = await until('the failed check is reported', async () => {
       const { body } = await api.get(`/v1/keywords/${keyword.id}/activity`);
       return body.activity.find(({ type }: { type: string }) => type === 'poll.failed');
     });
@@ -175,7 +175,7 @@ describe.each([
     expect(failed.message).toContain('429');
     simulator.world.publish('bluesky', { text: 'a quiet lantern at last' });
     await until(
-      'the next check finds what was missed',
+      'the next check finds the missed item',
       async () => {
         const { body } = await api.get('/v1/mentions');
         return body.data.length === 1;

@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { startProgram, until, type Program } from '#testing';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
-// One account's feeds are as bad as they can be; another account's posts must not wait for them.
+// One account's feeds are as bad as possible, and must not delay another account's posts.
 //
-// What they can hold up is the thread that everything else runs on. So the processor time of that thread is measured while
-// each post is on its way: it is the same on a busy machine, where time by the clock is not, and a feed that holds a delivery
-// up for 2 s on that thread takes 2 s of it. It bounds every delivery, the slowest included. What makes posts wait without
-// taking processor time (a queue, a lock, a budget that they share) delays all of them alike, and shows in the median by the
-// clock, which one slow moment of the machine does not move.
+// They can block the thread on which everything else runs. So the test measures the processor time of that thread while
+// each post is on its way: unlike clock time, it is the same on a busy machine, and a feed that blocks the thread for 2
+// s uses 2 s of it. It limits every delivery, also the slowest. Delays without processor time (a queue, a lock, a
+// shared budget) affect all posts alike and show in the median of the clock times, which one slow moment of the machine
+// does not change.
 
 const MOST_DELAY_MS = 2_000;
 const POSTS = 8;
-/** Clock ticks of `/proc`: 100 a second on every Linux that Node runs on. */
+/** Clock ticks of `/proc`: 100 per second on every Linux on which Node runs. */
 const TICK_MS = 10;
 
 const channel = (items: string) =>
@@ -22,14 +22,14 @@ const channel = (items: string) =>
 const repeated = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join('');
 let version = 0;
-// Made once: this process is the receiver too.
+// Built once, because this process is the receiver too.
 const attributes = channel(`<item${repeated(900_000, (n) => ` a${n}="1"`)}><title>acme</title></item>`);
 const items = channel(repeated(130_000, (n) => `<item><guid>@${n}</guid><title>acme ${n}</title></item>`));
 const title = channel(`<item><guid>@</guid><title>acme ${'x'.repeat(600_000)}</title></item>`);
 const text = channel(
   `<item><guid>@</guid><description>${'&lt;p&gt;acme '.repeat(900_000)}</description></item>`,
 );
-/** Each answer is new: nothing about it can be remembered. */
+/** Each response is new, so that nothing can be cached. */
 const HOSTILE: Readonly<Record<string, () => string>> = {
   '/attributes': () => attributes,
   '/items': () => items.replaceAll('@', `${version}-`),
@@ -63,8 +63,8 @@ afterAll(async () => {
 });
 
 /**
- * Publishes posts one after the other. @returns the median of how long they took to their webhook by the clock, and the most
- * processor time that the main thread took while one was on its way; in ms
+ * Publishes posts one after the other. @returns the median clock time from a post to its webhook, and the maximum
+ * processor time of the main thread during one post; in ms
  */
 async function delayOf(name: string): Promise<{ median: number; mostBusy: number }> {
   const times: number[] = [];
@@ -84,7 +84,7 @@ async function delayOf(name: string): Promise<{ median: number; mostBusy: number
   return { median: times.sort((a, b) => a - b)[POSTS / 2] ?? Infinity, mostBusy };
 }
 
-/** User and system time of the program's first thread, which is the one of its event loop. */
+/** User and system time of the program's first thread, which runs its event loop. */
 function mainThreadMs(): number {
   const stat = readFileSync(`/proc/${program.child.pid}/task/${program.child.pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -127,7 +127,7 @@ it('delays the deliveries of other accounts by at most 2 s, and keeps the permit
 
   type Told = { type: string; message: string; eventsEmitted: number };
   const activity = await until(
-    'every feed has been judged',
+    'every feed has been checked',
     async () => {
       const { body } = await attacker.api.get(`/v1/keywords/${keywordId}/activity?limit=500`);
       const told = body.activity as Told[];

@@ -30,14 +30,14 @@ const told = (hook: string) =>
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
 
 describe('a keyword that is paused, and runs again', () => {
-  it('sends the events to subscribers, in the envelope of every event [states.pause-events, keywords.pause-told, states.attempt-recorded]', async () => {
+  it('sends the events to subscribers, in the same envelope as every event [states.pause-events, keywords.pause-told, states.attempt-recorded]', async () => {
     const events = { webhookEvents: ['keyword.paused', 'keyword.resumed'] };
     const keyword = await watchKeyword(customer.api, keywordBody('vocal', events));
     const silent = await watchKeyword(customer.api, keywordBody('silent'));
     for (const verb of ['pause', 'resume'])
       for (const { id } of [silent, keyword])
         expect((await customer.api.post(`/v1/keywords/${id}/${verb}`, {})).status).toBe(200);
-    const both = await until('both are told', () => {
+    const both = await until('both events are delivered', () => {
       const all = told('vocal');
       return all.length >= 2 && all;
     });
@@ -72,7 +72,7 @@ describe('a keyword that is paused, and runs again', () => {
   }, 60_000);
 });
 
-describe('a search that is started over', () => {
+describe('a search that starts over', () => {
   it('records existing items without events, and reports later ones [states.started-over-silently, keywords.baseline, states.check-recorded]', async () => {
     const { world } = stage.simulator;
     world.publish('hackernews', { kind: 'comment', text: 'The teal walrus of old' });
@@ -83,17 +83,17 @@ describe('a search that is started over', () => {
     expect(body.resetSearches).toMatchObject([
       { previousWatchId: keyword.watches[0]?.id, watchId: watch.id },
     ]);
-    await until('it has had its first poll', async () => {
+    await until('it has had its first check', async () => {
       const { body: now } = await customer.api.get(`/v1/keywords/${keyword.id}`);
       return now.watches[0].lastStatus === 'completed';
     });
     world.publish('hackernews', { kind: 'comment', text: 'A new teal walrus' });
-    const mentions = await until('the new one is readable', async () => {
+    const mentions = await until('the new item is readable', async () => {
       const { body: results } = await customer.api.get(`/v1/keywords/${keyword.id}/results`);
       return results.data.length > 0 && results.data;
     });
     expect(mentions.map(({ text }: { text: string }) => text)).toEqual(['A new teal walrus']);
-    await until('it is delivered', () => told('ochre').length > 0);
+    await until('the event is delivered', () => told('ochre').length > 0);
     expect(told('ochre').map(({ id }) => id)).toEqual([mentions[0].id]);
     const { body: activity } = await customer.api.get(`/v1/keywords/${keyword.id}/activity?limit=500`);
     const first = activity.activity.filter((one: { watchId: string }) => one.watchId === watch.id).at(-1);

@@ -6,7 +6,7 @@ import { createLogger } from '#telemetry';
 import { startProgram, until, type ApiAnswer, type Json } from '#testing';
 import { setStage, welcome, type Customer, type Stage } from './scenario.js';
 
-/** What a lookup is charged by. */
+/** The fields of a lookup that decide its charge. */
 export interface LookupFact {
   source: string;
   operation: string;
@@ -16,14 +16,14 @@ export interface LookupFact {
   costCredits: number;
 }
 
-/** An answer, and the facts that it has left. */
+/** A response, and the facts that the lookup published. */
 export interface Asked {
   status: number;
   body: Json;
   facts: LookupFact[];
 }
 
-/** The whole program, with a customer who asks. */
+/** The whole program, with a customer who sends lookups. */
 export interface LookupsUnderTest {
   stage: Stage;
   customer: Customer;
@@ -32,14 +32,14 @@ export interface LookupsUnderTest {
   close(): Promise<void>;
 }
 
-// Nobody has these: they are answered without an upstream, or by its 404.
+// Objects that do not exist: the response needs no upstream, or is its 404.
 const PROBES = [
   '/v1/x/users/not.a.name',
   '/v1/youtube/videos/none/comments',
   '/v1/reddit/users/a.b/moderated',
 ];
 
-/** Starts the built program, and waits until the lanes of all that can be looked up are held. */
+/** Starts the built program, and waits until the lanes of all sources with lookups are held. */
 export async function startLookups(): Promise<LookupsUnderTest> {
   const stage = await setStage();
   const program = await startProgram('earshot', stage.env);
@@ -77,7 +77,7 @@ export async function startLookups(): Promise<LookupsUnderTest> {
   };
 }
 
-/** Every page of a list, as `key` holds it; one fact each, of this cost. */
+/** Reads every page of a list, which is in `key`. Expects one fact with this cost for each page. */
 export async function pagesOf({ got }: LookupsUnderTest, path: string, key: string, cost: number) {
   const pages: { id: string }[][] = [];
   const questions: { cursor?: string }[] = [];

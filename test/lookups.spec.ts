@@ -4,8 +4,8 @@ import type { FaultKind, PostInput } from '../apps/simulator/index.js';
 import { pagesOf, startLookups, type LookupsUnderTest } from './lookups-under-test.js';
 import type { Customer, Stage } from './scenario.js';
 
-// Direct questions to the upstreams, from the interface to the facts that they are charged by. X takes 30 requests a
-// minute, and only the first few at once.
+// Direct lookups in the upstreams, from the interface to the facts from which they are charged. X allows 30 requests
+// per minute, and only the first few at the same time.
 
 const PATIENCE_MS = 90_000;
 
@@ -86,10 +86,10 @@ describe('tweets by their ids', () => {
   const many = Array.from({ length: 101 }, (_, n) => String(n + 1));
   it.each([
     ['none', '', 'ids'],
-    ['an empty one', '?ids=', 'ids'],
+    ['an empty id', '?ids=', 'ids'],
     ['101', `?ids=${many.join(',')}`, 'ids'],
-    ['one of letters', '?ids=20,lamp', 'ids[1]'],
-    ['one of 20 digits', '?ids=12345678901234567890', 'ids[0]'],
+    ['an id of letters', '?ids=20,lamp', 'ids[1]'],
+    ['an id of 20 digits', '?ids=12345678901234567890', 'ids[0]'],
     ['an unknown key', '?ids=20&colour=red', 'colour'],
   ])('are refused free of charge: %s', async (_, query, path) => {
     const before = requestsTo('x');
@@ -104,7 +104,7 @@ describe('tweets by their ids', () => {
     ['an empty list', { ids: [] }, 'ids'],
     ['no list', { ids: '20' }, 'ids'],
     ['numbers', { ids: [20] }, 'ids'],
-    ['one of letters', { ids: ['20', 'lamp'] }, 'ids[1]'],
+    ['an id of letters', { ids: ['20', 'lamp'] }, 'ids[1]'],
     ['101', { ids: many }, 'ids'],
     ['an unknown key', { ids: ['20'], colour: 'red' }, 'colour'],
   ])('are refused free of charge when posted: %s', async (_, body, path) => {
@@ -355,7 +355,8 @@ describe('a lookup that the upstream does not answer', () => {
 });
 
 describe('a suspended reddit user', () => {
-  // With its 403 reddit tells when its window begins anew, which is no reason to wait: what the user is has to be asked.
+  // With its 403, reddit reports when its window is reset. That is not a reason to wait: a second request must ask for
+  // the state of the user.
   it(
     'returns 404 with that reason, and is charged',
     async () => {

@@ -60,10 +60,10 @@ describe('the master key of an installation', () => {
     secrets.push(opened.signingSecret ?? '', rotated.signingSecret ?? '');
     const before = readFileSync(keyFile, 'utf8').trim();
     expect(await command('master-key', 'rotate')).toMatchObject({ rotated: true });
-    // What is made until the next start is sealed under the old key, and is not forgotten.
+    // Secrets that are created until the next start are encrypted with the old key, and must not be lost.
     const late = await command('accounts', 'create', '--email', 'late@example.org');
     await earshot.stop();
-    await expect(command('master-key', 'rotate')).rejects.toThrow('A rotation is under way');
+    await expect(command('master-key', 'rotate')).rejects.toThrow('A rotation is not finished');
     earshot = await startProgram('earshot', env);
     const after = readFileSync(keyFile, 'utf8').trim();
     expect(after).toMatch(/^[0-9a-f]{64}$/);
@@ -82,12 +82,14 @@ describe('the master key of an installation', () => {
   it('is never created again beside existing data, and the error for a lost key says what to do', async () => {
     renameSync(keyFile, `${keyFile}.away`);
     const said = await refusedStart();
-    expect(said).toContain(`${keyFile} is missing, and the stores hold secrets that were sealed with it`);
-    expect(said).toContain('Put it back from your backup');
+    expect(said).toContain(
+      `${keyFile} is missing, and the stores contain secrets that were encrypted with it`,
+    );
+    expect(said).toContain('Restore it from your backup');
     expect(() => readFileSync(keyFile)).toThrow('ENOENT');
-    // Postgres lost beside it: the streams still tell.
+    // Postgres is lost too: the streams still show that secrets exist.
     await database.query('DELETE FROM installation');
-    expect(await refusedStart()).toContain('is missing, and the stores hold secrets');
+    expect(await refusedStart()).toContain('is missing, and the stores contain secrets');
   }, 60_000);
 
   it("is refused when it is another installation's or damaged", async () => {

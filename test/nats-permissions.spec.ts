@@ -111,7 +111,7 @@ describe('services with the permissions of deploy/nats/users.conf', () => {
     const nc = await connect({ servers: `127.0.0.1:${port}`, user, pass: passwordOf(user) });
     const refused = (async () => {
       for await (const status of nc.status()) if (status.type === 'error') return status.error.message;
-      return 'nothing was said';
+      return 'no violation was reported';
     })();
     nc.publish(subject, 'x');
     expect(await refused).toMatch(

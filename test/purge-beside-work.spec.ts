@@ -28,7 +28,7 @@ const keywordBody = (hook: string) => ({
   webhookEvents: EVENTS,
 });
 
-/** Creates and purges one keyword after another until it is stopped. */
+/** Creates and purges keywords one after another until it is stopped. */
 function purgeWithoutPause(): { stop(): Promise<number> } {
   let stopping = false;
   const purges = (async () => {

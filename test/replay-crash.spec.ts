@@ -25,7 +25,7 @@ it('after a kill in the middle of a replay the next delivery service sends each 
     await freePort(),
   );
   const { id } = await until(
-    'the replay is taken on',
+    'the replay is continued',
     async () => {
       const { status, body } = await on.ada.api.post('/v1/replays', {
         since: '2026-01-01',
@@ -48,7 +48,7 @@ it('after a kill in the middle of a replay the next delivery service sends each 
   const bytesOf = new Map(events.map((event) => [event.id, event.bytes]));
   for (const { headers, body } of on.receiver.received)
     expect(body.equals(bytesOf.get(String(headers['webhook-id'])) ?? Buffer.alloc(0))).toBe(true);
-  // The turn that was cut off came twice; each event's first arrival is in order.
+  // The interrupted turn came twice; the first arrivals of the events are in order.
   const first = [...new Set(on.receiver.received.map(({ headers }) => headers['webhook-id']))];
   expect(first).toEqual(events.map((event) => event.id));
   expect(on.receiver.received.length).toBeGreaterThan(EVENTS);

@@ -3,27 +3,29 @@ import { ApiClient, until, type Json } from '#testing';
 import { expectAuditAgrees } from './audit.js';
 import { welcome, type Customer, type Stage } from './scenario.js';
 
-/** What the scene has left, without what differs from run to run: ids and times. */
+/** The results of the scene, without ids and times, which differ from run to run. */
 export interface Outcome {
-  /** Keyword, source and text of each. */
+  /** Keyword, source and text of each mention. */
   mentions: string[];
-  /** Texts, one for each id that was delivered. */
+  /** Texts of the deliveries, one for each id. */
   deliveries: string[];
   /** Credits by operation, of the account that polls at its own pace. */
   charged: Record<string, number>;
   estimates: Json[];
   keywords: Json[];
-  /** Status and code of everything that was refused. */
+  /** Status and code of every refused request. */
   refusals: string[];
 }
 
-/** So long that no second tick falls into the scene: what it costs depends on nobody's speed. */
+/** So long that no second tick happens during the scene: its cost does not depend on the speed of the machine. */
 const MONTH = 30 * 24 * 3600;
 const NAMES = Array.from({ length: 8 }, (_, n) => `Brand${n}word`);
 const POSTS = 6;
 const BURST = 60;
 
-/** Several accounts ask everything at once, at all gateways in turn. In the end every ledger has to agree. */
+/**
+ * Several accounts send all requests at the same time, to all gateways in turn. At the end, every ledger must agree.
+ */
 export async function playScene(stage: Stage, gateways: readonly string[]): Promise<Outcome> {
   const tweetIds = publishPast(stage);
   const [ada, bob, cai] = [
@@ -52,7 +54,7 @@ export async function playScene(stage: Stage, gateways: readonly string[]): Prom
   };
 }
 
-/** One account's way in: each request goes to the next gateway. */
+/** One account's client: each request goes to the next gateway. */
 class Door {
   private turn = 0;
   private readonly clients: ApiClient[];
@@ -71,7 +73,7 @@ class Door {
     return client;
   }
 
-  /** The same POST several times at once, at all gateways, under one key. @returns what it came to */
+  /** Sends the same POST several times at the same time, to all gateways, with one key. @returns its result */
   async once(path: string, body: unknown, key: string): Promise<{ status: number; body: Json }> {
     const send = async () => {
       const { url, apiKey } = this.api;
@@ -93,7 +95,7 @@ class Door {
   }
 }
 
-/** Before anybody watches: what first scans find. @returns the ids of tweets */
+/** Published before any keyword exists: the items of first scans. @returns the ids of tweets */
 function publishPast({ simulator }: Stage): string[] {
   const tweetIds: string[] = [];
   for (const name of NAMES)
@@ -114,7 +116,7 @@ const keywordBody = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** The first two look at x as well, where a first scan is charged by the tweet. */
+/** The first two also search x, where a first scan is charged by the tweet. */
 const sourcesOf = (n: number) => ({
   sources: ['hackernews', ...(n < 2 ? ['x'] : [])].map((source) => ({ source, enabled: true })),
 });
@@ -129,7 +131,7 @@ function estimatesOf(door: Door): Promise<Json[]> {
   );
 }
 
-/** Keywords that are made, changed from all sides at once, paused and resumed. */
+/** Creates keywords, changes them concurrently, pauses and resumes them. */
 async function livesOf(door: Door): Promise<Json[]> {
   const made = await Promise.all(
     NAMES.map((name, n) => door.once('/v1/keywords', keywordBody(name, sourcesOf(n)), `make ${name}`)),
@@ -145,7 +147,7 @@ async function livesOf(door: Door): Promise<Json[]> {
       door.api.get('/v1/mentions'),
     ]),
   );
-  // A search that is started over: its first poll is charged, and finds nothing to tell.
+  // A search that starts over: its first check is charged and reports nothing.
   await Promise.all(
     made
       .slice(0, 3)
@@ -182,7 +184,7 @@ async function livesOf(door: Door): Promise<Json[]> {
   return kept.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Repeats a change that met another one. */
+/** Repeats a change that conflicts with another one. */
 async function change(door: Door, id: string, body: object): Promise<void> {
   await until(
     `${JSON.stringify(body)} has landed`,
@@ -197,7 +199,7 @@ async function change(door: Door, id: string, body: object): Promise<void> {
 
 async function polled(door: Door, id: string): Promise<void> {
   await until(
-    'every watch has had its first poll',
+    'every watch has had its first check',
     async () => {
       const { body } = await door.api.get(`/v1/keywords/${id}`);
       return body.watches.every(({ lastStatus }: Json) => lastStatus === 'completed');
@@ -206,7 +208,7 @@ async function polled(door: Door, id: string): Promise<void> {
   );
 }
 
-/** New posts on a keyword that looks every second, while all the others ask. */
+/** New posts for a keyword that is checked every second, during all other requests. */
 async function pushed({ simulator }: Stage, door: Door): Promise<string[]> {
   const hook = `burst-${door.customer.accountId}`;
   const { body } = await door.once(
@@ -222,25 +224,25 @@ async function pushed({ simulator }: Stage, door: Door): Promise<string[]> {
   for (let n = 0; n < BURST; n += 1)
     simulator.world.publish('hackernews', { kind: 'comment', text: `Burstword number ${n}` });
   const { receiver } = simulator;
-  await until('all are delivered', () => receiver.countsOf(hook).distinct >= BURST, 90_000);
-  // So that what it costs depends on nobody's speed from here on.
+  await until('all events are delivered', () => receiver.countsOf(hook).distinct >= BURST, 90_000);
+  // So that its cost does not depend on the speed of the machine from here on.
   await door.api.post(`/v1/keywords/${body.id}/pause`, {});
   const textOf = new Map(
     receiver.deliveries(hook).map(({ eventId, body: envelope, verified }) => {
-      if (!verified) throw new Error(`${eventId} is not signed as it should be`);
+      if (!verified) throw new Error(`${eventId} is not signed correctly`);
       return [eventId, (JSON.parse(envelope) as { item: { text: string } }).item.text];
     }),
   );
   return [...textOf.values()].sort();
 }
 
-/** What has to be refused, whoever asks first and wherever. */
+/** Requests that must be refused, whichever arrives first and at whichever gateway. */
 async function refused(door: Door, ada: Customer): Promise<string[]> {
   const told = ({ status, body }: { status: number; body: Json }) => `${status} ${body?.code ?? ''}`;
   const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: MONTH };
   const [foreign] = (await ada.api.get('/v1/keywords')).body.data;
   const answers = [
-    // One search slot among many that ask at once; two keywords of the plan among five.
+    // Many concurrent requests for one search slot, and five for the two keywords of the plan.
     ...(await Promise.all(Array.from({ length: 4 }, () => door.api.post('/v1/hackernews/watches', lone)))),
     ...(await Promise.all(
       NAMES.slice(0, 5).map((name) => door.api.post('/v1/keywords', keywordBody(name, { backfill: false }))),
@@ -263,7 +265,7 @@ async function lookUp(door: Door, tweetIds: readonly string[]): Promise<void> {
   ]);
 }
 
-/** Asks again where the upstream's patience is used up: that costs nothing. */
+/** Repeats a lookup that the upstream's limit refuses, which costs nothing. */
 async function answered(ask: () => Promise<{ status: number; body: Json }>): Promise<void> {
   await until('the lookup is answered', async () => (await ask()).status === 200, 90_000);
 }

@@ -9,7 +9,7 @@ import { freePort, readRuntime } from '#embedded';
 import { ApiClient, beginProgram, checkout, type Program, startProgram, until } from '#testing';
 import { startSimulator, simulatedSources, type Simulator } from '../apps/simulator/index.js';
 
-// The drill of docs/operations.md: what is lost, what is put back, and what is there afterwards.
+// The drill of docs/operations.md: what is lost, what is restored, and what exists afterwards.
 
 const run = promisify(execFile);
 const cliFile = fileURLToPath(new URL('dist/apps/earshot/cli.js', checkout));
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Every line of a command, read as JSON; the exit code beside them. */
+/** Every line of a command's output as JSON, and its exit code. */
 async function cli(...args: string[]) {
   const { stdout, code } = await run(process.execPath, [cliFile, ...args], { env }).then(
     (done) => ({ ...done, code: 0 }),
@@ -86,7 +86,7 @@ describe('a restore', () => {
     });
     expect(made.status).toBe(201);
     keywordId = made.body.id as string;
-    await until('the first poll is done', async () => {
+    await until('the first check is done', async () => {
       const { body } = await api().get(`/v1/keywords/${keywordId}`);
       return body.watches[0].lastStatus === 'completed';
     });

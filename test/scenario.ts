@@ -10,23 +10,23 @@ import {
 import { checkDescribed } from './interface/described.js';
 import { ApiClient, isolateStores, openAccount, programEnv, until, type IsolatedStores } from '#testing';
 
-/** The world around an installation under test: stores, upstreams and a receiver. */
+/** The environment of an installation under test: stores, upstreams and a receiver. */
 export interface Stage {
   stores: IsolatedStores;
   simulator: Simulator;
-  /** The environment of the programs: stores and upstreams filled in. */
+  /** The environment variables of the programs, including stores and upstreams. */
   env: NodeJS.ProcessEnv;
   close(): Promise<void>;
 }
 
-/** An account with a receiver that knows its secret. */
+/** An account, with a receiver that knows its secret. */
 export interface Customer {
   api: ApiClient;
   accountId: string;
   signingSecret: string;
 }
 
-/** Sets the stage: stores of one's own, and a simulator whose posts are those that the test publishes. */
+/** Prepares separate stores, and a simulator with only the posts that the test publishes. */
 export async function setStage(
   more: NodeJS.ProcessEnv = {},
   world: Pick<SimulatorOptions, 'clock' | 'ratePerSecond'> = {},
@@ -39,7 +39,7 @@ export async function setStage(
   const env = programEnv(stores, {
     DATA_DIR: dataDir,
     ...simulatedSources(simulator.url),
-    // Nobody waits for an interval that a plan allows.
+    // Short intervals, so that the tests do not wait.
     INTERVAL_FLOOR_SECONDS: '1',
     ...more,
   });
@@ -55,14 +55,14 @@ export async function setStage(
   };
 }
 
-/** Opens an account and tells the receiver its secret. */
+/** Opens an account and gives its secret to the receiver. */
 export async function welcome(stage: Stage, gatewayUrl: string, plan?: string): Promise<Customer> {
   const { accountId, apiKey, signingSecret } = await openAccount(stage.stores.natsUrl, plan);
   stage.simulator.receiver.addSecret('*', signingSecret);
   return { api: new ApiClient(gatewayUrl, apiKey, checkDescribed), accountId, signingSecret };
 }
 
-/** Creates a keyword and waits until each of its watches has had its first poll. */
+/** Creates a keyword and waits until each of its watches has had its first check. */
 export async function watchKeyword(
   api: ApiClient,
   body: object,
@@ -70,7 +70,7 @@ export async function watchKeyword(
   const made = await api.post('/v1/keywords', body);
   if (made.status !== 201) throw new Error(`the keyword was refused: ${made.text}`);
   return until(
-    'every watch has had its first poll',
+    'every watch has had its first check',
     async () => {
       const { body: keyword } = await api.get(`/v1/keywords/${made.body.id}`);
       if (keyword.watches.every((watch: { lastStatus: string | null }) => watch.lastStatus === 'completed'))

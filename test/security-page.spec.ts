@@ -7,7 +7,7 @@ const rows = readFileSync(`${root}docs/security.md`, 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('|'));
 
-/** Specs that a row names, each with the title that follows it. */
+/** The specs in a row, each with the title that follows it. */
 const named = rows.flatMap((row) =>
   [...row.matchAll(/`([\w./-]+\.spec\.ts)`(?: "([^"]+)")?/g)].map(([, file = '', title]) => ({
     file,
@@ -29,7 +29,7 @@ it('names a test in every row that claims a protection', () => {
     (row) => row.split('|').length === 5 && !/^\|(-|\s*(threat|risk|chapter|who) )/.test(row),
   );
   const strangers = claims.filter((row) => !row.includes('.spec.ts`') && !row.includes(' must not get '));
-  // The threat model itself claims nothing.
+  // The threat model itself claims no protection.
   const model = strangers.filter((row) => /^\| (a|an) /.test(row));
   expect(strangers.length - model.length).toBe(0);
 });

@@ -6,12 +6,12 @@ import type { SharedStores } from '#testing';
 
 let stop: (() => Promise<void>) | undefined;
 
-/** Starts one Postgres and one ClickHouse for the whole run; specs take databases of their own on them. */
+/** Starts one Postgres and one ClickHouse for the whole run; specs use separate databases on them. */
 export async function startSharedStores(): Promise<SharedStores> {
   const dataDir = mkdtempSync(join(tmpdir(), 'earshot-test-'));
   const stores = await startEmbedded({
     dataDir,
-    // Specs start NATS servers of their own: streams have no namespaces.
+    // Specs start separate NATS servers, because streams have no namespaces.
     natsUrl: 'nats://unused',
     databaseUrl: process.env.DATABASE_URL,
     clickhouseUrl: process.env.CLICKHOUSE_URL,
@@ -24,7 +24,7 @@ export async function startSharedStores(): Promise<SharedStores> {
   return { databaseUrl: stores.databaseUrl, clickhouseUrl: stores.clickhouseUrl };
 }
 
-/** Stops them; nothing when they did not start. */
+/** Stops them; does nothing if they did not start. */
 export async function stopSharedStores(): Promise<void> {
   await stop?.();
   stop = undefined;

@@ -17,8 +17,8 @@ import { connectBilling, type BillingUnderTest } from './interface/billing-under
 import { setStage, welcome, type Customer, type Stage } from './scenario.js';
 import { VirtualClock } from './virtual-clock.js';
 
-// An hour of everything that moves credits, in a minute: programs, database and upstreams live by a clock that runs
-// sixty times as fast.
+// An hour of everything that moves credits, in one minute: programs, database and upstreams use a clock that runs sixty
+// times as fast.
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
@@ -64,7 +64,7 @@ afterAll(async () => {
 
 const inMinutes = (minutes: number) => new Date(clock.now().getTime() + minutes * MINUTE_MS).toISOString();
 
-/** A keyword on these sources, each with so many searches. */
+/** A keyword on these sources, each with this number of searches. */
 async function keywordOn(
   { api }: Customer,
   name: string,
@@ -96,13 +96,13 @@ async function killAndStart(name: ServiceName): Promise<void> {
   programs.set(name, await startProgram(name, stage.env));
 }
 
-/** However slow the machine is: soon the account cannot pay any more. What is reserved is left to whom it is for. */
+/** For any speed of the machine, the account soon cannot pay any more. Reserved credits are left. */
 async function spendAllBut({ accountId }: Customer, credits: number): Promise<void> {
   const balance = await balanceOf(database, accountId);
   await billing.spend(accountId, (balance?.remaining ?? 0) - (balance?.held ?? 0) - credits);
 }
 
-/** What happens in one minute of the hour. */
+/** The work of one minute of the hour. */
 async function live(minute: number, kept: Json[]): Promise<void> {
   const { simulator } = stage;
   const { api } = rich;
@@ -171,7 +171,7 @@ describe('an hour of checks, faults, pauses, grants, lookups and crashes', () =>
           ok: 0,
           failed: 0,
         });
-    // Every minute for 25, then every other one; less what faults, the crash and a slow machine have delayed.
+    // Every minute for 25 minutes, then every second minute, minus the delays by faults, the crash and a slow machine.
     expect(SOURCES.filter((source) => checksOn(source).ok <= 10)).toEqual([]);
     expect(SOURCES.reduce((sum, source) => sum + checksOn(source).failed, 0)).toBeGreaterThan(5);
     await expectAuditAgrees(stage.stores, poor.accountId, clock);

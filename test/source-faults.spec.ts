@@ -13,7 +13,7 @@ import { SIMULATED_SOURCES, simulatedSources, type FaultKind } from '../apps/sim
 import { searchOf } from '../apps/simulator/searches.js';
 import { SimulatorClient } from '../apps/simulator/testing/simulator-client.js';
 
-// What can go wrong with an upstream, on each source: the real connector on a real lane, against the simulator.
+// The possible faults of an upstream, on each source: the real connector on a real lane, against the simulator.
 
 let client: SimulatorClient;
 let impatient: OutboundHttp;
@@ -38,7 +38,7 @@ function laneOf(source: SourceId): Lane {
   if (!connector) throw new Error(`${source} has no connector`);
   return new Lane({
     name: `${source}:0`,
-    // Whose budget is small would wait for real.
+    // A source with a small budget would wait in real time.
     connector: { ...connector, budget: { ...connector.budget, requestsPerMinute: 600_000 } },
     baseUrl: client.simulator.url,
     http: impatient,
@@ -49,7 +49,7 @@ function laneOf(source: SourceId): Lane {
   });
 }
 
-/** A search whose watch was last looked at an hour ago. */
+/** A search whose watch was last checked an hour ago. */
 function dueOn(source: SourceId): DueSearch & { watches: [DueWatch] } {
   const { market = 'global', filters = {} } = searchOf(source, client.simulator.url);
   const query = source === 'ai_answers' ? {} : { query: 'zephyr kettle' };
@@ -94,7 +94,7 @@ const asked = (source: SourceId) =>
 
 interface Trouble {
   kind: FaultKind;
-  /** What the failed check may be called: an upstream that says more than a status is understood better. */
+  /** The possible kinds of the failure: some upstreams say more than a status. */
   failure: RegExp;
 }
 
@@ -144,7 +144,7 @@ describe.each(SIMULATED_SOURCES)('%s', (source) => {
     const { error } = first;
     expect(error.retryAfterMs).toBe(300_000);
     if (lane.connector.budget.backoff === 'search' || error.reach === 'search') {
-      // Each search has an upstream of its own there: the search waits, by its watches' next tick.
+      // Each search has a separate upstream: the search waits, by the next tick of its watches.
       expect([lane.blockedForMs, waitAfter(error.kind, 1, error.retryAfterMs, 0)]).toEqual([0, 300_000]);
       return;
     }

@@ -4,7 +4,7 @@ import { SIMULATED_SOURCES, type PostInput } from '../apps/simulator/index.js';
 import { searchOf } from '../apps/simulator/searches.js';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
-// From a post in the simulated world to a mention and a verified webhook: once on each source.
+// From a post in the simulated world to a mention and a verified webhook, once on each source.
 
 let stage: Stage;
 let program: Program;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await stage?.close();
 });
 
-/** What a published post becomes. Others become `<source>_post.created`. */
+/** The event type of a published post. The default is `<source>_post.created`. */
 const TYPES: Partial<Record<SourceId, string>> = {
   x: 'tweet.created',
   reddit: 'post.created',
@@ -40,7 +40,7 @@ interface Envelope extends Record<string, unknown> {
   previousPrice: number | null;
 }
 
-/** A keyword on one source, its first poll done. */
+/** A keyword on one source, after its first check. */
 async function watchOn(source: SourceId, name: string) {
   const { market = 'global', filters } = searchOf(source, stage.simulator.url);
   return watchKeyword(customer.api, {
@@ -57,7 +57,7 @@ function publish(source: SourceId, input: PostInput) {
   return stage.simulator.world.publish(source, { ...input, ...(community !== undefined && { community }) });
 }
 
-/** The verified deliveries to the source's hook, once there are so many. */
+/** The verified deliveries to the source's hook, as soon as there are this many. */
 function deliveries(source: SourceId, count = 1): Promise<Envelope[]> {
   return until(
     `${count} deliveries of ${source}`,
@@ -74,7 +74,7 @@ describe('from a post to a mention and a verified webhook', () => {
     'on %s',
     async (source) => {
       const brand = 'Zephyr Kettle';
-      // A feed is there once something stands in it.
+      // A feed exists as soon as it contains something.
       if (source === 'rss') publish(source, { title: 'The first article', text: 'Nothing yet' });
       if (source === 'ai_answers') publish(source, { text: 'Nobody can tell which kettle is the best.' });
       const keyword = await watchOn(source, brand);
@@ -88,7 +88,7 @@ describe('from a post to a mention and a verified webhook', () => {
       });
       const delivered = await deliveries(source, source === 'ai_answers' ? 2 : 1);
       expect(stage.simulator.receiver.deliveries(source).every(({ verified }) => verified)).toBe(true);
-      // An answer that has changed also tells which brand it cites now, in no order that anybody promises.
+      // A changed answer also says which brand it cites, in an undefined order.
       const type = TYPES[source] ?? `${source}_post.created`;
       const envelope = delivered.find((one) => one.type === type);
       expect(delivered.map((one) => one.type).sort()).toEqual(
@@ -109,7 +109,7 @@ describe('from a post to a mention and a verified webhook', () => {
       });
       expect(`${mention.title} ${mention.text}`.toLowerCase()).toContain(brand.toLowerCase());
       const dated = source !== 'ai_answers' && source !== 'vinted';
-      // Some sources write whole seconds.
+      // Some sources have whole seconds.
       const told = mention.publishedAt && Math.floor(Date.parse(mention.publishedAt) / 1000);
       expect(told).toBe(dated ? Math.floor(post.publishedAt / 1000) : null);
       if (dated && source !== 'producthunt') expect(mention.author).toMatch(/^brisk[_-]badger77/);
@@ -158,9 +158,9 @@ describe('observations over time', () => {
     expect(prices).toContain(15.5);
   }, 120_000);
 
-  it('an answer: which brands and pages it names, read again for a brand that is added later', async () => {
+  it('an answer: which brands and pages it names, analysed again for a brand that is added later', async () => {
     const keyword = await watchOn('ai_answers', 'Best kettles');
-    const { body } = await until('an answer is kept', async () => {
+    const { body } = await until('an answer is stored', async () => {
       const answer = await customer.api.get(`/v1/keywords/${keyword.id}/answers?brand=Zephyr%20Kettle`);
       return answer.body.data?.length > 0 && answer;
     });

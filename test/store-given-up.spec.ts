@@ -12,7 +12,7 @@ it('an installation whose store keeps exiting ends with code 1 and one sentence 
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, DATA_DIR: dataDir, HOST: '127.0.0.1', LOG_LEVEL: 'silent' };
   const earshot = await startProgram('earshot', env);
-  // From now on nats-server cannot start, and says so in its log.
+  // From now on nats-server cannot start, and logs the reason.
   writeFileSync(join(dataDir, 'nats.conf'), 'port: "none"\n');
   const { pid } = JSON.parse(readFileSync(join(dataDir, 'nats.pid'), 'utf8')) as { pid: number };
   process.kill(pid, 'SIGKILL');

@@ -5,18 +5,18 @@ import { checkout, type IsolatedStores } from '#testing';
 
 const PRELOAD = fileURLToPath(new URL('test/virtual-clock.mjs', checkout));
 
-/** A clock for programs, database and simulator alike that runs faster than the machine's. */
+/** A clock for programs, database and simulator that runs faster than the machine's clock. */
 export class VirtualClock implements Clock {
   private readonly epochMs = Date.now();
 
-  /** @param speed virtual seconds in a real one */
+  /** @param speed virtual seconds per real second */
   constructor(private readonly speed: number) {}
 
   now(): Date {
     return new Date(this.epochMs + (Date.now() - this.epochMs) * this.speed);
   }
 
-  /** For programs that are to live by it. */
+  /** The environment of programs that use this clock. */
   get env(): NodeJS.ProcessEnv {
     return {
       NODE_OPTIONS: `--import=${PRELOAD}`,
@@ -25,10 +25,7 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /**
-   * Lets the database live by it, for connections that are opened from here on: its `now()` is found before that of
-   * Postgres.
-   */
+  /** Makes new connections of the database use this clock: its `now()` is found before that of Postgres. */
   async teach({ databaseUrl }: IsolatedStores): Promise<void> {
     const database = await new DataSource({ type: 'postgres', url: databaseUrl }).initialize();
     const name = new URL(databaseUrl).pathname.slice(1);

@@ -54,7 +54,7 @@ describe('the documented metrics', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr))));
     expect([...documented].filter((name) => !shown.has(name))).toEqual([]);
     const watched = new Set(rules.flatMap(({ expr }) => metricsIn(expr)));
-    // What was charged by source and operation is for looking at; whether anything is charged is watched by movements.
+    // Charges by source and operation are for dashboards; the alert uses the movements of credits.
     const only = [...documented].filter((name) => name.startsWith('earshot_') && !watched.has(name));
     expect(only).toEqual(['earshot_charged_credits_total']);
   });
@@ -91,7 +91,7 @@ describe('the dashboards', () => {
   });
 
   (isPromtoolThere ? it : it.skip)(
-    'ask in PromQL that Prometheus can parse (skipped where promtool is not installed)',
+    'are queries that the PromQL parser of Prometheus accepts (skipped where promtool is not installed)',
     () => {
       const groups = [
         { name: 'panels', rules: expressions.map((expr, n) => ({ record: `panel:${n}`, expr })) },

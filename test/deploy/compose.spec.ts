@@ -42,7 +42,7 @@ function makeSecrets() {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 }
 
-/** `${NAME}`, `${NAME:-default}` and `${NAME:?message}`, as Compose fills them in. */
+/** Fills in `${NAME}`, `${NAME:-default}` and `${NAME:?message}` like Compose. */
 function fillIn(text: string): string {
   return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind?: string, rest = '') => {
     const value = secrets[name];
@@ -59,14 +59,14 @@ function environmentOf(service: Service): Record<string, string> {
 
 describe('deploy/compose.yaml', () => {
   it('is valid against the schema of the Compose specification', () => {
-    // Its ids are of an earlier draft of JSON Schema: nothing refers to them.
+    // Its ids use an earlier draft of JSON Schema; nothing refers to them.
     const text = JSON.stringify(composeSchema, (key, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
     );
     const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(
       JSON.parse(text) as object,
     );
-    // The key `name` is younger than the package.
+    // The key `name` is newer than the package.
     const { name: _, ...file } = readYaml<{ name: string }>('deploy/compose.yaml');
     validate(file);
     expect(validate.errors ?? []).toEqual([]);
@@ -152,7 +152,7 @@ describe('deploy/compose.yaml', () => {
     expect(conf).toMatch(/^ {2}sync_interval: always$/m);
   });
 
-  it('gives Prometheus the token that the services ask for', () => {
+  it('gives Prometheus the token that the services require', () => {
     const token = readFileSync(join(directory, 'secrets/operations_token'), 'utf8');
     for (const [, service] of ours) expect(environmentOf(service).OPERATIONS_TOKEN).toBe(token);
     expect(read('deploy/prometheus/prometheus.yml')).toContain(

@@ -15,7 +15,7 @@ import { readPollingConfig } from '../../apps/polling/config.js';
 /** The checkout. */
 export const ROOT = fileURLToPath(checkout);
 
-/** How each service reads its environment: throws where a setting is missing or wrong. */
+/** The function with which each service reads its environment; it throws if a setting is missing or wrong. */
 export const CONFIG_READERS: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
   gateway: readGatewayConfig,
   keywords: readKeywordsConfig,
@@ -25,12 +25,12 @@ export const CONFIG_READERS: Record<string, (env: NodeJS.ProcessEnv) => unknown>
   delivery: readDeliveryConfig,
 };
 
-/** Text of a file of the checkout. */
+/** The text of a file of the checkout. */
 export function read(...path: string[]): string {
   return readFileSync(join(ROOT, ...path), 'utf8');
 }
 
-/** The one document of a YAML file, with `<<` merged. */
+/** The only document of a YAML file, with `<<` merged. */
 export function readYaml<T>(...path: string[]): T {
   return parse(read(...path), { merge: true }) as T;
 }
@@ -51,7 +51,7 @@ export function parseEnv(text: string): Record<string, string> {
   );
 }
 
-/** Names that are no setting of Earshot. */
+/** Names that are not settings of Earshot. */
 export function unknownSettings(names: readonly string[]): string[] {
   const ofSources = new Set(sourceSettings().map(({ name }) => name));
   const known = (name: string) =>

@@ -12,7 +12,7 @@ export function documentedMetrics(): Map<string, string[]> {
   return new Map(named.map(([, name = '', labels]) => [name, labels?.split(',').sort() ?? []]));
 }
 
-/** Without what Prometheus adds to the name of a histogram. */
+/** The name without the suffix that Prometheus adds to a histogram. */
 export function withoutHistogramSuffix(name: string): string {
   return name.replace(/_(bucket|count|sum)$/, '');
 }

@@ -57,7 +57,7 @@ const files = ROOMS.flatMap((room) => {
 });
 const SERVICES = Object.keys(CONFIG_READERS);
 
-/** Placeholders as values that a service accepts. */
+/** Values for the placeholders that a service accepts. */
 function secretEnv(name: string): Record<string, string> {
   const generator = readYaml<Kustomization>(OVERLAY, 'kustomization.yaml').secretGenerator ?? [];
   const made = generator.find((secret) => secret.name === name);

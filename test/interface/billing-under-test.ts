@@ -8,14 +8,14 @@ import { CommandClient } from '#transport';
 
 type CheckInit = Exclude<MessageInitShape<typeof CheckSchema>, { $typeName: string }>;
 
-/** What happens to an account's credits and plan, as its operator and its checks make it happen. */
+/** Changes to an account's credits and plan, by its operator and by its checks. */
 export interface BillingUnderTest {
   /** @returns the id of the pack */
   grant(accountId: string, amount: number, expiresAt?: string): Promise<string>;
   changePlan(accountId: string, plan: string): Promise<void>;
-  /** A completed check, as polling states it, which costs so much. @returns its id */
+  /** Publishes a completed check with this cost, like polling. @returns its id */
   spend(accountId: string, credits: number, more?: CheckInit): Promise<string>;
-  /** A check that was refused since it needed more than there was. */
+  /** Publishes a check that failed because it needed more credits than available. */
   refuse(accountId: string, keywordId: string, watchId: string, creditsNeeded: number): Promise<void>;
   stop(): Promise<void>;
 }

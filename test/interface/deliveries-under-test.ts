@@ -20,12 +20,12 @@ export interface DeliveriesUnderTest {
   store: EventStore;
   database: Database;
   ada: Tenant;
-  /** A keyword whose webhook is the path of the receiver. @returns its id and its first watch's */
+  /** Creates a keyword whose webhook is the path of the receiver. @returns its id and the id of its first watch */
   keyword(
     path: string | null,
     more?: Record<string, unknown>,
   ): Promise<{ keywordId: string; watchId: string }>;
-  /** Appends events of the watch, one a second, the first `secondsAgo`. @returns ids and bytes, oldest first */
+  /** Appends events of the watch, one per second, the first `secondsAgo`. @returns ids and bytes, oldest first */
   events(
     ids: { keywordId: string; watchId: string },
     count: number,
@@ -39,7 +39,7 @@ export interface DeliveriesUnderTest {
   stop(): Promise<void>;
 }
 
-/** @param withDelivery false: the spec runs delivery itself */
+/** @param withDelivery false if the spec runs delivery itself */
 export async function startDeliveries(withDelivery = true): Promise<DeliveriesUnderTest> {
   const service = await startInterface();
   const others: RunningService[] = await startQuietServices(service.stores, withDelivery);
@@ -64,11 +64,11 @@ export async function startDeliveries(withDelivery = true): Promise<DeliveriesUn
       const made = Array.from({ length: count }, (_, n) => {
         const id = derivedId('spec', newId());
         const occurredAt = new Date(Date.now() - (secondsAgo - n) * 1000).toISOString();
-        // Spaces and characters beyond ASCII: what is sent must be these bytes and no others.
+        // Spaces and characters beyond ASCII: exactly these bytes must be sent.
         const bytes = Buffer.from(`{"id": "${id}",  "post":{"text":"é 😀"}, "occurredAt":"${occurredAt}"}`);
         return { id, bytes, occurredAt };
       });
-      // Not in the order of time: a replay puts them in it.
+      // In another order than that of time, so that the replay must sort them.
       for (const { id, bytes, occurredAt } of [...made].reverse()) {
         const event = create(EventSchema, {
           eventId: id,

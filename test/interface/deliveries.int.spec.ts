@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 
 const url = (path: string) => `${on.receiver.url}${path}`;
-/** Waits until the list of deliveries shows so many attempts. */
+/** Waits until the list of deliveries shows this number of attempts. */
 const deliveries = (query: string, attempts: number): Promise<Json[]> =>
   until(`${attempts} attempts are shown`, async () => {
     const { body } = await on.ada.api.get(`/v1/deliveries?${query}`);
@@ -124,7 +124,7 @@ describe('the list of deliveries', () => {
     }));
     const subject = subjectOf('ATTEMPTS', on.ada.accountId, keyword.watchId);
     const group = toBinary(AttemptSchema, create(AttemptSchema, { attempts }));
-    // The second message is stored too, as when the server's window of message ids has passed: no row is there twice.
+    // The second message is stored too, as after the server's window of message ids. No row may be returned twice.
     for (const messageId of [newId(), newId()]) await on.store.publish(subject, group, messageId);
     const [, , last] = attempts;
     await on.store.publish(
@@ -132,7 +132,7 @@ describe('the list of deliveries', () => {
       toBinary(AttemptSchema, create(AttemptSchema, { ...last, attemptId: newId(), number: 4 })),
       newId(),
     );
-    const shown = await until('the attempt behind the group is shown', async () => {
+    const shown = await until('the attempt after the group is shown', async () => {
       const { body } = await on.ada.api.get(`/v1/deliveries?keyword=${keyword.keywordId}`);
       return body.data.some((one: Json) => one.attempts.length === 2) && body.data;
     });
@@ -145,18 +145,18 @@ describe('the list of deliveries', () => {
   });
 
   it('gives the reason of a failure as the attempt stored it, and so does the activity', async () => {
-    // Nothing listens on the port of discard.
+    // Nothing listens on the discard port.
     const keyword = await on.keyword(null, { webhook_url: 'http://127.0.0.1:9/hook' });
     const [event] = await on.events(keyword, 1);
     const [delivery] = await deliveries(`keyword=${keyword.keywordId}`, 1);
     const [attempt] = (await on.attempts()).filter(({ eventId }) => eventId === event?.id);
     expect(delivery.attempts).toMatchObject([{ statusCode: null, message: attempt?.message }]);
-    const line = await until('it is in the activity', async () => {
+    const line = await until('the attempt is in the activity', async () => {
       const { body } = await on.ada.api.get(`/v1/keywords/${keyword.keywordId}/activity`);
       return body.activity.find(({ eventId }: Json) => eventId === event?.id);
     });
     expect(line.type).toBe('webhook.failed');
-    expect(line.message).toBe(`${attempt?.message}; tried again at ${attempt?.nextAttemptAt}`);
+    expect(line.message).toBe(`${attempt?.message}; retried at ${attempt?.nextAttemptAt}`);
     const tested = await on.ada.api.post('/v1/webhooks/test', { url: 'http://127.0.0.1:9/hook' });
     expect(tested.body.message).toBe(attempt?.message);
   });
@@ -176,7 +176,7 @@ describe('an event that is sent again', () => {
     await gotten(on.receiver, '/again', 1);
     await deliveries(`keyword=${keyword.keywordId}`, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;
-    const own = await until('the index names the event', async () => {
+    const own = await until('the index contains the event', async () => {
       const answer = await on.ada.api.post(path, {});
       return answer.status === 202 && answer;
     });
@@ -199,7 +199,7 @@ describe('an event that is sent again', () => {
     const keyword = await on.keyword(null);
     const [event] = await on.events(keyword, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;
-    const none = await until('the index names the event', async () => {
+    const none = await until('the index contains the event', async () => {
       const answer = await on.ada.api.post(path, {});
       return answer.status !== 404 && answer;
     });
@@ -217,7 +217,7 @@ describe('resends', () => {
     const keyword = await on.keyword('/storm');
     const [event] = await on.events(keyword, 1);
     const path = `/v1/deliveries/${event?.id}/resend`;
-    await until('the index names the event', async () => (await on.ada.api.post(path, {})).status === 202);
+    await until('the index contains the event', async () => (await on.ada.api.post(path, {})).status === 202);
     await on.database.query(
       `INSERT INTO pending_deliveries (event_id, target_kind, target_id, account_id, watch_id, source, endpoint, body, attempts,
          first_at, due_at)
@@ -291,10 +291,10 @@ describe('an endpoint', () => {
           lastStatusCode: 410,
         },
       });
-      const line = await until('it is in the activity', async () => {
+      const line = await until('the disabled endpoint is in the activity', async () => {
         const { body } = await on.ada.api.get(`/v1/keywords/${keywordId}/activity`);
         return body.activity.find(
-          // The event's own delivery to the disabled endpoint is given up, which is another record of it.
+          // The event's own delivery to the disabled endpoint is given up, which is another record.
           (one: Json) => one.eventId === envelope.id && one.statusCode === 410,
         );
       });
@@ -303,7 +303,7 @@ describe('an endpoint', () => {
 
     on.receiver.answers.clear();
     const [unsent] = await on.events(first, 1);
-    const given = await until('what comes meanwhile is given up on record', async () => {
+    const given = await until('new events are given up with a record', async () => {
       const { body } = await on.ada.api.get(`/v1/deliveries?keyword=${first.keywordId}&state=given_up`);
       return body.data.find(({ eventId }: Json) => eventId === unsent?.id);
     });
@@ -362,7 +362,7 @@ describe('the test of a webhook', () => {
       Array.from({ length: 45 }, () => many.api.post('/v1/webhooks/test', { url: url('/cannon') })),
     );
     const refused = answers.filter((answer) => answer.status === 429);
-    // The minute may turn in between.
+    // The minute can end in between.
     expect(refused.length).toBeGreaterThanOrEqual(5);
     expect(refused.every((answer) => Number(answer.headers['retry-after']) > 0)).toBe(true);
     expect(on.receiver.received.filter(({ path }) => path === '/cannon').length).toBe(45 - refused.length);

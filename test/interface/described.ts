@@ -15,7 +15,7 @@ interface Response {
   content?: { 'application/json': unknown };
 }
 
-/** The description that answers are held to. */
+/** The description with which responses are compared. */
 export const description = openApiDocument() as unknown as Described;
 
 const ajv = new Ajv2020({ strict: false, validateSchema: false, formats: fullFormats, allErrors: true });
@@ -23,9 +23,9 @@ ajv.addSchema(description, 'openapi');
 const validators = new Map<string, ValidateFunction>();
 
 /**
- * Holds an answer to the description: its route and status are described, its headers are there, and its body has the
- * keys that are described and no others.
- * @throws Error that says what is not as described
+ * Compares a response with the description: its route and status are described, it has its headers, and its body has
+ * exactly the described keys.
+ * @throws Error that names the difference
  */
 export function checkDescribed({ method, path, answer }: ApiExchange): void {
   const fail = (why: string): never => {
@@ -51,14 +51,14 @@ export function checkDescribed({ method, path, answer }: ApiExchange): void {
       ? (description.components.responses[response.$ref.split('/').at(-1) ?? ''] ?? {})
       : response;
   if (!content) {
-    if (answer.text !== '') fail('has a body where none is described');
+    if (answer.text !== '') fail('has a body although none is described');
     return;
   }
   const validate = validatorOf(`openapi#${pointer}/content/application~1json/schema`);
   if (!validate(answer.body)) fail(ajv.errorsText(validate.errors, { dataVar: 'body' }));
 }
 
-/** The described route that the path is one of; where several fit, the one that says most. */
+/** The described route of a path; the most specific one if several match. */
 export function routeOf(path: string): string | undefined {
   const given = (path.split('?')[0] ?? '').split('/');
   const fits = Object.keys(description.paths).filter((route) => {

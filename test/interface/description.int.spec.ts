@@ -31,7 +31,7 @@ const operations = Object.entries(description.paths).flatMap(([path, methods]) =
   Object.keys(methods).map((method) => ({ method: method.toUpperCase() as Method, path })),
 );
 
-/** What these ids name is an upstream's, and the same for every account. */
+/** Ids of upstream objects, which are the same for every account. */
 const OF_UPSTREAMS = new Set([
   '/v1/x/users/{ref}',
   '/v1/x/users/{ref}/tweets',
@@ -43,7 +43,7 @@ const OF_UPSTREAMS = new Set([
 const addressed = operations.filter(({ path }) => path.includes('{') && !OF_UPSTREAMS.has(path));
 const withId = addressed.filter(({ path }) => path.includes('{id}'));
 
-/** A path with ids of the owner's, or with others. */
+/** A path with ids of the owner, or with other ids. */
 function filledIn(path: string, idOf: (what: string) => string): string {
   const what = /^\/v1\/(keywords|queries)\//.test(path)
     ? 'keyword'

@@ -14,7 +14,7 @@ afterAll(() => service?.stop());
 
 const estimate = (body: unknown) => ada.api.post('/v1/keywords/estimate', body);
 
-/** A create that holds itself to an estimate. */
+/** Creates a keyword with an estimate token. */
 async function createWith(token: string, body: unknown, as = ada, name = 'keywords') {
   const answer = await request(`${service.url}/v1/${name}`, {
     method: 'POST',

@@ -106,7 +106,7 @@ describe('an estimate', () => {
             monthlyCredits: 420,
           },
         ],
-        // x: 100 tweets for each search; one check each of the others.
+        // x: 100 tweets for each search; the others: one check each.
         firstScanCredits: 200 + 1 + 14,
         normalized: {
           refreshIntervalSeconds: 600,
@@ -222,10 +222,10 @@ describe('an estimate of an invalid keyword', () => {
   it.each<[string, Record<string, unknown>]>([
     ['nothing', { name: undefined }],
     ['an unknown key', { colour: 'red' }],
-    ['one term alone', { global_criteria: { market: 'global', terms: ['one'] } }],
+    ['only one term', { global_criteria: { market: 'global', terms: ['one'] } }],
     ['the same term twice', { global_criteria: { market: 'global', terms: ['one', ' ONE'] } }],
     [
-      'a channel that is not there',
+      'a channel that does not exist',
       { channels: [{ channelId: '0190a0b0-0000-7000-8000-000000000001', mode: 'instant' }] },
     ],
     ['an interval below the floor', { refresh_interval_seconds: 119 }],

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const details = (answer: ApiAnswer) => [answer.status, answer.body.code, answer.body.details];
 
-/** Sends bytes as they are, and reads until the other side closes. */
+/** Sends exactly these bytes, and reads until the other side closes. */
 async function raw(bytes: string): Promise<string> {
   const { port, hostname } = new URL(service.url);
   const socket = connect(Number(port), hostname);
@@ -51,8 +51,8 @@ describe('malformed requests', () => {
   it.each([
     ['nonsense', 'NONSENSE\r\n\r\n', 400],
     ['a header too large', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-    ['a bad address', 'GET /v1/keywords/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-  ])('%s gets an answer in the error envelope', async (_, bytes, status) => {
+    ['an invalid address', 'GET /v1/keywords/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ])('%s gets a response in the error envelope', async (_, bytes, status) => {
     const answer = await raw(bytes);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));

@@ -34,14 +34,17 @@ beforeAll(async () => {
   await insertRows(service.clickhouse, 'mentions', rows);
   await billing.spend(ada.accountId, 7);
   await billing.grant(ada.accountId, 5, '2099-01-01T00:00:00+01:00');
-  await until('it is charged', async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod === 7);
+  await until(
+    'the lookup is charged',
+    async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod === 7,
+  );
 });
 afterAll(async () => {
   await billing?.stop();
   await service?.stop();
 });
 
-/** An answer of every kind that there is. */
+/** One response of every kind. */
 async function answers(): Promise<ApiAnswer[]> {
   const paths = [
     '/v1/keywords',
@@ -65,7 +68,7 @@ async function answers(): Promise<ApiAnswer[]> {
   ];
 }
 
-/** Every key of an answer with what stands under it; the user's own maps are left alone. */
+/** Every key of a response with its value; the user's own maps are skipped. */
 function* entriesOf(value: Json): Generator<[key: string, value: unknown]> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
@@ -79,7 +82,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('answers', () => {
   it('are in camelCase, except metas of old items [requests.camel-responses]', async () => {
-    // Kinds of movements and operations are keys where they stand for what was paid.
+    // Kinds of movements and operations are keys in some responses.
     const named = new Set(['credits_used', 'hackernews', 'check', 'ai_answers']);
     for (const { body } of await answers())
       for (const [key] of entriesOf(body)) if (!named.has(key)) expect(key).toMatch(/^[a-z][a-zA-Z0-9]*$/);
@@ -90,7 +93,7 @@ describe('answers', () => {
     for (const { body } of await answers())
       for (const [key, value] of entriesOf(body)) {
         if (!/(At|since|until|period(Start|End))$/.test(key) || value === null) continue;
-        // A schedule's times are the user's, as they were written.
+        // The times of a schedule are returned in the user's own form.
         if (key === 'startsAt' || key === 'endsAt') continue;
         expect({ [key]: value }).toEqual({ [key]: expect.stringMatching(INSTANT) });
         seen += 1;
@@ -115,7 +118,10 @@ describe('answers', () => {
     const one = await billing.spend(ada.accountId, 1);
     const { accountId } = ada;
     await billing.spend(accountId, 1, { checkId: one, part: 1 });
-    await until('it is charged', async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod >= 8);
+    await until(
+      'the check is charged',
+      async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod >= 8,
+    );
     const charges = (await ada.api.all('/v1/credits/ledger')).filter(({ checkId }) => checkId === one);
     expect(charges).toHaveLength(1);
     expect(charges[0].id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
@@ -145,7 +151,7 @@ describe('every response', () => {
       expect([status, headers['x-request-id']]).toEqual([status, expect.stringMatching(V7)]);
   });
 
-  it('reports the requests that are left in the minute [requests.rate-headers]', async () => {
+  it('reports the remaining requests of the minute', async () => {
     for (const { status, headers } of await Promise.all(everyKind())) {
       const left = headers['ratelimit-remaining'];
       const reset = headers['ratelimit-reset'];

@@ -12,7 +12,7 @@ import {
 
 let service: InterfaceUnderTest;
 let ada: Tenant;
-/** On an installation that allows no private address. */
+/** On an installation that allows no private addresses. */
 let guarded: Tenant;
 let guardedService: InterfaceUnderTest;
 
@@ -43,7 +43,7 @@ describe('a contradictory body', () => {
       'ai.x without a step',
       { rules: [{ name: 'r', when: item('ai.mood'), then: [{ type: 'stop' }] }] },
       'rules[0].when.all[0].field',
-      'reads the agent step, and the keyword has none: add an aiStep',
+      'reads the agent step, but the keyword has none: add an aiStep',
     ],
     ['a blank name', { name: ' \t' }, 'name', 'must not be blank'],
     [
@@ -72,7 +72,7 @@ describe('a contradictory body', () => {
     expect(details).toEqual([
       {
         path: 'rules[0].when.all[0].field',
-        message: 'is no field of the agent step; its fields are ai.product',
+        message: 'is not a field of the agent step; its fields are ai.product',
       },
     ]);
   });
@@ -148,8 +148,8 @@ describe('warnings', () => {
   it('name ineffective parts in the create and its estimate, in the spelling of the body', async () => {
     const sent = body();
     const wanted = [
-      { path: 'spike_alert', message: 'spikes are not watched for yet' },
-      { path: 'webhook_events', message: 'there is no webhookUrl that they could go to' },
+      { path: 'spike_alert', message: 'spikes are not detected yet' },
+      { path: 'webhook_events', message: 'there is no webhookUrl to which they could be sent' },
       {
         path: 'global_criteria.filters.subreddit',
         message: 'hackernews does not read this filter; it has none',
@@ -163,7 +163,7 @@ describe('warnings', () => {
     expect(estimate.body.warnings).toEqual(wanted);
     const made = await ada.api.post('/v1/keywords', sent);
     expect([made.status, made.body.warnings]).toEqual([201, wanted]);
-    // A keyword that was read can be sent back with them.
+    // A keyword that was read can be sent back with its warnings.
     expect((await ada.api.patch(`/v1/queries/${made.body.id}`, made.body)).status).toBe(200);
   });
 
@@ -192,7 +192,7 @@ describe('warnings', () => {
   it('name an identical keyword, and never one of another account', async () => {
     const sent = keywordBody({ name: 'First', global_criteria: { market: 'global', query: newId() } });
     const first = (await ada.api.post('/v1/keywords', sent)).body;
-    const message = `the keyword "First" (${first.id}) has the same searches: each match is caught and charged twice`;
+    const message = `the keyword "First" (${first.id}) has the same searches: each match is reported and charged twice`;
     expect((await ada.api.post('/v1/keywords/estimate', sent)).body.warnings).toEqual([
       { path: '', message },
     ]);
@@ -239,7 +239,7 @@ describe('a hint', () => {
     ['/v1/keywords/', '/v1/keywords'],
     ['/v1/mention/x/why', '/v1/mentions/{id}/why'],
     ['/v1/keywords/x/activty', '/v1/keywords/{id}/activity'],
-  ])('names the route that %s was meant for', async (path, meant) => {
+  ])('suggests a route for %s', async (path, meant) => {
     const { status, body } = await ada.api.get(path);
     expect([status, body]).toEqual([
       404,
@@ -263,11 +263,11 @@ describe('a hint', () => {
 
   it('explains how to give several values', async () => {
     const { body } = await ada.api.get('/v1/mentions?source=reddit,x');
-    expect(body.error).toMatch(/; repeat the key for several: source=reddit&source=x$/);
+    expect(body.error).toMatch(/; repeat the key for several values: source=reddit&source=x$/);
     const ids = [newId(), newId()];
     const { body: other } = await ada.api.get(`/v1/mentions?keyword=${ids.join(',')}`);
     expect(other.error).toBe(
-      `keyword: must be the id of a keyword; repeat the key for several: keyword=${ids[0]}&keyword=${ids[1]}`,
+      `keyword: must be the id of a keyword; repeat the key for several values: keyword=${ids[0]}&keyword=${ids[1]}`,
     );
   });
 });

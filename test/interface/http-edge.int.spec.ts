@@ -38,7 +38,7 @@ async function send(text: string): Promise<{ socket: Socket; all: Promise<string
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   let received = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
-  // A connection that is refused is reset.
+  // A refused connection is reset.
   socket.on('error', () => undefined);
   const all = new Promise<string>((resolve) => socket.once('close', () => resolve(received)));
   await once(socket, 'connect');
@@ -73,7 +73,7 @@ describe('a slow request', () => {
     const { all } = await send(
       `POST /v1/keywords HTTP/1.1\r\nhost: x\r\nx-api-key: ${newApiKey()}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`,
     );
-    // Its head alone: the time limit of the request would close the connection too, with a second answer.
+    // Only the headers: the time limit of the request would also close the connection, with a second response.
     const [head = '', ...rest] = (await all).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nconnection: close/i);
     expect(rest.join()).not.toContain('HTTP/1.1 408');
@@ -81,7 +81,7 @@ describe('a slow request', () => {
 });
 
 it('is closed when its client stops reading the answer', async () => {
-  // More than the buffers of a connection hold.
+  // More than the buffers of a connection can hold.
   const many = 'GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(100);
   const stalled = await Promise.all(
     Array.from({ length: MOST_CONNECTIONS }, async () => {
@@ -89,7 +89,7 @@ it('is closed when its client stops reading the answer', async () => {
       return socket.pause();
     }),
   );
-  await until('others are served', async () => (await get('/healthz')).status === 200);
+  await until('other clients are served', async () => (await get('/healthz')).status === 200);
   for (const socket of stalled) socket.destroy();
 });
 
@@ -98,7 +98,7 @@ it('is closed beyond MAX_CONNECTIONS, and others are served when connections end
   const { all } = await send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
   expect(await all).toBe('');
   for (const { socket } of held) socket.destroy();
-  await until('it serves again', async () => (await get('/healthz')).status === 200);
+  await until('it serves requests again', async () => (await get('/healthz')).status === 200);
 });
 
 describe('the listener', () => {
@@ -153,7 +153,7 @@ describe('requests without a valid key', () => {
     expect((await from('192.0.2.7', good)).status).toBe(200);
     const statuses: number[] = [];
     let last = { status: 0, headers: {} as Record<string, unknown> };
-    // The minute may end in the middle: then the address has sixty more.
+    // The minute can end in the middle: then the address has sixty more requests.
     for (let n = 0; n < 121 && last.status !== 429; n += 1) {
       last = await from('192.0.2.7', newApiKey());
       statuses.push(last.status);
@@ -169,7 +169,7 @@ describe('requests without a valid key', () => {
   it('do not reach Postgres once their address is refused', async () => {
     const from = (key: string) => get('/v1/keywords', { 'x-forwarded-for': '2001:db8::1', 'x-api-key': key });
     await until('the address is refused', async () => (await from(newApiKey())).status === 429, 60_000);
-    // A lookup would fail now, and be answered with 500.
+    // A query would fail now, and give a 500.
     await database.query('ALTER TABLE api_keys RENAME TO api_keys_away');
     const answers = await Promise.all(Array.from({ length: 20 }, () => from(newApiKey())));
     // Another address of the same subscriber.
@@ -181,7 +181,7 @@ describe('requests without a valid key', () => {
   it('name the right header when the key came as Authorization: Bearer', async () => {
     const { body } = await get('/v1/keywords', { authorization: `Bearer ${tenant.api.apiKey}` });
     expect(JSON.parse(body).error).toBe(
-      'the header x-api-key is missing; send the API key there, and not in authorization',
+      'the header x-api-key is missing; send the API key there, not in authorization',
     );
   });
 });

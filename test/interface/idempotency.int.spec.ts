@@ -36,7 +36,7 @@ async function post(path: string, key: string, body: unknown, url = service.url)
 
 const watchBody = (query: string) => ({ criteria: { query }, refresh_interval_seconds: 600 });
 
-/** As a gateway leaves the request that died, or answered 503, after its command had its effect. */
+/** The state after a gateway died, or answered 503, after the command had its effect. */
 const loseOutcomeOf = (key: string) =>
   database.query(
     'UPDATE idempotency_records SET status = NULL, body = NULL, running_until = NULL WHERE key = $1',

@@ -11,24 +11,24 @@ import { checkDescribed } from './described.js';
 import { readKeywordsConfig } from '../../apps/keywords/config.js';
 import { keywordsService } from '../../apps/keywords/keywords.module.js';
 
-/** An account of the interface under test, and a client that calls as it. */
+/** An account of the interface under test, with its own client. */
 export interface Tenant {
   accountId: string;
   api: ApiClient;
 }
 
-/** Gateway, keywords and billing in this process, on stores of their own. */
+/** Gateway, keywords and billing in this process, with separate stores. */
 export interface InterfaceUnderTest {
   url: string;
   stores: IsolatedStores;
   clickhouse: ClickHouseClient;
   tenant(plan?: string): Promise<Tenant>;
-  /** Starts one more gateway beside the first. @returns its address */
+  /** Starts another gateway. @returns its address */
   anotherGateway(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Starts the services that answer the interface. Nothing polls: mentions are written by the spec itself. */
+/** Starts the services of the interface. No source is polled: the spec writes the mentions. */
 export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<InterfaceUnderTest> {
   const stores = await isolateStores();
   const port = await freePort();

@@ -80,7 +80,7 @@ describe('the retention of mentions and events', () => {
     expect(idsOf(await ada.api.get(path))).toEqual([rows[1]?.event_id]);
   });
 
-  it('keeps them on the keyword when its search is started over [states.mentions-kept, states.search-started-over]', async () => {
+  it('keeps them with the keyword when its search starts over [states.mentions-kept, states.search-started-over]', async () => {
     const keyword = await made();
     const before = keyword.watches[0].id;
     const old = mentionRow(ada.accountId, { keyword_id: keyword.id, watch_id: before });
@@ -137,7 +137,7 @@ describe('reading own data', () => {
       expect([path, (await api.get(path)).status]).toEqual([path, 200]);
     expect((await api.post('/v1/keywords/estimate', keywordBody())).body.valid).toBe(true);
     expect((await api.get('/v1/mentions')).body.meta).toEqual({ credits_used: 0 });
-    // Everything that is charged is stated in one of the streams first.
+    // Every charge follows from a fact in one of these streams.
     for (const stream of ['CHECKS', 'LOOKUPS', 'EVENTS'])
       expect((await bus.jsm.streams.info(stream)).state.messages).toBe(0);
     expect((await api.get('/v1/credits')).body.usedThisPeriod).toBe(0);

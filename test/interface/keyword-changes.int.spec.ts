@@ -16,7 +16,7 @@ const patch = (keyword: Json, changes: unknown, name = 'queries') =>
   ada.api.patch(`/v1/${name}/${keyword.id}`, changes);
 const read = async (keyword: Json): Promise<Json> => (await ada.api.get(`/v1/keywords/${keyword.id}`)).body;
 
-/** Everything that a keyword can be told, two searches on hackernews and one on mastodon. */
+/** A keyword with every key, two searches on hackernews and one on mastodon. */
 const full = {
   name: 'Full',
   webhook_url: 'https://example.org/hook',
@@ -174,7 +174,7 @@ describe('a search whose terms, filters or market change', () => {
       expect(running.map((watch: Json) => watch.searchId)).toContain(jobs.id);
       expect(running.map((watch: Json) => watch.id)).toContain(body.resetSearches[0].watchId);
       expect(running.map((watch: Json) => watch.id)).not.toContain(before.id);
-      // The others go on as they were.
+      // The others continue unchanged.
       for (const watch of keyword.watches.filter((one: Json) => one.id !== before.id))
         expect(body.watches).toContainEqual(watch);
     },
@@ -183,7 +183,7 @@ describe('a search whose terms, filters or market change', () => {
   it('starts over in every search when the global criteria of all of them change', async () => {
     const keyword = await made(full);
     const { body } = await patch(keyword, { globalCriteria: { market: 'global', query: 'globex' } });
-    // `jobs` has a query of its own, but the filters and the match were global.
+    // `jobs` has its own query, but its filters and match mode come from the global criteria.
     expect(body.resetSearches.map(({ source, label }: Json) => [source, label]).sort()).toEqual([
       ['hackernews', 'all'],
       ['hackernews', 'jobs'],

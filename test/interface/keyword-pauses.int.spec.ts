@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const made = async (more: object = {}, as = ada): Promise<Json> => {
   const { body } = await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>));
-  // Later reads have none.
+  // Later reads have no warnings.
   const { warnings: _, ...keyword } = body as Json;
   return keyword as Json;
 };
@@ -119,7 +119,10 @@ describe('credits that run out', () => {
     const poor = await service.tenant('free');
     const keyword = await made({ refresh_interval_seconds: 3600 }, poor);
     await billing.spend(poor.accountId, 2999);
-    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 1);
+    await until(
+      'the check is charged',
+      async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 1,
+    );
     await billing.refuse(poor.accountId, keyword.id, keyword.watches[0].id, 5);
     await becomes(keyword, { state: 'paused', pausedReason: 'insufficient_credits' }, poor);
     expect(await turn(keyword, 'resume', poor)).toMatchObject({
@@ -138,10 +141,13 @@ describe('credits that run out', () => {
     const watch = (await poor.api.post('/v1/hackernews/watches', body)).body;
     const path = `/v1/hackernews/watches/${watch.id}`;
     await billing.spend(poor.accountId, 3000);
-    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0);
+    await until(
+      'the check is charged',
+      async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0,
+    );
     await billing.refuse(poor.accountId, '', watch.id, 1);
     await until(
-      'it is paused',
+      'the watch is paused',
       async () => (await poor.api.get(path)).body.pausedReason === 'insufficient_credits',
     );
     await billing.grant(poor.accountId, 1);
@@ -161,7 +167,10 @@ describe('credits that run out', () => {
   it('refuse a create with 402 and the missing amount when they do not cover its first checks [errors.credits]', async () => {
     const poor = await service.tenant('free');
     await billing.spend(poor.accountId, 3000);
-    await until('it is charged', async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0);
+    await until(
+      'the check is charged',
+      async () => (await poor.api.get('/v1/credits')).body.creditsRemaining === 0,
+    );
     const body = keywordBody({ refresh_interval_seconds: 3600 });
     const answer = await poor.api.post('/v1/keywords', body);
     expect([answer.status, answer.body]).toEqual([

@@ -105,7 +105,7 @@ describe('creating a keyword', () => {
     expect([answer.status, answer.body]).toEqual([
       409,
       {
-        error: 'the keyword holds the same search on hackernews twice',
+        error: 'the keyword contains the same search on hackernews twice',
         code: 'DUPLICATE_SEARCH',
         details: [{ path: 'sources', message: 'searches 0 and 1 on hackernews have the same criteria' }],
       },

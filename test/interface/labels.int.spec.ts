@@ -66,7 +66,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('label=hidden')).toContain(id);
   });
 
-  it('corrects readings, filters by the correction, and removes it with null', async () => {
+  it('corrects the analysis, filters by the correction, and removes it with null', async () => {
     const id = await mention({ sentiment: 'negative' });
     const { body } = await patch(id, { sentiment: 'positive', intent: 'praise', relevance: 0 });
     expect(body.corrected).toEqual(['sentiment', 'intent', 'relevance']);
@@ -134,7 +134,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     await store.publish(subject, toBinary(EventSchema, event), eventId);
     await until('it is readable', async () => (await ada.api.get(`/v1/mentions/${eventId}`)).status === 200);
     await patch(eventId, { labels: ['starred'] });
-    // As after a crash of the sink, or while the table is filled anew.
+    // As after a crash of the sink, or during a rebuild of the table.
     await store.publish(subject, toBinary(EventSchema, event), newId());
     const last = await store.lastSeq('EVENTS', subject);
     await until('the sink has written it again', async () => {

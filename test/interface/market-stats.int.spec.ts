@@ -12,7 +12,7 @@ afterAll(() => service?.stop());
 
 const DAY = 86_400_000;
 
-/** A month of listings that come, change their price and go, seen by searches that overlap. */
+/** A month of listings that appear, change their price and disappear, observed by overlapping searches. */
 function month(accountId: string, keywordId: string): ListingObservationRow[] {
   const random = seededRandom(5, 'market', 'month', 0);
   const below = (n: number) => Math.floor(random() * n);
@@ -25,7 +25,7 @@ function month(accountId: string, keywordId: string): ListingObservationRow[] {
     const common = { listing_id: String(id), currency: id % 11 === 0 ? 'PLN' : 'EUR' };
     const isNew = random() < 0.8;
     let price = (100 + below(5_000)) / 100;
-    // Each search looks a minute after the other, and tells of the same thing by itself.
+    // The searches read one minute after each other, and each reports the same change separately.
     const see = (at: number, event: string, previous: string | null = null) => {
       for (const [n, criteria_hash] of first.entries())
         rows.push(
@@ -57,7 +57,7 @@ function month(accountId: string, keywordId: string): ListingObservationRow[] {
   return rows;
 }
 
-/** linear between the ranks, as spreadsheets do. */
+/** linear between the ranks, like spreadsheets. */
 function quantile(sorted: readonly number[], level: number): number {
   const rank = level * (sorted.length - 1);
   const low = sorted[Math.floor(rank)] ?? 0;
@@ -67,7 +67,7 @@ function quantile(sorted: readonly number[], level: number): number {
 
 const cents = (units: number) => Math.round(units / 100) / 100;
 
-/** The statistics by the plainest code: every observation of the scope, day by day, listing by listing. */
+/** The statistics computed in the simplest way: every observation of the scope, by day and by listing. */
 function recomputed(all: readonly ListingObservationRow[], inScope: (row: ListingObservationRow) => boolean) {
   const days = new Map<string, ListingObservationRow[]>();
   for (const one of all.filter(inScope)) {
@@ -88,7 +88,7 @@ function recomputed(all: readonly ListingObservationRow[], inScope: (row: Listin
         if (last) prices.push(Math.round(Number(last.price) * 10_000));
         const firstDay = sorted.map((one) => one.first_seen_at.slice(0, 10)).sort()[0];
         if (firstDay === date && sorted.some(({ event }) => event === 'created')) counts.newListings += 1;
-        // The price before this day's first look is what that look says it was.
+        // The first observation of the day says what the price was before.
         let before: string | null = null;
         for (const one of sorted.filter(({ event }) => event !== 'delisted')) {
           const known: string | null = before ?? one.previous_price;
@@ -135,7 +135,7 @@ describe('the statistics of a market', () => {
     const keyword = await api.post('/v1/keywords', keywordBody());
     const rows = month(accountId, keyword.body.id);
     const shuffled = rows.toSorted((a, b) => a.watch_id.localeCompare(b.watch_id));
-    // In two deliveries that overlap.
+    // In two overlapping deliveries.
     const half = Math.ceil(shuffled.length / 2);
     await observe(service.clickhouse, shuffled.slice(half - 200));
     await observe(service.clickhouse, shuffled.slice(0, half + 200));

@@ -30,7 +30,7 @@ const idsIn = (answer: { body: { data: { id: string }[] } }) => answer.body.data
 describe('paging through mentions', () => {
   it('returns every row once and skips none, while newer rows arrive and rows are written twice [requests.stable-paging]', async () => {
     const { accountId, api } = await service.tenant();
-    // Many rows of one instant: the id decides there.
+    // Many rows with the same time, so that the id decides the order.
     const rows = await write(
       Array.from({ length: 23 }, (_, n) =>
         mentionRow(accountId, { occurred_at: ago(10 + Math.floor(n / 8)) }),
@@ -59,7 +59,7 @@ describe('paging through mentions', () => {
       mentionRow(accountId, { occurred_at: ago(1) }),
       mentionRow(accountId, { occurred_at: ago(2) }),
     ];
-    // Each in an insert of its own: ClickHouse makes one of those that come together.
+    // Each in a separate insert: ClickHouse merges duplicates within one insert.
     for (let n = 0; n < 20; n += 1) await write([twin]);
     await write([next]);
     expect(idsIn(await api.get('/v1/mentions?limit=2'))).toEqual(idsOf([twin, next]));
@@ -93,7 +93,7 @@ describe('paging through mentions', () => {
     ]);
     expect(await faultOf('lang=en&'.repeat(101))).toEqual([
       400,
-      { path: 'lang', message: 'may be given 100 times at the most' },
+      { path: 'lang', message: 'may be given at most 100 times' },
     ]);
     expect((await api.get(`/v1/mentions?q=${'a+'.repeat(50)}`)).status).toBe(200);
   });
@@ -224,7 +224,7 @@ describe('the filters of mentions', () => {
 });
 
 describe('one mention', () => {
-  it('contains what it is and why it matched', async () => {
+  it('contains the item and why it matched', async () => {
     const { accountId, api } = await service.tenant();
     const row = mentionRow(accountId, {
       keyword_id: newId(),
@@ -304,7 +304,7 @@ describe('the events of a watch', () => {
       push: true,
       type: 'hn_item.created',
       stream_seq: 0,
-      // Neither spaces, nor the order of keys, nor a large number survive a parse and a print.
+      // A parser and printer would change the spaces, the order of keys, and the large number.
       envelope: `{ "occurredAt" : "${ago(20 - n)}",  "item": {"source":"hackernews","id":"${n}","z":1,"a":1.50,"big":12345678901234567890, "text":"\\u00e9 é"},"id":"${derivedId('spec event', String(n), watchId)}", "type":"hn_item.created","watchId":"${watchId}","keywordId":null,"listing":null,"tweet":null,"post":null,"video":null,"article":null,"answer":null,"previousPrice":null,"ai":null }`,
     });
     const rows = [0, 1, 2, 3, 4].map(row);

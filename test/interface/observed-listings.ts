@@ -2,14 +2,14 @@ import { insertRows, NO_ID, type ClickHouseClient, type ListingObservationRow } 
 import { newId } from '#kernel';
 import { countMarketDay, touchedDays } from '../../apps/analysis/readmodels/market-days.js';
 
-// For specs only: observations of listings as the sink writes them.
+// For specs only: observations of listings, as the sink writes them.
 
-/** When the month of the specs begins. */
+/** Start of the month of the specs. */
 export const MONTH_START = Date.parse('2026-09-01T00:00:00.000Z');
 /** Three searches. */
 export const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)];
 
-/** One look at a lamp in France at ten euros. */
+/** One observation of a lamp in France for ten euros. */
 export function observation(accountId: string, more: Partial<ListingObservationRow>): ListingObservationRow {
   return {
     account_id: accountId,
@@ -33,7 +33,7 @@ export function observation(accountId: string, more: Partial<ListingObservationR
   };
 }
 
-/** Writes observations and counts their days, as the sink does. */
+/** Writes observations and counts their days, like the sink. */
 export async function observe(
   clickhouse: ClickHouseClient,
   rows: readonly ListingObservationRow[],

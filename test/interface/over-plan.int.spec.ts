@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const made = async (as: Tenant, more: object = {}): Promise<Json> => {
   const { body } = await as.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>));
-  // Later reads have none.
+  // Later reads have no warnings.
   const { warnings: _, ...keyword } = body as Json;
   return keyword as Json;
 };
@@ -85,7 +85,7 @@ describe('a lone watch that exceeds a smaller plan', () => {
     const watch = (await ada.api.post('/v1/hackernews/watches', body)).body;
     const path = `/v1/hackernews/watches/${watch.id}`;
     await billing.changePlan(ada.accountId, 'free');
-    await until('it is paused', async () => (await ada.api.get(path)).body.pausedReason === 'plan');
+    await until('the watch is paused', async () => (await ada.api.get(path)).body.pausedReason === 'plan');
     expect((await ada.api.patch(path, { is_active: true })).body.code).toBe('INTERVAL_TOO_LOW');
     const { body: runs } = await ada.api.patch(path, { refresh_interval_seconds: 3600, is_active: true });
     expect(runs).toMatchObject({ isActive: true, pausedReason: null, refreshIntervalSeconds: 3600 });
@@ -97,7 +97,7 @@ describe('a smaller plan that billing could not write to its tables because it c
     const ada = await service.tenant('solo');
     const keyword = await made(ada);
     const subject = subjectOf('ACCOUNTS', ada.accountId);
-    // While it is held the tables cannot follow.
+    // While this lock is held, the tables cannot follow.
     const held = database.createQueryRunner();
     await held.startTransaction();
     await held.query('SELECT 1 FROM projection_positions WHERE subject = $1 FOR UPDATE', [subject]);
@@ -113,7 +113,7 @@ describe('a smaller plan that billing could not write to its tables because it c
       });
       const data = toBinary(AccountDecisionSchema, decision);
       const seq = await store.append(subject, data, await store.lastSeq('ACCOUNTS', subject), commandId);
-      await until('it was looked at', async () => {
+      await until('the decision was delivered', async () => {
         const plans = await bus.jsm.consumers.info('ACCOUNTS', 'keywords-plans');
         return plans.num_redelivered > 0 || plans.ack_floor.stream_seq >= seq;
       });
@@ -134,12 +134,15 @@ describe('keywords that are paused for lack of credits', () => {
       await made(ada, { name: 'new', refresh_interval_seconds: 3600 }),
     ];
     await billing.spend(ada.accountId, 3000);
-    await until('all is spent', async () => (await ada.api.get('/v1/credits')).body.creditsRemaining === 0);
+    await until(
+      'all credits are used',
+      async () => (await ada.api.get('/v1/credits')).body.creditsRemaining === 0,
+    );
     for (const { id, watches } of keywords) await billing.refuse(ada.accountId, id, watches[0].id, 5);
     for (const keyword of keywords) await isPaused(ada, keyword, 'insufficient_credits');
     await billing.grant(ada.accountId, 9);
     await isPaused(ada, keywords[0], null);
-    // The first one's check is under way: what it may cost is no longer free.
+    // The check of the first one is running: its maximum cost is not available.
     await database.query(
       `INSERT INTO credit_holds (hold_id, account_id, amount, expires_at)
        VALUES (gen_random_uuid(), $1, 5, now() + interval '1 hour')`,
@@ -159,7 +162,7 @@ describe('a schedule with an overdue change', () => {
       `UPDATE keywords SET schedule_turns_at = now() - interval '1 day' WHERE keyword_id = $1`,
       [keyword.id],
     );
-    await until('the row waits for the next turn', async () => {
+    await until('the row has its next schedule change', async () => {
       const rows: Json[] = await database.query(
         'SELECT schedule_turns_at AS at FROM keywords WHERE keyword_id = $1',
         [keyword.id],
@@ -176,7 +179,7 @@ describe('the first start on data of an older version', () => {
     const fast = await made(ada, { name: 'fast', refresh_interval_seconds: 3600 });
     const fits = await made(ada, { name: 'fits', refresh_interval_seconds: 3600 });
     const ids = [fast.id, fits.id];
-    // As it was: no floors, no prices, no quotes.
+    // The state of an older version: no floors, no prices, no quotes.
     await database.query(
       `UPDATE keywords SET definition = jsonb_set(definition, '{refreshIntervalSeconds}', '60') WHERE keyword_id = $1`,
       [fast.id],
@@ -195,7 +198,7 @@ describe('the first start on data of an older version', () => {
           `SELECT keyword_id, credits_per_check, price_book_version FROM quoted_periods WHERE keyword_id = ANY ($1)`,
           [ids],
         );
-      await until('what runs is quoted', async () => ((await quotes()) as Json[]).length > 0);
+      await until('running watches have a quote', async () => ((await quotes()) as Json[]).length > 0);
       expect(await quotes()).toEqual([
         { keyword_id: fits.id, credits_per_check: 1, price_book_version: PRICE_BOOK_VERSION },
       ]);

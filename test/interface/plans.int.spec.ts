@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const HOUR = 3600;
-/** Slow enough for every plan; each search has its own query. */
+/** Slow enough for every plan; each search has a different query. */
 const body = (searches: number, more: object = {}) =>
   keywordBody({
     refresh_interval_seconds: 24 * HOUR,
@@ -48,7 +48,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
     expect([answer.status, answer.body]).toEqual([
       402,
       {
-        error: `the plan ${plan} allows ${limits.keywords} keywords; ${limits.keywords} in use (paused ones count), 1 more asked for; delete some or change the plan`,
+        error: `the plan ${plan} allows ${limits.keywords} keywords; ${limits.keywords} in use (paused ones count), 1 more requested; delete some or change the plan`,
         code: 'PLAN_LIMIT',
         details: [expect.objectContaining({ path: '' })],
       },
@@ -71,7 +71,7 @@ describe.each(['free', 'solo', 'growth', 'pro'] as const)('the plan %s', (plan) 
         })
       ).status,
     ).toBe(201);
-    const error = `the plan ${plan} allows ${slots} search slots; ${slots} in use (paused ones count), 1 more asked for; delete some or change the plan`;
+    const error = `the plan ${plan} allows ${slots} search slots; ${slots} in use (paused ones count), 1 more requested; delete some or change the plan`;
     const refused = (path: string) => ({
       status: 402,
       body: { code: 'PLAN_LIMIT', error, details: [{ path, message: error }] },
@@ -198,7 +198,7 @@ describe('a change of plan', () => {
       status: 400,
       body: { code: 'INTERVAL_TOO_LOW' },
     });
-    // Slow enough, it may run.
+    // It may run if it is slow enough.
     const slow = await ada.api.patch(`/v1/keywords/${fast.id}`, { refreshIntervalSeconds: 3600 });
     expect(slow.body.state).toBe('paused');
     expect((await ada.api.post(`/v1/keywords/${fast.id}/resume`, {})).body.state).toBe('active');
@@ -207,7 +207,10 @@ describe('a change of plan', () => {
   it('keeps the used part of the allowance used', async () => {
     const ada = await service.tenant('solo');
     await billing.spend(ada.accountId, 2000);
-    await until('it is charged', async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod === 2000);
+    await until(
+      'the checks are charged',
+      async () => (await ada.api.get('/v1/credits')).body.usedThisPeriod === 2000,
+    );
     await billing.changePlan(ada.accountId, 'free');
     expect((await ada.api.get('/v1/credits')).body).toMatchObject({ plan: 'free', creditsRemaining: 1000 });
     await billing.changePlan(ada.accountId, 'solo');

@@ -11,7 +11,7 @@ afterAll(() => service?.stop());
 describe('the price history of a listing', () => {
   const at = (hours: number) => new Date(MONTH_START + hours * 3_600_000).toISOString();
 
-  it('shows each step once, whichever searches observed it, with what followed from it', async () => {
+  it('shows each step once, whichever searches observed it, with its consequence', async () => {
     const { accountId, api } = await service.tenant();
     const see = (hours: number, event: string, price: string, criteria_hash = HASHES[0]) =>
       observation(accountId, {
@@ -127,7 +127,7 @@ describe('the price history of a listing', () => {
       'listed',
       [null, 'listing.delisted', 'listing.created'],
     ]);
-    // What has ended cannot lose it any more.
+    // A search that has ended cannot lose the listing any more.
     await api.delete(`/v1/vinted/watches/${watches[1]?.id}`);
     await observe(service.clickhouse, [see(40, 'delisted', '20.00', 0)]);
     expect((await history()).status).toBe('delisted');

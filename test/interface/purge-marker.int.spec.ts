@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const MARKER = 'planted-marker-of-the-purge-4c9e';
 
-/** A keyword that bears the marker in everything it is told, estimated and made under Idempotency-Keys. */
+/** Creates a keyword with the marker in every text, in estimates, and in creates with Idempotency-Keys. */
 async function plantKeyword(path: string): Promise<Json> {
   const answer = await request(`${service.url}${path}`, {
     method: 'POST',
@@ -57,7 +57,7 @@ async function plantKeyword(path: string): Promise<Json> {
   return answer.body.json();
 }
 
-/** A check that found the marker, and an attempt to tell of it; the event and the mention follow from the check. */
+/** Publishes a check that found the marker, and an attempt; the event and the mention follow from the check. */
 async function plantFacts(keywordId: string, watchId: string): Promise<void> {
   const { accountId } = ada;
   const store = new EventStore(bus);
@@ -148,7 +148,9 @@ async function inClickHouse(): Promise<string[]> {
   return found;
 }
 
-/** Files of NATS that still hold the bytes, and parts of ClickHouse that no read sees and no merge has removed yet. */
+/**
+ * Files of NATS that still contain the bytes, and ClickHouse parts that no query reads but no merge has removed yet.
+ */
 async function inFiles(): Promise<string[]> {
   const { natsDirectory } = service.stores;
   const files = readdirSync(natsDirectory, { recursive: true, withFileTypes: true })
@@ -170,14 +172,14 @@ const everywhere = async () =>
 it('a purged keyword leaves no trace in any store, raw files included [keywords.purge, states.purged]', async () => {
   await plantKeyword('/v1/keywords/estimate');
   const { id, watches } = await plantKeyword('/v1/keywords');
-  // Its first watch is replaced: a purge has to find that one's events, too.
+  // Its first watch is replaced: a purge must also find the events of that watch.
   await plantFacts(id, watches[0].id);
   const changed = await ada.api.patch(`/v1/keywords/${id}`, {
     global_criteria: { market: 'global', query: MARKER },
   });
   await plantFacts(id, changed.body.watches[0].id);
   await ada.api.post(`/v1/keywords/${id}/pause`, {});
-  await until('everything of it has arrived', async () => {
+  await until('everything is written', async () => {
     const found = await inClickHouse();
     return found.includes('clickhouse answers.text') && found.includes('clickhouse mentions.text');
   });
@@ -194,8 +196,8 @@ it('a purged keyword leaves no trace in any store, raw files included [keywords.
     ]),
   );
   expect((await ada.api.delete(`/v1/keywords/${id}?purge=true`)).status).toBe(204);
-  await until('no store holds it', async () => (await everywhere()).length === 0, 60_000);
-  await until('no file holds it', async () => (await inFiles()).length === 0, 60_000);
-  // What is no user's text stays: the ledger still says what was paid.
+  await until('no store contains it', async () => (await everywhere()).length === 0, 60_000);
+  await until('no file contains it', async () => (await inFiles()).length === 0, 60_000);
+  // Data that is not the user's text stays: the ledger still has the charges.
   expect((await ada.api.get('/v1/credits')).body.usedThisPeriod).toBe(2);
 }, 120_000);

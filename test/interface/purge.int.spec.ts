@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const MARKER = 'planted-marker-7d1f';
 
-/** Writes the marker wherever something of a keyword may stand. */
+/** Writes the marker to every place that can contain data of a keyword. */
 async function plant(keywordId: string, watchId: string): Promise<void> {
   const { accountId } = tenant;
   const store = new EventStore(bus);
@@ -139,7 +139,7 @@ async function inClickHouse(keywordId: string, watchId: string): Promise<number>
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** What is left of a keyword, by place. */
+/** The remaining data of a keyword, by place. */
 async function left(keywordId: string, watchId: string): Promise<Record<string, number>> {
   const found: Record<string, number> = { clickhouse: await inClickHouse(keywordId, watchId) };
   for (const [stream, id] of [

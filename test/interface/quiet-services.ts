@@ -8,9 +8,9 @@ import { readPollingConfig } from '../../apps/polling/config.js';
 import { pollingService } from '../../apps/polling/polling.module.js';
 
 /**
- * The services that work behind the interface: analysis, delivery and polling. No source is polled: nothing comes in but
- * what the spec writes.
- * @param withDelivery false: the spec runs it itself
+ * Starts the services behind the interface: analysis, delivery and polling. No source is polled: only the spec writes
+ * data.
+ * @param withDelivery false if the spec runs delivery itself
  */
 export async function startQuietServices(
   stores: IsolatedStores,

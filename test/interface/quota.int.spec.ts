@@ -21,7 +21,7 @@ afterAll(async () => {
   await service?.stop();
 });
 
-/** Waits until enough is left of the minute for what follows to happen within it. */
+/** Waits until enough of the minute is left for the rest of the test. */
 async function roomInTheMinute(seconds = 12): Promise<void> {
   await until('a minute has begun', () => 60 - new Date().getUTCSeconds() > seconds, 20_000);
 }
@@ -71,7 +71,7 @@ describe('the request quota', () => {
     const refused = answers.find(({ status }) => status === 429) as ApiAnswer;
     const wait = number(refused, 'retry-after');
     expect(refused.body).toEqual({
-      error: `the account's 60 requests of this minute are used up; the next begins in ${wait} s`,
+      error: `the account's 60 requests of this minute are used up; the next minute begins in ${wait} s`,
       code: 'TOO_MANY_REQUESTS',
     });
     expect(refused.headers).toMatchObject({

@@ -25,7 +25,7 @@ const made = async (more: object = {}): Promise<Json> =>
   (await ada.api.post('/v1/keywords', keywordBody(more as Record<string, unknown>))).body;
 const quote = (keyword: Json, query = '', as = ada) => as.api.get(`/v1/keywords/${keyword.id}/quote${query}`);
 
-/** The keyword's periods as they would be if everything had happened so much earlier. */
+/** Moves the keyword's periods back by this number of days. */
 async function earlier(keyword: Json, days: number): Promise<void> {
   await database.query(
     `UPDATE quoted_periods SET from_at = from_at - make_interval(days => $2), to_at = to_at - make_interval(days => $2)
@@ -55,7 +55,7 @@ describe('a keyword’s quote', () => {
         source,
         finishedAt: `${day(1)}T12:00:00.000Z`,
       });
-    await until('all is charged', async () => (await quote(keyword)).body.chargedCredits === 7);
+    await until('all checks are charged', async () => (await quote(keyword)).body.chargedCredits === 7);
     const { status, body } = await quote(keyword, `?since=${day(2)}T00:00:00Z&until=${day(0)}T00:00:00Z`);
     const full = (source: string, back: number, charged: [checks: number, credits: number]) => ({
       date: day(back),
@@ -95,10 +95,10 @@ describe('a keyword’s quote', () => {
   it('counts only the time that the keyword ran, each part at its own interval', async () => {
     const keyword = await made({ refresh_interval_seconds: 3600 });
     await earlier(keyword, 1);
-    // It has run for a day; from now on it is paused, and runs twice as often afterwards.
+    // It has run for a day. Now it is paused; afterwards it runs twice as often.
     await ada.api.post(`/v1/keywords/${keyword.id}/pause`, {});
     const paused = (await quote(keyword)).body.quotedCredits;
-    // One when it began, 24 in the day, and one for what was begun of the next hour.
+    // One at the beginning, 24 in the day, and one for the part of the next hour.
     expect(paused).toBe(26);
     await earlier(keyword, 1);
     await ada.api.post(`/v1/keywords/${keyword.id}/resume`, {});
@@ -129,7 +129,7 @@ describe('a keyword’s quote', () => {
     const { bySource } = (await quote(keyword)).body;
     const [{ days, ...x }] = bySource;
     expect(x).toEqual({ source: 'x', quotedCredits: 10, chargedCredits: 0 });
-    // The first one, and what is begun of the next.
+    // The first one, and one for the part of the next interval.
     expect(days.reduce((sum: number, day: Json) => sum + day.quotedChecks, 0)).toBe(2);
     for (const day of days) expect(day.quotedCredits).toBe(5 * day.quotedChecks);
   });

@@ -24,7 +24,7 @@ const replay = async (body: Record<string, unknown>): Promise<Json> => {
   expect([answer.text, answer.status]).toEqual([answer.text, 202]);
   return answer.body;
 };
-/** What arrived on the path through the replay. */
+/** The requests on the path that belong to the replay. */
 const through = (path: string, replayId: string) =>
   on.receiver.received.filter((one) => one.path === path && one.headers['x-replay'] === replayId);
 const idsOn = (path: string, replayId: string) =>
@@ -90,7 +90,7 @@ describe('a replay', () => {
     expect(idsOn('/elsewhere', id)).toEqual([wanted?.id]);
   });
 
-  it('keeps to its rate', async () => {
+  it('does not exceed its rate', async () => {
     const keyword = await on.keyword(null);
     await on.events(keyword, 7);
     const { id } = await replay({
@@ -99,11 +99,11 @@ describe('a replay', () => {
       rate_per_second: 3,
     });
     const started = await until(
-      'the first has arrived',
+      'the first event has arrived',
       () => through('/slowly', id).length > 0 && Date.now(),
     );
     await on.ended(id);
-    // Seven at three a second: the last one comes two seconds after the first, or later.
+    // Seven events at three per second: the last one comes at least two seconds after the first.
     expect(Date.now() - started).toBeGreaterThan(1700);
   });
 
@@ -172,7 +172,7 @@ describe('a replay', () => {
     expect([status, typeof finishedAt]).toEqual(['cancelled', 'string']);
     await until('nothing waits', async () => (await waiting(id)) === 0);
     const sent = through('/cancelled', id).length;
-    const givenUp = await until('what was sent is given up on record', async () => {
+    const givenUp = await until('the sent deliveries are given up with a record', async () => {
       const records = (await on.attempts()).filter(({ targetId }) => targetId === id);
       const found = records.filter(({ number }) => number === 0);
       return found.length === new Set(records.map(({ eventId }) => eventId)).size && found;
@@ -201,7 +201,7 @@ describe('a replay', () => {
     expect(through('/purged', id).length).toBeLessThanOrEqual(sent + 2);
     expect((await on.ended(ofWatch.id)).status).toBe('cancelled');
     for (const one of [id, ofWatch.id])
-      await until('its address is forgotten', async () => {
+      await until('its address is deleted', async () => {
         const { body } = await on.ada.api.get(`/v1/replays/${one}`);
         return body.url === null;
       });
@@ -218,10 +218,10 @@ describe('a replay', () => {
     expect((await on.ada.api.delete(`/v1/replays/${id}`)).status).toBe(204);
   });
 
-  it('names the events that the index has and the stream does not', async () => {
+  it('reports the events that are in the index but not in the stream', async () => {
     const keyword = await on.keyword(null);
     const events = await on.events(keyword, 5);
-    const rows = await until('all are in the index', async () => {
+    const rows = await until('all events are in the index', async () => {
       const found = await selectRows<{ event_id: string; stream_seq: string; envelope: string }>(
         on.service.clickhouse,
         'SELECT event_id, stream_seq, envelope FROM events WHERE watch_id = {watchId: UUID} ORDER BY occurred_at',
@@ -229,7 +229,7 @@ describe('a replay', () => {
       );
       return found.length === 5 && found;
     });
-    // The index holds the stream's bytes.
+    // The index contains the bytes of the stream.
     expect(rows.map(({ event_id, envelope }) => [event_id, envelope])).toEqual(
       events.map(({ id, bytes }) => [id, bytes.toString()]),
     );
@@ -240,7 +240,7 @@ describe('a replay', () => {
       matched: 5,
       sent: 4,
       missing: 1,
-      message: '1 event is in the index and not in the stream',
+      message: '1 event is in the index but not in the stream',
     });
     expect(idsOn('/gap', id)).toEqual(events.filter((_, n) => n !== 2).map((event) => event.id));
   });
@@ -271,7 +271,7 @@ describe('a replay', () => {
       rate_per_second: 2,
     });
     await gotten(on.receiver, '/taken-over', 3);
-    // As a process that dies leaves it: claimed by somebody who does nothing any more.
+    // The state after a process died: claimed, but nobody works on it.
     await on.database.query(
       `UPDATE replays SET claim = gen_random_uuid(), due_at = now() + interval '1 second' WHERE replay_id = $1`,
       [id],
@@ -312,13 +312,13 @@ describe('a replay', () => {
     ['neither keyword nor watch', {}, 'keyword_id'],
     ['both', { keyword_id: ID, watch_id: ID }, 'watch_id'],
     ['no beginning', { since: undefined, keyword_id: ID }, 'since'],
-    ['a beginning that is no time', { since: 'yesterday', keyword_id: ID }, 'since'],
+    ['a beginning that is not a time', { since: 'yesterday', keyword_id: ID }, 'since'],
     ['an end before the beginning', { until: '2020-01-01', keyword_id: 'own' }, 'since'],
     ['an unknown type', { types: ['hn.created'], keyword_id: ID }, 'types'],
-    ['a rate of nothing', { rate_per_second: 0, keyword_id: ID }, 'rate_per_second'],
+    ['a rate of 0', { rate_per_second: 0, keyword_id: ID }, 'rate_per_second'],
     ['a private address', { url: 'http://10.0.0.1/', keyword_id: ID }, 'url'],
     ['no address at all', { keyword_id: 'own' }, 'url'],
-  ])('that is asked for with %s is a 400 that names the field', async (_, body, path) => {
+  ])('that is requested with %s returns 400 with the name of the field', async (_, body, path) => {
     const own = body.keyword_id === 'own' ? (await on.keyword(null)).keywordId : body.keyword_id;
     const extra = path === 'since' && body.until ? { url: url('/x') } : {};
     const answer = await on.ada.api.post('/v1/replays', {

@@ -230,7 +230,7 @@ describe('the limits of a request', () => {
       ['POST', '/v1/keywords/estimate?x=1', keywordBody(), 'x: is not a known parameter'],
       ['PATCH', `/v1/keywords/${id}?x=1`, { name: 'Y' }, 'x: is not a known parameter'],
       ['POST', `/v1/keywords/${id}/pause`, { x: 'tired' }, 'x: is not a known key'],
-      ['POST', `/v1/keywords/${id}/pause`, [1], 'no body is wanted'],
+      ['POST', `/v1/keywords/${id}/pause`, [1], 'this route takes no body'],
     ] as const) {
       const answer = await ada.api.call(method, path, body);
       expect([path, answer.status, answer.body.error]).toEqual([path, 400, message]);
@@ -250,7 +250,7 @@ describe('the limits of a request', () => {
     }
   });
 
-  it('a method that a path does not offer returns 405 with the offered methods', async () => {
+  it('a method that a path does not have returns 405 with the methods that it has', async () => {
     const { id } = (await ada.api.get('/v1/keywords')).body.data[0];
     for (const [method, path, allow] of [
       ['PUT', `/v1/keywords/${id}`, 'GET, PATCH, DELETE'],
@@ -261,7 +261,7 @@ describe('the limits of a request', () => {
       expect([answer.statusCode, answer.headers.allow, await answer.body.json()]).toEqual([
         405,
         allow,
-        { error: `${method} is not offered here; offered: ${allow}`, code: 'METHOD_NOT_ALLOWED' },
+        { error: `${method} is not allowed here; allowed: ${allow}`, code: 'METHOD_NOT_ALLOWED' },
       ]);
     }
   });

@@ -136,7 +136,7 @@ describe('GET /v1/mentions/export', () => {
     const bob = await service.tenant();
     const rows = Array.from({ length: 1234 }, (_, n) =>
       mentionRow(bob.accountId, {
-        // Rows of one instant meet the ends of pages.
+        // Several rows have the same time at the ends of pages.
         occurred_at: `2026-03-05T00:00:${String(Math.floor(n / 100)).padStart(2, '0')}.000Z`,
         source: n % 2 ? 'reddit' : 'hackernews',
       }),
@@ -180,7 +180,7 @@ describe('events of a keyword and activity of a watch', () => {
     });
     const [own, caught] = [newId(), newId()];
     await insertRows(service.clickhouse, 'events', [event(watchId, caught, 1), event(keyword.id, own, 2)]);
-    // The envelopes are no real ones: they are not held to the description.
+    // The envelopes are not real, so they are not compared with the description.
     const api = new ApiClient(service.url, ada.api.apiKey);
     for (const name of ['keywords', 'queries']) {
       const { body } = await api.get(`/v1/${name}/${keyword.id}/events`);

@@ -79,7 +79,7 @@ describe('the sources of an installation', () => {
          ('x:0', 'x', '', '2026-03-04T12:00:00Z'), ('x:1', 'x', 'x answered 503', '2026-03-04T11:00:00Z')
        ON CONFLICT (lane) DO UPDATE SET trouble = excluded.trouble, last_success_at = excluded.last_success_at`,
     );
-    // Nobody watches anything there: the trouble is of the past.
+    // No search runs on that lane: its trouble is out of date.
     expect((await sourcesFor()).get('x')).toMatchObject({ healthy: true, reason: null });
     await database.query(
       `INSERT INTO upstream_searches (search_key, source, lane, criteria, next_due_at)
@@ -129,7 +129,7 @@ describe('a search that a source cannot serve', () => {
     const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
     const made = await api.post('/v1/vinted/watches', body);
     expect([made.status, made.body.code]).toEqual([400, 'MARKET_DISABLED']);
-    expect(made.body.error).toContain('its markets are');
+    expect(made.body.error).toContain('the source has the market');
     expect((await api.post('/v1/vinted/watches', { ...body, market: 'fr' })).status).toBe(201);
     const both = { ...body, market: 'fr', criteria: { query: 'lamp', market: 'de' } };
     const refused = await api.post('/v1/vinted/watches', both);

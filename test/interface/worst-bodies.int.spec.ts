@@ -13,7 +13,7 @@ afterAll(() => service?.stop());
 
 it.each(Object.entries(WORST_BODIES))('returns at most 50 faults for a hostile body: %s', async (_, body) => {
   const { status, body: answer, text } = await tenant.api.post('/v1/keywords', body);
-  // A few of them are large and sound.
+  // A few of them are large but valid.
   if (status === 201) return;
   expect([400, 413]).toContain(status);
   expect(answer.details.length).toBeLessThanOrEqual(50);
@@ -25,9 +25,9 @@ it.each(Object.entries(WORST_BODIES))('returns at most 50 faults for a hostile b
 it('names a list that is too long and does not read its elements', async () => {
   const { body } = await tenant.api.post('/v1/keywords', WORST_BODIES['half a million numbers as sources']);
   expect(body).toEqual({
-    error: 'sources: holds more than 1000 elements, which is the most of a list',
+    error: 'sources: has more than 1000 elements, the maximum of a list',
     code: 'VALIDATION',
-    details: [{ path: 'sources', message: 'holds more than 1000 elements, which is the most of a list' }],
+    details: [{ path: 'sources', message: 'has more than 1000 elements, the maximum of a list' }],
   });
 });
 
