@@ -1,18 +1,18 @@
 import type { CreditPack } from '#contracts';
 import type { Database, Tx } from '#postgres';
 
-/** What an account has, in credits, as the projection of its ledger says. */
+/** The credits of an account, from the projection of its ledger. */
 export interface Balance {
   plan: string;
   periodStart: Date;
   periodEnd: Date;
   monthlyAllowance: number;
   allowanceRemaining: number;
-  /** The one that expires first before the others; used up ones are left out. */
+  /** Sorted by expiry, the earliest first. Used up packs are left out. */
   packs: CreditPack[];
-  /** Of allowance and packs together. */
+  /** The sum of allowance and packs. */
   remaining: number;
-  /** Of it: reserved for work under way. */
+  /** The part of `remaining` that is reserved for running work. */
   held: number;
 }
 
@@ -27,7 +27,7 @@ interface Row {
   held: number;
 }
 
-/** Undefined until the account's ledger has been opened. */
+/** Returns undefined until the account's ledger has been opened. */
 export async function balanceOf(tx: Tx | Database, accountId: string): Promise<Balance | undefined> {
   const rows: Row[] = await tx.query(
     `SELECT b.plan, b.period_start, b.period_end, b.allowance, b.allowance_used, b.packs, b.balance, COALESCE((SELECT sum(h.amount) FROM credit_holds h

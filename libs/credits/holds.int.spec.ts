@@ -47,7 +47,7 @@ async function held(account = accountId): Promise<number> {
   return (await balanceOf(database, account))?.held ?? -1;
 }
 
-/** As billing charges a fact: the balance's row is locked, and what was held for the fact is used up. */
+/** Charges a fact as billing does: locks the balance's row and settles the fact's reservation. */
 async function charge(account: string, holdId: string, credits: number): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('UPDATE credit_balances SET balance = balance - $2 WHERE account_id = $1', [
@@ -149,7 +149,7 @@ describe('reserving credits', () => {
     await holdUntilCharged(database, [done.holdId]);
     await database.query(`UPDATE credit_holds SET expires_at = LEAST(expires_at, now() + interval '1 hour')
       WHERE done_at IS NULL`);
-    // As a repetition of the same work does: it asks for less, and gives back what it did not use.
+    // A repetition of the same work does this: it asks for fewer credits, and releases those that it did not use.
     await reserve(database, [{ ...done, credits: 1 }]);
     await release(database, [done, open]);
     await database.query(
@@ -196,7 +196,7 @@ describe('reserving credits', () => {
     const step = fc.record({
       account: fc.nat(1),
       credits: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 6 }),
-      // What becomes of each that was held: charged (for at most so much), given back, or left to its lifetime.
+      // What happens to each reservation: it is charged (at most its amount), released, or left until it expires.
       then: fc.constantFrom('charge', 'release', 'die'),
     });
     await fc.assert(

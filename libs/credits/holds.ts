@@ -1,16 +1,18 @@
 import { chargeIdOf } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
-/** Credits that work about to begin may cost. */
+/** The credits that work may cost, reserved before it begins. */
 export interface Hold {
-  /** The id of the fact that the work will leave: a check's, a lookup's. Holding the same twice changes nothing. */
+  /**
+   * The id of the fact that the work will produce: of a check or a lookup. Reserving twice for one id changes nothing.
+   */
   holdId: string;
   accountId: string;
-  /** At the most. */
+  /** The maximum cost. */
   credits: number;
-  /** After this many seconds the holder is considered dead, and the credits are available again. */
+  /** After this many seconds the holder counts as dead, and the credits are available again. */
   lifetimeSeconds: number;
-  /** The present holder (a UUID); without a holder only the charge or the end of the lifetime ends the reservation. */
+  /** The current holder (a UUID). A reservation without a holder ends only by its charge or its expiry. */
   holder?: string | undefined;
 }
 
@@ -26,11 +28,11 @@ export interface Shortage {
   available: number;
 }
 
-/** The result of reserving; every hold that is in neither of the two is reserved. */
+/** The result of reserving. Every hold that is in neither of the two collections is reserved. */
 export interface Reservation {
-  /** The holds that the balance does not cover, by their ids. */
+  /** Shortages of the holds that the balance does not cover, by hold id. */
   shortages: Map<string, Shortage>;
-  /** Holds of accounts whose ledger does not exist yet, so that their credits are unknown. */
+  /** Ids of holds whose account has no ledger yet, so that its credits are unknown. */
   unopened: Set<string>;
 }
 
@@ -58,7 +60,7 @@ async function lockBalances(
 async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Reservation> {
   const accountIds = [...new Set(holds.map(({ accountId }) => accountId))];
   const balances = await lockBalances(tx, accountIds);
-  // In a statement of its own, after the lock: it has to see what was held meanwhile.
+  // A separate statement after the lock, so that it sees reservations made while it waited.
   const held: { hold_id: string; account_id: string; amount: number }[] = await tx.query(
     'SELECT hold_id, account_id, amount FROM credit_holds WHERE account_id = ANY($1) AND expires_at > now()',
     [accountIds],
@@ -91,7 +93,7 @@ async function reserveIn(tx: Tx, holds: readonly Hold[]): Promise<Reservation> {
   return { shortages, unopened };
 }
 
-/** What is there already keeps its amount where its work is done, and never ends sooner. */
+/** An existing reservation keeps its amount if its work is done, and never expires sooner than before. */
 async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
   if (granted.length === 0) return;
   await tx.query(
@@ -113,12 +115,12 @@ async function insertHolds(tx: Tx, granted: readonly Hold[]): Promise<void> {
   );
 }
 
-/** In the order of the holds: a charge that uses some of them up at the same time locks them in the same. */
+/** Locks in the order of the hold ids. A concurrent charge locks them in the same order, which prevents deadlocks. */
 const LOCKED = 'SELECT hold_id FROM credit_holds WHERE hold_id = ANY($1) ORDER BY hold_id FOR UPDATE';
 
 /**
- * The work is done and only its charge is to come, however late: from now on nothing else ends the hold. Where the fact
- * may not have been stored after all, billing ends it once it has passed the place where the fact would be.
+ * Marks work as done, so that only the charge settles its reservation, however late it comes. If the fact was not
+ * stored after all, billing ends the reservation once it has processed the stream beyond that point.
  */
 export async function holdUntilCharged(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
   if (holdIds.length === 0) return;
@@ -129,15 +131,15 @@ export async function holdUntilCharged(database: Database | Tx, holdIds: readonl
 }
 
 /**
- * As `holdUntilCharged`, for facts that somebody else had stored before: their holds may have run out meanwhile, and
- * are made again; of those that were charged before, nothing is held any more.
+ * Like `holdUntilCharged`, for facts that another process has stored before. Reservations that have expired are made
+ * again; reservations of charged facts are removed.
  */
 export async function holdAdopted(
   tx: Tx,
   facts: readonly Pick<Hold, 'holdId' | 'accountId' | 'credits'>[],
 ): Promise<void> {
   if (facts.length === 0) return;
-  // A charge under way is through, or has not begun.
+  // With the lock, a concurrent charge is either complete or has not begun.
   await lockBalances(
     tx,
     facts.map(({ accountId }) => accountId),
@@ -201,8 +203,8 @@ export async function useUp(tx: Tx, holdIds: readonly string[]): Promise<void> {
 }
 
 /**
- * Gives back what was reserved for facts that turn out to be there, and charged, already: their charges came before the
- * reservation and cannot use it up. What is still to be charged stays reserved.
+ * Releases reservations of facts that have already been charged. Those charges came before the reservation, so they
+ * cannot settle it. Reservations of facts that are not charged yet remain.
  */
 export async function releaseCharged(database: Database | Tx, holdIds: readonly string[]): Promise<void> {
   if (holdIds.length === 0) return;
@@ -214,29 +216,30 @@ export async function releaseCharged(database: Database | Tx, holdIds: readonly 
   );
 }
 
-/** Rows that one statement removes: it holds their locks no longer than a charge takes. */
+/** Maximum number of rows that one statement deletes, so that it keeps their locks no longer than a charge does. */
 const DROPPED_AT_ONCE = 1000;
 
-/** Removes holds whose holders are dead: they no longer count, and would be kept for ever. */
+/** Deletes reservations of dead holders. They no longer count, but their rows would be kept forever. */
 export async function dropExpired(database: Database): Promise<void> {
   await dropWhere(database, 'expires_at < $1', (await nowOf(database)).toISOString());
 }
 
 /**
- * Removes holds of work that was done before the instant and whose charges never come: the facts were not stored after
- * all, or were purged before they were charged. The caller knows that everything stored until then has been charged.
+ * Deletes reservations of work that was done before the instant and that will never be charged: its facts were not
+ * stored after all, or were purged before their charge. The caller guarantees that everything stored before the instant
+ * has been charged.
  */
 export async function dropNeverCharged(database: Database, doneBefore: Date): Promise<void> {
   await dropWhere(database, 'done_at < $1', doneBefore.toISOString());
 }
 
-/** The instant by the clock that dates the holds. */
+/** The current time of the clock that dates the reservations. */
 export async function nowOf(database: Database): Promise<Date> {
   const rows: { now: Date }[] = await database.query('SELECT now() AS now');
   return rows[0]?.now ?? new Date();
 }
 
-/** Without those that somebody is about to use up, or to extend. */
+/** Skips reservations that another transaction is settling or extending. */
 async function dropWhere(database: Database, condition: string, at: string): Promise<void> {
   for (let dropped = DROPPED_AT_ONCE; dropped === DROPPED_AT_ONCE;) {
     const [, count]: [unknown, number] = await database.query(

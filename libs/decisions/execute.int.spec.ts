@@ -38,7 +38,7 @@ interface Adding {
   events: Added[];
 }
 
-/** A tally to which amounts are added, at most 100. */
+/** A tally. Commands add amounts of at most 100. */
 const tally: Aggregate<number, Added, Adding> = {
   stream: 'KEYWORDS',
   initial: 0,
@@ -101,13 +101,13 @@ async function row(): Promise<{ total: number; notes: string } | undefined> {
   return rows[0];
 }
 
-/** Appends as a process would that dies before it has told the tables. */
+/** Appends without updating the tables, like a process that dies in between. */
 async function appendAndDie(amount: number, commandId = newId()): Promise<void> {
   const last = await store.lastSeq('KEYWORDS', subject());
   await store.append(subject(), tally.encode({ commandId, id, events: [{ amount }] }), last, commandId);
 }
 
-/** The messages of the subject as a consumer gets them. */
+/** The messages of the subject in the form that a consumer gets. */
 async function messages(): Promise<JsMsg[]> {
   const consumer = await bus.js.consumers.get('KEYWORDS', { filter_subjects: subject() });
   const waiting = (await consumer.info()).num_pending;

@@ -5,13 +5,13 @@ import { subjectOf, type StreamName } from '#messaging';
 import { lockAccount, type Database, type Tx } from '#postgres';
 import { applyNext, lockPositions, positionOf, type ProjectedMessage, type Projection } from '#projections';
 
-/** What is stored for one command: its id and the events that were decided. */
+/** The stored message of one command: its id and the events that were decided. */
 export interface Decision<E> {
   commandId: string;
   events: E[];
 }
 
-/** A domain's pure part, and how its decisions are written. */
+/** The pure functions of a domain, and the encoding of its decisions. */
 export interface Aggregate<S, E, D extends Decision<E>> {
   stream: StreamName;
   initial: S;
@@ -20,7 +20,7 @@ export interface Aggregate<S, E, D extends Decision<E>> {
   encode(decision: D): Uint8Array;
 }
 
-/** One command on its way to a decision. */
+/** One command that is being executed. */
 export interface Execution<S, E, D extends Decision<E>> {
   aggregate: Aggregate<S, E, D>;
   /** Applied in the same transaction, so that the caller can read what it wrote. */
@@ -29,7 +29,10 @@ export interface Execution<S, E, D extends Decision<E>> {
   /** Last tokens of the subject, after the account. */
   subjectTokens: readonly string[];
   commandId: string;
-  /** The events that follow from the command; none changes nothing. Throws a `Refusal`. */
+  /**
+   * Returns the events that the command causes; an empty list changes nothing.
+   * @throws Refusal
+   */
   decide(state: S, tx: Tx): E[] | Promise<E[]>;
   /** Wraps the events into the message that is stored. */
   decisionOf(events: E[]): D;
@@ -40,12 +43,12 @@ const APPLIED_WITHIN_MS = 10_000;
 const APPLIED_AGAIN_MS = 20;
 
 /**
- * Carries out one command: under the account's lock, loads the subject from its stream, decides, appends on the
- * condition that nobody else did, and applies the projection. A repeated command id changes nothing.
- * A crash after the append leaves the projection to its durable consumer.
+ * Executes one command. Under the account's lock it loads the subject from its stream, decides, appends if nobody else
+ * has appended meanwhile, and applies the projection. A repeated command id changes nothing. After a crash between
+ * append and projection, the durable consumer updates the projection.
  * @returns the state after the command
- * @throws Refusal as `decide` does, `too-large` when the decision is too large for a message, and `conflict` when the subject keeps
- * moving under it
+ * @throws Refusal from `decide`; `too-large` when the decision is too large for a message; `conflict` when other
+ *   writers keep changing the subject
  */
 export async function execute<S, E, D extends Decision<E>>(
   database: Database,
@@ -62,12 +65,12 @@ export async function execute<S, E, D extends Decision<E>>(
       if (!(error instanceof AppendConflict)) throw error;
     }
   }
-  throw Refusal.conflict('it was changed by somebody else at the same time; read it again and repeat');
+  throw Refusal.conflict('somebody else changed it at the same time; read it again and repeat the request');
 }
 
 /**
- * @param guess a subject of which the projection has nothing is taken for new, and its stream is not read: the condition of the
- * append finds out
+ * @param guess true: assumes that a subject without rows in the projection is new, and does not read its stream. The append
+ *   fails if that is wrong.
  * @throws AppendConflict when somebody else appended first, or the guess was wrong
  */
 async function decideAndAppend<S, E, D extends Decision<E>>(
@@ -80,13 +83,13 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
   let state = aggregate.initial;
   let seq = 0;
   let repeated = false;
-  // Before the append: a consumer that has the message waits for this command, and never the other way round.
+  // Locked before the append: the consumer of the message waits for this command, and this command never for the consumer.
   const positions = await lockPositions(tx, projection, [subject]);
   const position = positions?.get(subject) ?? (await positionOf(tx, projection, subject));
   const project = (message: ProjectedMessage) =>
     positions ? applyNext(tx, projection, [message]) : appliedByOthers(tx, projection, message);
   const isGuessed = guess && position === 0;
-  // A crash may have kept the tables from following; else there is nothing behind their position.
+  // After a crash the tables may lack messages of the stream; otherwise the stream has none beyond their position.
   for (const stored of isGuessed ? [] : await store.read(aggregate.stream, subject)) {
     const decision = aggregate.decode(stored.data);
     state = decision.events.reduce((before, event) => aggregate.evolve(before, event), state);
@@ -112,7 +115,7 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
     return state;
   }
   const data = aggregate.encode(decisionOf(events));
-  refuseOversize('what follows from the request', data.length);
+  refuseOversize('the decision about the request', data.length);
   const appended = await store.append(subject, data, seq, commandId);
   failpoint('after-append-before-projection');
   await project({ subject, seq: appended, data, predecessor: seq });
@@ -120,9 +123,9 @@ async function decideAndAppend<S, E, D extends Decision<E>>(
 }
 
 /**
- * Waits until a replica of the release that wrote the tables has applied a message. The account's lock is held meanwhile,
- * so that no command decides on rows that lack it.
- * @throws Outage when nobody has applied it in time: the decision is stored, and a repeated command id finds it
+ * Waits until a replica of the release that wrote the tables has applied a message. Keeps the account's lock meanwhile,
+ * so that no command decides on rows that lack the message.
+ * @throws Outage when no replica has applied it in time. The decision is stored, and a repeated command id finds it.
  */
 async function appliedByOthers(tx: Tx, projection: Projection, message: ProjectedMessage): Promise<void> {
   for (const deadline = Date.now() + APPLIED_WITHIN_MS; ;) {
@@ -130,7 +133,7 @@ async function appliedByOthers(tx: Tx, projection: Projection, message: Projecte
     if (Date.now() > deadline)
       throw new Outage(
         'Postgres',
-        `the tables of ${projection.name} are those of another release, which does not run`,
+        `the tables of ${projection.name} belong to another release, which is not running`,
       );
     await wait(APPLIED_AGAIN_MS);
   }

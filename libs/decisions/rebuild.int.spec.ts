@@ -59,7 +59,7 @@ const tally: Aggregate<number, Added, Adding> = {
   encode: (decision) => new TextEncoder().encode(JSON.stringify(decision)),
 };
 
-/** What a version writes between the amounts of `notes`. */
+/** The separator that a version writes between the amounts of `notes`. */
 const separatorOf = (version: number) => (version === 1 ? ' ' : '+');
 
 function tallies(version: number, poison?: number): RebuildableProjection {
@@ -136,7 +136,7 @@ const versionInPlace = async () =>
   (await database.query<{ version: number }[]>('SELECT version FROM projection_versions'))[0]?.version ?? 1;
 const schemasBeside = () => database.query(`SELECT 1 FROM pg_namespace WHERE nspname LIKE 'rebuild_%'`);
 
-/** Everything that the catalogue says of the tables, apart from their object ids. */
+/** The complete definition of the tables in the catalogue, without object ids. */
 const shape = () =>
   database.query(
     `SELECT indexdef AS part FROM pg_indexes WHERE schemaname = 'public' AND tablename IN ('tallies', 'owners')
@@ -175,7 +175,8 @@ describe('a projection whose version changes', () => {
         const row = await rowOf(id);
         const all = await amountsOf(id);
         reads += 1;
-        // The row is the fold of the stream up to somewhere between the last confirmed command and the end, by one version.
+        // The row is the fold of the stream up to a message between the last confirmed command and the end, by one
+        // version.
         const match = [seen, 2].find((version) =>
           all.some(
             (_, index) =>
@@ -272,7 +273,7 @@ describe('a rebuild', () => {
       { amount: 1 },
       { amount: 2 },
     ]);
-    // The replica that comes late finds it applied.
+    // The replica that comes late finds that it is already applied.
     expect(await add(id, 3, tallies(1))).toBe(6);
     expect(await rowOf(id)).toMatchObject({ total: 6, notes: '1 2 3' });
   });
@@ -285,7 +286,7 @@ describe('a rebuild', () => {
     await rebuildProjection(database, bus, tallies(1), ({ phase }) => {
       if (phase !== 'build' || purged) return;
       purged = true;
-      // A connection of its own keeps the switch waiting until the purge is done.
+      // A separate connection delays the switch until the purge is done.
       holdUntil = database.transaction(async (tx) => {
         await tx.query('LOCK TABLE projection_positions IN ROW EXCLUSIVE MODE');
         await store.erase('KEYWORDS', subjectOfId(gone));
@@ -317,7 +318,7 @@ describe('a rebuild', () => {
     const [id = ''] = ids(1);
     for (const amount of [1, 13]) await add(id, amount, tallies(1));
     await expect(rebuildProjection(database, bus, tallies(2, 13))).rejects.toThrow(
-      `Message 2 of KEYWORDS (${subjectOfId(id)}) cannot be applied to tallies-v1: cannot be read. The old tables are as they were.`,
+      `Message 2 of KEYWORDS (${subjectOfId(id)}) cannot be applied to tallies-v1: cannot be read. The old tables are unchanged.`,
     );
     expect(await rowOf(id)).toMatchObject({ total: 14, notes: '1 13' });
     expect([await schemasBeside(), await versionInPlace()]).toEqual([[], 1]);

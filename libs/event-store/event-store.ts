@@ -12,7 +12,7 @@ import { currentTraceparent, inSpan, SpanKind } from '#telemetry';
 import { publishWindow, type Unstored } from './publish-window.js';
 import { publishAttributes, PublishSpans } from './publish-spans.js';
 
-/** JetStream's code for "the subject's last sequence is another than you expect". */
+/** JetStream's error code for a wrong expected last sequence of the subject. */
 const WRONG_LAST_SEQUENCE = 10071;
 
 const DEFAULT_MAX_PAYLOAD = 1024 * 1024;
@@ -20,7 +20,7 @@ const HEADER_BYTES = 4096;
 const PUBLISH_ATTEMPTS = 3;
 const PUBLISH_PAUSE_MS = 250;
 
-/** Somebody else appended to the subject first: load what they wrote and decide again. */
+/** Another writer appended to the subject first. Load its messages and decide again. */
 export class AppendConflict extends Error {
   override readonly name = 'AppendConflict';
 }
@@ -36,7 +36,7 @@ export interface Stored {
 export class EventStore {
   constructor(private readonly bus: Bus) {}
 
-  /** Bytes that one message may have: the server's limit, less what its headers take. */
+  /** Maximum size of a message in bytes: the server's limit, minus the size of the headers. */
   get mostBytes(): number {
     return (this.bus.nc.info?.max_payload ?? DEFAULT_MAX_PAYLOAD) - HEADER_BYTES;
   }
@@ -48,8 +48,8 @@ export class EventStore {
    */
   async append(subject: string, data: Uint8Array, expectedSeq: number, msgId: string): Promise<number> {
     try {
-      // `lastSubjectSequence` is honoured by every server since 2.8; its variant with a subject of its own is not
-      // (2.9 accepts a stale write), so the exact subject is the only one used.
+      // Every server since 2.8 respects `lastSubjectSequence`. Its variant with a separate subject does not work on
+      // 2.9, which accepts a stale write; so only the exact subject is used.
       const expect = { lastSubjectSequence: expectedSeq };
       const ack = await this.send(subject, data, { msgID: msgId, expect });
       if (ack.duplicate) throw new AppendConflict(`${subject}: message ${msgId} is stored already`);
@@ -67,10 +67,10 @@ export class EventStore {
   }
 
   /**
-   * As `publish`, for many messages at once, with one inbox for all the server's answers: a request of its own for
-   * each message costs several times what the message does. What is not answered for is sent again, which the
-   * message id makes harmless.
-   * @throws Outage when the server did not answer for one of them, Error when it refused one
+   * Like `publish`, for many messages at once, with one inbox for all replies of the server: a separate request for
+   * each message costs several times as much as the message. Unanswered messages are sent again, which is harmless
+   * because of their message ids.
+   * @throws Outage when the server did not answer for a message, Error when it refused one
    */
   async publishAll(messages: readonly Unstored[]): Promise<void> {
     const spans = new PublishSpans(messages);
@@ -119,9 +119,10 @@ export class EventStore {
   }
 
   /**
-   * Deletes every message of a subject (wildcards allowed), one by one, and overwrites its bytes. `streams.purge` with a
-   * filter would be one call, but nats-server 2.9.10 then drops what every wider consumer of the stream has pending or was
-   * told to retry: 94 of 96 messages in one measurement, without a line in its log. It also leaves the bytes on the disk.
+   * Deletes every message of a subject (wildcards allowed), one by one, and overwrites its bytes. `streams.purge` with
+   * a filter would be one call, but nats-server 2.9.10 then drops the pending and retried messages of every wider
+   * consumer of the stream: 94 of 96 messages in one measurement, without a log line. It also leaves the bytes on the
+   * disk.
    */
   async erase(stream: StreamName, subject: string): Promise<void> {
     for (let seq = 1; ;) {
@@ -132,7 +133,7 @@ export class EventStore {
     }
   }
 
-  /** The message at a sequence of the stream; undefined when it is gone. */
+  /** The message at a sequence of the stream; undefined when it has been deleted. */
   async at(stream: StreamName, seq: number): Promise<Stored | undefined> {
     const found = await this.get(stream, { seq });
     return found ? { seq: found.seq, data: found.data, subject: found.subject } : undefined;
@@ -161,7 +162,7 @@ export class EventStore {
 }
 
 /**
- * The sequence that the append of a stored message was conditional upon: its predecessor on the subject.
+ * The last sequence of the subject that the append of a stored message expected: the message's predecessor.
  * @returns undefined for a message that was appended without a condition
  */
 export function predecessorOf(headers: { get(name: string): string } | undefined): number | undefined {

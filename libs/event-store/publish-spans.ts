@@ -2,13 +2,13 @@ import { streamOf } from '#messaging';
 import { beginSpan, currentTraceparent, endSpan, SpanKind, stepOf, type Span } from '#telemetry';
 import type { Unstored } from './publish-window.js';
 
-/** The spans of messages that are published together: one for each recorded step from which some of them follow. */
+/** The spans of messages that are published together: one span for each recorded step that caused some of them. */
 export class PublishSpans {
   private readonly current = currentTraceparent();
   private readonly spans = new Map<string | undefined, Span | undefined>();
 
   constructor(messages: readonly Unstored[]) {
-    // All go to one stream.
+    // All messages go to the same stream.
     const stream = streamOf(messages[0]?.subject ?? '');
     const attributes = publishAttributes(stream);
     for (const { cause } of messages)
@@ -27,7 +27,7 @@ export class PublishSpans {
   }
 }
 
-/** What a span of publishing says of its stream. */
+/** Attributes of a publishing span that describe the stream. */
 export function publishAttributes(stream: string): Record<string, string> {
   return {
     'messaging.system': 'nats',

@@ -1,25 +1,27 @@
 import { createInbox, headers as natsHeaders, type Msg } from '@nats-io/nats-core';
 import type { Bus } from '#messaging';
 
-/** A message on its way into a stream. */
+/** A message that is to be stored in a stream. */
 export interface Unstored {
   subject: string;
   data: Uint8Array;
   msgId: string;
-  /** `traceparent` of the step from which it follows; if left out, the running one. It becomes a header. */
+  /** `traceparent` of the step that caused the message, by default the running one. It becomes a header. */
   cause?: string | undefined;
 }
 
 /** A purge of a large stream stalls publishers for seconds. */
 const ANSWERS_WITHIN_MS = 15_000;
 
-/** What became of a window of messages. */
+/** The result of publishing a window of messages. */
 export interface WindowResult {
-  /** Not stored, or not known to be. */
+  /** Messages that were not stored, or whose result is unknown. */
   unanswered: Unstored[];
-  /** Why, in the words of the server. */
+  /** The reason, in the words of the server. */
   fault: string;
-  /** True: the server answered, and refused at least one; false: it did not answer, or cannot store at all now. */
+  /**
+   * True: the server answered and refused at least one message. False: it did not answer, or cannot store anything now.
+   */
   refused: boolean;
 }
 
@@ -73,11 +75,11 @@ export function publishWindow(
 
 interface ServerRefusal {
   reason: string;
-  /** True: JetStream has no leader, no resources or is starting; the message itself is not at fault. */
+  /** True if JetStream has no leader, no resources or is starting. Then the message itself is not at fault. */
   isOutage: boolean;
 }
 
-/** The server answers `{"stream": …, "seq": …}`, or with an error; where no stream takes the subject, with 503. */
+/** The server answers `{"stream": …, "seq": …}` or an error, and 503 when no stream has the subject. */
 function refusalIn(answer: Msg): ServerRefusal | undefined {
   if (answer.headers?.code === 503) return { reason: 'no stream takes the message', isOutage: true };
   const { error, stream } = JSON.parse(answer.string()) as {

@@ -1,4 +1,4 @@
-/** One fault of a request: where (`sources[0].searches[1].overrides.match`) and what. */
+/** One fault of a request: its path (`sources[0].searches[1].overrides.match`) and a message. */
 export interface Fault {
   path: string;
   message: string;
@@ -43,9 +43,9 @@ export class Refusal extends Error {
   }
 
   /**
-   * For a request that is at fault. The message tells the first fault and how many there are; `details` holds the
-   * first 50 of them.
-   * @param spell rewrites a fault before it is put into the answer; called for the first 50 alone
+   * A refusal of an invalid request. The message contains the first fault and the number of faults; `details` contains
+   * the first 50.
+   * @param spell rewrites a fault before it is added; called only for the first 50
    */
   static validation(faults: readonly Fault[], spell = (fault: Fault): Fault => fault): Refusal {
     const details = faults
@@ -53,7 +53,7 @@ export class Refusal extends Error {
       .map(spell)
       .map(({ path, message }) => ({ path: shortened(path), message: shortened(message) }));
     const first = details[0];
-    const text = first ? [first.path, first.message].filter(Boolean).join(': ') : 'the request is not valid';
+    const text = first ? [first.path, first.message].filter(Boolean).join(': ') : 'the request is invalid';
     const code = (faults.length === 1 && faults[0]?.code) || 'VALIDATION';
     return new Refusal('invalid', code, `${text}${countText(faults.length)}`, details);
   }
@@ -66,7 +66,7 @@ export class Refusal extends Error {
     return new Refusal('conflict', code, message);
   }
 
-  /** @param needed what the work can cost at the most, in credits */
+  /** @param needed the maximum cost of the work, in credits */
   static insufficientCredits(needed: number, available: number): Refusal {
     const message = `${needed} ${needed === 1 ? 'credit is' : 'credits are'} needed, ${available} ${available === 1 ? 'is' : 'are'} left`;
     return new Refusal('not-covered', 'INSUFFICIENT_CREDITS', message, [{ path: 'credits', message }]);
@@ -81,9 +81,9 @@ export class Refusal extends Error {
   }
 }
 
-/** So many are enough for somebody who mends them one by one. */
+/** Enough for a person who corrects them one by one. */
 const MOST_FAULTS = 50;
-/** Characters of a path or message that quotes what the sender wrote. */
+/** Maximum length of a path or message that quotes the sender's text. */
 const LONGEST_QUOTE = 500;
 
 function countText(faults: number): string {
@@ -97,12 +97,12 @@ function shortened(text: string): string {
   return text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}…`;
 }
 
-/** A message of NATS holds 1 MiB with its headers, unless its server is set otherwise. */
+/** A NATS message may have 1 MiB including its headers, unless the server is configured otherwise. */
 const LARGEST_MESSAGE_BYTES = 900 * 1024;
 
 /**
- * @param remedy what can be done about it
- * @throws Refusal `too-large` when something would not fit into a message
+ * @param remedy advice for the caller
+ * @throws Refusal `too-large` when the bytes do not fit into a message
  */
 export function refuseOversize(what: string, bytes: number, remedy?: string): void {
   if (bytes > LARGEST_MESSAGE_BYTES)
@@ -112,8 +112,8 @@ export function refuseOversize(what: string, bytes: number, remedy?: string): vo
 }
 
 /**
- * A store that cannot be reached, or that cannot answer now: thrown by the libraries that talk to it, where they know
- * that the request itself was not at fault. Whatever is under way is tried again.
+ * A store or server cannot be reached or cannot answer now. Libraries that talk to one throw it when the request itself
+ * was not at fault. The running work is retried.
  */
 export class Outage extends Error {
   override readonly name = 'Outage';

@@ -2,8 +2,8 @@ const armed = parse(process.env.EARSHOT_FAILPOINT);
 let hits = 0;
 
 /**
- * A named instant at which the crash tests end the process with SIGKILL.
- * Does nothing unless `EARSHOT_FAILPOINT=<name>:<n>` was set at start: then the n-th passing kills.
+ * A named point in the code at which the crash tests end the process with SIGKILL. Does nothing unless
+ * `EARSHOT_FAILPOINT=<name>:<n>` was set at the start: then the n-th call for the name kills the process.
  */
 export function failpoint(name: string): void {
   if (armed?.name !== name) return;

@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto';
 import { v7, validate } from 'uuid';
 
-// Never change: ids of facts already stored were derived from it.
+// Never change it: the ids of stored facts were derived from it.
 const NAMESPACE = Buffer.from('6f1c2f5e3b0a5e0c9d2b0a6f8b6d4c11', 'hex');
 
-/** A new, time-ordered id (UUIDv7) for a thing that is made: an account, a keyword, a watch. */
+/** A new id (UUIDv7, ordered by time) for something that is created: an account, a keyword, a watch. */
 export function newId(): string {
   return v7();
 }
 
 /**
  * The id of a fact (UUIDv5), derived from the content of the fact, so that the same fact never gets two ids.
- * Parts are joined unambiguously: `('a', 'b')` and `('a b')` differ.
  */
 export function derivedId(...parts: readonly string[]): string {
   // RFC 9562, section 5.5, by hand: every event and attempt has such an id, and uuid's own takes several times as long.

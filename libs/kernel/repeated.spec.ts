@@ -1,6 +1,6 @@
 import { Repeated } from './repeated.js';
 
-/** Runs that are numbered, until `last`, which stops the repetition. */
+/** The numbers of the runs up to `last`, which stops the repetition. */
 async function runs(last: number, run: (n: number) => boolean | void, pauseMs: number): Promise<unknown[]> {
   const failures: unknown[] = [];
   await new Promise<void>((resolve) => {
@@ -28,7 +28,7 @@ describe('repeated work', () => {
   });
 
   it('continues after a failed run, and reports it', async () => {
-    const error = new Error('the store is away');
+    const error = new Error('the store is unreachable');
     const failing = (n: number) => {
       if (n === 1) throw error;
     };

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What is repeated, how often, and how errors are reported. */
+/** Repeated work, its pause, and the reporting of its errors. */
 export interface Repetition {
-  /** Between the end of a run and the begin of the next, in ms. */
+  /** Pause between the end of a run and the begin of the next, in ms. */
   pauseMs: number;
   /** @returns true when there is more to do: the next run begins without a pause */
   run(signal: AbortSignal): Promise<boolean | void>;
-  /** Gets what a run threw; the next run comes after the pause. */
+  /** Receives the error of a run. The next run starts after the pause. */
   failed(error: unknown): void;
 }
 
@@ -21,7 +21,7 @@ export class Repeated {
     this.finished = this.repeat();
   }
 
-  /** Ends a pause, and waits for the run that is under way. */
+  /** Ends the pause, and waits for the current run. */
   async stop(): Promise<void> {
     this.abort.abort();
     await this.finished;
@@ -32,7 +32,7 @@ export class Repeated {
     const { pauseMs, run, failed } = this.repetition;
     while (!signal.aborted) {
       const hasMore = await run(signal).catch(failed);
-      // Aborted is how a pause ends early; it keeps no process alive.
+      // `stop` aborts the pause, which rejects. `ref: false`: a pause does not keep the process alive.
       if (hasMore !== true) await wait(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }

@@ -8,10 +8,10 @@ it.each([
   ['2026-07-01', 'Asia/Kolkata', '2026-06-30T18:30:00.000Z'],
   ['2026-07-01T12:00Z', 'Asia/Tokyo', '2026-07-01T12:00:00.000Z'],
   ['2026-07-01T12:00+0200', 'Asia/Tokyo', '2026-07-01T10:00:00.000Z'],
-  // The hour after the clocks were put back, and the one before they are put forward.
+  // The hour after clocks went back, and the hour before they go forward.
   ['2026-10-25T03:30', 'Europe/Berlin', '2026-10-25T02:30:00.000Z'],
   ['2026-03-29T01:30', 'Europe/Berlin', '2026-03-29T00:30:00.000Z'],
-  // The hour that the clocks skip, and the hour that comes twice: its second turn.
+  // The hour that clocks skip, and the second instance of the hour that occurs twice.
   ['2026-03-29T02:30', 'Europe/Berlin', '2026-03-29T01:30:00.000Z'],
   ['2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T01:30:00.000Z'],
   ['2026-11-01T00:30', 'America/New_York', '2026-11-01T04:30:00.000Z'],
@@ -52,7 +52,7 @@ describe('the next midnight', () => {
     expect(next(new Date('2026-03-05T00:00:00Z')).toISOString()).toBe('2026-03-06T00:00:00.000Z');
   });
 
-  it('is shown as 00:00:00 there, lies ahead, and no more than the longest day', () => {
+  it('is 00:00:00 local time, in the future, and at most the longest day away', () => {
     const shown = new Intl.DateTimeFormat('en-US', {
       timeZone: 'America/Los_Angeles',
       timeStyle: 'medium',

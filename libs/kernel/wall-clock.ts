@@ -1,10 +1,10 @@
 import { DateTime, IANAZone } from 'luxon';
 
 /**
- * The instant of an ISO 8601 date-time; a time without an offset is local time in the zone. When clocks are put
- * forward, a skipped local time means the time equally far after the jump.
+ * The instant of an ISO 8601 date-time. A time without an offset is local time in the zone. A local time that is
+ * skipped when clocks go forward is moved by the length of the gap.
  * @param timeZone IANA
- * @returns milliseconds since 1970; NaN for a text that is no date-time
+ * @returns milliseconds since 1970; NaN if the text is not a date-time
  */
 export function instantIn(text: string, timeZone: string): number {
   if (hasOffset(text)) return Date.parse(text);
@@ -13,17 +13,17 @@ export function instantIn(text: string, timeZone: string): number {
 
 /** Whether the text is the name of an IANA time zone. */
 export function isTimeZone(text: string): boolean {
-  // Newer engines accept offsets as zones, too.
+  // Newer engines also accept offsets as time zones.
   return /^[A-Za-z]/.test(text) && IANAZone.isValidZone(text);
 }
 
-/** Whether an ISO 8601 date-time names its offset, and so is an instant by itself. */
+/** Whether an ISO 8601 date-time contains an offset, so that it is an instant without a time zone. */
 export function hasOffset(text: string): boolean {
   return /(Z|T.*[+-]\d{2}:?\d{2}| .*[+-]\d{2}:?\d{2})$/.test(text);
 }
 
 /**
- * The first midnight after an instant, where a server counts its days.
+ * The first midnight after an instant, in the time zone in which a server counts its days.
  * @param timeZone IANA
  */
 export function nextMidnightIn(timeZone: string): (now: Date) => Date {

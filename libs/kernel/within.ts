@@ -15,7 +15,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
   }
 }
 
-/** Whether work came to an end, well or badly, within the time. */
+/** Whether work settled within the time, successfully or not. */
 export function settledWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   return within(
     ms,

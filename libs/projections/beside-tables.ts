@@ -6,20 +6,23 @@ export function schemaBeside({ name }: Pick<Projection, 'name'>): string {
   return `rebuild_${name.replace(/\W/g, '_')}`;
 }
 
-/** From here on the transaction's statements find the tables that are being built. @param schema of `schemaBeside` */
+/**
+ * Makes the following statements of the transaction use the tables that are being built.
+ * @param schema of `schemaBeside`
+ */
 export async function useTablesBeside(tx: Tx, schema: string): Promise<void> {
-  // Of the session's own path, so that functions and all other tables are found as before.
+  // Keeps the session's own search path, so that functions and all other tables are found as before.
   await tx.query(
     `SELECT set_config('search_path', $1 || ', ' || (SELECT reset_val FROM pg_settings WHERE name = 'search_path'), true)`,
     [schema],
   );
 }
 
-/** Each reason for which a table cannot be exchanged for a new one without losing something. */
+/** Every reason why a table cannot be exchanged for a new one without losing something. */
 const OBSTACLES = `
   SELECT 'it has the trigger ' || tgname AS reason FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal
   UNION ALL SELECT 'it has row security' FROM pg_class WHERE oid = $1::regclass AND relrowsecurity
-  UNION ALL SELECT 'it is partitioned or no table' FROM pg_class WHERE oid = $1::regclass AND relkind <> 'r'
+  UNION ALL SELECT 'it is partitioned or not a table' FROM pg_class WHERE oid = $1::regclass AND relkind <> 'r'
   UNION ALL SELECT 'it inherits or is inherited from' FROM pg_inherits WHERE $1::regclass IN (inhrelid, inhparent)
   UNION ALL SELECT 'it is part of the publication ' || p.pubname FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
     WHERE r.prrelid = $1::regclass
@@ -32,9 +35,9 @@ const OBSTACLES = `
     WHERE d.refobjid = $1::regclass AND a.attidentity = ''`;
 
 /**
- * Creates empty tables beside the live ones, with the same columns, constraints, indexes, names and grants, and separate
- * positions. Drops the remains of an earlier attempt.
- * @throws Error that names the obstacle where a table cannot be exchanged
+ * Creates empty tables beside the live ones, with the same columns, constraints, indexes, names and grants, and with
+ * separate positions. Drops the remains of an earlier attempt.
+ * @throws Error that names what prevents the exchange of a table
  */
 export async function createTablesBeside(tx: Tx, projection: Projection, parts: Rebuildable): Promise<void> {
   const schema = schemaBeside(projection);
@@ -47,7 +50,7 @@ export async function createTablesBeside(tx: Tx, projection: Projection, parts: 
     if (obstacles.length > 0)
       throw new Error(
         `${projection.name} cannot be rebuilt beside its table ${table}: ${obstacles.map(({ reason }) => reason).join('; ')}. ` +
-          'Remove that, rebuild, and make it again.',
+          'Remove it, rebuild, and create it again.',
       );
   }
   await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
@@ -58,7 +61,7 @@ export async function createTablesBeside(tx: Tx, projection: Projection, parts: 
     definitions.push(...(await definitionsOf(tx, schema, table)));
   }
   await useTablesBeside(tx, schema);
-  // Keys come before the indexes and references, which need them.
+  // Keys come first, because indexes and references need them.
   for (const definition of definitions.filter((one) => !one.includes(' FOREIGN KEY ')))
     await tx.query(definition);
   for (const definition of definitions.filter((one) => one.includes(' FOREIGN KEY ')))
@@ -96,17 +99,21 @@ async function definitionsOf(tx: Tx, schema: string, table: string): Promise<str
 }
 
 /**
- * Waits until nobody writes positions or uses the tables, and keeps everybody out until the transaction ends.
- * @param waitMs after which it gives up with 55P03, so that it is never one of two that wait for each other
+ * Waits until nobody writes positions or uses the tables, and blocks everybody else until the transaction ends.
+ * @param waitMs after this time it fails with 55P03, so that the rebuild is never part of a deadlock
  */
 export async function lockLiveTables(tx: Tx, tables: readonly string[], waitMs: number): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = ${waitMs}`);
-  // The positions first, as everybody takes them: a command that has read one finishes before we go on.
+  // Positions first, in the order of all other writers: a command that has read a position finishes before the tables
+  // are locked.
   await tx.query('LOCK TABLE projection_positions IN ACCESS EXCLUSIVE MODE');
   await tx.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
 }
 
-/** Gives the new rows the values that something else than the stream has decided, and keeps rows that it has no more. */
+/**
+ * Copies values that the stream does not determine from the old rows to the new ones, and keeps rows that the stream
+ * has lost.
+ */
 export async function keepFromLive(
   tx: Tx,
   live: string,
@@ -126,7 +133,7 @@ export async function keepFromLive(
   }
 }
 
-/** Puts the new tables and positions into the place of the old ones, which are dropped. */
+/** Replaces the old tables and positions by the new ones, and drops the old ones. */
 export async function switchTables(
   tx: Tx,
   live: string,
@@ -134,7 +141,7 @@ export async function switchTables(
   parts: Rebuildable,
 ): Promise<void> {
   const schema = schemaBeside(projection);
-  // Of what the stream has no more, the old position stays.
+  // Subjects that the stream no longer contains keep their old position.
   await tx.query(
     `INSERT INTO ${live}.projection_positions SELECT * FROM ${schema}.projection_positions
      ON CONFLICT (projection, subject) DO UPDATE SET seq = greatest(projection_positions.seq, excluded.seq)`,

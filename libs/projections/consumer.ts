@@ -5,10 +5,10 @@ import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
 import { applyInOrder, positionsOf, type Projection, type Verdict } from './projection.js';
 
-/** Messages that one transaction applies at most. */
+/** Maximum number of messages that one transaction applies. */
 const BATCH_SIZE = 200;
 const EARLY_MS = 200;
-/** How long a message waits before it is offered again where the tables are those of another release. */
+/** Delay before a message is retried when the tables belong to another release. */
 const OTHER_VERSION_MS = 500;
 
 /** The consumer that feeds a projection. Its handler is `applyBatch`. */
@@ -26,8 +26,8 @@ export async function appliedUpTo(database: Database, { name }: Projection): Pro
 }
 
 /**
- * Applies a batch in one transaction. A message whose predecessor is not applied yet is retried, and so is one for tables of
- * another release, whose replicas apply it.
+ * Applies a batch in one transaction. Retries a message whose predecessor is not applied yet. Also retries when the
+ * tables belong to another release, because the replicas of that release apply the message.
  */
 export async function applyBatch(
   database: Database,

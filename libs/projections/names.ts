@@ -1,6 +1,6 @@
 /**
- * Names of projections and durable consumers that programs besides their owner use: to wait until one has processed a
- * message, or to rebuild it. A name that only its owner uses is a literal at the owner's.
+ * Names of projections and durable consumers that other programs than their owner use: to wait until one has processed
+ * a message, or to rebuild it. A name that only its owner uses is a literal in the owner's code.
  */
 
 /** Fills `accounts` and `api_keys` from ACCOUNTS, in Postgres. */

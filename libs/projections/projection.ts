@@ -1,58 +1,58 @@
 import type { StreamName } from '#messaging';
 import type { Tx } from '#postgres';
 
-/** A message on its way into tables. */
+/** A message that is to be applied to tables. */
 export interface ProjectedMessage {
   subject: string;
   seq: number;
   data: Uint8Array;
-  /** Sequence of the message before it on the subject; 0 for the first. */
+  /** Sequence of the previous message on the subject; 0 for the first. */
   predecessor: number;
-  /** `traceparent` of the step from which what is done for it follows, where there is one. */
+  /** `traceparent` of the step that caused the message, if there is one. */
   cause?: string | undefined;
 }
 
 /**
- * Tables that follow a stream. `apply` changes rows in the transaction it is given and never refuses: what a
- * newer version wrote and this one does not know is passed over. Its messages are of different subjects, oldest first.
+ * Tables that follow a stream. `apply` changes rows in the given transaction and never refuses a message: it skips
+ * content that a newer version wrote and this version does not know. Its messages have different subjects, oldest first.
  */
 export interface Projection {
-  /** Names its positions and its consumer, and never changes: a `-v1` at its end is part of the name. */
+  /** The name of its positions and of its consumer. It never changes: a `-v1` at its end is part of the name. */
   name: string;
   stream: StreamName;
   /**
-   * 1 where not said. A higher version at a start builds the tables anew beside the old ones. Change it with each change
-   * of `apply` that makes other rows of the same messages.
+   * Default 1. A start with a higher version builds the tables anew beside the old ones. Increase it whenever `apply`
+   * changes so that it makes other rows from the same messages.
    */
   version?: number;
-  /** How its tables are built anew; absent where they hold more than the stream says and cannot be. */
+  /** How to rebuild its tables. Absent if they contain more than the stream, because then they cannot be rebuilt. */
   rebuild?: Rebuildable;
   apply(tx: Tx, messages: readonly ProjectedMessage[]): Promise<void>;
 }
 
-/** What the old rows of a table give to the new ones. */
+/** Data of a table that a rebuild copies from the old rows to the new ones. */
 export interface Kept {
   table: string;
-  /** The column that names a row. */
+  /** The column that identifies a row. */
   key: string;
   columns: readonly string[];
-  /** True: rows that the stream has no more stay. */
+  /** True: rows that the stream no longer contains are kept. */
   rows?: boolean;
 }
 
-/** What a rebuild has to know of the tables. */
+/** Describes the tables for a rebuild. */
 export interface Rebuildable {
-  /** Tables that are built anew. A table is named before the tables that it refers to. */
+  /** Tables that are rebuilt. A table comes before the tables that it refers to. */
   tables: readonly string[];
-  /** Tables that `apply` writes and that hold more than the stream says: a rebuild leaves them as they are. */
+  /** Tables that `apply` writes and that contain more than the stream. A rebuild does not change them. */
   untouched?: readonly string[];
-  /** What something else than the stream decides, or the stream has no more: it is taken from the old rows. */
+  /** Data that the stream does not determine or no longer contains. It is copied from the old rows. */
   kept?: readonly Kept[];
-  /** Deletes the rows of what was purged: of these subjects, and of purged keywords. */
+  /** Deletes the rows of purged data: of these subjects, and of purged keywords. */
   forget?(tx: Tx, subjects: readonly string[]): Promise<void>;
 }
 
-/** What became of a message: see `applyInOrder`. */
+/** What `applyInOrder` did with a message. */
 export type Verdict = 'applied' | 'known' | 'early' | 'other-version';
 
 /** The version of a projection that this release knows. */
@@ -61,10 +61,10 @@ export function versionOf({ version = 1 }: Pick<Projection, 'version'>): number 
 }
 
 /**
- * Locks how far the projection has followed each subject, until the transaction ends. A rebuild switches the tables only while
- * nobody holds a position, so that their version stays as well. Where there are several subjects, everybody locks them in
- * the same order.
- * @returns the sequence of each subject, 0 for a new one; undefined where the tables are those of another release
+ * Locks the projection's position on each subject until the transaction ends. A rebuild switches the tables only while
+ * nobody locks a position, so their version does not change meanwhile either. Several subjects are locked in alphabetical
+ * order, which prevents deadlocks.
+ * @returns the sequence of each subject, 0 for a new one; undefined if the tables belong to another release
  */
 export async function lockPositions(
   tx: Tx,
@@ -83,10 +83,10 @@ export async function lockPositions(
 }
 
 /**
- * Applies messages exactly once and each in its subject's order, within the transaction.
+ * Applies messages exactly once, in the order of each subject, within the transaction.
  * @param messages in the order of their sequences
- * @returns for each message: `known` when it was applied before, `early` when its predecessor was not yet, `other-version` when
- * the tables are those of another release, which applies it
+ * @returns for each message: `known` when it was applied before, `early` when its predecessor is not applied yet,
+ *   `other-version` when the tables belong to another release, which applies it
  */
 export async function applyInOrder(
   tx: Tx,
@@ -113,7 +113,7 @@ export async function applyInOrder(
   return verdicts;
 }
 
-/** Applies messages whose positions the transaction has locked, and which are the next ones of their subjects. */
+/** Applies messages that are the next ones of their subjects. The transaction must have locked their positions. */
 export async function applyNext(
   tx: Tx,
   projection: Projection,
@@ -141,7 +141,7 @@ function firstOfEach(messages: readonly ProjectedMessage[]): Map<string, Project
   return first;
 }
 
-/** The sequence up to which the projection has followed the subject; 0 when it has seen nothing of it. */
+/** The sequence up to which the projection has applied the subject; 0 for none. */
 export async function positionOf(
   tx: Tx,
   projection: Pick<Projection, 'name'>,
@@ -150,7 +150,7 @@ export async function positionOf(
   return (await positionsOf(tx, projection.name, [subject])).get(subject) ?? 0;
 }
 
-/** As `positionOf`, of many subjects; those that it has seen nothing of are missing. */
+/** Like `positionOf`, for many subjects. Subjects without an applied message are missing. */
 export async function positionsOf(
   tx: Tx,
   projectionName: string,
@@ -165,8 +165,8 @@ export async function positionsOf(
 }
 
 /**
- * Forgets how far the projection has followed these subjects: their messages were purged.
- * @param subjects `*` is any id
+ * Deletes the projection's positions on these subjects, because their messages were purged.
+ * @param subjects `*` matches any id
  */
 export async function forgetPositions(
   tx: Tx,

@@ -13,43 +13,47 @@ import {
 } from './beside-tables.js';
 import { applyInOrder, positionsOf, type Projection, type Rebuildable } from './projection.js';
 
-/** Any constant: with the projection's name it is the lock that one rebuild at a time holds. */
+/** An arbitrary constant. Together with the projection's name it identifies the lock of a rebuild. */
 const REBUILD_LOCK = 7_210_419;
-/** Shorter than Postgres' own `deadlock_timeout`: of two that wait for each other it is always the rebuild that gives way. */
+/**
+ * Shorter than Postgres' own `deadlock_timeout`: when two transactions wait for each other, the rebuild always gives up
+ * first.
+ */
 const LOCK_WITHIN_MS = 500;
 const SWITCH_WITHIN_MS = 120_000;
 const AGAIN_MS = 100;
-/** How long the live tables may stand still before their missing messages are applied during the switch. */
+/** If the live tables make no progress for this time, their missing messages are applied during the switch. */
 const STANDS_STILL_MS = 5000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const DISK_FULL = '53100';
 
-/** How far a rebuild has come. */
+/** The progress of a rebuild. */
 export interface RebuildProgress {
   phase: 'build' | 'switch' | 'done';
-  /** Messages that were applied, and about how many there are. */
+  /** Messages that were applied, and an estimate of their total. */
   applied: number;
   total: number;
-  /** Estimate; undefined before the first messages. */
+  /** Estimated remaining time; undefined before the first messages. */
   secondsLeft: number | undefined;
 }
 
 /** Another process is rebuilding the same projection. */
 export class RebuildUnderWay extends Error {
   constructor(name: string) {
-    super(`${name} is being rebuilt by another process already; wait until it is done.`);
+    super(`${name} is already being rebuilt by another process; wait until it is done.`);
   }
 }
 
-/** A projection whose tables can be built anew. */
+/** A projection whose tables can be rebuilt. */
 export type RebuildableProjection = Projection & { rebuild: Rebuildable };
 
 /**
- * Builds the tables of a projection anew from its stream, beside the live ones, which serve reads and commands meanwhile,
- * and exchanges them in one transaction. Until that is committed, nothing of the live tables has changed.
+ * Rebuilds the tables of a projection from its stream, beside the live ones, which serve reads and commands meanwhile.
+ * Exchanges them in one transaction. Until its commit, the live tables do not change.
  * @returns the last progress
- * @throws RebuildUnderWay; Error that says what is wrong, where a message cannot be applied, the disk is full, or the
- * tables are in use for 2 minutes without a gap
+ * @throws RebuildUnderWay
+ * @throws Error with the reason when a message cannot be applied, the disk is full, or the tables are in use for 2
+ *   minutes without a gap
  */
 export async function rebuildProjection(
   database: Database,
@@ -57,7 +61,7 @@ export async function rebuildProjection(
   projection: RebuildableProjection,
   onProgress: (progress: RebuildProgress) => void = () => undefined,
 ): Promise<RebuildProgress> {
-  // One connection for the lock and all work: a process that loses the lock cannot go on.
+  // One connection for the lock and all work: a process that loses the lock cannot continue.
   const runner = database.createQueryRunner();
   try {
     await runner.query('SET statement_timeout = 0');
@@ -96,7 +100,7 @@ function explained(error: unknown, { name }: Projection): unknown {
   if ((error as { code?: string }).code !== DISK_FULL) return error;
   return new Error(
     `Postgres has no room for a second copy of the tables of ${name}: ${(error as Error).message}. ` +
-      'The old tables are as they were. Make room, and rebuild again.',
+      'The old tables are unchanged. Free some space, and rebuild again.',
     { cause: error },
   );
 }
@@ -106,7 +110,7 @@ class Rebuild {
   private readonly parts: Rebuildable;
   private readonly startedAt = Date.now();
   private live = 'public';
-  /** The first sequence that was not looked at. */
+  /** The first sequence that has not been read yet. */
   private next = 1;
   private applied = 0;
 
@@ -128,7 +132,7 @@ class Rebuild {
     });
     await this.catchUpWithLive();
     failpoint('rebuild-before-switch');
-    // Without statistics the first queries on the new tables would be planned for empty ones.
+    // Without statistics, Postgres would plan the first queries for empty tables.
     for (const table of this.parts.tables)
       await this.inTransaction((tx) => tx.query(`ANALYZE ${this.schema}.${table}`));
     for (const deadline = Date.now() + SWITCH_WITHIN_MS; ;) {
@@ -150,7 +154,7 @@ class Rebuild {
     }
   }
 
-  /** Until nothing is left that the live tables hold, or they stand still. */
+  /** Continues until every message in the live tables is applied, or the live tables make no progress. */
   private async catchUpWithLive(): Promise<void> {
     for (let movedAt = Date.now(); ;) {
       const before = this.next;
@@ -162,9 +166,9 @@ class Rebuild {
   }
 
   /**
-   * Applies, in the stream's order, what the live tables have applied: never more, so that at the switch both are equally
-   * far and what only the live rows say fits the new ones.
-   * @returns whether the stream's end was reached
+   * Applies the messages that the live tables have applied, in the order of the stream. It never applies more: at the
+   * switch both must be at the same message, so that data copied from the live rows fits the new ones.
+   * @returns whether the end of the stream was reached
    */
   private async follow(): Promise<boolean> {
     for await (const batch of batchesOf(this.bus, this.projection.stream, this.next)) {
@@ -176,7 +180,7 @@ class Rebuild {
         for (const message of known) await this.apply(tx, message);
         return known;
       });
-      // After the commit: a batch that was rolled back is applied again.
+      // Only after the commit: a batch that was rolled back is applied again.
       this.applied += done.length;
       this.next = (done.at(-1)?.seq ?? this.next - 1) + 1;
       failpoint('rebuild-batch');
@@ -197,12 +201,12 @@ class Rebuild {
     for (const message of left) if (!ahead.has(message)) await this.apply(tx, message);
     if (purged.length > 0)
       await tx.query('DELETE FROM projection_positions WHERE subject = ANY ($1)', [purged]);
-    // Both are equally far now.
+    // Both tables are now at the same message.
     await keepFromLive(tx, this.live, this.schema, this.parts);
-    // What the live tables lack is new to the untouched tables as well.
+    // The messages that the live tables lack are also new to the untouched tables.
     for (const table of untouched) await tx.query(`DROP TABLE ${this.schema}.${table}`);
     for (const message of ahead) await this.apply(tx, message);
-    // Last: the message of a subject whose purge is under way may have been among them.
+    // Last, because these messages may include one of a subject that is being purged.
     await this.parts.forget?.(tx, purged);
     await switchTables(tx, this.live, this.projection, this.parts);
     failpoint('rebuild-before-commit');
@@ -215,7 +219,7 @@ class Rebuild {
     return new Set(messages.filter(({ subject, seq }) => seq > (positions.get(subject) ?? 0)));
   }
 
-  /** Subjects that were built and that the live positions have no more. */
+  /** Subjects that were built but no longer have a live position. */
   private async purged(tx: Tx): Promise<string[]> {
     const rows: { subject: string }[] = await tx.query(
       `SELECT subject FROM ${this.schema}.projection_positions f WHERE NOT EXISTS (SELECT 1 FROM projection_positions p
@@ -227,13 +231,13 @@ class Rebuild {
   /** @throws Error that names the message */
   private async apply(tx: Tx, { subject, seq, data }: StoredMsg): Promise<void> {
     try {
-      // In the stream's order: a predecessor that was not applied is in the stream no more.
+      // The batch follows the stream's order, so a predecessor that was not applied is no longer in the stream.
       await applyInOrder(tx, this.projection, [{ subject, seq, data, predecessor: 0 }]);
     } catch (error) {
       if ((error as { code?: string }).code === DISK_FULL) throw error;
       throw new Error(
         `Message ${seq} of ${this.projection.stream} (${subject}) cannot be applied to ${this.projection.name}: ` +
-          `${error instanceof Error ? error.message : String(error)}. The old tables are as they were.`,
+          `${error instanceof Error ? error.message : String(error)}. The old tables are unchanged.`,
         { cause: error },
       );
     }

@@ -10,9 +10,9 @@ const LOOK_AGAIN_MS = 1000;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Brings the tables to the version that this release knows, before it works: where they are older they are built anew,
- * by one replica, while those of the older release go on.
- * @throws SettingsError where the tables are newer, or cannot be built anew
+ * Brings the tables to the version of this release before the release works on them. Older tables are rebuilt by one
+ * replica while the replicas of the older release continue.
+ * @throws SettingsError when the tables are newer, or cannot be rebuilt
  */
 export async function bringToVersion(
   database: Database,
@@ -36,7 +36,7 @@ export async function bringToVersion(
       );
     let loggedAt = 0;
     try {
-      log.warn({ projection: name, from: version, to: wanted }, 'the tables are rebuilt beside the old ones');
+      log.warn({ projection: name, from: version, to: wanted }, 'rebuilding the tables beside the old ones');
       await rebuildProjection(database, bus, { ...projection, rebuild }, (progress) => {
         if (progress.phase === 'build' && Date.now() - loggedAt < LOG_EVERY_MS) return;
         loggedAt = Date.now();
@@ -44,13 +44,13 @@ export async function bringToVersion(
       });
     } catch (error) {
       if (!(error instanceof RebuildUnderWay)) throw error;
-      log.info({ projection: name }, 'another replica rebuilds the tables');
+      log.info({ projection: name }, 'another replica is rebuilding the tables');
       await wait(LOOK_AGAIN_MS);
     }
   }
 }
 
-/** The version of the live tables; that of this release where they have never been filled. */
+/** The version of the live tables; the version of this release if they have never been filled. */
 async function versionInPlace(database: Database, projection: Projection): Promise<number> {
   await database.query(
     `INSERT INTO projection_versions (projection, version)

@@ -4,7 +4,7 @@ import { freePort } from '#embedded';
 import { startCollector, until, type OtlpCollector } from '#testing';
 import { exportingProvider, stopWithin } from './tracing.js';
 
-/** Spans that one request to the collector carries, and that wait in memory at most. */
+/** Maximum number of spans in one request to the collector, and in memory. */
 const IN_REQUEST = 512;
 const MOST_WAITING = 2048;
 
@@ -25,7 +25,7 @@ function providerTo(url: string): TracerProvider {
   return exportingProvider('spec', settings, pino({}, { write: (line) => lines.push(JSON.parse(line)) }));
 }
 
-/** Makes spans; as many as one request carries are sent at once. */
+/** Makes spans. Whenever there are enough for one request, they are sent at once. */
 function makeSpans(provider: TracerProvider, count: number): void {
   for (let n = 0; n < count; n += 1) provider.getTracer('spec').startSpan('work').end();
 }
@@ -62,7 +62,7 @@ describe('a collector', () => {
     await late.close();
   }, 40_000);
 
-  it('that never answers holds a bounded number of spans in memory', async () => {
+  it('that never answers leaves a bounded number of spans in memory', async () => {
     const provider = providerTo(collector.url);
     collector.status = 0;
     makeSpans(provider, 10 * MOST_WAITING);
@@ -78,11 +78,11 @@ describe('a collector', () => {
     await stopWithin(provider, 1000);
   }, 40_000);
 
-  it('that never answers does not hold up a stop', async () => {
+  it('that never answers does not delay a stop', async () => {
     const provider = providerTo(collector.url);
     collector.status = 0;
     makeSpans(provider, 3 * IN_REQUEST);
-    // Without a limit it would wait for the collector, which never answers, until the request times out.
+    // Without a limit, the stop would wait for the collector until the request times out.
     const order: string[] = [];
     const stopped = stopWithin(provider, 100).then(() => order.push('stopped'));
     const given = until('a request has timed out', () => lines.length > 0, 15_000).then(() =>

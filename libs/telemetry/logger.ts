@@ -4,8 +4,8 @@ import { currentTrace } from './trace.js';
 export type { Logger } from 'pino';
 
 /**
- * A structured logger (JSON lines on standard error) that adds the trace and request id of the running work.
- * Secrets named like one are left out wherever they stand.
+ * A structured logger (JSON lines on standard error) that adds the trace and request id of the running work. It removes
+ * fields whose names are those of secrets, at every depth.
  */
 export function createLogger(service: string, level: string): Logger {
   return pino(

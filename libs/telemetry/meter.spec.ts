@@ -1,7 +1,7 @@
 import { counterFromZero, metrics } from './metrics.js';
 import { metricsText } from './meter.js';
 
-// Labels and names are those of this file alone: other spec files of the process leave series of the same metrics.
+// Labels and names are used only in this file: other spec files of the process leave series of the same metrics.
 
 async function linesOf(begin: string): Promise<string[]> {
   const lines = (await metricsText()).split('\n');
@@ -16,7 +16,7 @@ describe('the metrics of a process', () => {
     expect(await linesOf('earshot_meter_spec_total')).toEqual(['earshot_meter_spec_total 2']);
   });
 
-  it('end with a removed gauge, whatever the order of its labels', async () => {
+  it('omit a removed gauge, in whatever order its labels are given', async () => {
     const ours = 'earshot_source_healthy{source="meter-spec"';
     metrics.sourceHealthy.set({ source: 'meter-spec', lane: 'one' }, 1);
     metrics.sourceHealthy.set({ source: 'meter-spec', lane: 'two' }, 0);

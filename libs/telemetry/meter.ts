@@ -8,14 +8,17 @@ import {
   type MeterProviderOptions,
 } from '@opentelemetry/sdk-metrics';
 
-/** Series that one metric may have. The SDK's default of 2,000 would merge the lanes of a large installation into one. */
+/**
+ * Maximum number of series of one metric. The SDK's default of 2,000 would merge lanes of a large installation into one
+ * series.
+ */
 const MAX_SERIES = 20_000;
 
 /** Reads the metrics when `/metrics` is requested. */
 class ScrapeReader extends MetricReader {
   constructor() {
     super({
-      // With cumulative temporality the SDK reports a series for ever, although its gauge has been removed.
+      // With cumulative temporality the SDK keeps reporting a series after its gauge has been removed.
       aggregationTemporalitySelector: (type) =>
         type === InstrumentType.OBSERVABLE_GAUGE
           ? AggregationTemporality.DELTA
@@ -34,7 +37,7 @@ const options: MeterProviderOptions = { readers: [reader] };
 /** Creates the metrics of this process. */
 export const meter = new MeterProvider(options).getMeter('earshot');
 
-/** Names stay as they are declared: no prefix, no timestamps, no `target_info`, no labels of the SDK's own. */
+/** Keeps names as they are declared: no prefix, no timestamps, no `target_info`, no labels of the SDK. */
 const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
 
 /** The content type of `metricsText`. */
@@ -50,11 +53,11 @@ export async function metricsText(): Promise<string> {
   return `${serializer.serialize(resourceMetrics).trimEnd()}\n`;
 }
 
-/** A gauge whose series can be removed, which the SDK's own gauge cannot do. */
+/** A gauge whose series can be removed, which the SDK's gauge does not support. */
 export class SettableGauge<L extends Attributes> {
   private readonly series = new Map<string, { labels: L; value: number }>();
 
-  /** @param name with its unit last, as Prometheus shows it */
+  /** @param name ends with its unit, as Prometheus shows it */
   constructor(name: string, description: string) {
     meter.createObservableGauge<L>(name, { description }).addCallback((result) => {
       for (const { labels, value } of this.series.values()) result.observe(value, labels);

@@ -17,15 +17,15 @@ export function counterFromZero(name: string, description: string): Counter<Labe
   return created;
 }
 
-/** Every figure that Earshot publishes. Names follow Prometheus' conventions: unit last. */
+/** All metrics of Earshot. Names follow Prometheus' conventions: the unit comes last. */
 export const metrics = {
   consumerPending: new SettableGauge<Labels<'stream' | 'consumer'>>(
     'earshot_consumer_pending_messages',
-    'Messages of the stream that the durable consumer has not been given yet',
+    'Messages of the stream that the durable consumer has not received yet',
   ),
   consumerAckPending: new SettableGauge<Labels<'stream' | 'consumer'>>(
     'earshot_consumer_ack_pending_messages',
-    'Messages that the durable consumer was given and has not settled yet',
+    'Messages that the durable consumer has received and not settled yet',
   ),
   messages: counter<'consumer' | 'outcome'>(
     'earshot_messages_total',
@@ -45,11 +45,11 @@ export const metrics = {
   ),
   laneBlockedUntil: new SettableGauge<Labels<'source' | 'lane'>>(
     'earshot_lane_blocked_until_seconds',
-    'Unix time until which the lane asks its upstream nothing; 0 when it is open',
+    'Unix time until which the lane sends no requests to its upstream; 0 when it is open',
   ),
   sourceHealthy: new SettableGauge<Labels<'source' | 'lane'>>(
     'earshot_source_healthy',
-    '1 while the upstream answers as it should; 0 when it fails, has changed shape, or is frozen',
+    '1 while the upstream answers correctly; 0 when it fails, has changed shape, or is frozen',
   ),
   lookups: counter<'source' | 'operation' | 'outcome'>(
     'earshot_lookups_total',
@@ -69,7 +69,7 @@ export const metrics = {
   ),
   quotaOutages: counterFromZero(
     'earshot_quota_outages_total',
-    'Times that the request quota could not be counted, and requests were let through',
+    'Times that the request quota could not be counted, and requests were accepted without it',
   ),
   creditMovements: counter<'kind'>(
     'earshot_credit_movements_total',
@@ -81,7 +81,7 @@ export const metrics = {
   ),
   creditsUncovered: counterFromZero(
     'earshot_uncovered_credits_total',
-    'Credits that work cost and the balance did not cover: work whose reservation had run out',
+    'Credits that work cost and the balance did not cover, because its reservation had expired',
   ),
   httpRequests: meter.createHistogram<Labels<'method' | 'route' | 'status'>>(
     'earshot_http_request_duration_seconds',

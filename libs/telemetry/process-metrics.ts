@@ -16,7 +16,7 @@ export function publishProcessMetrics(): void {
     .addCallback((result) => result.observe(process.memoryUsage.rss()));
   meter
     .createObservableGauge('nodejs_heap_size_used_bytes', {
-      description: 'What V8 uses of its heap, including garbage that is not collected yet',
+      description: 'Used part of the heap of V8, including garbage that is not collected yet',
     })
     .addCallback((result) => result.observe(process.memoryUsage().heapUsed));
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });

@@ -2,7 +2,7 @@ import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 
-/** Logs when spans can no longer be exported, and when they can again: one line each, however long a collector is down. */
+/** Logs when spans can no longer be exported, and when they can again: one line each, regardless of the duration. */
 export class ReportingExporter implements SpanExporter {
   private lost = 0;
 
@@ -38,13 +38,13 @@ export class ReportingExporter implements SpanExporter {
     if (this.lost === 0)
       this.log.warn(
         { collector: this.collector, reason: reasonOf(error) },
-        'spans cannot be exported and are lost; the next line about it comes when they are exported again',
+        'spans cannot be exported and are lost; this is logged again only when exporting works again',
       );
     this.lost += spans;
   }
 }
 
-/** Not the error itself: it holds the collector's answer, which may be long. */
+/** Not the error itself: it contains the collector's response, which may be long. */
 function reasonOf(error: (Error & { code?: string | number }) | undefined): string {
   if (!error) return 'unknown';
   const code = error.code === undefined ? '' : ` (${error.code})`;

@@ -11,43 +11,44 @@ import {
 } from './trace.js';
 import { RECORDED, tracer } from './tracing.js';
 
-/** The span of work that many things caused: a batch of messages, a read for several watches. */
+/** The span of work with several causes: a batch of messages, or a read for several watches. */
 export interface SharedWork {
   name: string;
   kind: SpanKind;
-  /** Name of the span that each recorded trace has of it where the work belongs to none of them. */
+  /** If the work has its own trace: the name of the span that represents it in each recorded trace of a cause. */
   partName: string;
   attributes?: Attributes;
-  /** When it began, in ms since the epoch; now if left out. */
+  /** When the work began, in ms since the epoch; default now. */
   startTime?: number;
 }
 
 interface Parts {
   causes: ReadonlyMap<object, string | undefined>;
-  /** By cause: the step from which the rest of its trace follows. Only of recorded traces. */
+  /** By cause: the step that continues its trace. Only for recorded traces. */
   steps: ReadonlyMap<string, string>;
-  /** The step that is the work itself. */
+  /** The step of the work itself. */
   own: string | undefined;
 }
 
 const PARTS = createContextKey('earshot parts of shared work');
 
 /**
- * Runs work that many things caused. What follows from one of them belongs to that one's trace: see `causeOf`.
- *
- * Where all causes that are recorded are one step, the work is a span of that trace. Otherwise it has a trace of its own,
- * with a link to each recorded cause, and each recorded trace has a span of its part, with a link to the work.
- * @param causes by message or watch, the step that caused it; undefined: its trace begins here
+ * Runs work that has several causes. What follows from one cause belongs to that cause's trace: see `causeOf`.
+ * If all recorded causes are the same step, the work is a span of that trace. Otherwise it has its own trace with a
+ * link to each recorded cause, and each recorded trace has a span for its part, with a link to the work.
+ * @param causes the step that caused each message or watch; undefined: its trace begins here
  */
 export function arriveShared<T>(
   { name, kind, partName, attributes = {}, startTime }: SharedWork,
   causes: ReadonlyMap<object, string | undefined>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { parent, linked, isTold } = originOf(causes.values());
+  const { parent, linked, isOwnRecorded } = originOf(causes.values());
   const started = startTime === undefined ? {} : { startTime };
   const from =
-    isTold === undefined ? contextOf(parse(parent)) : contextOf(undefined).setValue(RECORDED, isTold);
+    isOwnRecorded === undefined
+      ? contextOf(parse(parent))
+      : contextOf(undefined).setValue(RECORDED, isOwnRecorded);
   const span = tracer().startSpan(name, { kind, attributes, links: linksTo(...linked), ...started }, from);
   const own = stepOf(span);
   const parts = linked.map((cause) => ({
@@ -73,7 +74,10 @@ export function arriveShared<T>(
   });
 }
 
-/** The step from which follows what is done for one message or watch of the running work; of others, the running step. */
+/**
+ * The step that causes what is done for one message or watch of the running work. For any other object, the running
+ * step.
+ */
 export function causeOf(item: object): string | undefined {
   const parts = context.active().getValue(PARTS) as Parts | undefined;
   if (!parts?.causes.has(item)) return currentTraceparent();
@@ -81,7 +85,7 @@ export function causeOf(item: object): string | undefined {
   return cause === undefined ? parts.own : (parts.steps.get(cause) ?? cause);
 }
 
-/** The one step that caused something, as far as it is recorded; undefined where several did. */
+/** The single step that caused something, considering recorded steps first; undefined if there were several. */
 export function soleCause(causes: readonly (string | undefined)[]): string | undefined {
   if (causes.length === 1) return causes[0];
   const { parent, linked } = originOf(causes);
@@ -93,11 +97,11 @@ interface Origin {
   parent?: string;
   /** Steps of other traces, all recorded. */
   linked: readonly string[];
-  /** Whether the trace of its own is recorded; undefined: the sampler decides. */
-  isTold?: boolean;
+  /** Whether its own trace is recorded; undefined: the sampler decides. */
+  isOwnRecorded?: boolean;
 }
 
-/** Most causes are not recorded, and of those only whether they are one is kept. */
+/** Most causes are not recorded. For those it only keeps whether they are the same step. */
 function originOf(causes: Iterable<string | undefined>): Origin {
   const recorded = new Set<string>();
   let first: string | undefined;
@@ -113,6 +117,6 @@ function originOf(causes: Iterable<string | undefined>): Origin {
   const linked = [...recorded];
   if (!begins && first !== undefined && isOne) return { parent: first, linked: [] };
   if (!begins && linked[0] !== undefined && linked.length === 1) return { parent: linked[0], linked: [] };
-  if (linked.length > 0) return { linked, isTold: true };
-  return begins || first === undefined ? { linked } : { linked, isTold: false };
+  if (linked.length > 0) return { linked, isOwnRecorded: true };
+  return begins || first === undefined ? { linked } : { linked, isOwnRecorded: false };
 }

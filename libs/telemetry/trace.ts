@@ -18,22 +18,21 @@ import { tracer } from './tracing.js';
 
 export { SpanKind, type Span } from '@opentelemetry/api';
 
-// A step of a trace is named by its `traceparent` (https://www.w3.org/TR/trace-context/): in headers, tables and between
-// functions.
+// Headers, tables and functions identify a step of a trace by its `traceparent` (https://www.w3.org/TR/trace-context/).
 
 /** The trace of the running work, for log lines. */
 export interface Trace {
   /** 32 hexadecimal characters. */
   traceId: string;
-  /** The `X-Request-Id` of the request that the work began with, where it began with one. */
+  /** The `X-Request-Id` of the request that started the work, if a request did. */
   requestId?: string;
 }
 
-/** How a piece of work arrived. */
+/** The origin of a piece of work. */
 export interface Arrival {
-  /** The step that caused the work; its trace goes on. Without it a trace begins. */
+  /** The step that caused the work, whose trace continues. Without it a new trace begins. */
   traceparent?: string | undefined;
-  /** A step of a caller who is not trusted: the span has a link to it, and nothing else depends on it. */
+  /** A step of a caller who is not trusted. The span gets a link to it; nothing else depends on it. */
   caller?: string | undefined;
   requestId?: string | undefined;
   attributes?: Attributes;
@@ -43,7 +42,7 @@ context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 const REQUEST_ID = createContextKey('earshot request id');
 
-/** The trace of the work that is running, if any. */
+/** The trace of the running work, if there is one. */
 export function currentTrace(): Trace | undefined {
   const active = context.active();
   const span = trace.getSpanContext(active);
@@ -52,26 +51,26 @@ export function currentTrace(): Trace | undefined {
   return { traceId: span.traceId, ...(requestId !== undefined && { requestId }) };
 }
 
-/** The step that is running, for what follows from it; undefined outside of a trace. */
+/** The running step, as the cause of what follows; undefined outside of a trace. */
 export function currentTraceparent(): string | undefined {
   const span = trace.getSpanContext(context.active());
   return span && traceparentOf(span);
 }
 
-/** True: the step belongs to a trace that is recorded. */
+/** Whether the step belongs to a recorded trace. */
 export function isRecorded(traceparent: string | undefined): boolean {
-  // Nearly all end like this: no need to read the rest.
+  // Nearly all values end like this, so the rest need not be parsed.
   return traceparent !== undefined && !traceparent.endsWith('-00') && isSampled(parse(traceparent));
 }
 
-/** True: the running work belongs to a trace that is recorded. */
+/** Whether the running work belongs to a recorded trace. */
 export function isTraced(): boolean {
   return isSampled(trace.getSpanContext(context.active()));
 }
 
 /**
- * Runs work that follows from a step, which may be another one than the running one; undefined: from none. Where neither is
- * recorded it only calls the function.
+ * Runs work that follows from a step, which may differ from the running one; undefined: from no step. If neither is
+ * recorded, it only calls the function.
  */
 export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
   const active = context.active();
@@ -79,7 +78,7 @@ export function continueTrace<T>(traceparent: string | undefined, work: () => T)
   return context.with(withRequestId(contextOf(parse(traceparent)), requestIdOf(active)), work);
 }
 
-/** Starts the span of work that arrived, a request or a command. The caller ends it. */
+/** Starts the span of work that arrived as a request or a command. The caller ends it. */
 export function arrive<T>(
   name: string,
   kind: SpanKind,
@@ -91,7 +90,7 @@ export function arrive<T>(
   return context.with(withRequestId(trace.setSpan(parent, span), requestId), () => work(span));
 }
 
-/** As `arrive`; the span ends with the work, and has its error. */
+/** Like `arrive`. The span ends with the work and records its error. */
 export function arriveWith<T>(
   name: string,
   kind: SpanKind,
@@ -114,7 +113,7 @@ export function inSpan<T>(
 
 /**
  * Starts the span of a step that follows from the running work, or from the given step.
- * @returns undefined where the trace is not recorded
+ * @returns undefined if the trace is not recorded
  */
 export function beginSpan(
   name: string,
@@ -127,12 +126,15 @@ export function beginSpan(
   return tracer().startSpan(name, { kind, attributes }, parent);
 }
 
-/** The step that a span is. */
+/** The `traceparent` of a span. */
 export function stepOf(span: Span): string {
   return traceparentOf(span.spanContext());
 }
 
-/** Ends a span. @param error of the work, where it failed: its class is recorded, its text is not (it may have values) */
+/**
+ * Ends a span.
+ * @param error of failed work: its class is recorded, its text is not, because it may contain values
+ */
 export function endSpan(span: Span, error?: unknown): void {
   if (error !== undefined) {
     span.setStatus({ code: SpanStatusCode.ERROR });
@@ -141,7 +143,7 @@ export function endSpan(span: Span, error?: unknown): void {
   span.end();
 }
 
-/** Runs work whose span ends with it. */
+/** Runs work and ends the span with it. */
 export async function endedBy<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work();
@@ -158,12 +160,12 @@ export function contextOf(step: SpanContext | undefined): Context {
   return step ? trace.setSpanContext(ROOT_CONTEXT, step) : ROOT_CONTEXT;
 }
 
-/** @returns undefined for what is no valid `traceparent` */
+/** @returns undefined if the text is not a valid `traceparent` */
 export function parse(traceparent: string | undefined): SpanContext | undefined {
   return (traceparent && parseTraceParent(traceparent)) || undefined;
 }
 
-/** Links to steps; what is no valid `traceparent` is left out. */
+/** Links to steps. Invalid `traceparent` values are left out. */
 export function linksTo(...steps: readonly (string | undefined)[]): Link[] {
   return steps.flatMap((one) => {
     const linked = parse(one);

@@ -32,16 +32,16 @@ afterAll(async () => {
   await collector?.close();
 });
 
-/** Waits until a span is exported. What began before it is exported with it or before it. */
+/** Waits until a span is exported. Spans that began before it are exported with it or earlier. */
 async function exported(name: string): Promise<ExportedSpan> {
-  // Spans are exported in batches: these fill the last one.
+  // Spans are exported in batches, so these spans fill the last one.
   await arriveWith('filler', SpanKind.INTERNAL, { traceparent: recorded('f') }, async () => {
     for (let n = 0; n < 512; n += 1) beginSpan('filler', SpanKind.INTERNAL, {})?.end();
   });
   return until(`${name} is exported`, () => collector.spans.find((span) => span.name === name));
 }
 
-/** Runs a batch, and returns the step from which each of its messages goes on, and the batch's own. */
+/** Runs a batch, and returns the step that continues each message's trace, and the batch's own step. */
 async function batchOf(name: string, ...causes: (string | undefined)[]) {
   const messages = causes.map((cause) => ({ cause }));
   return arriveShared(
@@ -52,7 +52,7 @@ async function batchOf(name: string, ...causes: (string | undefined)[]) {
 }
 
 describe('a step of a trace', () => {
-  it('is recorded where its trace is, and has the error of its work without the text', async () => {
+  it('is recorded if its trace is, with the error of its work but not its text', async () => {
     const failing = arriveWith('failing', SpanKind.SERVER, { traceparent: recorded('a') }, async () => {
       await inSpan('step', SpanKind.CLIENT, {}, async () => undefined);
       throw new RangeError('a secret');
@@ -68,7 +68,7 @@ describe('a step of a trace', () => {
     expect(JSON.stringify(collector.spans)).not.toContain('a secret');
   });
 
-  it('has ids for the log where its trace is not recorded', async () => {
+  it('has ids for the log if its trace is not recorded', async () => {
     const trace = await arriveWith('request', SpanKind.SERVER, { requestId: 'r' }, async () =>
       currentTrace(),
     );
@@ -84,7 +84,7 @@ describe('a step of a trace', () => {
     expect(traceOf(running)).not.toBe('a'.repeat(32));
   });
 
-  it('is followed by later work, whatever trace is running then', async () => {
+  it('is continued by later work, whatever trace is running then', async () => {
     const within = (running: string, cause: string | undefined) =>
       arriveWith('other', SpanKind.SERVER, { traceparent: running }, async () =>
         continueTrace(cause, () => currentTraceparent()),
@@ -97,7 +97,7 @@ describe('a step of a trace', () => {
 });
 
 describe('a batch', () => {
-  it('belongs to the trace of its messages where there is only one', async () => {
+  it('belongs to the trace of its messages if there is only one', async () => {
     const { steps, own } = await batchOf('alone', recorded('a'), recorded('a'));
     expect(traceOf(own)).toBe('a'.repeat(32));
     expect(steps).toEqual([own, own]);
@@ -131,7 +131,7 @@ describe('a batch', () => {
     expect(steps[0]).toBe(`00-${parts[0]?.traceId}-${parts[0]?.spanId}-01`);
   });
 
-  it('has its own trace where some messages begin theirs', async () => {
+  it('has its own trace if some messages begin theirs', async () => {
     const { steps, own } = await batchOf('beginning', recorded('a'), undefined);
     expect([traceOf(steps[0]), steps[1]]).toEqual(['a'.repeat(32), own]);
     expect(traceOf(own)).not.toBe('a'.repeat(32));

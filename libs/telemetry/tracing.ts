@@ -27,21 +27,21 @@ const FLUSH_WITHIN_MS = 1000;
 /** The largest batch of a consumer: each of its messages may be another step. */
 const MOST_LINKS = 2000;
 
-/** In the context of a new trace: whether it is recorded. Without it the sampler decides. */
+/** Context key of a new trace: whether it is recorded. Without it the sampler decides. */
 export const RECORDED = createContextKey('earshot trace is recorded');
 
-/** While tracing is not started, traces have their ids and no span is recorded. */
+/** Before tracing starts, traces have ids and no span is recorded. */
 const off = new TracerProvider({ sampler: new AlwaysOffSampler() });
 let provider = off;
 let current = off.getTracer('earshot');
 
-/** Makes the spans of this process. */
+/** The tracer of this process. */
 export function tracer(): Tracer {
   return current;
 }
 
 /**
- * Begins to trace this process; while it does, further calls change nothing. Without an endpoint, traces have their ids and no span is
+ * Starts tracing in this process; further calls change nothing. Without an endpoint, traces have ids and no span is
  * recorded.
  * @param service the name under which its spans are shown
  */
@@ -51,7 +51,7 @@ export function startTracing(service: string, settings: TracingSettings, log: Lo
   current = provider.getTracer('earshot');
 }
 
-/** Records no more, and sends what is not sent yet, for a second at most. Never throws. */
+/** Stops recording, and sends the remaining spans within at most one second. Never throws. */
 export async function stopTracing(): Promise<void> {
   const stopping = provider;
   provider = off;
@@ -59,13 +59,13 @@ export async function stopTracing(): Promise<void> {
   if (stopping !== off) await stopWithin(stopping, FLUSH_WITHIN_MS);
 }
 
-/** As `stopTracing`, of any provider. */
+/** Like `stopTracing`, for any provider. */
 export async function stopWithin(stopping: TracerProvider, ms: number): Promise<void> {
   const timeout = new Promise((resolve) => setTimeout(resolve, ms).unref());
   await Promise.race([stopping.shutdown().catch(() => undefined), timeout]);
 }
 
-/** Makes spans and exports them to the endpoint. At most 2,048 wait in memory; further ones are lost. */
+/** Makes spans and exports them to the endpoint. At most 2,048 spans wait in memory; further ones are lost. */
 export function exportingProvider(service: string, settings: TracingSettings, log: Logger): TracerProvider {
   const url = `${settings.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, '')}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_WITHIN_MS });
@@ -90,7 +90,7 @@ function samplerOf({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }: TracingSett
   }
 }
 
-/** Decides on new traces: as the context says (`RECORDED`), else a share of them is recorded. */
+/** Decides whether a new trace is recorded: by the context (`RECORDED`) if set, otherwise a share of the traces. */
 class RootSampler implements Sampler {
   private readonly share: Sampler;
 
@@ -99,8 +99,10 @@ class RootSampler implements Sampler {
   }
 
   shouldSample(...args: Parameters<Sampler['shouldSample']>): SamplingResult {
-    const isTold = (args[0] as Context).getValue(RECORDED) as boolean | undefined;
-    if (isTold === undefined) return this.share.shouldSample(...args);
-    return { decision: isTold ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD };
+    const isRecordedByContext = (args[0] as Context).getValue(RECORDED) as boolean | undefined;
+    if (isRecordedByContext === undefined) return this.share.shouldSample(...args);
+    return {
+      decision: isRecordedByContext ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD,
+    };
   }
 }

@@ -9,7 +9,7 @@ import { decodeReply } from './reply.js';
 
 const PATIENCE_MS = 10_000;
 
-/** What `ClientProxy` hands through from `request` to `publish`. */
+/** The data that `ClientProxy` passes from `request` to `publish`. */
 interface Command {
   input: MessageShape<DescMessage>;
   patienceMs: number;
@@ -22,9 +22,10 @@ export class CommandClient extends ClientProxy {
   }
 
   /**
-   * Sends a command and waits for its outcome.
+   * Sends a command and waits for its reply.
    * @param patienceMs how long to wait, in ms
-   * @throws Refusal as the service answered; `too-large` for a command that no message can hold; `unavailable` when no service answers in time
+   * @throws Refusal from the service; `too-large` for a command that does not fit into a message; `unavailable` when no
+   *   service answers in time
    */
   request<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,
@@ -34,7 +35,7 @@ export class CommandClient extends ClientProxy {
     return firstValueFrom(this.send<MessageShape<O>, Command>(type, { input, patienceMs }));
   }
 
-  /** The connection is opened, and closed, by its owner. */
+  /** Does nothing: the owner of the connection opens and closes it. */
   async connect(): Promise<void> {}
 
   close(): void {}
@@ -45,7 +46,7 @@ export class CommandClient extends ClientProxy {
   }
 
   protected publish({ pattern, data }: ReadPacket<Command>, callback: (packet: WritePacket) => void) {
-    // Nest's types know patterns of JSON only.
+    // Nest's types support only patterns of JSON.
     const type = pattern as unknown as CommandType;
     const attributes = { 'rpc.system.name': 'nats', 'rpc.method': type.subject };
     inSpan(type.subject, SpanKind.CLIENT, attributes, () => this.exchange(type, data)).then(
@@ -55,9 +56,9 @@ export class CommandClient extends ClientProxy {
     return () => undefined;
   }
 
-  /** @throws Error always: facts are appended by `EventStore`, with their message id */
+  /** @throws Error always: `EventStore` appends facts, with their message ids */
   protected dispatchEvent(): never {
-    throw new Error('facts are appended by EventStore; a command has an answer');
+    throw new Error('EventStore appends facts; this client sends commands, which get a reply');
   }
 
   private async exchange(type: CommandType, { input, patienceMs }: Command): Promise<unknown> {

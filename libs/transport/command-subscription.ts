@@ -5,12 +5,12 @@ import type { Bus, CommandType } from '#messaging';
 import { arriveWith, SpanKind, type Logger } from '#telemetry';
 import { encodeError, encodeOutput } from './reply.js';
 
-/** Carries out one command. */
+/** Executes one command. */
 export type CommandHandler<I extends DescMessage = DescMessage, O extends DescMessage = DescMessage> = (
   input: MessageShape<I>,
 ) => Promise<MessageShape<O>>;
 
-/** Answers one command's subject. Replicas share the commands by a queue group. */
+/** Answers the commands on one subject. Replicas share them by a queue group. */
 export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
   private readonly underWay = new Set<Promise<void>>();
   private readonly subscription: Subscription;
@@ -31,7 +31,7 @@ export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
     });
   }
 
-  /** Accepts no more commands, and waits for those that were accepted. */
+  /** Accepts no more commands, and waits for accepted ones. */
   async stop(): Promise<void> {
     if (!this.subscription.isClosed()) await this.subscription.drain();
     await Promise.allSettled(this.underWay);
@@ -47,7 +47,7 @@ export class CommandSubscription<I extends DescMessage, O extends DescMessage> {
       const reply = () => this.replyTo(message.data);
       message.respond(await arriveWith(this.type.subject, SpanKind.SERVER, arrival, reply));
     } catch (error) {
-      // The caller gets no answer, and asks again.
+      // The caller gets no reply, and retries.
       this.log.error({ err: error, command: this.type.subject }, 'a command could not be answered');
     }
   }

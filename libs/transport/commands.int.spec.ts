@@ -43,7 +43,7 @@ const done = create(DoneSchema);
 const ask = () => client.request(retireKeyword, command);
 const traceparent = `00-${'a'.repeat(32)}-${'1'.repeat(16)}-00`;
 
-/** A controller that retires keywords with the function. */
+/** A controller that executes the command to retire a keyword with the function. */
 function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type {
   @Controller()
   class Retiring {
@@ -55,7 +55,7 @@ function retiring(handle: (input: RetireKeyword) => Promise<Done>): Type {
   return mixin(Retiring);
 }
 
-/** Asks the question while a replica with the controller runs. */
+/** Runs the function while a replica with the controller runs. */
 async function served<T>(controller: Type, question: () => Promise<T>): Promise<T> {
   const replica = await startReplica(bus, controller);
   try {
@@ -74,7 +74,7 @@ const refusalOf = (question: Promise<unknown>) =>
         : error,
   );
 
-/** A handler that waits, once begun, until it is let go on. */
+/** A handler that begins, and then waits until it is allowed to continue. */
 function gatedHandler() {
   let begin = () => {};
   const begun = new Promise<void>((resolve) => (begin = resolve));
@@ -120,7 +120,7 @@ describe('a command', () => {
   });
 
   it.each([new Error('column "secret" does not exist'), 'a string', undefined])(
-    'returns `internal` without the text of an error that is no refusal (%s)',
+    'returns `internal` without the text of an error that is not a refusal (%s)',
     async (defect) => {
       const broken = retiring(() => Promise.reject(defect as Error));
       expect(await served(broken, () => refusalOf(ask()))).toEqual({
@@ -132,7 +132,7 @@ describe('a command', () => {
     },
   );
 
-  it('returns `internal` for bytes that are no message, and the next command is answered', async () => {
+  it('returns `internal` for bytes that are not a message, and the next command is answered', async () => {
     await served(
       retiring(async () => done),
       async () => {
@@ -146,7 +146,7 @@ describe('a command', () => {
     );
   });
 
-  it('returns `too-large` for an answer that no message can hold, and the next command is answered', async () => {
+  it('returns `too-large` for an answer that does not fit into a message, and the next command is answered', async () => {
     @Controller()
     class Estimating {
       @CommandPattern(estimateKeyword)
@@ -166,7 +166,7 @@ describe('a command', () => {
     });
   });
 
-  it('is refused as too large before it is sent when no message can hold it', async () => {
+  it('is refused as too large before it is sent when it does not fit into a message', async () => {
     const large = { ...command, keywordId: 'k'.repeat(1024 * 1024) };
     expect(await refusalOf(client.request(retireKeyword, large))).toMatchObject({
       kind: 'too-large',
@@ -174,7 +174,7 @@ describe('a command', () => {
     });
   });
 
-  it('returns `unavailable` when no service is there', async () => {
+  it('returns `unavailable` when no service is running', async () => {
     expect(await refusalOf(ask())).toEqual({
       kind: 'unavailable',
       code: 'UNAVAILABLE',
@@ -218,7 +218,7 @@ describe('a command', () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
   });
 
-  it('is answered when its handler has an interceptor, which makes a stream of the answer', async () => {
+  it('is answered when its handler has an interceptor, which turns the answer into a stream', async () => {
     const passing = { intercept: (_: unknown, next: { handle(): Observable<unknown> }) => next.handle() };
     @Controller()
     class Intercepted {
@@ -316,7 +316,7 @@ describe('a stop', () => {
     await begun;
     let stopped = false;
     const stop = replica.stop().then(() => (stopped = true));
-    // A stop that waits for nobody is over when the server has said that nothing more comes.
+    // A stop without accepted commands ends when the server has confirmed that no more commands follow.
     await bus.nc.flush();
     await bus.nc.flush();
     expect(stopped).toBe(false);
@@ -334,7 +334,7 @@ describe('a stop', () => {
     await staying.stop();
   });
 
-  it('does not wait for a hanging command longer than it may', async () => {
+  it('waits for a hanging command only until its time limit', async () => {
     const { begun, goOn, controller } = gatedHandler();
     const { strategy, stop } = await startReplica(bus, controller);
     const asked = ask();

@@ -33,7 +33,7 @@ const consumer = (more: Partial<ConsumerOptions> = {}): ConsumerOptions => ({
   ...more,
 });
 
-/** A controller whose one consumer handles batches with the function. */
+/** A controller with one consumer, whose handler is the function. */
 function handling(
   handle: (batch: readonly JsMsg[]) => Outcome[] | Promise<Outcome[]>,
   options = consumer(),
@@ -59,7 +59,7 @@ const settled = () =>
     return num_pending + num_ack_pending === 0;
   });
 
-/** The reasons of what the consumer has parked. */
+/** The reasons with which the consumer has parked messages. */
 async function parkedReasons(): Promise<(string | undefined)[]> {
   const message = await bus.jsm.streams.getMessage('PARKED', {
     last_by_subj: `parked.CHECKS.spec-${specs}`,
@@ -104,7 +104,7 @@ describe('a consumer of a controller', () => {
     await settled();
     await replica.stop();
     expect(good.sort()).toEqual(['a', 'b']);
-    // Nest's own filter would have made "Internal server error" of it.
+    // Nest's own filter would have turned it into "Internal server error".
     expect(await parkedReasons()).toEqual(['cannot be read']);
   });
 
@@ -167,7 +167,7 @@ describe('a consumer of a controller', () => {
     expect(begun.toSorted()).toEqual(['a', 'b', 'c']);
   });
 
-  it('is named among what was cut off when its batch hangs at the stop', async () => {
+  it('is named as interrupted when its batch hangs at the stop', async () => {
     let begun = false;
     let finish = () => {};
     const gate = new Promise<void>((resolve) => (finish = resolve));
@@ -196,7 +196,7 @@ describe('a consumer of a controller', () => {
 });
 
 describe('tables that follow a stream', () => {
-  it('are rebuilt at the start where they lack what their consumer has acknowledged', async () => {
+  it('are rebuilt at the start if they lack messages that their consumer has acknowledged', async () => {
     const options = consumer();
     let table: string[] = [];
     @Controller()
@@ -217,7 +217,7 @@ describe('tables that follow a stream', () => {
     await settled();
     await first.stop();
     table = [];
-    // Already at work when the start returns: nothing reads tables that are half rebuilt.
+    // The rebuild is complete when the start returns, so nothing reads half rebuilt tables.
     const second = await startReplica(bus, Following);
     expect(table).toEqual(['a', 'b']);
     await second.stop();

@@ -1,6 +1,6 @@
 import type { RefusalKind } from '#kernel';
 
-/** The HTTP status of each kind of refusal: the gateway answers with it, and replies between services carry it. */
+/** The HTTP status of each kind of refusal. The gateway responds with it, and replies between services contain it. */
 export const HTTP_STATUS: Readonly<Record<RefusalKind, number>> = {
   invalid: 400,
   unauthenticated: 401,

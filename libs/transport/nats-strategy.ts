@@ -14,15 +14,15 @@ import { CommandSubscription, type CommandHandler } from './command-subscription
 import type { PatternExtras } from './patterns.js';
 import { stopWithin, type Stoppable } from './stop-within.js';
 
-/** How long `close` waits when nobody has called `stop` before. */
+/** How long `close` waits if `stop` was not called before. */
 const CLOSING_MS = 5000;
 
 /**
- * Nest's transport over this project's NATS: controllers' commands are answered by request/reply with protobuf bodies and
- * typed refusals, and their consumers read JetStream in batches. Starts and stops both.
+ * Nest's transport over NATS. Commands of controllers use request/reply with protobuf bodies and typed refusals; their
+ * consumers read JetStream in batches. Starts and stops both.
  */
 export class NatsStrategy extends Server implements CustomTransportStrategy {
-  /** The runner of a consumer reports what its handler throws. */
+  /** True, because the runner of a consumer reports errors of the handler. */
   override readonly propagatesEventHandlerErrors = true;
   private readonly commands = new Set<Pick<Stoppable, 'stop'>>();
   private readonly running: Stoppable[] = [];
@@ -40,7 +40,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
     return [...this.messageHandlers.values()].flatMap((handler) => extrasOf(handler).consumer ?? []);
   }
 
-  /** @throws Error when a command or consumer has a handler already: Nest would call one of them, or both */
+  /** @throws Error when a command or consumer already has a handler: Nest would call one of them, or both */
   override addHandler(
     pattern: string,
     callback: MessageHandler,
@@ -51,14 +51,14 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
     super.addHandler(pattern, callback, isEventHandler, extras);
   }
 
-  /** Starts the consumers, their tables rebuilt first where that is necessary, and then answers commands. */
+  /** Starts the consumers, after rebuilding their tables if necessary, and then answers commands. */
   listen(callback: (error?: unknown) => void): void {
     this.start().then(() => callback(), callback);
   }
 
   /**
-   * Answers one more command until it is stopped. For commands whose subject depends on what this replica holds.
-   * `stop` waits for the commands that were accepted.
+   * Answers one more command until it is stopped. For commands whose subject depends on the lanes or resources of this
+   * replica. `stop` waits for accepted commands.
    */
   serve<I extends DescMessage, O extends DescMessage>(
     type: CommandType<I, O>,
@@ -76,9 +76,9 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
   }
 
   /**
-   * Accepts no more commands and pulls no more messages; finishes what is under way.
-   * @param graceMs how long that may take; messages that are not done by then come again
-   * @returns the names of what was cut off
+   * Accepts no more commands and pulls no more messages; finishes running work.
+   * @param graceMs how long that may take; unfinished messages are delivered again
+   * @returns the names of interrupted work
    */
   stop(graceMs: number): Promise<string[]> {
     const commands = { name: 'commands', stop: () => this.stopCommands() };
@@ -91,7 +91,7 @@ export class NatsStrategy extends Server implements CustomTransportStrategy {
   }
 
   on(): never {
-    throw new Error('the connection reports its events to the log');
+    throw new Error('the connection writes its events to the log');
   }
 
   /** The connection to NATS. */
@@ -135,7 +135,7 @@ function extrasOf(handler: MessageHandler): PatternExtras {
   return handler.extras ?? {};
 }
 
-/** Nest's interceptors turn a result into a stream of one. */
+/** Nest's interceptors turn a result into a stream with one value. */
 async function resultOf<T>(handler: MessageHandler<unknown, unknown, T>, input: unknown): Promise<T> {
   const result = await handler(input);
   return isObservable(result) ? lastValueFrom(result) : (result as T);

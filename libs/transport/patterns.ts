@@ -4,13 +4,13 @@ import { EventPattern, MessagePattern } from '@nestjs/microservices';
 import type { BatchHandler, CommandType, ConsumerOptions } from '#messaging';
 import type { CommandHandler } from './command-subscription.js';
 
-// How a controller says what it handles. The types of pattern and method are checked against each other.
+// Decorators with which a controller declares its commands and consumers. The types of pattern and method must match.
 
-/** What `NatsStrategy` reads of a handler: exactly one of them is set. */
+/** The metadata of a handler for `NatsStrategy`. Exactly one field is set. */
 export interface PatternExtras {
   command?: CommandType;
   consumer?: ConsumerOptions;
-  /** Name of the consumer whose tables the method knows. */
+  /** The name of the consumer for whose tables the method returns the position. */
   appliedUpTo?: string;
 }
 
@@ -29,8 +29,8 @@ type HandlerOf<F> = <T extends F>(
 ) => void;
 
 /**
- * `@MessagePattern` for a command: the method gets the input message and returns the output message. A `Refusal` that it
- * throws reaches the caller unchanged, any other error as 500 without its text.
+ * `@MessagePattern` for a command: the method gets the input message and returns the output message. A `Refusal` that
+ * it throws reaches the caller unchanged, any other error as 500 without its text.
  */
 export function CommandPattern<I extends DescMessage, O extends DescMessage>(
   command: CommandType<I, O>,
@@ -40,16 +40,16 @@ export function CommandPattern<I extends DescMessage, O extends DescMessage>(
 
 /**
  * `@EventPattern` for a durable consumer: the method gets a batch of messages and returns an outcome for each. When it
- * throws, each message is tried by itself; one that fails alone is retried, and parked after the eighth time.
+ * throws, each message is tried by itself; a message that fails alone is retried, and parked after the eighth failure.
  */
 export function ConsumerPattern(consumer: ConsumerOptions): HandlerOf<BatchHandler> {
-  // Nest's own type for the method is wider: it knows handlers of one event.
+  // Nest's own type for the method allows only handlers of one event.
   return pattern(EventPattern(consumer.name, { consumer } satisfies PatternExtras) as MethodDecorator);
 }
 
 /**
- * On a method that returns the last sequence of the stream that the tables of `consumer` hold, 0 for none. Where they lack
- * messages that the consumer has acknowledged, they are rebuilt at the start, before the consumer works.
+ * For a method that returns the last sequence of the stream that the tables of `consumer` contain, 0 for none. Tables
+ * that lack acknowledged messages are rebuilt at the start, before the consumer works.
  */
 export function AppliedUpTo(consumer: ConsumerOptions): HandlerOf<() => Promise<number>> {
   return pattern(

@@ -4,19 +4,19 @@ import { Refusal, refuseOversize } from '#kernel';
 import type { CommandType } from '#messaging';
 import { HTTP_STATUS, refusalKindOf } from './http-status.js';
 
-// A command's answer on the wire: the output's bytes, or a refusal with its status, code, text and details.
+// The reply to a command on the wire: the output's bytes, or a refusal with its status, code, text and details.
 
-/** @throws Refusal `too-large` for an output that no message can hold */
+/** @throws Refusal `too-large` for an output that does not fit into a message */
 export function encodeOutput<O extends DescMessage>(
   { output }: CommandType<DescMessage, O>,
   message: MessageShape<O>,
 ): Uint8Array {
   const value = toBinary(output, message);
-  refuseOversize('what is to be answered', value.length);
+  refuseOversize('the answer', value.length);
   return toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'ok', value } }));
 }
 
-/** A `Refusal` unchanged; any other error as `internal` without its text. */
+/** Encodes a `Refusal` unchanged; any other error as `internal` without its text. */
 export function encodeError(error: unknown): Uint8Array {
   const refusal = error instanceof Refusal ? error : new Refusal('internal', 'INTERNAL', 'internal error');
   const { kind, code, message, details } = refusal;
@@ -24,7 +24,7 @@ export function encodeError(error: unknown): Uint8Array {
   return toBinary(ReplySchema, create(ReplySchema, { outcome: { case: 'refusal', value } }));
 }
 
-/** @throws Refusal as the service answered; `unavailable` for an empty answer */
+/** @throws Refusal from the service; `unavailable` for an empty reply */
 export function decodeReply<O extends DescMessage>(
   { output }: CommandType<DescMessage, O>,
   data: Uint8Array,

@@ -1,17 +1,17 @@
 import { within } from '#kernel';
 import type { Logger } from '#telemetry';
 
-/** Something at work that can be stopped. */
+/** Running work that can be stopped. */
 export interface Stoppable {
   name: string;
-  /** Takes on nothing new, finishes what is under way, and returns. */
+  /** Accepts nothing new, finishes running work, and returns. */
   stop(): Promise<void>;
 }
 
 /**
- * Stops all parts at the same time, so that one that hangs leaves the others their time.
+ * Stops all parts at the same time, so that one that hangs does not use up the others' time.
  * @param ms how long that may take
- * @returns the names of the parts that had not ended by then, or that failed
+ * @returns the names of the parts that did not end in time, or that failed
  */
 export async function stopWithin(ms: number, parts: readonly Stoppable[], log: Logger): Promise<string[]> {
   const ended = await Promise.all(

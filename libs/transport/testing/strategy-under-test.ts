@@ -6,7 +6,7 @@ import type { Bus } from '#messaging';
 import { createLogger } from '#telemetry';
 import { NatsStrategy } from '../nats-strategy.js';
 
-// For specs only: one replica of a service that consists of the given controllers.
+// Only for specs: one replica of a service that consists of the given controllers.
 
 /** A running replica. */
 export interface Replica {
@@ -21,7 +21,7 @@ export async function startReplica(bus: Bus, ...controllers: Type[]): Promise<Re
     { strategy, logger: false, abortOnError: false },
   );
   await app.listen();
-  // From here on the server knows the subscriptions.
+  // After this the server knows the subscriptions.
   await bus.nc.flush();
   return { strategy, stop: () => app.close() };
 }
