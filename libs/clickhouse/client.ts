@@ -9,7 +9,7 @@ export type { ClickHouseClient } from '@clickhouse/client';
 export const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Connects and makes the tables that are missing.
+ * Connects and creates missing tables.
  * @param url `http://[user:password@]host:port[/database]`
  */
 export async function openClickHouse(url: string, name: string): Promise<ClickHouseClient> {
@@ -23,14 +23,17 @@ export async function openClickHouse(url: string, name: string): Promise<ClickHo
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: { date_time_input_format: 'best_effort' },
   });
-  tellOutages(client);
+  throwOutages(client);
   for (const table of TABLES) await client.command({ query: table });
   return client;
 }
 
-/** An error that the server did not report is an error of the connection: the client has no type for it. */
-function tellOutages(client: ClickHouseClient): void {
-  const telling =
+/**
+ * Makes the client throw an `Outage` for errors of the connection, for which it has no type: all errors that the server
+ * did not report.
+ */
+function throwOutages(client: ClickHouseClient): void {
+  const withOutages =
     <A extends unknown[], R>(verb: string, ask: (...args: A) => Promise<R>) =>
     (...args: A) =>
       inSpan(verb, SpanKind.CLIENT, { 'db.system.name': 'clickhouse' }, () => ask(...args)).catch(
@@ -38,21 +41,21 @@ function tellOutages(client: ClickHouseClient): void {
           throw isFromServer(error) || isMistake(error) ? error : new Outage('ClickHouse', error);
         },
       );
-  client.query = telling('query', client.query.bind(client)) as ClickHouseClient['query'];
-  client.insert = telling('insert', client.insert.bind(client)) as ClickHouseClient['insert'];
-  client.command = telling('command', client.command.bind(client));
+  client.query = withOutages('query', client.query.bind(client)) as ClickHouseClient['query'];
+  client.insert = withOutages('insert', client.insert.bind(client)) as ClickHouseClient['insert'];
+  client.command = withOutages('command', client.command.bind(client));
 }
 
 function isFromServer(error: unknown): boolean {
   return error instanceof ClickHouseError;
 }
 
-/** A value that cannot be written as JSON, for example. */
+/** An error in our own data, for example a value that cannot be written as JSON. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
 
-/** Rows of a parameterised read. Values reach the server as parameters (`{name: Type}`), never as SQL text. */
+/** Returns the rows of a parameterised query. Values are sent as parameters (`{name: Type}`), never as SQL text. */
 export async function selectRows<T>(
   client: ClickHouseClient,
   query: string,
@@ -62,7 +65,7 @@ export async function selectRows<T>(
   return result.json<T>();
 }
 
-/** Writes rows in one insert; the server has them when this returns. */
+/** Writes rows in one insert. Returns when the server has stored them. */
 export async function insertRows<T>(
   client: ClickHouseClient,
   table: string,
@@ -71,7 +74,7 @@ export async function insertRows<T>(
   if (values.length > 0) await client.insert({ table, values: [...values], format: 'JSONEachRow' });
 }
 
-/** ISO 8601 of ClickHouse's `2026-01-02 03:04:05.678`. */
+/** Converts ClickHouse's `2026-01-02 03:04:05.678` to ISO 8601. */
 export function isoFromClickHouse(text: string): string {
   return `${text.replace(' ', 'T')}Z`;
 }

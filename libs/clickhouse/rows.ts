@@ -34,24 +34,24 @@ export interface MentionRow {
   /** JSON: `[{url, type}]` */
   media: string;
   labels: string[];
-  /** Empty until something has read the mention; the same holds of `intent` and `bucket`. */
+  /** Empty until the mention has been analysed, like `intent` and `bucket`. */
   sentiment: string;
   intent: string;
   bucket: string;
-  /** Ids of the rules that fired. */
+  /** Ids of the rules that matched. */
   rules: string[];
   /** Empty unless the mention was dropped. */
   dropped_reason: string;
   dropped_rule: string;
   /** JSON: `[{step, value, hit, detail}]` */
   verdicts: string;
-  /** JSON: the envelope's listing; empty for other sources than vinted. */
+  /** JSON: the envelope's listing; empty for all sources except vinted. */
   listing: string;
-  /** True: something of the item was cut to the limits of size. */
+  /** True if a part of the item was cut to the size limits. */
   truncated: boolean;
-  /** 0: as its event says; else the sequence in LABELS of the last decision about it. */
+  /** 0 if the row follows its event; otherwise the sequence in LABELS of the last decision about the mention. */
   version: number;
-  /** Empty where a person has not corrected it; the same holds of the intent. */
+  /** Empty unless a person has corrected it, like the intent. */
   corrected_sentiment: string;
   corrected_intent: string;
   corrected_relevance: number | null;
@@ -65,15 +65,15 @@ export interface EventRow {
   account_id: string;
   push: boolean;
   type: string;
-  /** Its sequence in EVENTS; 0: written before there were sequences here. */
+  /** Its sequence in EVENTS; 0 for rows that were written before this column existed. */
   stream_seq: number;
   envelope: string;
 }
 
-/** A row of `attempts`: one attempt at a delivery, which is event × target. */
+/** A row of `attempts`: one attempt of a delivery (event × target). */
 export interface AttemptRow {
   account_id: string;
-  /** When the delivery's first attempt was. */
+  /** The time of the delivery's first attempt. */
   first_at: string;
   event_id: string;
   target_kind: string;
@@ -86,7 +86,7 @@ export interface AttemptRow {
   endpoint: string;
   number: number;
   duration_ms: number;
-  /** 0: nothing came. */
+  /** 0 if there was no response. */
   status_code: number;
   delivered: boolean;
   message: string;
@@ -112,7 +112,7 @@ export interface ActivityRow {
 /** A row of `listing_observations`. Prices are decimal numbers as text. */
 export interface ListingObservationRow {
   account_id: string;
-  /** `NO_ID`: a watch that no keyword owns. */
+  /** `NO_ID` for a watch without a keyword. */
   keyword_id: string;
   watch_id: string;
   criteria_hash: string;

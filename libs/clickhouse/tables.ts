@@ -1,11 +1,11 @@
 /**
- * The tables, made when a service starts. Each is filled from a stream and can be filled again from it: a row's
- * key is the fact's derived id, so writing it twice leaves one row (after merges; until then reads drop the second).
- * Additions to a released table are statements of their own.
+ * The tables, created when a service starts. Each follows a stream and can be rebuilt from it. A row's key is the
+ * derived id of its fact, so a row that is written twice remains once (after merges; before, reads drop the second).
+ * Additions to a released table are separate statements.
  */
 export const TABLES: readonly string[] = [
-  // Serves GET /v1/mentions and a keyword's results: one account, newest first. The small granule keeps the read
-  // of 50 rows to a few granules (measured: 6 ms against 20 ms with the default over 10 million rows).
+  // For GET /v1/mentions and a keyword's results: one account, newest first. With the small granule, a read of 50 rows
+  // reads only a few granules (measured: 6 ms against 20 ms with the default over 10 million rows).
   `CREATE TABLE IF NOT EXISTS mentions (
     account_id UUID,
     occurred_at DateTime64(3, 'UTC'),
@@ -54,8 +54,8 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, occurred_at, event_id)
   SETTINGS index_granularity = 1024`,
 
-  // Serves GET …/watches/{id}/events and replays: one watch, oldest first, the exact bytes of each envelope.
-  // Granules of 256 rows: a watch's hundred events are few among millions.
+  // For GET …/watches/{id}/events and replays: one watch, oldest first, the exact bytes of each envelope. Granules of
+  // 256 rows, because a watch has few events among millions.
   `CREATE TABLE IF NOT EXISTS events (
     watch_id UUID,
     occurred_at DateTime64(3, 'UTC'),
@@ -68,7 +68,7 @@ export const TABLES: readonly string[] = [
   TTL toDateTime(occurred_at) + INTERVAL 90 DAY
   SETTINGS index_granularity = 256`,
 
-  // Serves GET /v1/keywords/{id}/activity: one keyword (or lone watch), newest first.
+  // For GET /v1/keywords/{id}/activity: one keyword (or lone watch), newest first.
   `CREATE TABLE IF NOT EXISTS activity (
     account_id UUID,
     keyword_id UUID,
@@ -87,21 +87,21 @@ export const TABLES: readonly string[] = [
   TTL toDateTime(occurred_at) + INTERVAL 90 DAY
   SETTINGS index_granularity = 1024`,
 
-  // Vinted's listing of a mention, as JSON; empty for the other sources.
+  // Vinted's listing of a mention, as JSON; empty for other sources.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS listing String CODEC(ZSTD(1))`,
 
-  // Something of the item was cut to the limits of size.
+  // True if a part of the item was cut to the size limits.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS truncated Bool`,
 
-  // A mention is a versioned row: version 0 is what its event says, each later one the sequence in LABELS of the person's
-  // decision that it follows. Corrections lie beside what was read. Reads use FINAL. (A table of an earlier release
-  // has no version in its engine: there the row that was written last is the one that stays.)
+  // A mention is a versioned row. Version 0 follows its event; each later version is the sequence in LABELS of a
+  // person's decision. Corrections have their own columns beside the analysed values. Reads use FINAL. (The engine of a
+  // table of an earlier release has no version: there the row that was written last remains.)
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS version UInt64,
     ADD COLUMN IF NOT EXISTS corrected_sentiment LowCardinality(String),
     ADD COLUMN IF NOT EXISTS corrected_intent LowCardinality(String),
     ADD COLUMN IF NOT EXISTS corrected_relevance Nullable(UInt8)`,
 
-  // Serves the market days (one account, one market, one day) and a listing's price history (the index by listing).
+  // For the market days (one account, one market, one day) and a listing's price history (the index by listing).
   `CREATE TABLE IF NOT EXISTS listing_observations (
     account_id UUID,
     market LowCardinality(String),
@@ -126,9 +126,9 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, market, toDate(observed_at), criteria_hash, listing_id, observed_at, event, watch_id)
   SETTINGS index_granularity = 1024`,
 
-  // Serves GET /v1/vinted/market-stats: one scope (search, keyword, brand or catalogue), some days. Quantiles are
-  // states, so that a day of a million prices is read in milliseconds; a price is in ten-thousandths. The row that
-  // was counted last is the true one.
+  // For GET /v1/vinted/market-stats: one scope (search, keyword, brand or catalogue), some days. Quantiles are stored
+  // as states, so a day with a million prices is read in milliseconds. A price is in ten-thousandths. The row with the
+  // latest count is the correct one.
   `CREATE TABLE IF NOT EXISTS market_days (
     account_id UUID,
     market LowCardinality(String),
@@ -150,7 +150,7 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, scope, scope_id, market, date, currency)
   SETTINGS index_granularity = 64`,
 
-  // Serves GET …/answers: the kept answers of one watch or keyword, newest first.
+  // For GET …/answers: the stored answers of one watch or keyword, newest first.
   `CREATE TABLE IF NOT EXISTS answers (
     account_id UUID,
     keyword_id UUID,
@@ -168,12 +168,12 @@ export const TABLES: readonly string[] = [
   ORDER BY (account_id, watch_id, answered_at, engine)
   SETTINGS index_granularity = 256`,
 
-  // Where an event is in EVENTS, and its type, for replays; rows of the time before have 0 and nothing until the index's
-  // consumer comes to them. The index by id serves a single event that is sent again.
+  // An event's position in EVENTS, and its type, for replays. Older rows have 0 and an empty type until the consumer of
+  // the index has processed them. The index by id is for a single event that is sent again.
   `ALTER TABLE events ADD COLUMN IF NOT EXISTS stream_seq UInt64, ADD COLUMN IF NOT EXISTS type LowCardinality(String)`,
   `ALTER TABLE events ADD INDEX IF NOT EXISTS by_id event_id TYPE bloom_filter GRANULARITY 4`,
 
-  // Serves GET /v1/deliveries: one account, newest delivery first, its attempts together.
+  // For GET /v1/deliveries: one account, newest delivery first, with all attempts of a delivery together.
   `CREATE TABLE IF NOT EXISTS attempts (
     account_id UUID,
     first_at DateTime64(3, 'UTC'),
@@ -198,8 +198,8 @@ export const TABLES: readonly string[] = [
   TTL toDateTime(at) + INTERVAL 90 DAY
   SETTINGS index_granularity = 1024`,
 
-  // A purge rewrites the parts that it takes rows out of: the old ones, which no read sees any more, are to go soon,
-  // and not after the eight minutes of the default.
+  // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so they are deleted
+  // soon, and not after eight minutes, the default.
   ...['mentions', 'events', 'activity', 'attempts', 'listing_observations', 'market_days', 'answers'].map(
     (table) => `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 10`,
   ),

@@ -1,2 +1,2 @@
-/** The code of a change that was made from a version that is no longer the last; nobody outside sees it. */
+/** The code of a change that was based on an outdated version. Only services see it. */
 export const STALE_VERSION = 'STALE_VERSION';

@@ -1,10 +1,10 @@
 import type { SourceId } from './sources.js';
 
-/** The envelope's keys that can hold the source's own object; exactly one does. */
+/** The keys of the envelope that can contain the source's own object. Exactly one does. */
 export const BODY_KEYS = ['listing', 'tweet', 'post', 'video', 'item', 'article', 'answer'] as const;
 export type BodyKey = (typeof BODY_KEYS)[number];
 
-/** All of them empty, in the order of the interface: an envelope spreads it, then fills one. */
+/** All body keys with null, in the order of the interface. An envelope spreads it, then sets one. */
 export const NO_BODY = {
   listing: null,
   tweet: null,
@@ -15,7 +15,7 @@ export const NO_BODY = {
   answer: null,
 } satisfies Record<BodyKey, null>;
 
-/** Which key holds the object of which source. */
+/** The body key of each source. */
 export const BODY_KEY_OF: Readonly<Record<SourceId, BodyKey>> = {
   x: 'tweet',
   reddit: 'post',
@@ -33,7 +33,7 @@ export const BODY_KEY_OF: Readonly<Record<SourceId, BodyKey>> = {
   vinted: 'listing',
 };
 
-/** The types of event of each source, in the order of the interface. */
+/** The event types of each source, in the order of the interface. */
 export const EVENT_TYPES_OF: Readonly<Record<SourceId, readonly string[]>> = {
   x: ['tweet.created'],
   reddit: ['post.created', 'reddit_comment.created'],
@@ -51,7 +51,7 @@ export const EVENT_TYPES_OF: Readonly<Record<SourceId, readonly string[]>> = {
   vinted: ['listing.created', 'listing.price_changed', 'listing.delisted'],
 };
 
-/** The types of event of a keyword itself. */
+/** The event types of a keyword itself. */
 export const KEYWORD_EVENT_TYPES = [
   'keyword.alert_fired',
   'keyword.report_ready',
@@ -60,13 +60,13 @@ export const KEYWORD_EVENT_TYPES = [
   'channel.disabled',
 ] as const;
 
-/** Every type of event. */
+/** All event types. */
 export const EVENT_TYPES: readonly string[] = [
   ...Object.values(EVENT_TYPES_OF).flat(),
   ...KEYWORD_EVENT_TYPES,
 ];
 
-/** The public event, as it is delivered and replayed. Every key is always there; unused ones are null. */
+/** The public event, as it is delivered and replayed. All keys are always present; unused ones are null. */
 export interface Envelope {
   id: string;
   type: string;
@@ -80,27 +80,27 @@ export interface Envelope {
   article: object | null;
   answer: object | null;
   previousPrice: number | null;
-  /** ISO 8601 UTC: when it was collected. */
+  /** ISO 8601 UTC: when the item was collected. */
   occurredAt: string;
   ai: object | null;
 }
 
-/** An event of a keyword itself: the same envelope, and what happened in `data`. */
+/** An event of a keyword itself: the same envelope, with the details in `data`. */
 export type KeywordEnvelope = Envelope & { watchId: null } & (
     | { type: 'keyword.paused' | 'keyword.resumed'; data: { reason: string; creditsRemaining: number } }
     | { type: 'channel.disabled'; data: ChannelDisabled }
   );
 
-/** A channel that gets nothing more until it is enabled. */
+/** A disabled channel. It receives nothing until it is enabled. */
 export interface ChannelDisabled {
-  /** Null of a webhook address that a keyword names. */
+  /** Null for a webhook address that a keyword contains. */
   channelId: string | null;
   kind: 'webhook';
   url: string;
-  /** In plain words. */
+  /** For people. */
   reason: string;
   /** Failed attempts in a row. */
   failures: number;
-  /** Null when the last attempt got no answer. */
+  /** Null if the last attempt got no response. */
   lastStatusCode: number | null;
 }

@@ -12,7 +12,7 @@ import { LookupSchema } from './gen/earshot/lookups/v1/lookup_pb.js';
 import { PurgeSchema } from './gen/earshot/purges/v1/purge_pb.js';
 import { ReplayDecisionSchema, ReplayEventSchema } from './gen/earshot/replays/v1/replay_pb.js';
 
-/** A message as it once was stored, and what it says. Never change one: streams hold such messages for months. */
+/** A stored message of an earlier version, and its content. Never change one: streams keep such messages for months. */
 interface Fixture {
   message: string;
   base64: string;
@@ -41,7 +41,7 @@ const fixtures = readdirSync(directory)
     JSON.parse(readFileSync(new URL(file, directory), 'utf8')) as Fixture,
   ]);
 
-/** The kinds of event that a decision may hold. */
+/** The kinds of event that a decision may contain. */
 function kindsOf(schema: DescMessage): string[] {
   return (schema.oneofs[0]?.fields ?? []).map((field) => field.localName);
 }
@@ -51,7 +51,7 @@ describe('messages that earlier versions stored', () => {
     const schema = SCHEMAS.get(message);
     if (!schema)
       throw new Error(
-        `${message} is stored no more: its fixture stays for as long as its stream keeps messages`,
+        `${message} is no longer stored, but its fixture must remain while its stream keeps such messages`,
       );
     expect(toJson(schema, fromBinary(schema, Buffer.from(base64, 'base64')))).toEqual(says);
   });

@@ -8,7 +8,7 @@ export type Plan = (typeof PLANS)[number];
 /** The version of the price book; every charge stores it. */
 export const PRICE_BOOK_VERSION: string = book.version;
 
-/** What a plan allows; null: no limit. */
+/** The limits of a plan; null: no limit. */
 export interface PlanLimits {
   requestsPerMinute: number;
   keywords: number | null;
@@ -17,7 +17,7 @@ export interface PlanLimits {
   monthlyCredits: number;
 }
 
-/** @throws Error for what is no plan of the price book */
+/** @throws Error if the price book has no such plan */
 export function limitsOf(plan: string): PlanLimits {
   if (!isPlan(plan)) throw new Error(`the price book has no plan ${plan}`);
   return book.plans[plan];
@@ -29,8 +29,9 @@ export function isPlan(name: string): name is Plan {
 }
 
 /**
- * What a completed check of the source costs, in credits, for each priced part (engine); a failed one costs nothing.
- * @param coBrands each part is read for brands named beside the own one as well, which only ai_answers does
+ * The price of a completed check of the source, in credits, for each priced part (engine). A failed check is free.
+ * @param coBrands true if each part is also read for other brands than the keyword's own, which only ai_answers
+ *   supports
  */
 export function creditsPerCheck(source: SourceId, coBrands = false): number {
   const rates: Record<string, number> = book.creditsPerCheck;
@@ -38,17 +39,20 @@ export function creditsPerCheck(source: SourceId, coBrands = false): number {
   return (rates[source] ?? book.creditsPerCheck.open) + more;
 }
 
-/** What each item of a backfilled first scan costs instead of the check, in credits; undefined: the check's rate. */
+/**
+ * The price of each item of a backfilled first scan, in credits, which replaces the price of the check; undefined: the
+ * check's price.
+ */
 export function creditsPerFirstScanItem(source: SourceId): number | undefined {
   return (book.creditsPerFirstScanItem as Partial<Record<SourceId, number>>)[source];
 }
 
-/** The interval floors' groups: what a source's checks may not be faster than, by plan. */
+/** Groups of sources with the same shortest interval of checks, by plan. */
 export type FloorGroup = 'open' | 'social' | 'vinted' | 'ai_answers';
 
 /**
- * The shortest interval that the plan allows on the source, in seconds.
- * @param override `INTERVAL_FLOOR_SECONDS`, if the installation sets it: it replaces every floor
+ * The shortest interval that the plan allows for the source, in seconds.
+ * @param override `INTERVAL_FLOOR_SECONDS`, if the installation sets it; it replaces all floors
  */
 export function floorSeconds(plan: string, source: SourceId, override?: number): number {
   if (override) return override;
@@ -70,7 +74,11 @@ function floorGroupOf(source: SourceId): FloorGroup {
   }
 }
 
-/** What a lookup costs, in credits; `operation` as in `x.tweets`. @throws Error when the price book has no such rate */
+/**
+ * The price of a lookup, in credits.
+ * @param operation for example `x.tweets`
+ * @throws Error when the price book has no price for it
+ */
 export function creditsOfLookup(operation: string, found: number): number {
   const rate = (book.lookups as Record<string, { base: number; perFound: number } | undefined>)[operation];
   if (!rate) throw new Error(`the price book has no rate for the lookup ${operation}`);

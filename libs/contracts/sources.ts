@@ -1,4 +1,4 @@
-/** Every source of the interface, in its order. */
+/** All sources of the interface, in its order. */
 export const SOURCE_IDS = [
   'x',
   'reddit',
@@ -19,14 +19,14 @@ export const SOURCE_IDS = [
 /** The identifier of a source. */
 export type SourceId = (typeof SOURCE_IDS)[number];
 
-/** True when the text names a source of the interface. */
+/** True if the text is the identifier of a source. */
 export function isSourceId(text: unknown): text is SourceId {
   return (SOURCE_IDS as readonly unknown[]).includes(text);
 }
 
-/** How a term must appear: see docs/matching.md. */
+/** How a term must appear in the text: see docs/matching.md. */
 export const MATCH_MODES = ['platform', 'word', 'contains'] as const;
 export type MatchMode = (typeof MATCH_MODES)[number];
 
-/** The mode of a search that names none: exact before plentiful. */
+/** The default mode of a search: precise results are preferred to many. */
 export const DEFAULT_MATCH_MODE: MatchMode = 'word';

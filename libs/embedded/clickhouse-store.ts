@@ -7,10 +7,10 @@ import { readOrMakeCredentials, type Credentials } from './credentials.js';
 import { unprivileged } from './unprivileged.js';
 import { startOnFreePort, type StoreHost, type StoreProcess } from './store-process.js';
 
-/** Every statement holds one of these threads; the rest are for KILL QUERY and for files. */
+/** Each running statement uses one of these threads; the others are for KILL QUERY and for files. */
 const ENGINE_THREADS = '24';
 
-/** Starts chDB behind its HTTP bridge, in a process of its own; its data is `<dataDir>/clickhouse`. */
+/** Starts chDB behind its HTTP bridge, in a separate process. Its data is in `<dataDir>/clickhouse`. */
 export async function startClickhouse(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
   const { dataDir } = host;
   const program = fileURLToPath(new URL('../../apps/clickhouse-bridge/main.js', import.meta.url));

@@ -8,32 +8,31 @@ import { identifySelf, isRunning, parseIdentity } from './process-identity.js';
 const STORES_PATIENCE_MS = 5_000;
 const POLL_MS = 50;
 
-/** Another process, here or in another container or host, works on the directory. */
+/** Another process uses the directory, on this host, in another container or on another host. */
 export class DirectoryInUseError extends Error {
   override readonly name = 'DirectoryInUseError';
   constructor(
     readonly directory: string,
     what: string,
   ) {
-    super(`${directory} is in use by ${what}: stop that one first, or use another directory`);
+    super(`${directory} is in use by ${what}: stop it first, or use another directory`);
   }
 }
 
-/** A directory that belongs to this process until `release()`, or until the process ends in whatever way. */
+/** A directory that is locked for this process until `release()`, or until the process ends for any reason. */
 export interface DirectoryLock {
   release(): void;
 }
 
-/** The lock that the stores' processes hold with us: it outlives us when they do. */
+/** The lock that the stores' processes share with this process. It remains locked while one of them runs. */
 export interface StoresLock extends DirectoryLock {
-  /** Each store's process inherits it. */
+  /** The file descriptor that each store's process inherits. */
   readonly fd: number;
 }
 
 /**
- * Takes a directory for this process alone. Touches nothing else in it.
- *
- * @throws DirectoryInUseError when another process has it.
+ * Locks a directory for this process. Changes nothing else in it.
+ * @throws DirectoryInUseError when another process has locked it
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const file = join(directory, 'lock');
@@ -41,7 +40,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   const holder = readHolder(file);
   if (fd === undefined) throw new DirectoryInUseError(directory, toldOf(holder));
   const self = identifySelf();
-  // Releases before this one held no lock of the system: their file names a living process.
+  // Earlier releases did not use a lock of the operating system: their file contains the id of a living process.
   const identity = parseIdentity(holder);
   if (identity && isRunning(identity) && identity.pid !== self.pid) {
     closeSync(fd);
@@ -53,10 +52,9 @@ export function lockDirectory(directory: string): DirectoryLock {
 }
 
 /**
- * Takes the lock that the stores' processes inherit. A store that outlived its Earshot (kill -9) holds it still, also
- * where we cannot see that process: in another container, or on another host.
- *
- * @throws DirectoryInUseError when it is not free within 5 seconds.
+ * Takes the lock that the stores' processes inherit. A store that survived its Earshot (kill -9) still has the lock,
+ * even where this process cannot see it: in another container, or on another host.
+ * @throws DirectoryInUseError when the lock is not free within 5 seconds
  */
 export async function lockStores(directory: string): Promise<StoresLock> {
   const deadline = Date.now() + STORES_PATIENCE_MS;

@@ -54,7 +54,7 @@ async function start(): Promise<EmbeddedStores> {
   return stores;
 }
 
-/** A process of its own that starts the stores and then waits. */
+/** Starts the stores in another process, which then waits. */
 async function startElsewhere(): Promise<ChildProcess> {
   if (!existsSync(fileURLToPath(compiled)))
     throw new Error('this spec runs the built library: npm run build');
@@ -219,7 +219,7 @@ describe('one data directory', () => {
     expect(orphans.slice(0, 2).filter(isRunning)).toHaveLength(2);
     const stores = await start();
     expect(orphans.filter(isRunning)).toEqual([]);
-    expect(said).toContain('ended the stores that an earlier run left behind');
+    expect(said).toContain('stopped the stores that an earlier run left behind');
     expect(await read(stores)).toEqual(['before the kill', 'before the kill', 'before the kill']);
   });
 

@@ -6,27 +6,29 @@ import { startPostgres } from './postgres-store.js';
 import { removeRuntime, writeRuntime } from './runtime-file.js';
 import { endOrphan, type EmbeddedLog, type StoreHost, type StoreProcess } from './store-process.js';
 
-/** What to start, and where its data lives. A store whose URL is given is not started. */
+/** Which stores to start, and where their data is. A store with a URL is not started. */
 export interface EmbeddedOptions {
   dataDir: string;
   natsUrl?: string | undefined;
   databaseUrl?: string | undefined;
   clickhouseUrl?: string | undefined;
   log: EmbeddedLog;
-  /** Gives a start up; what it has started is ended before it throws the signal's reason. */
+  /** Cancels a start. Started stores are stopped before the start throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** The stores that are up. */
+/** The running stores. */
 export interface EmbeddedStores {
   natsUrl: string;
   databaseUrl: string;
   clickhouseUrl: string;
-  /** Names of what was started here (`nats`, `postgres`, `clickhouse`); the others had a URL. */
+  /** Names of the stores that were started (`nats`, `postgres`, `clickhouse`). The others have a URL. */
   started: string[];
-  /** Resolves when a store keeps ending and was not started again, with what died and why. Else it never settles. */
+  /**
+   * Resolves with the store and the reason when a store keeps exiting and is not restarted. Otherwise it never settles.
+   */
   givenUp: Promise<Error>;
-  /** Ends everything that was started, within 4 seconds. Calling it again waits for the first call. */
+  /** Stops all started stores within 4 seconds. A second call waits for the first. */
   stop(): Promise<void>;
 }
 
@@ -39,18 +41,18 @@ const STORES = [
 ] as const;
 
 /**
- * Starts the stores that have no URL, on free loopback ports, and leaves a note for the command line
- * (`readRuntime`). What an earlier run left behind is ended first. A store that ends by itself is started again on
- * its port. The caller owns the signals, and calls `stop()`.
- *
- * @throws the signal's reason when it is aborted.
- * @throws DirectoryInUseError when another installation runs on this data directory.
- * @throws Error with one line that says what to do when a store cannot be started; none is left running then.
+ * Starts the stores that have no URL, on free loopback ports, and writes their addresses to a file for the command line
+ * (`readRuntime`). Stops stores of an earlier run first. Restarts a store that exits by itself, on the same port. The
+ * caller handles signals and calls `stop()`.
+ * @throws the signal's reason when it is aborted
+ * @throws DirectoryInUseError when another installation uses this data directory
+ * @throws Error with one line that says what to do when a store cannot be started; all stores are stopped then
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedStores> {
   const { log, signal } = options;
   signal?.throwIfAborted();
-  // Others may pass through, since Postgres runs as another user when we are root; what is inside is closed.
+  // Others may pass through, because Postgres runs as another user if this process is root. The contents are not
+  // accessible to them.
   mkdirSync(options.dataDir, { recursive: true, mode: 0o711 });
   const dataDir = realpathSync(options.dataDir);
   const lock = lockDirectory(dataDir);
@@ -91,14 +93,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 }
 
 async function stopAll(dataDir: string, tearDown: () => Promise<void>): Promise<void> {
-  // The directory may have been removed under us, as tests do.
+  // Somebody may have removed the directory, as tests do.
   if (existsSync(dataDir)) removeRuntime(dataDir);
   await tearDown();
 }
 
 async function endOrphans(dataDir: string, log: EmbeddedLog): Promise<void> {
   const ended = await Promise.all(STORES.map(({ name, stopSignal }) => endOrphan(dataDir, name, stopSignal)));
-  if (ended.includes(true)) log.info('ended the stores that an earlier run left behind');
+  if (ended.includes(true)) log.info('stopped the stores that an earlier run left behind');
 }
 
 function valueOrThrow<T>(result: PromiseSettledResult<T>): T {

@@ -4,8 +4,8 @@ import { isRunning, type ProcessIdentity } from './process-identity.js';
 const POLL_MS = 20;
 
 /**
- * Ends one process: asks with `signal`, and after `graceMs` does not ask any more. Resolves when it has gone;
- * never touches another process that got the same pid meanwhile.
+ * Ends one process: sends `signal`, and SIGKILL after `graceMs`. Resolves when the process has exited. Never affects
+ * another process that has got the same pid meanwhile.
  */
 export async function endProcess(
   identity: ProcessIdentity,
@@ -18,7 +18,7 @@ export async function endProcess(
   await goneWithin(identity, graceMs);
 }
 
-/** Waits until the process has gone; false when it has not within `ms`. */
+/** Waits until the process has exited. Returns false if it has not within `ms`. */
 export async function goneWithin(identity: ProcessIdentity, ms: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (isRunning(identity)) {

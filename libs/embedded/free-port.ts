@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A TCP port that was free on the loopback address a moment ago. Another program can still be faster. */
+/** Returns a TCP port that is free on the loopback address. Another program may take it before it is used. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -10,7 +10,7 @@ export function freePort(): Promise<number> {
       server.close(() =>
         typeof address === 'object' && address
           ? resolve(address.port)
-          : reject(new Error('the system gave no free port')),
+          : reject(new Error('the system returned no free port')),
       );
     });
   });

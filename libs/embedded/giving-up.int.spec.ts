@@ -21,7 +21,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-/** Command lines that name this spec's directory. */
+/** Command lines that contain this spec's directory. */
 function leftBehind(): string[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -39,7 +39,7 @@ it.each([0, 150, 600, 1500])('a start that is cancelled after %i ms leaves no pr
   stopping.abort();
   await started;
   expect(leftBehind()).toEqual([]);
-  // And the directory is free again.
+  // The directory is free again.
   await (await startEmbedded({ dataDir, log })).stop();
 });
 

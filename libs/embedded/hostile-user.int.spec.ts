@@ -7,11 +7,11 @@ import pg from 'pg';
 import { request } from 'undici';
 import { startEmbedded, type EmbeddedStores } from './embedded-stores.js';
 
-// What another user of the same machine gets from a running installation: nothing.
+// Another user of the same machine can read nothing of a running installation.
 
 const TOKEN = 'a-token-of-a-source';
 const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups', '--'];
-/** What the start said. */
+/** Log lines of the start. */
 const said: string[] = [];
 const log = { info: (line: string) => void said.push(line), warn: (line: string) => void said.push(line) };
 const isRoot = process.getuid?.() === 0;
@@ -40,7 +40,7 @@ function bare(url: string): URL {
   return address;
 }
 
-/** Everything that must stay secret. */
+/** All secrets. */
 function secrets(): string[] {
   const passwords = ['postgres.json', 'nats.json', 'clickhouse.json'].flatMap((name) => {
     const { user: _, ...rest } = JSON.parse(readFileSync(join(dataDir, name), 'utf8')) as Record<
@@ -133,7 +133,7 @@ describe('another user of the machine', () => {
   });
 
   (process.platform === 'linux' ? it : it.skip)(
-    'sees no secret in a command line, and the stores get none of ours',
+    'sees no secret in a command line, and the stores get no secrets of Earshot',
     () => {
       const pids = storeProcesses();
       expect(pids.length).toBeGreaterThan(3);

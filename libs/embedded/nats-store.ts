@@ -11,16 +11,22 @@ import { startOnFreePort, type EmbeddedLog, type StoreHost, type StoreProcess } 
 
 const run = promisify(execFile);
 
-/** Reading one subject of a big stream has been seen to take nats-server 2.9 from 28 MB to 3.5 GB without it. */
+/**
+ * Without this limit, reading one subject of a large stream increased the memory of nats-server 2.9 from 28 MB to 3.5
+ * GB.
+ */
 const GO_MEMORY_LIMIT = '512MiB';
 
-/** Percent of live memory after which Go collects garbage again (100 by default): what lives is small here, garbage need not double it. */
+/**
+ * Growth of memory in percent after which Go collects garbage (default 100). Little memory is live here, so garbage
+ * need not double it.
+ */
 const GO_GARBAGE_PERCENT = '25';
 
-/** nats-server waits 2 s by default; a program that starts on a busy machine takes longer. */
+/** The default of nats-server is 2 s. A program that starts on a busy machine takes longer. */
 const AUTHENTICATED_WITHIN_S = 15;
 
-/** Starts a NATS server with JetStream on the loopback address; its store is `<dataDir>/nats`. */
+/** Starts a NATS server with JetStream on the loopback address. Its store is in `<dataDir>/nats`. */
 export async function startNats(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
   const { dataDir } = host;
   const file = await ensureNatsServer(host.log);
@@ -46,7 +52,7 @@ export async function startNats(host: StoreHost): Promise<{ store: StoreProcess;
   return { store, url: `nats://${credentials.user}:${credentials.password}@127.0.0.1:${port}` };
 }
 
-/** nats-server's path, when the machine has one. Debian puts it where only root's PATH looks. */
+/** The path of nats-server, if it is installed. Debian puts it into a directory that is only in root's PATH. */
 export function findNatsServer(): string | undefined {
   const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin', '/usr/bin'];
   return places
@@ -56,9 +62,8 @@ export function findNatsServer(): string | undefined {
 }
 
 /**
- * nats-server's path; installs it with apt when it is missing and we may.
- *
- * @throws Error with one line that says what to do.
+ * The path of nats-server. Installs it with apt if it is missing and this process is allowed to.
+ * @throws Error with one line that says what to do
  */
 export async function ensureNatsServer(log: EmbeddedLog): Promise<string> {
   return findNatsServer() ?? (await installNatsServer(log));
@@ -84,7 +89,7 @@ async function installNatsServer(log: EmbeddedLog): Promise<string> {
 function apt(args: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn('apt-get', args, {
-      // Standard output may belong to a command whose output is read by a program.
+      // Standard output may belong to a command whose output a program reads.
       stdio: ['ignore', 'ignore', 'pipe'],
       env: childEnvironment({ ...proxies(), DEBIAN_FRONTEND: 'noninteractive' }),
     });
@@ -97,7 +102,7 @@ function apt(args: string[]): Promise<void> {
   });
 }
 
-/** apt-get may reach its servers through one alone. */
+/** apt-get may need a proxy to reach its servers. */
 function proxies(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$/i.test(name)),
@@ -116,7 +121,8 @@ function natsConfig(
     `authorization { timeout: ${AUTHENTICATED_WITHIN_S}, user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)} }`,
     `jetstream {`,
     `  store_dir: ${JSON.stringify(storeDir)}`,
-    // Servers before 2.10 cannot: there, a power cut may lose the last moments (a crash of the process does not).
+    // Servers before 2.10 do not support it: with them, a power failure may lose the last moments (a crash of the
+    // process does not).
     ...(syncAlways ? [`  sync_interval: always`] : []),
     `}`,
   ];
@@ -133,7 +139,7 @@ function atLeast([major, minor]: [number, number], wantedMajor: number, wantedMi
   return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }
 
-/** A NATS server speaks first. JetStream is up before it listens. */
+/** A NATS server sends the first bytes. It starts JetStream before it listens. */
 function answersAsNats(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

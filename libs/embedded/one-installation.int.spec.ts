@@ -18,7 +18,7 @@ import { startEmbedded, type EmbeddedStores } from './embedded-stores.js';
 import { identify, isRunning, type ProcessIdentity } from './process-identity.js';
 
 const library = new URL('dist/libs/embedded/index.js', checkout).href;
-/** Runs a program where it sees other process ids than we do, as in another container. */
+/** Prefix that runs a program with separate process ids, as in another container. */
 const ELSEWHERE = ['unshare', '--pid', '--fork', '--mount-proc'] as const;
 const canGoElsewhere = spawnSync(ELSEWHERE[0], [...ELSEWHERE.slice(1), 'true']).status === 0;
 
@@ -72,7 +72,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
   return said;
 }
 
-/** Name, size and time of change of everything in the data directory that a start may write. */
+/** Name, inode and change time of everything in the data directory that a start may write. */
 function traces(): string[] {
   return readdirSync(dataDir)
     .filter((name) => name !== 'lock')
@@ -131,7 +131,9 @@ describe('one data directory', () => {
   it('keeps files that a failed start did not create', async () => {
     mkdirSync(join(dataDir, 'postgres'), { recursive: true });
     writeFileSync(join(dataDir, 'postgres', 'notes.txt'), 'mine');
-    await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/is no Postgres cluster and is not empty/);
+    await expect(startEmbedded({ dataDir, log })).rejects.toThrow(
+      /is not a Postgres cluster and is not empty/,
+    );
     expect(readFileSync(join(dataDir, 'postgres', 'notes.txt'), 'utf8')).toBe('mine');
   });
 });

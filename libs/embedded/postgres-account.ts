@@ -2,25 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { canReach, systemUser, type Owner } from './system-user.js';
 
-/** As whom, and through what, Postgres's programs are run: it refuses to run as root. */
+/** The user and command prefix for Postgres's programs, which refuse to run as root. */
 export interface PostgresAccount {
-  /** Whose the files must be; undefined: ours. */
+  /** The owner that the files must have; undefined: this process's user. */
   owner?: Owner;
-  /** What goes before the program on the command line; empty as a rule. Changes to the owner by itself. */
+  /** Put before the program on the command line; usually empty. It changes to the owner. */
   wrap: string[];
 }
 
 const CAPABILITY_BITS = { dac_override: 1n, dac_read_search: 2n } as const;
 
 /**
- * The account that can run `program` on a data directory below `directory`: ours, or, when we are root, the user
- * postgres (made when missing).
- *
- * Below a directory that is closed to others (a checkout in /root, as on most servers) the user postgres reaches
- * neither its data nor its own program. It then gets one single capability, to pass through directories, so that
- * the data can stay where the user wants it and /root stays closed.
- *
- * @throws Error with what to do when the machine allows none of this.
+ * The account that can run `program` on a data directory below `directory`: this process's user, or, if that is root,
+ * the user postgres (created if missing).
+ * Below a directory that is closed to others (a checkout in /root, as on most servers), the user postgres can reach
+ * neither its data nor its program. It then gets one capability, to pass through directories, so that the data can stay
+ * where the user wants it and /root stays closed.
+ * @throws Error that says what to do when the machine allows none of this
  */
 export function postgresAccount(directory: string, program: string): PostgresAccount {
   if (process.getuid?.() !== 0) return { wrap: [] };
@@ -31,7 +29,7 @@ export function postgresAccount(directory: string, program: string): PostgresAcc
   if (wrap && spawnSync(wrap[0] as string, [...wrap.slice(1), program, '--version']).status === 0)
     return { owner: ids, wrap };
   throw new Error(
-    `Postgres runs as user postgres, which cannot reach ${directory} or ${program}: ` +
+    `Postgres runs as user postgres, who cannot reach ${directory} or ${program}: ` +
       'put the checkout and DATA_DIR outside of closed directories such as /root, or set DATABASE_URL',
   );
 }
@@ -51,7 +49,7 @@ function setpriv(ids: Owner, capability: string): string[] {
     `--reuid=${ids.uid}`,
     `--regid=${ids.gid}`,
     '--clear-groups',
-    // access(2), by which Postgres looks for its own program, otherwise forgets the capability.
+    // Without it, access(2), with which Postgres looks for its own program, ignores the capability.
     '--securebits=+no_setuid_fixup',
     `--inh-caps=-all,+${capability}`,
     `--ambient-caps=-all,+${capability}`,

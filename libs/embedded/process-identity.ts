@@ -2,23 +2,26 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * One process, told apart from every other that ever has the same number: a pid is given out again, so it is
- * kept together with the moment at which that process started.
+ * Identifies one process. The system reuses process ids, so the id is stored together with the start time of the
+ * process.
  */
 export interface ProcessIdentity {
   pid: number;
-  /** Opaque; equal for the same process only. */
+  /** Opaque. Only the same process has the same value. */
   startedAt: string;
 }
 
-/** Who has this pid now; undefined when nobody has (a zombie counts as nobody: it holds nothing any more). */
+/**
+ * The process that currently has this pid; undefined if there is none. A zombie does not count, because it uses nothing
+ * any more.
+ */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
   const startedAt = process.platform === 'linux' ? startOnLinux(pid) : startByPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** Who we are. */
+/** The identity of this process. */
 export function identifySelf(): ProcessIdentity {
   return identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
 }
@@ -28,7 +31,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startedAt === identity.startedAt;
 }
 
-/** The words of a process's command line; empty when it has gone. */
+/** The words of a process's command line; empty if it has exited. */
 export function commandLine(pid: number): string[] {
   try {
     if (process.platform === 'linux')
@@ -41,7 +44,7 @@ export function commandLine(pid: number): string[] {
   }
 }
 
-/** Reads an identity that was written as JSON; undefined for anything else. */
+/** Reads an identity that was written as JSON; undefined for any other text. */
 export function parseIdentity(text: string): ProcessIdentity | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -56,11 +59,11 @@ export function parseIdentity(text: string): ProcessIdentity | undefined {
 function startOnLinux(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in brackets and may itself hold spaces and brackets.
+    // The second field is the program's name in parentheses, which may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, startTicks] = [fields[0], fields[19]];
     if (state === 'Z' || state === 'X') return undefined;
-    // Ticks count from the boot: without its id, a pid file of before a reboot could match by accident.
+    // Ticks count from the boot. Without the boot's id, a pid file from before a reboot could match by accident.
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${boot}:${startTicks}`;
   } catch {

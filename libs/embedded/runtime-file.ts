@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning, identifySelf, parseIdentity } from './process-identity.js';
 
-/** What a running installation tells the command line that works on it. */
+/** The data of a running installation for the command line. */
 export interface Runtime {
   pid: number;
   natsUrl: string;
@@ -14,7 +14,7 @@ export interface Runtime {
 
 type RuntimeUrls = Pick<Runtime, 'natsUrl' | 'databaseUrl' | 'clickhouseUrl'>;
 
-/** The installation that runs on this data directory; undefined when none does. */
+/** The installation that runs on this data directory; undefined if there is none. */
 export function readRuntime(dataDir: string): Runtime | undefined {
   let text: string;
   try {
@@ -27,7 +27,10 @@ export function readRuntime(dataDir: string): Runtime | undefined {
   return written.runtime;
 }
 
-/** Says that this process runs an installation here. Only its owner may read it: it holds a password. */
+/**
+ * Records that this process runs an installation here. Only the owner may read the file, because it contains a
+ * password.
+ */
 export function writeRuntime(dataDir: string, urls: RuntimeUrls): void {
   const file = runtimeFile(dataDir);
   const self = identifySelf();
@@ -37,7 +40,7 @@ export function writeRuntime(dataDir: string, urls: RuntimeUrls): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Takes the note back. */
+/** Deletes the record. */
 export function removeRuntime(dataDir: string): void {
   rmSync(runtimeFile(dataDir), { force: true });
 }

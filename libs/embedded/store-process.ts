@@ -7,25 +7,25 @@ import { endProcess } from './end-process.js';
 import { freePort } from './free-port.js';
 import { commandLine, identify, isRunning, parseIdentity } from './process-identity.js';
 
-/** Where to log: pino's shape, so that a pino logger fits as it is. */
+/** A logger with pino's methods. */
 export interface EmbeddedLog {
   info(message: string): void;
   warn(message: string): void;
 }
 
-/** What every store is started with. */
+/** The options of every store. */
 export interface StoreHost {
   dataDir: string;
   log: EmbeddedLog;
-  /** The lock on the data directory that the store's process holds with us. */
+  /** The lock on the data directory, which the store's process shares. */
   lockFd: number;
-  /** Called once for a store that keeps ending and is not started again. */
+  /** Called once when a store keeps exiting and is not restarted. */
   onGivenUp(reason: Error): void;
-  /** Ends a start that is under way. */
+  /** Cancels a running start. */
   signal?: AbortSignal | undefined;
 }
 
-/** How one store's program is run. */
+/** How to run a store's program. */
 export interface StoreCommand {
   name: 'nats' | 'postgres' | 'clickhouse';
   file: string;
@@ -33,26 +33,29 @@ export interface StoreCommand {
   env?: NodeJS.ProcessEnv;
   uid?: number | undefined;
   gid?: number | undefined;
-  /** Keeps a pipe to the program's stdin open; when we die, however we die, it reads the end. */
+  /**
+   * Keeps a pipe to the program's stdin open. When this process dies for any reason, the program reads the end of the
+   * pipe.
+   */
   holdStdin?: boolean;
   stopSignal: NodeJS.Signals;
-  /** True as soon as the store answers. Asked again and again until then. */
+  /** True when the store answers. Called repeatedly until then. */
   isReady(): Promise<boolean>;
 }
 
 const READY_WITHIN_MS = 120_000;
 const READY_POLL_MS = 25;
-/** Together with the services' own grace it leaves a stop below ten seconds; every store survives being killed. */
+/** Together with the services' grace period, a stop takes less than ten seconds. Every store survives SIGKILL. */
 const STOP_GRACE_MS = 3_500;
 const RESTARTS_AT_MOST = 5;
 const RESTART_WINDOW_MS = 60_000;
 const LOG_FILE_BYTES_AT_MOST = 5_000_000;
 const PORT_ATTEMPTS = 3;
 
-/** The stores of this process that run. */
+/** The running stores of this process. */
 const living = new Set<StoreProcess>();
 
-// The last net: the stores are detached, and would outlive a process that ends without having stopped them.
+// The last resort: the stores are detached, and would survive a process that exits without stopping them.
 process.on('exit', () => living.forEach((store) => store.endAtExit()));
 
 /** The program of a store in a separate process, restarted when it exits unexpectedly. */
@@ -67,10 +70,9 @@ export class StoreProcess {
   ) {}
 
   /**
-   * Starts the program and resolves when the store answers.
-   *
-   * @throws Error with the last lines of the program's log when it ends before that; the signal's reason when it is
-   * aborted before that. The program runs in neither case.
+   * Starts the program. Resolves when the store answers.
+   * @throws Error with the last lines of the program's log when it exits before that
+   * @throws the signal's reason when it is aborted before that. The program is not running in either case.
    */
   static async start(host: StoreHost, command: StoreCommand): Promise<StoreProcess> {
     const { signal } = host;
@@ -85,7 +87,7 @@ export class StoreProcess {
     return store;
   }
 
-  /** Ends the program. Resolves when it has gone. */
+  /** Ends the program. Resolves when it has exited. */
   async stop(): Promise<void> {
     this.stopping = true;
     const child = this.child;
@@ -95,14 +97,17 @@ export class StoreProcess {
     this.forget();
   }
 
-  /** Without waiting, since nothing can be awaited any more: asks the program to end, or ends it if it was asked. */
+  /**
+   * For the exit of this process, when nothing can be awaited: signals the program to end, or kills it if it was
+   * signalled before.
+   */
   endAtExit(): void {
     const pid = this.child?.pid;
     if (pid === undefined || !this.child || hasEnded(this.child)) return;
     try {
       process.kill(pid, this.stopping ? 'SIGKILL' : this.command.stopSignal);
     } catch {
-      // It has gone.
+      // It has already exited.
     }
   }
 
@@ -121,7 +126,7 @@ export class StoreProcess {
       if (Date.now() > deadline) throw new Error(`${name} did not answer in ${READY_WITHIN_MS / 1000} s`);
       await after(READY_POLL_MS);
     }
-    // The port may be another program's, which was faster: then ours has ended, or is about to.
+    // Another program may have taken the port first. Then ours has exited, or will soon.
     if (hasEnded(child)) throw new Error(`${name} ended while starting: ${this.lastLogLines()}`);
     child.once('exit', (code, signal) => this.onUnexpectedExit(code, signal));
   }
@@ -131,7 +136,7 @@ export class StoreProcess {
     const logFd = openLog(this.host.dataDir, name);
     const stdio: StdioOptions = [holdStdin ? 'pipe' : 'ignore', logFd, logFd, this.host.lockFd];
     try {
-      // Detached: a Ctrl-C in the terminal must reach us alone, so that we can drain before the stores go.
+      // Detached, so that a Ctrl-C in the terminal reaches only this process, which drains before it stops the stores.
       const child = spawn(file, args, {
         stdio,
         detached: true,
@@ -158,7 +163,7 @@ export class StoreProcess {
     const how = signal ? `signal ${signal}` : `exit code ${code}`;
     if (this.restarts.length > RESTARTS_AT_MOST)
       return this.giveUp(`it ended ${this.restarts.length} times (${how})`);
-    this.host.log.warn(`${name} ended by itself (${how}); starting it again`);
+    this.host.log.warn(`${name} exited by itself (${how}); restarting it`);
     void this.relaunch();
   }
 
@@ -171,7 +176,7 @@ export class StoreProcess {
     } catch (error) {
       if (this.stopping) return;
       this.host.log.warn((error as Error).message);
-      // One that neither answers nor ends would hold the data against its successor.
+      // A program that neither answers nor exits would keep the data locked for its successor.
       if (this.child && !hasEnded(this.child)) return this.giveUp('it runs and does not answer');
       this.onUnexpectedExit(this.child?.exitCode ?? null, this.child?.signalCode ?? null);
     }
@@ -200,7 +205,7 @@ export class StoreProcess {
   }
 }
 
-/** Starts a store on a free port, on another one when somebody else took that port in between. */
+/** Starts a store on a free port. Tries another port if somebody else has taken it meanwhile. */
 export async function startOnFreePort(
   host: StoreHost,
   command: (port: number) => StoreCommand,
@@ -215,7 +220,7 @@ export async function startOnFreePort(
   }
 }
 
-/** Ends a store that an earlier run left behind (kill -9 of its parent). True when there was one. */
+/** Ends a store that an earlier run left behind (kill -9 of its parent). Returns true if there was one. */
 export async function endOrphan(
   dataDir: string,
   name: StoreCommand['name'],
@@ -231,7 +236,7 @@ export async function endOrphan(
   const identity = parseIdentity(text);
   const isOurs =
     identity && isRunning(identity) && commandLine(identity.pid).some((word) => word.includes(dataDir));
-  // Otherwise the file may name a process that we cannot see: of another container.
+  // Otherwise the file may identify a process of another container, which is not visible here.
   if (!isOurs) return false;
   await endProcess(identity, signal, STOP_GRACE_MS);
   rmSync(file, { force: true });

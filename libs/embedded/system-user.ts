@@ -1,35 +1,38 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { childEnvironment } from './child-environment.js';
 
-/** Whose files are, and as whom a program runs. */
+/** The owner of files, or the user that runs a program. */
 export interface Owner {
   uid: number;
   gid: number;
 }
 
-/** A user of the system without a shell; made when it is missing. @throws Error with what to do */
+/**
+ * A system user without a shell; created if missing.
+ * @throws Error that says what to do
+ */
 export function systemUser(name: string, setting: string): Owner {
   const known = lookUp(name);
   if (known) return known;
   const args = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', name];
   const made = spawnSync('/usr/sbin/useradd', args, { env: childEnvironment() });
-  // Another start may have made it at the same moment.
+  // Another start may have created it at the same moment.
   const found = lookUp(name);
   if (!found)
     throw new Error(
-      `the user ${name} could not be made (${made.error?.message ?? made.stderr.toString().trim()}): ` +
-        `make it (\`useradd --system ${name}\`) or set ${setting}`,
+      `the user ${name} could not be created (${made.error?.message ?? made.stderr.toString().trim()}): ` +
+        `create it (\`useradd --system ${name}\`) or set ${setting}`,
     );
   return found;
 }
 
-/** Whether the user can pass into the directory, and read or run the files. */
+/** Whether the user can enter the directory and read the files. */
 export function canReach(ids: Owner, directory: string, ...files: readonly string[]): boolean {
   const script = 'cd "$1" || exit 1; shift; for file; do test -r "$file" || exit 1; done';
   return spawnSync('/bin/sh', ['-c', script, 'sh', directory, ...files], { ...ids, cwd: '/' }).status === 0;
 }
 
-/** Gives files and whole directories to the user. */
+/** Changes the owner of files and of directories with their contents. */
 export function giveTo({ uid, gid }: Owner, ...paths: readonly string[]): void {
   execFileSync('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...paths], { env: childEnvironment() });
 }

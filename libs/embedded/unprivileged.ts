@@ -4,12 +4,12 @@ import { canReach, giveTo, systemUser, type Owner } from './system-user.js';
 const USER = 'earshot';
 
 /**
- * As whom a store runs when we are root: as the system user `earshot` (made when missing), which is given the store's
- * files. Where that user cannot reach the data or the programs (a checkout in /root) the store runs as root, and a line
- * says so.
- * @param programs files that it must be able to read
- * @param own what it writes, and what it reads that others may not
- * @returns undefined to run as we do
+ * The user that runs a store if this process is root: the system user `earshot` (created if missing), who becomes the
+ * owner of the store's files. If that user cannot reach the data or the programs (a checkout in /root), the store runs
+ * as root, and a log line says so.
+ * @param programs files that the user must be able to read
+ * @param own files that the store writes, and files that only the store may read
+ * @returns undefined to run as this process's user
  */
 export function unprivileged(
   { dataDir, log }: Pick<StoreHost, 'dataDir' | 'log'>,

@@ -5,21 +5,21 @@ import { LRUCache } from 'lru-cache';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** True when an address (an IP in any spelling that `ipaddr.js` reads) may be connected to. */
+/** True if connections to the address are allowed. The address is an IP in any notation that `ipaddr.js` reads. */
 export type AddressPolicy = (address: string) => boolean;
 
-// Every request asks, of the same few thousand addresses.
+// Every request checks an address, mostly one of the same few thousand.
 const VERDICTS_KEPT = 5_000;
-// Public by its range, and yet the inside of a cloud: Azure's WireServer hands out machine credentials.
+// In a public range, but internal to a cloud: Azure's WireServer gives out machine credentials.
 const PUBLIC_BUT_INTERNAL: readonly Range[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
-// All of the IPv6 internet is in 2000::/3; whatever lies outside is local, reserved or a transition scheme.
+// The IPv6 internet is in 2000::/3. All other addresses are local, reserved or for transition schemes.
 const GLOBAL_UNICAST: Range = [ipaddr.IPv6.parse('2000::'), 3];
-// How a machine without IPv4 reaches the IPv4 internet; the last 32 bits say where.
+// NAT64: machines without IPv4 reach the IPv4 internet through it. The last 32 bits are the IPv4 address.
 const NAT64: Range = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
- * The policy of the outbound door: public unicast addresses, and whatever `allow` (CIDRs, see
- * `parseEgressAllow`) holds. An IPv4 address inside an IPv6 one is judged by the IPv4 address.
+ * The policy for outbound requests: allows public unicast addresses, and the CIDRs in `allow` (see `parseEgressAllow`).
+ * For an IPv4 address inside an IPv6 address, the IPv4 address is checked.
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const allowed = allow.map((cidr) => ipaddr.parseCIDR(cidr) as Range);
@@ -39,8 +39,8 @@ export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
 }
 
 /**
- * Reads `EGRESS_ALLOW`: CIDRs or single addresses, separated by commas or spaces; empty or absent is none.
- * Throws an `Error` that names the faulty entry.
+ * Reads `EGRESS_ALLOW`: CIDRs or single addresses, separated by commas or spaces; may be empty or absent.
+ * @throws Error that names the faulty entry
  */
 export function parseEgressAllow(text: string | undefined): string[] {
   return (text ?? '')
@@ -59,7 +59,7 @@ function normalizedCidr(entry: string): string {
     );
   }
   const parsed = ipaddr.parse(address);
-  // Addresses are judged in their IPv4 form, so the range must be in it too.
+  // Addresses are checked in their IPv4 form, so the range must have that form as well.
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress() && length >= 96) {
     return `${parsed.toIPv4Address().toString()}/${length - 96}`;
   }
@@ -73,7 +73,7 @@ function isPublic(address: Address): boolean {
   return address.range() === 'unicast' && within(address, GLOBAL_UNICAST) && !isIsatap(address);
 }
 
-// ISATAP (RFC 5214) hides an IPv4 address behind 0:5efe or 200:5efe under any prefix.
+// ISATAP (RFC 5214) puts an IPv4 address behind 0:5efe or 200:5efe with any prefix.
 function isIsatap(address: ipaddr.IPv6): boolean {
   const [, , , , high = 0, low = 0] = address.parts;
   return low === 0x5efe && (high === 0 || high === 0x0200);

@@ -38,8 +38,8 @@ describe('addresses in the URL', () => {
     ['file:///etc/passwd', 'invalid_url: only http and https addresses can be reached'],
     ['example.org', 'invalid_url: the address is not a URL'],
     ['http://', 'invalid_url: the address is not a URL'],
-    ['http://user:word@example.org/', 'invalid_url: the address must not hold a user name or a password'],
-    ['http://example.org@127.0.0.1/', 'invalid_url: the address must not hold a user name or a password'],
+    ['http://user:word@example.org/', 'invalid_url: the address must not contain a user name or a password'],
+    ['http://example.org@127.0.0.1/', 'invalid_url: the address must not contain a user name or a password'],
     ['http://example.org:0/', 'invalid_url: port 0 cannot be reached'],
   ])('refuses %s', async (url, fault) => {
     expect(await faultOf(door().request(get(url)))).toBe(fault);
@@ -81,7 +81,7 @@ describe('addresses from DNS', () => {
     );
   });
 
-  it('connects to the checked address and to no later answer', async () => {
+  it('connects to the checked address, and not to one of a later lookup', async () => {
     const server = await outside((_, response) => response.end('outside'));
     const answers = [['127.0.0.2'], ['127.0.0.1']];
     let lookups = 0;

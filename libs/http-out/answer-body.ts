@@ -1,25 +1,25 @@
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
 
-/** Receives the outcome of one answer. Exactly one of the three calls is made, once. */
+/** Receives the outcome of one response body: exactly one of the three calls, once. */
 export interface BodyEvents {
   /** The body is complete. */
   whole(bytes: Buffer): void;
-  /** More decoded bytes than allowed came; `bytes` holds what fits. */
+  /** More decoded bytes arrived than allowed; `bytes` contains the allowed part. */
   overflow(bytes: Buffer): void;
   /** The content encoding is broken. */
   broken(): void;
 }
 
-/** Takes the bytes of one answer as they come and counts what they decode to. */
+/** Collects the bytes of one response body and counts the decoded bytes. */
 export interface AnswerBody {
   write(chunk: Buffer): void;
   end(): void;
-  /** Nothing more is wanted; no call follows. */
+  /** Stops collecting; no call follows. */
   stop(): void;
 }
 
-/** The collector for a content encoding, or undefined for one that is not spoken here. */
+/** The collector for a content encoding; undefined for one that is not supported. */
 export function createAnswerBody(
   encoding: string | undefined,
   maxBytes: number,
@@ -37,7 +37,7 @@ export function createAnswerBody(
     case 'br':
       return new DecodedBody(() => createBrotliDecompress(BROTLI_OPTIONS), bounded, events);
     case 'deflate':
-      // The RFC means zlib; many servers send raw deflate. The first byte of a zlib stream says 8 in its low half.
+      // The RFC means zlib, but many servers send raw deflate. The low half of the first byte of a zlib stream is 8.
       return new DecodedBody(
         (first) => ((first & 0x0f) === 8 ? createInflate(ZLIB_OPTIONS) : createInflateRaw(ZLIB_OPTIONS)),
         bounded,
@@ -48,7 +48,7 @@ export function createAnswerBody(
   }
 }
 
-// A body that was cut off gives what it holds, as browsers do: readers of feeds keep what parsed.
+// A truncated body returns its complete part, as in browsers: readers of feeds use what they could parse.
 const ZLIB_OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI_OPTIONS = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
@@ -88,7 +88,7 @@ class BoundedBytes implements AnswerBody {
   }
 }
 
-/** Decodes in small steps and stops the decoder at the limit: a bomb never unfolds further than that. */
+/** Decodes in small steps and stops the decoder at the limit, so that a compression bomb is never decoded beyond it. */
 class DecodedBody implements AnswerBody {
   private decoder: Transform | undefined;
   private stopped = false;

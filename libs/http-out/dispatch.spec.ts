@@ -21,7 +21,7 @@ const post = (url: string, more: Partial<OutboundDispatch> = {}): OutboundDispat
   ...more,
 });
 
-/** Every call of the callback, once the first has come. */
+/** All calls of the callback, after the first one has arrived. */
 function outcomesOf(request: OutboundDispatch, http = openDoor()) {
   const outcomes: [OutboundError | undefined, Answer | undefined][] = [];
   return new Promise<typeof outcomes>((resolve) =>
@@ -57,7 +57,7 @@ describe('a request with a callback', () => {
     ]);
   });
 
-  it('does not reach a private address, given in the URL or through a name', async () => {
+  it('does not reach a private address that is in the URL or behind a name', async () => {
     const server = await inside();
     const { port } = new URL(server.origin);
     for (const host of ['127.0.0.1', '2130706433', 'localhost'])
@@ -86,7 +86,7 @@ describe('a request with a callback', () => {
     expect(await faultOf(post(server.origin))).toMatch(/^too_large: /);
   });
 
-  it('is refused when the door is closed', async () => {
+  it('is refused when the client is closed', async () => {
     const http = openDoor();
     await http.close();
     expect(await faultOf(post('http://127.0.0.2/'), http)).toMatch(/^network: .*stopping/);

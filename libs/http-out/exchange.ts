@@ -4,21 +4,21 @@ import { beginSpan, endSpan, SpanKind } from '#telemetry';
 import { createAnswerBody, type AnswerBody, type BodyEvents } from './answer-body.js';
 import { OutboundError, toOutboundError } from './outbound-error.js';
 
-/** One answer, decoded. */
+/** One response, decoded. */
 export interface Answer {
   readonly status: number;
   /** Lower-case names; repeated headers are joined with commas. */
   readonly headers: Record<string, string>;
-  /** Each `Set-Cookie` by itself: joined, the commas of their dates could not be told from ours. */
+  /** Each `Set-Cookie` separately: in a joined header the commas of their dates would be ambiguous. */
   readonly setCookies?: readonly string[];
   readonly bytes: Buffer;
 }
 
-/** Bounds of one exchange. */
+/** The limits of one exchange. */
 export interface ExchangeBounds {
   /** For messages. */
   readonly host: string;
-  /** What is left of the deadline, in milliseconds. */
+  /** The remaining time until the deadline, in milliseconds. */
   readonly remainingMs: number;
   /** The whole deadline, for the message. */
   readonly deadlineMs: number;
@@ -26,10 +26,10 @@ export interface ExchangeBounds {
   readonly overflow: 'cut' | 'error';
 }
 
-/** Called once, with an error or with an answer; possibly before the call that it was given to returns. */
+/** Called once, with an error or with a response, possibly before the function that received it returns. */
 export type AnswerCallback = (error: OutboundError | undefined, answer?: Answer) => void;
 
-/** Sends one request; calls back by the deadline at the latest, whatever the other side does. */
+/** Sends one request. Calls back by the deadline at the latest, whatever the other side does. */
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
@@ -44,7 +44,7 @@ export function exchange(
   }
 }
 
-/** Records the request as a span. Without path and query: they may have secrets. */
+/** Records the request as a span without path and query, because they may contain secrets. */
 function traced(method: string, host: string, callback: AnswerCallback): AnswerCallback {
   const span = beginSpan(method, SpanKind.CLIENT, { 'http.request.method': method, 'server.address': host });
   if (!span) return callback;
@@ -55,7 +55,7 @@ function traced(method: string, host: string, callback: AnswerCallback): AnswerC
   };
 }
 
-/** Why an exchange is given up on our side; the callback has been called by then. */
+/** The reason for aborting an exchange on our side. The callback has been called before. */
 const SETTLED = new Error('settled');
 
 class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
@@ -71,13 +71,13 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
     private readonly bounds: ExchangeBounds,
     private readonly callback: AnswerCallback,
   ) {
-    // The one clock over everything: queue, DNS, connection, headers and body. No chunk restarts it.
+    // A single timer for everything: queue, DNS, connection, headers and body. Received data does not restart it.
     this.timer = setTimeout(() => this.expire(), bounds.remainingMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // It waited in the queue past its deadline: it must not be sent any more.
+    // The request has waited in the queue beyond its deadline, so it must not be sent any more.
     if (this.settled) controller.abort(SETTLED);
   }
 
@@ -100,7 +100,7 @@ class Exchange implements Dispatcher.DispatchHandler, BodyEvents {
   }
 
   onResponseEnd(): void {
-    // The answer is complete on the wire: the connection is free whatever decoding still finds.
+    // The response has arrived completely, so the connection is free, even if decoding fails later.
     this.controller = undefined;
     this.body?.end();
   }

@@ -8,11 +8,11 @@ import { notAllowed, OutboundError } from './outbound-error.js';
 /** All addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-// Longer than any patient receiver needs; the request's own deadline is usually shorter.
+// Longer than any slow receiver needs. The request's own deadline is usually shorter.
 const CONNECT_TIMEOUT_MS = 10_000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** The machine's own lookup: hosts file and name servers. */
+/** The lookup of the operating system: hosts file and name servers. */
 export const systemResolve: Resolve = async (hostname) =>
   (await systemLookup(hostname, { all: true })).map(({ address }) => address);
 
@@ -22,9 +22,9 @@ export function createTrustedConnector(): buildConnector.connector {
 }
 
 /**
- * Connects only where the policy permits. The answers of one lookup are checked and are the ones connected to,
- * so a second answer (DNS rebinding) is never asked for. Literal addresses never pass through a lookup: they
- * are checked before (`checkLiteral`), and again here on the open socket.
+ * Connects only to addresses that the policy permits. The checked addresses of one lookup are also the ones that it
+ * connects to, so no second lookup (DNS rebinding) can change them. Literal addresses are not looked up: they are
+ * checked before (`checkLiteral`), and again here on the open socket.
  */
 export function createGuardedConnector(permits: AddressPolicy, resolve: Resolve): buildConnector.connector {
   const connect = buildConnector({
@@ -65,7 +65,7 @@ function answerLookup(addresses: readonly string[], options: LookupOptions, call
 
 async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Resolve): Promise<string[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
-  // RFC 6761: always loopback, whatever a name server says. One family may be allowed without the other.
+  // RFC 6761: always loopback, whatever a name server answers. One family may be allowed without the other.
   if (name === 'localhost' || name.endsWith('.localhost')) {
     const open = LOOPBACK.filter(permits);
     if (open.length === 0) throw refusal(hostname);
@@ -73,7 +73,7 @@ async function addressesOf(hostname: string, permits: AddressPolicy, resolve: Re
   }
   const addresses = await resolve(hostname).catch(() => []);
   if (addresses.length === 0) throw new OutboundError('network', notAllowed(hostname));
-  // One refused answer refuses the set: a mix of public and private answers is how rebinding begins.
+  // One refused address refuses the whole answer: DNS rebinding begins with a mix of public and private addresses.
   if (!addresses.every(permits)) throw refusal(hostname);
   return [...addresses];
 }

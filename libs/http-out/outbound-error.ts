@@ -1,11 +1,11 @@
 /**
- * Why a request had no usable answer. `blocked`: the address is not one that we may reach. `timeout`: the one
- * deadline passed. `network`: DNS, connection, TLS or a broken answer. `too_large`: more decoded bytes than
- * allowed. `redirect`: too many redirects, or one that leads nowhere. `invalid_url`: not an http(s) address.
+ * Why a request has no usable response. `blocked`: the address is not allowed. `timeout`: the deadline passed.
+ * `network`: DNS, connection, TLS or an invalid response. `too_large`: more decoded bytes than allowed. `redirect`: too
+ * many redirects, or one without a usable target. `invalid_url`: not an http(s) address.
  */
 export type OutboundErrorKind = 'blocked' | 'timeout' | 'network' | 'too_large' | 'redirect' | 'invalid_url';
 
-/** A failed request. The message is for people: it names the host at most, never a path, query or header. */
+/** A failed request. The message is for people: it contains at most the host, never a path, query or header. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
 
@@ -18,14 +18,14 @@ export class OutboundError extends Error {
 }
 
 /**
- * The reason for a host that may not be reached, and for a name that has no address or could not be looked up: the same, since
- * a person who names hosts must not learn which names exist in the operator's own network.
+ * The reason for a host that is not allowed, and for a name without an address or whose lookup failed. It is the same
+ * for all, because a person who enters host names must not learn which names exist in the operator's network.
  */
 export function notAllowed(host: string): string {
   return `${host}: address not allowed: there is no such name, or it leads to a private or reserved address, which the operator can allow with EGRESS_ALLOW`;
 }
 
-// The messages for people for the codes of node:dns, node:net, node:tls and undici.
+// Messages for people, by error code of node:dns, node:net, node:tls and undici.
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has no address (no such host)',
   ENODATA: 'has no address (no such host)',
@@ -62,7 +62,7 @@ function otherReason(code: string): string {
 }
 
 function codeOf(error: unknown): string {
-  // With several addresses node reports one error for each; the first is as good as any.
+  // With several addresses Node reports one error for each; any of them explains the failure.
   const one = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   const code = one instanceof Error && 'code' in one ? one.code : undefined;
   return typeof code === 'string' ? code : '';

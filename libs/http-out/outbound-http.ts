@@ -11,15 +11,15 @@ import { Pools } from './pools.js';
 import { isPermanentRedirect, nextHop, type Hop } from './redirect.js';
 import { checkLiteral, createTargetReader, type Target } from './target.js';
 
-/** Settings of the outbound door. */
+/** Options of the outbound HTTP client. */
 export interface OutboundHttpOptions {
-  /** CIDRs that may be reached although private (`parseEgressAllow`). */
+  /** CIDRs that are allowed although they are private (`parseEgressAllow`). */
   allow: readonly string[];
-  /** Sent when a request sets no `user-agent`. */
+  /** Sent if a request sets no `user-agent`. */
   userAgent: string;
-  /** Connections to one scheme, host and port at a time; more requests wait. Default 16. */
+  /** Maximum number of connections to one scheme, host and port; further requests wait. Default 16. */
   connectionsPerOrigin?: number;
-  /** All addresses of a host name; the machine's own lookup by default. */
+  /** Returns all addresses of a host name; default: the lookup of the operating system. */
   resolve?: Resolve;
 }
 
@@ -30,56 +30,58 @@ export interface OutboundRequest {
   /** Lower-case names. */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Over everything: waiting for a connection, DNS, connecting, headers, body, redirects. */
+  /** For everything together: waiting for a connection, DNS, connecting, headers, body, redirects. */
   deadlineMs: number;
-  /** Decoded bytes of the answer. */
+  /** Maximum number of decoded bytes of the response. */
   maxBytes: number;
-  /** How to treat a longer answer: `error` (`too_large`, the default), or `cut` to `maxBytes`. */
+  /** What to do with a longer response: `error` (`too_large`, the default), or `cut` to `maxBytes`. */
   overflow?: 'cut' | 'error';
-  /** `follow`: up to 5, every hop checked. `none`: a redirect is answered as it came. */
+  /** `follow`: at most 5, each address is checked. `none`: a redirect is returned unchanged. */
   redirects: 'none' | 'follow';
-  /** The operator named this address: its host is not checked. Other hosts that it redirects to are. */
+  /** True if the operator configured this address: its host is not checked. Other hosts in redirects are checked. */
   trusted?: boolean;
-  /** Rewrites the address of every hop just before it is sent (an operator's proxy); answers keep the original. */
+  /**
+   * Rewrites the address of each hop just before it is sent (an operator's proxy). Responses keep the original address.
+   */
   reroute?: (url: string) => string;
 }
 
-/** One answer, whatever its status. */
+/** One response with any status. */
 export interface OutboundResponse {
   status: number;
   /** Lower-case names; repeated headers are joined with commas. */
   headers: Record<string, string>;
-  /** Each `Set-Cookie` of the last answer by itself; absent where there was none. */
+  /** Each `Set-Cookie` of the last response separately; absent if there was none. */
   setCookies?: readonly string[];
-  /** Decoded. */
+  /** Decoded body. */
   bytes: Uint8Array;
   /** Address of the last request, after redirects and before `reroute`. */
   url: string;
-  /** The address after the leading permanent redirects (301, 308), where there were any. */
+  /** The address after the leading permanent redirects (301, 308), if there were any. */
   movedTo?: string;
 }
 
-/** One request without redirects, for those who send thousands a second. */
+/** One request without redirects, for callers that send thousands per second. */
 export interface OutboundDispatch extends Pick<
   OutboundRequest,
   'method' | 'url' | 'body' | 'deadlineMs' | 'maxBytes' | 'overflow'
 > {
-  /** Names in lower case and values in turn; without `user-agent`, which the door adds. */
+  /** Alternating lower-case names and values, without `user-agent`, which the client adds. */
   headers: readonly string[];
 }
 
-/** The one way out. Rejects with `OutboundError` and nothing else. */
+/** The only client for outbound HTTP. Rejects only with `OutboundError`. */
 export interface OutboundHttp {
   request(request: OutboundRequest): Promise<OutboundResponse>;
-  /** Waits for nothing: what is still under way fails. */
+  /** Closes the client without waiting: running requests fail. */
   close(): Promise<void>;
 }
 
-/** The one way out, with a callback in place of a promise as well. */
+/** The client for outbound HTTP, which also supports callbacks instead of promises. */
 export interface OutboundDispatcher extends OutboundHttp {
   /**
-   * As `request` with `redirects: 'none'`.
-   * @param callback called once, with an error or an answer; possibly before `dispatch` returns
+   * Like `request` with `redirects: 'none'`.
+   * @param callback called once, with an error or a response; possibly before `dispatch` returns
    */
   dispatch(request: OutboundDispatch, callback: AnswerCallback): void;
 }
@@ -87,7 +89,7 @@ export interface OutboundDispatcher extends OutboundHttp {
 const MAX_REDIRECTS = 5;
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 16;
 
-/** Opens the guarded door. */
+/** Creates the guarded client. */
 export function createOutboundHttp(options: OutboundHttpOptions): OutboundDispatcher {
   return new GuardedOutboundHttp(options);
 }
@@ -103,7 +105,7 @@ class GuardedOutboundHttp implements OutboundDispatcher {
     this.permits = createAddressPolicy(options.allow);
     const connections = options.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN;
     const resolve = options.resolve ?? systemResolve;
-    // Apart from each other: a connection opened on trust must never serve a request that is not trusted.
+    // Separate pools: a connection that was opened for a trusted request must never serve an untrusted one.
     this.guarded = new Pools(createGuardedConnector(this.permits, resolve), connections);
     this.trusted = new Pools(createTrustedConnector(), connections);
   }
@@ -135,7 +137,7 @@ class GuardedOutboundHttp implements OutboundDispatcher {
     let movedTo: string | undefined;
     let permanentSoFar = true;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
-      // Trust is in the host that the operator named, not in whatever that host points to.
+      // Only the host that the operator configured is trusted, not the hosts that it redirects to.
       const trusted = request.trusted && (request.reroute || this.targetOf(hop.url).origin === firstOrigin);
       const answer = await this.send(hop, request, Math.max(1, endsAt - performance.now()), Boolean(trusted));
       const next = nextHop(hop, answer);
@@ -155,7 +157,7 @@ class GuardedOutboundHttp implements OutboundDispatcher {
     return new Promise((resolve, reject) => {
       this.begin(sent, this.headersOf(hop.headers), request, remainingMs, trusted, (error, answer) => {
         if (answer) resolve(answer);
-        else reject(error ?? new Error('neither an answer nor an error'));
+        else reject(error ?? new Error('neither a response nor an error'));
       });
     });
   }
@@ -195,5 +197,5 @@ class GuardedOutboundHttp implements OutboundDispatcher {
 }
 
 function stopping(): OutboundError {
-  return new OutboundError('network', 'nothing is sent any more: the service is stopping');
+  return new OutboundError('network', 'no further requests are sent: the service is stopping');
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Pool, type buildConnector, type Dispatcher } from 'undici';
 
-// The least recently used is closed, once what runs on it is done.
+// Beyond this, the least recently used pool is closed when its requests are done.
 const POOLS_KEPT = 4_000;
 
 /** One bounded pool of keep-alive connections per scheme, host and port. */
@@ -14,7 +14,7 @@ export class Pools {
   ) {
     this.pools = new LRUCache({
       max: POOLS_KEPT,
-      // Failures of a closing pool reach the requests on it; nobody waits for the closing itself.
+      // Failures of a closing pool are reported to its requests; nobody waits for the close itself.
       dispose: (pool) => void pool.close().catch(() => undefined),
     });
   }
@@ -27,7 +27,7 @@ export class Pools {
       connect: this.connect,
       connections: this.connectionsPerOrigin,
       pipelining: 1,
-      // The exchange has one deadline over everything; undici's own clocks restart with every chunk.
+      // The exchange has one deadline for everything; undici's own timeouts restart with every chunk.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -35,7 +35,7 @@ export class Pools {
     return pool;
   }
 
-  /** Ends every connection now. */
+  /** Closes every connection immediately. */
   async close(): Promise<void> {
     const open = [...this.pools.values()];
     await Promise.all(open.map((pool) => pool.destroy()));

@@ -58,7 +58,7 @@ describe('redirects', () => {
   });
 
   it.each([
-    [{}, 'redirects without saying where'],
+    [{}, 'redirects without a target'],
     [{ location: 'http://[' }, 'redirects to something that is not an address'],
   ])('are an error without a usable target (%j)', async (headers, reason) => {
     const server = await outside((_, response) => response.writeHead(301, headers).end());

@@ -1,7 +1,7 @@
 import type { Answer } from './exchange.js';
 import { OutboundError } from './outbound-error.js';
 
-/** What is sent on one hop. */
+/** The request of one hop. */
 export interface Hop {
   readonly method: string;
   readonly url: string;
@@ -11,21 +11,21 @@ export interface Hop {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const PERMANENT = new Set([301, 308]);
-// They were meant for the host that was asked, not for the one it points to.
+// These headers were meant for the original host, not for the host of the redirect.
 const FOR_ONE_ORIGIN = new Set(['authorization', 'cookie', 'proxy-authorization']);
 const OF_A_BODY = new Set(['content-type', 'content-length', 'content-encoding']);
 
-/** True for the answers that lead elsewhere for good. */
+/** True for the statuses of permanent redirects. */
 export function isPermanentRedirect(status: number): boolean {
   return PERMANENT.has(status);
 }
 
-/** The next hop that an answer asks for, or undefined when it is the last. `url` is in its one spelling. */
+/** The next hop that a response demands, or undefined if it is the last. `url` is normalised. */
 export function nextHop(hop: Hop, answer: Answer): Hop | undefined {
   if (!REDIRECTS.has(answer.status)) return undefined;
   const from = new URL(hop.url);
   const to = locationOf(answer, from);
-  // 301 and 302 after a POST become a GET everywhere by now; 307 and 308 exist to keep the method.
+  // All clients turn a POST into a GET after 301 and 302; 307 and 308 exist to keep the method.
   const keepsBody = answer.status >= 307 || hop.method === 'GET' || hop.method === 'HEAD';
   const dropped = (name: string) =>
     (to.origin !== from.origin && FOR_ONE_ORIGIN.has(name)) || (!keepsBody && OF_A_BODY.has(name));
@@ -35,7 +35,7 @@ export function nextHop(hop: Hop, answer: Answer): Hop | undefined {
 
 function locationOf(answer: Answer, from: URL): URL {
   const location = answer.headers.location;
-  if (!location) throw new OutboundError('redirect', `${from.host} redirects without saying where`);
+  if (!location) throw new OutboundError('redirect', `${from.host} redirects without a target`);
   try {
     return new URL(location, from);
   } catch {

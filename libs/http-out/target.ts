@@ -2,23 +2,23 @@ import { LRUCache } from 'lru-cache';
 import type { AddressPolicy } from './address-policy.js';
 import { notAllowed, OutboundError } from './outbound-error.js';
 
-/** Where one request goes, read from its URL once. */
+/** The target of one request, read from its URL once. */
 export interface Target {
-  /** Scheme, host and port, as undici wants it. */
+  /** Scheme, host and port, in undici's form. */
   readonly origin: string;
   /** Host and port, for messages. */
   readonly host: string;
   /** Path and query. */
   readonly path: string;
-  /** The literal address in the URL, where there is one. */
+  /** The literal address in the URL, if there is one. */
   readonly literal: string | undefined;
 }
 
 const TARGETS_KEPT = 5_000;
-// Longer ones only fill the cache; no address of an upstream comes near.
+// Longer URLs would only fill the cache. No upstream's address is nearly as long.
 const CACHED_URL_LENGTH = 2_048;
 
-/** Reads URLs; the same few thousand come again and again, so the last ones are kept. */
+/** Makes a function that reads URLs. It caches the latest results, because the same few thousand URLs are repeated. */
 export function createTargetReader(): (url: string) => Target {
   const kept = new LRUCache<string, Target>({ max: TARGETS_KEPT });
   return (url) => {
@@ -30,14 +30,16 @@ export function createTargetReader(): (url: string) => Target {
   };
 }
 
-/** Throws `OutboundError` `blocked` when the URL holds a literal address that may not be reached. */
+/** @throws OutboundError `blocked` when the URL contains a literal address that is not allowed */
 export function checkLiteral(target: Target, permits: AddressPolicy): void {
   if (target.literal !== undefined && !permits(target.literal)) {
     throw new OutboundError('blocked', notAllowed(target.host));
   }
 }
 
-/** The URL without query, fragment and credentials, for records. Text that is not a URL gives an empty string. */
+/**
+ * The URL without query, fragment and credentials, for records. Returns an empty string for a text that is not a URL.
+ */
 export function displayUrl(url: string): string {
   const parsed = safeParse(url);
   return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : '';
@@ -50,7 +52,7 @@ function readTarget(url: string): Target {
     throw new OutboundError('invalid_url', 'only http and https addresses can be reached');
   }
   if (parsed.username !== '' || parsed.password !== '') {
-    throw new OutboundError('invalid_url', 'the address must not hold a user name or a password');
+    throw new OutboundError('invalid_url', 'the address must not contain a user name or a password');
   }
   if (parsed.port === '0') throw new OutboundError('invalid_url', 'port 0 cannot be reached');
   return {
@@ -61,7 +63,7 @@ function readTarget(url: string): Target {
   };
 }
 
-// The URL parser has already turned 127.1, 2130706433, 0x7f.1 and 0177.0.0.1 into 127.0.0.1.
+// The URL parser has already normalised 127.1, 2130706433, 0x7f.1 and 0177.0.0.1 to 127.0.0.1.
 function literalOf(hostname: string): string | undefined {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : undefined;

@@ -2,7 +2,7 @@ import { isolateStores, until, type IsolatedStores } from '#testing';
 import { openDatabase, transactionWithoutLimit, type Database } from './index.js';
 
 const WITHIN_MS = 300;
-/** Takes twice as long as a statement may. */
+/** Takes twice as long as the limit for a statement. */
 const SLOW = 'SELECT pg_sleep(0.6)';
 
 let stores: IsolatedStores;
@@ -21,7 +21,7 @@ it('a statement that takes too long is cancelled, unless it is marked as long', 
   await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
   await expect(database.transaction((tx) => tx.query(SLOW))).rejects.toMatchObject({ code: '57014' });
   await transactionWithoutLimit(database, (tx) => tx.query(SLOW));
-  // The limit is back when that transaction is over.
+  // The limit applies again after that transaction.
   await expect(database.query(SLOW)).rejects.toMatchObject({ code: '57014' });
 });
 
@@ -40,7 +40,7 @@ it('a statement may take a minute by default, and a lost host is noticed within 
   });
 });
 
-it('a process that starts while another one migrates the tables waits for it without limit', async () => {
+it('a process that starts while another one migrates the tables waits for it without a time limit', async () => {
   const other = database.createQueryRunner();
   await other.query('SELECT pg_advisory_lock(7210418)');
   const opening = openDatabase(stores.databaseUrl, 'late', 2, WITHIN_MS);

@@ -16,24 +16,24 @@ import { KeyUses1763880000000 } from './migrations/1763880000000-key-uses.js';
 import { ProjectionVersions1763890000000 } from './migrations/1763890000000-projection-versions.js';
 import { Traces1763895000000 } from './migrations/1763895000000-traces.js';
 import { CompactSchedule1763900000000 } from './migrations/1763900000000-compact-schedule.js';
-import { pgDriver } from './telling-pool.js';
+import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
 export type Database = DataSource;
 /** A transaction, or the database outside of one. */
 export type Tx = EntityManager;
 
-/** Any constant: the lock that lets one service at a time bring the tables up to date. */
+/** An arbitrary constant: the lock that allows only one service at a time to migrate the tables. */
 const MIGRATION_LOCK = 7_210_418;
 
-/** No query of ours takes near as long: one that does waits for a lock that nobody gives free, or should not be. */
+/** No query takes nearly as long. One that does is waiting for a lock that is never released, or is a mistake. */
 const STATEMENT_WITHIN_MS = 60_000;
 const KEEP_ALIVE_SECONDS = 30;
-/** The server's side: a session whose host has gone without a word gives its locks free within a minute, not in hours. */
+/** Server settings: the locks of a session whose host is lost are released within a minute, not after hours. */
 const SERVER_KEEP_ALIVE = `-c tcp_keepalives_idle=${KEEP_ALIVE_SECONDS} -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
 
 /**
- * Connects and brings the tables up to date; services that start at once wait for each other.
+ * Connects and migrates the tables. Services that start at the same time wait for each other.
  * @param url `postgres://user:password@host:port/database`
  * @param statementWithinMs a statement that takes longer fails with 57014, in ms
  */
@@ -50,7 +50,7 @@ export async function openDatabase(
     url,
     applicationName: `earshot-${name}`,
     entities: [AccountEntity, ApiKeyEntity, KeywordEntity, WatchEntity],
-    // Numbers that Postgres hands out as text stay text unless a query casts them: a sequence fits a double.
+    // Postgres sends bigint as text. A sequence fits into a double, so it is parsed as a number.
     parseInt8: true,
     poolSize,
     extra: {
@@ -63,7 +63,7 @@ export async function openDatabase(
   return database.initialize();
 }
 
-/** On connections of its own, which have no limit: a change of a large table takes its time, and so does waiting for it. */
+/** Uses separate connections without a time limit: changing a large table takes long, and so does waiting for it. */
 async function migrate(url: string, name: string): Promise<void> {
   const database = new DataSource({
     type: 'postgres',
@@ -88,7 +88,7 @@ async function migrate(url: string, name: string): Promise<void> {
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,
-    // One holds the lock while the other changes the tables.
+    // One connection keeps the lock while the other changes the tables.
     poolSize: 2,
   });
   await database.initialize();
@@ -106,7 +106,7 @@ async function migrate(url: string, name: string): Promise<void> {
   }
 }
 
-/** A transaction whose statements may take as long as they need: for a delete of all that there is of something. */
+/** A transaction whose statements have no time limit: for deletes of large amounts of data. */
 export function transactionWithoutLimit<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   return database.transaction(async (tx) => {
     await tx.query('SET LOCAL statement_timeout = 0');
@@ -114,7 +114,7 @@ export function transactionWithoutLimit<T>(database: Database, work: (tx: Tx) =>
   });
 }
 
-/** Holds the account's lock until the transaction ends: commands of one account are decided one after another. */
+/** Locks the account until the transaction ends, so that commands of one account are decided one after another. */
 export async function lockAccount(tx: Tx, accountId: string): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
 }

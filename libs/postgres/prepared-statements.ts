@@ -1,22 +1,22 @@
 import { LRUCache } from 'lru-cache';
 
-/** Runs of a text before it is prepared: what is rare is not worth memory on every connection. */
+/** Runs of a text before it is prepared: a rare statement is not worth memory on every connection. */
 const PREPARED_AFTER_RUNS = 20;
-/** Each costs every connection that runs it some 10 to 50 kB in Postgres. */
+/** Each prepared statement takes about 10 to 50 kB in Postgres for every connection that runs it. */
 const MOST_PREPARED = 200;
 const MOST_COUNTED = 500;
 /** A prepared `*` fails once a migration of a newer release has added a column. */
 const ALL_COLUMNS = /(?:\bSELECT|\bDISTINCT|\bRETURNING|[.,])\s*\*/i;
 
 /**
- * Decides which statements of a process are prepared. Postgres parses and plans a prepared statement a few times for each
- * connection, and any other one at each run, which takes longer than running it.
+ * Decides which statements of a process are prepared. Postgres parses and plans a prepared statement only a few times for
+ * each connection. It plans any other statement at each run, which takes longer than the run itself.
  */
 export class PreparedStatements {
   private readonly names = new Map<string, string>();
   private readonly runs = new LRUCache<string, number>({ max: MOST_COUNTED });
 
-  /** Counts a run. @returns the name under which the text is prepared; undefined where it is not */
+  /** Counts a run. @returns the name under which the text is prepared; undefined if it is not */
   nameOf(text: string): string | undefined {
     const name = this.names.get(text);
     if (name !== undefined || this.names.size === MOST_PREPARED) return name;

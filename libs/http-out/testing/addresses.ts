@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-// Networks of each kind that must never be reached, as [first octets, octets left free].
+// One network of each kind that must never be reached, as [first octets, number of free octets].
 const REFUSED_NETWORKS: readonly (readonly number[])[] = [
   [0],
   [10],
@@ -24,17 +24,17 @@ const REFUSED_NETWORKS: readonly (readonly number[])[] = [
 
 const octet = fc.integer({ min: 0, max: 255 });
 
-/** IPv4 addresses that are not public, dotted. */
+/** IPv4 addresses that are not public, in dotted notation. */
 export const privateIpv4 = fc
   .tuple(fc.constantFrom(...REFUSED_NETWORKS), octet, octet, octet, octet)
   .map(([network, ...rest]) => [...network, ...rest].slice(0, 4).join('.'));
 
-/** Public IPv4 addresses, dotted. */
+/** Public IPv4 addresses, in dotted notation. */
 export const publicIpv4 = fc
   .tuple(fc.constantFrom(1, 8, 9, 23, 52, 93, 104, 142, 185, 208, 216), octet, octet, octet)
   .map((octets) => octets.join('.'));
 
-/** Spellings of an IPv4 address that URL parsers understand. */
+/** Notations of an IPv4 address that URL parsers understand. */
 export const v4Spelling: fc.Arbitrary<(address: string) => string> = fc.constantFrom(
   (a) => a,
   (a) => `${a}.`,
@@ -56,12 +56,12 @@ export const v4Spelling: fc.Arbitrary<(address: string) => string> = fc.constant
   (a) => `${octets(a)[0]}.${asNumber(a) % 2 ** 24}`,
   (a) => `${octets(a).slice(0, 2).join('.')}.${asNumber(a) % 2 ** 16}`,
   (a) => `0x${(octets(a)[0] ?? 0).toString(16)}.${asNumber(a) % 2 ** 24}`,
-  // Full-width digits and ideographic full stops are folded by IDNA.
+  // IDNA normalises full-width digits and ideographic full stops.
   (a) => a.replace(/\d/g, (d) => String.fromCodePoint(0xff10 + Number(d))).replaceAll('.', '。'),
   (a) => [...a].map((c) => `%${c.charCodeAt(0).toString(16)}`).join(''),
 );
 
-/** Ways to carry an IPv4 address inside an IPv6 one. */
+/** Ways to embed an IPv4 address in an IPv6 address. */
 export const v4InV6: fc.Arbitrary<(address: string) => string> = fc.constantFrom(
   (a) => `::ffff:${a}`,
   (a) => `::ffff:${hextets(a)}`,

@@ -7,21 +7,21 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** A door that lets out to 127.0.0.2 alone; closed after the test. */
+/** An HTTP client that may reach only 127.0.0.2; closed after the test. */
 export function door(options: Partial<Parameters<typeof createOutboundHttp>[0]> = {}): OutboundHttp {
   const http = createOutboundHttp({ allow: ['127.0.0.2/32'], userAgent: 'test', ...options });
   open.push(http);
   return http;
 }
 
-/** A server on 127.0.0.2, which stands for the internet. */
+/** A server on 127.0.0.2, which plays the role of the internet. */
 export async function outside(listener: RequestListener): Promise<TestServer> {
   const server = await startServer('127.0.0.2', listener);
   open.push(server);
   return server;
 }
 
-/** A server on 127.0.0.1, which stands for what must not be reached. */
+/** A server on 127.0.0.1, which plays the role of a host that must not be reached. */
 export async function inside(
   listener: RequestListener = (_, response) => response.end('secret'),
 ): Promise<TestServer> {
@@ -30,12 +30,12 @@ export async function inside(
   return server;
 }
 
-/** A plain request. */
+/** A simple request. */
 export function get(url: string, more: Partial<OutboundRequest> = {}): OutboundRequest {
   return { method: 'GET', url, deadlineMs: 5_000, maxBytes: 1_000_000, redirects: 'none', ...more };
 }
 
-/** `kind: message` of the fault that a request must end in. */
+/** `kind: message` of the error with which a request must fail. */
 export async function faultOf(answer: Promise<unknown>): Promise<string> {
   const fault: unknown = await answer.then(
     () => new Error('it was answered'),

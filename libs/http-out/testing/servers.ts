@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of a test, on one loopback address. */
+/** A server for a test, on one loopback address. */
 export interface TestServer {
   /** `http://127.0.0.2:40123` */
   origin: string;

@@ -1,28 +1,28 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Who uses Earshot: a plan, keys and a signing secret. */
+/** A user of Earshot: a plan, keys and a signing secret. */
 @Entity('accounts')
 export class AccountEntity {
   @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
   @Column('text') email!: string;
   @Column('text') plan!: string;
-  /** AES-256-GCM under MASTER_KEY: see `#secrets`. */
+  /** AES-256-GCM with MASTER_KEY: see `#secrets`. */
   @Column('bytea', { name: 'signing_secret_encrypted' }) signingSecretEncrypted!: Buffer;
-  /** The secret before the last rotation, sealed as well; deliveries are signed with both until `…ValidUntil`. */
+  /** The secret before the last rotation, also encrypted. Deliveries are signed with both until `…ValidUntil`. */
   @Column('bytea', { name: 'previous_signing_secret_encrypted', nullable: true })
   previousSigningSecretEncrypted!: Buffer | null;
   @Column('timestamptz', { name: 'previous_signing_secret_valid_until', nullable: true })
   previousSigningSecretValidUntil!: Date | null;
   /** `v1` or `legacy`: the form of X-Signature. */
   @Column('text', { name: 'signature_version', default: 'v1' }) signatureVersion!: string;
-  /** Empty: none. */
+  /** Empty if it has no name. */
   @Column('text', { default: '' }) name!: string;
-  /** IANA */
+  /** IANA name. */
   @Column('text', { default: 'UTC' }) timezone!: string;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }
 
-/** One API key. Only its SHA-256 is kept. */
+/** One API key. Only its SHA-256 is stored. */
 @Entity('api_keys')
 export class ApiKeyEntity {
   @PrimaryColumn('uuid', { name: 'key_id' }) keyId!: string;

@@ -10,7 +10,7 @@ export class KeywordEntity {
   /** `active`, `paused`, `retired` */
   @Column('text') state!: string;
   @Column('text', { name: 'paused_reason', nullable: true }) pausedReason!: string | null;
-  /** Every reason to pause; `pausedReason` is the first of them. */
+  /** All reasons for a pause; `pausedReason` is the first of them. */
   @Column('text', { array: true }) pauses!: string[];
   @Column('jsonb') definition!: JsonObject;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
@@ -19,7 +19,7 @@ export class KeywordEntity {
   @Column('integer') version!: number;
 }
 
-/** The current state of a watch, a keyword's own or a lone one. `criteria` is the JSON form of `Criteria`. */
+/** The current state of a watch of a keyword, or of a lone watch. `criteria` is the JSON form of `Criteria`. */
 @Entity('watches')
 export class WatchEntity {
   @PrimaryColumn('uuid', { name: 'watch_id' }) watchId!: string;
@@ -38,9 +38,9 @@ export class WatchEntity {
   @Column('boolean') backfill!: boolean;
   @Column('boolean', { name: 'is_active' }) isActive!: boolean;
   @Column('text', { name: 'paused_reason', nullable: true }) pausedReason!: string | null;
-  /** Every reason for which a lone watch is paused; a keyword's watches are paused with it. */
+  /** All reasons for which a lone watch is paused. The watches of a keyword are paused with the keyword. */
   @Column('text', { array: true }) pauses!: string[];
-  /** Its source is switched off in the keyword. */
+  /** True if its source is disabled in the keyword. */
   @Column('boolean') disabled!: boolean;
   @Column('timestamptz', { name: 'retired_at', nullable: true }) retiredAt!: Date | null;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;

@@ -14,7 +14,7 @@ export class First1763600000000 implements MigrationInterface {
   }
 
   async down(): Promise<void> {
-    throw new Error('The first migration is not taken back: drop the database instead.');
+    throw new Error('The first migration cannot be reverted: drop the database instead.');
   }
 }
 

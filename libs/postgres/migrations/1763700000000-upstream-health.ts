@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What a lane knows of its upstream's health: read by `GET /v1/sources`, kept over moves and restarts. */
+/** The health of a lane's upstream, which survives moves and restarts. `GET /v1/sources` reads it. */
 export class UpstreamHealth1763700000000 implements MigrationInterface {
   readonly name = 'UpstreamHealth1763700000000';
 
@@ -13,11 +13,11 @@ export class UpstreamHealth1763700000000 implements MigrationInterface {
         -- What is spent of daily quotas, and how far the feed was followed.
         ADD COLUMN memory jsonb NOT NULL DEFAULT '{}'
     `);
-    // The shortest interval of a search's watches is asked for at each of its reads.
+    // Each read of a search queries the shortest interval of its watches.
     await runner.query(
       'CREATE INDEX watch_schedule_shortest ON watch_schedule (search_key, interval_seconds) WHERE is_active',
     );
-    // The oldest of what waits decides how far the retry loop has fallen behind.
+    // The age of the oldest waiting delivery is the delay of the retry loop.
     await runner.query('CREATE INDEX pending_deliveries_first ON pending_deliveries (first_at)');
   }
 

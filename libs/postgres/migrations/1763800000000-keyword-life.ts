@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What a keyword's life needs: reasons to pause, schedules, and what was quoted for which time. */
+/** The lifecycle of keywords: reasons for pauses, schedules, and the periods that were quoted. */
 export class KeywordLife1763800000000 implements MigrationInterface {
   readonly name = 'KeywordLife1763800000000';
 

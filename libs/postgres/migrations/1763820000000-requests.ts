@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What all gateways know together of requests: the quota of the minute, and what was answered under which key. */
+/** Shared data of all gateways: the request quota of the minute, and the stored answers of idempotency keys. */
 export class Requests1763820000000 implements MigrationInterface {
   readonly name = 'Requests1763820000000';
 

@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Whose a claim and what was reserved for it are: one that was taken for dead leaves its successor's alone. */
+/**
+ * The holders of claims and reservations: a replica that was considered dead must not release those of its successor.
+ */
 export class Claims1763830000000 implements MigrationInterface {
   readonly name = 'Claims1763830000000';
 

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { endpointIdOf } from '#kernel';
 
-/** A delivery is keyed by event and target; replays; what is known of an endpoint that fails. */
+/** The key of a delivery becomes event and target. Also adds replays, and the state of failing endpoints. */
 export class Targets1763850000000 implements MigrationInterface {
   readonly name = 'Targets1763850000000';
 
@@ -29,7 +29,7 @@ export class Targets1763850000000 implements MigrationInterface {
     await runner.query('DROP TABLE webhook_tests');
     await runner.query('DROP TABLE replays');
     await runner.query('ALTER TABLE webhook_endpoints DROP COLUMN failures, DROP COLUMN last_status_code');
-    // What waits for other targets than the watch's webhook has no place in the old key.
+    // The old key cannot represent deliveries to other targets than the watch's webhook.
     await runner.query(`DELETE FROM pending_deliveries WHERE target_kind <> 'webhook'`);
     await runner.query('ALTER TABLE pending_deliveries DROP CONSTRAINT pending_deliveries_pkey');
     await runner.query('DROP INDEX pending_deliveries_target');
@@ -38,7 +38,9 @@ export class Targets1763850000000 implements MigrationInterface {
   }
 }
 
-/** What waited before goes to webhook addresses: their target ids are derived from account and address. */
+/**
+ * Deliveries that are already waiting go to webhook addresses: their target ids are derived from account and address.
+ */
 async function keyByTarget(runner: QueryRunner): Promise<void> {
   await runner.query(`
     ALTER TABLE pending_deliveries

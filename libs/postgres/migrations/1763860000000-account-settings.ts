@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What an account calls itself, and by which clocks its days begin. */
+/** The name of an account, and the time zone in which its days begin. */
 export class AccountSettings1763860000000 implements MigrationInterface {
   readonly name = 'AccountSettings1763860000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What people decide about mentions, and which keywords were purged lately. */
+/** Decisions of people about mentions, and recently purged keywords. */
 export class Labels1763870000000 implements MigrationInterface {
   readonly name = 'Labels1763870000000';
 

@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** When keys were used is the gateway's to say; `api_keys` follows ACCOUNTS alone, and a rebuild forgets nothing. */
+/**
+ * The last uses of keys, which only the gateway knows. `api_keys` follows only ACCOUNTS, so a rebuild loses nothing.
+ */
 export class KeyUses1763880000000 implements MigrationInterface {
   readonly name = 'KeyUses1763880000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which version of each projection the tables hold. */
+/** The version of each projection in the tables. */
 export class ProjectionVersions1763890000000 implements MigrationInterface {
   readonly name = 'ProjectionVersions1763890000000';
 

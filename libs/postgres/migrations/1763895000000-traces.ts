@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The step of a recorded trace that later work follows from, as `traceparent`; null where no trace is recorded. */
+/** The step of a recorded trace that later work follows from, as `traceparent`; null if no trace is recorded. */
 export class Traces1763895000000 implements MigrationInterface {
   readonly name = 'Traces1763895000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE pending_deliveries ADD COLUMN traceparent text');
-    // Of a watch that has not been checked yet: the request that created it.
+    // For a watch that has not been checked yet: the request that created it.
     await runner.query('ALTER TABLE watch_schedule ADD COLUMN traceparent text');
   }
 

@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const COLUMNS = `next_due_at, check_seq, baseline_at, covered_until, last_checked_at, interval_seconds, backfill, is_active,
   disabled, watch_id, account_id, keyword_id, search_id, search_key, last_status, traceparent`;
 
-/** Fewer bytes for each watch: columns in the order that needs no padding, and one index less (ADR 27). */
+/** Reduces the bytes of each watch: an order of columns without padding, and one index less (ADR 27). */
 export class CompactSchedule1763900000000 implements MigrationInterface {
   readonly name = 'CompactSchedule1763900000000';
 
@@ -11,7 +11,7 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
     await runner.query(`
       LOCK TABLE watch_schedule IN ACCESS EXCLUSIVE MODE;
       ALTER TABLE watch_schedule RENAME TO wide_schedule;
-      -- Eight bytes, four, one, then what has no alignment.
+      -- Columns of eight bytes, of four, of one, then those without alignment.
       CREATE TABLE watch_schedule (
         next_due_at timestamptz(3) NOT NULL,
         -- Sequence of the last check applied here: the condition of the next append.

@@ -15,7 +15,7 @@ afterAll(async () => {
   await stores?.drop();
 });
 
-it('deliveries that waited before targets existed go to their webhook address', async () => {
+it('sends deliveries that waited before targets existed to their webhook address', async () => {
   const migration = new Targets1763850000000();
   const runner = database.createQueryRunner();
   await migration.down(runner);

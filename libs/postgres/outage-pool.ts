@@ -8,13 +8,13 @@ type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, r
 const prepared = new PreparedStatements();
 
 /**
- * A connection whose statements are spans: their text, without the values of parameters. Statements with parameters that are
- * run often are prepared.
+ * A connection that records its statements as spans (their text, without the values of parameters), and prepares frequent
+ * statements with parameters.
  */
 class ServiceClient extends pg.Client {
   override query = ((...args: Parameters<pg.Client['query']>) => {
     const [text, values] = args as unknown[];
-    // With a callback, or for a cursor, there is nothing to wait for.
+    // With a callback, or for a cursor, there is no promise to wait for.
     if (typeof text !== 'string' || typeof args.at(-1) === 'function') return super.query(...args);
     const name = Array.isArray(values) && values.length > 0 ? prepared.nameOf(text) : undefined;
     const statement = name === undefined ? text : { name, text };
@@ -25,8 +25,8 @@ class ServiceClient extends pg.Client {
   }) as unknown as pg.Client['query'];
 }
 
-/** A pool whose refused and timed-out connections are outages: pg has no type of its own for them. */
-class TellingPool extends pg.Pool {
+/** A pool that reports refused and timed-out connections as outages, for which pg has no error type. */
+class OutagePool extends pg.Pool {
   constructor(options?: pg.PoolConfig) {
     super({ ...options, Client: ServiceClient });
   }
@@ -44,5 +44,5 @@ class TellingPool extends pg.Pool {
   }
 }
 
-/** pg as TypeORM takes it, with that pool. */
-export const pgDriver = { ...pg, Pool: TellingPool };
+/** The pg driver for TypeORM, with this pool. */
+export const pgDriver = { ...pg, Pool: OutagePool };
