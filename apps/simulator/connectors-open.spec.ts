@@ -9,7 +9,7 @@ import { VOICES } from './sources/index.js';
 import type { PostInput } from './world/world.js';
 import type { SimPost } from './world/post.js';
 
-// The real connectors on the simulator, where one page or one word is not enough.
+// The real connectors on the simulator, for searches that need several pages or words.
 
 const http = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
 const sources = createSources(simulatedSources('http://127.0.0.1'));
@@ -80,14 +80,17 @@ describe.each(OPEN)('%s', (source) => {
   });
 });
 
-it.each(['stackoverflow', 'github', 'producthunt'] as const)('%s is told from when on', async (source) => {
-  publish(source, 'An old zephyr kettle');
-  client.clock.pass(86_400);
-  const post = publish(source, 'A new zephyr kettle');
-  expect(idsOf(await search(source, { query: 'zephyr kettle' }))).toEqual(found(post));
-});
+it.each(['stackoverflow', 'github', 'producthunt'] as const)(
+  'finds only items after a given time on %s',
+  async (source) => {
+    publish(source, 'An old zephyr kettle');
+    client.clock.pass(86_400);
+    const post = publish(source, 'A new zephyr kettle');
+    expect(idsOf(await search(source, { query: 'zephyr kettle' }))).toEqual(found(post));
+  },
+);
 
-describe('what a search names', () => {
+describe('the places that a search names', () => {
   it('mastodon: other instances, by hashtags', async () => {
     const tagged = publish('mastodon', 'My #ZephyrKettle');
     publish('mastodon', 'My zephyr kettle');

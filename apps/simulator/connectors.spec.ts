@@ -10,12 +10,12 @@ import { searchOf } from './searches.js';
 import { SIMULATED_SOURCES, VOICES } from './sources/index.js';
 import type { SourceId } from '#contracts';
 
-/** Their posts carry no date of publication. */
+/** Their items have no date of publication. */
 const UNDATED = new Set(['ai_answers', 'vinted']);
-/** Their answers do not say who wrote them. */
+/** Their items have no author. */
 const UNSIGNED = new Set(['ai_answers', 'producthunt']);
 
-describe('the connectors, set on the simulator', () => {
+describe('the connectors on the simulator', () => {
   let client: SimulatorClient;
   const http = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
   const sources = createSources(simulatedSources('http://127.0.0.1'));
@@ -72,9 +72,9 @@ describe('the connectors, set on the simulator', () => {
     expect(item?.url).toMatch(/^https?:\/\//);
   });
 
-  // An engine's answer is no thing that is edited: each run is an item of its own.
+  // An engine's answer cannot be edited: each run is a new item.
   it.each(SIMULATED_SOURCES.filter((source) => source !== 'ai_answers'))(
-    '%s: an edit is no new item, and what is gone is found no more',
+    '%s: an edit gives no new item, and a removed post is not found any more',
     async (source) => {
       const { community } = searchOf(source, client.simulator.url);
       const input = {
@@ -90,12 +90,12 @@ describe('the connectors, set on the simulator', () => {
       expect(await found()).toEqual(before);
       client.simulator.world.remove(source, post.id);
       const after = await found();
-      // Where a page was full, an older post has moved up.
+      // If a page was full, an older post has moved up.
       expect(before.filter((itemId) => !after.includes(itemId))).toHaveLength(1);
     },
   );
 
-  it.each(SIMULATED_SOURCES)('%s: says what is wrong when the upstream is', async (source) => {
+  it.each(SIMULATED_SOURCES)('%s: reports the fault of the upstream', async (source) => {
     const told = { '429': 'rate_limited', '500': 'server_error', '404': 'not_found' } as const;
     for (const kind of ['429', '500', '404'] as const) {
       client.simulator.faults.add({ source, kind, times: 1, retryAfterSeconds: 5 });

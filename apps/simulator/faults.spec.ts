@@ -13,7 +13,7 @@ async function fault(kind: string, more: object = {}): Promise<void> {
 }
 
 describe('faults', () => {
-  it('befall as many requests as they are for, in order, and no other source', async () => {
+  it('affect the given number of requests, in order, and no other source', async () => {
     await fault('429', { times: 2, retryAfterSeconds: 7 });
     await fault('500');
     expect((await client.ask('/feeds/all.rss')).status).toBe(200);
@@ -24,21 +24,21 @@ describe('faults', () => {
     expect(statuses).toEqual([429, 500, 200]);
   });
 
-  it('stay until they are deleted when they are for ever', async () => {
+  it('stay until they are deleted when they have no number', async () => {
     await fault('403', { times: 0 });
     for (let i = 0; i < 3; i++) expect((await client.ask(SEARCH)).status).toBe(403);
     await client.send('DELETE', '/_sim/faults');
     expect((await client.ask(SEARCH)).status).toBe(200);
   });
 
-  it('spare signing in, and other paths than the one they name', async () => {
+  it('do not affect sign-in, or other paths than the given one', async () => {
     await client.post('/_sim/faults', { source: 'reddit', kind: '401', path: '/new' });
     const bearer = await client.reddit();
     expect((await client.ask('/r/all/comments', bearer)).status).toBe(200);
     expect((await client.ask('/r/all/new', bearer)).json()).toEqual({ message: 'Unauthorized', error: 401 });
   });
 
-  it('give pages, other shapes and nothing where data was asked for', async () => {
+  it('replace data by pages, other shapes and empty bodies', async () => {
     await fault('html');
     expect((await client.ask(SEARCH)).headers['content-type']).toContain('text/html');
     await fault('shape');
@@ -47,7 +47,7 @@ describe('faults', () => {
     expect(await client.ask(SEARCH)).toMatchObject({ status: 200, text: '' });
   });
 
-  it('cut answers off, answer late, and hang until the client goes', async () => {
+  it('cut answers off, delay them, and hang until the client disconnects', async () => {
     await fault('truncated');
     await expect(client.ask(SEARCH)).rejects.toThrow(/other side closed|terminated|aborted/);
     await fault('slow', { delayMs: 30 });
@@ -61,7 +61,7 @@ describe('faults', () => {
     await ended;
   });
 
-  it('are refused when nobody knows them', async () => {
+  it('are refused when their kind is unknown', async () => {
     expect((await client.post('/_sim/faults', { source: 'nowhere', kind: '500' })).status).toBe(400);
     expect((await client.post('/_sim/faults', { source: 'rss', kind: 'earthquake' })).status).toBe(400);
     expect((await client.post('/_sim/posts', { source: 'rss' })).status).toBe(400);
@@ -70,7 +70,7 @@ describe('faults', () => {
 });
 
 describe('the log', () => {
-  it('counts what each source was asked, with the fault that befell it', async () => {
+  it('counts the requests of each source, with their faults', async () => {
     await fault('500');
     await client.ask(`${SEARCH}?query=a`);
     await client.ask(`${SEARCH}?query=b`);

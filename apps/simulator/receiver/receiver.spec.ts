@@ -41,7 +41,7 @@ const deliver = (hook: string, headers = headersFor()) =>
 const last = (hook: string) => client.simulator.receiver.deliveries(hook).at(-1)!;
 
 describe('verification', () => {
-  it('takes both forms of signature, and says so in one line', async () => {
+  it('accepts both forms of signature, and prints one line', async () => {
     expect((await deliver('demo')).status).toBe(200);
     expect(last('demo')).toMatchObject({
       ...{
@@ -58,7 +58,7 @@ describe('verification', () => {
     expect(lines).toEqual(['✓ verified hn_item.created "Größe "zählt"" → /hooks/demo']);
   });
 
-  it('takes any of several v1 during a rotation, and a secret of the hook alone', async () => {
+  it('accepts any of several v1 during a rotation, and a secret of one hook', async () => {
     const at = unixNow();
     const both = `t=${at},v1=${timed('old', at)},v1=${timed('new', at)}`;
     await client.post('/hooks/_secrets', { name: 'mine', secret: 'new' });
@@ -68,12 +68,12 @@ describe('verification', () => {
     expect(last('yours').verified).toBe(false);
   });
 
-  it('takes the plain form over the body', async () => {
+  it('accepts the plain form over the body', async () => {
     await deliver('plain', { 'x-signature': createHmac('sha256', SECRET).update(BODY).digest('hex') });
     expect(last('plain')).toMatchObject({ verified: true, verdict: { legacy: true, signature: false } });
   });
 
-  it('refuses changed bytes, old times, wrong secrets and missing headers', async () => {
+  it('rejects changed bytes, old times, wrong secrets and missing headers', async () => {
     const bad: [string, Record<string, string>, string][] = [
       ['no-header', {}, 'no X-Signature'],
       ['old', headersFor(SECRET, unixNow() - 301), 'X-Signature is older or newer than five minutes'],
@@ -99,7 +99,7 @@ describe('verification', () => {
       );
   });
 
-  it('counts deliveries, and repeated ids apart', async () => {
+  it('counts deliveries, and repeated ids separately', async () => {
     for (const id of ['a', 'b', 'a']) await deliver('demo', headersFor(SECRET, unixNow(), id));
     const answer = await client.ask('/hooks/demo/deliveries');
     expect(answer.json()).toMatchObject({ count: 3, verified: 3, accepted: 3, distinct: 2, repeated: 1 });
@@ -109,7 +109,7 @@ describe('verification', () => {
 });
 
 describe('misbehaviour', () => {
-  it('answers the status, the redirect or the failures that the name asks for', async () => {
+  it("answers with the status, the redirect or the failures in the hook's name", async () => {
     expect((await deliver('status-503')).status).toBe(503);
     expect((await deliver('status-410-a')).status).toBe(410);
     expect(await deliver('redirect')).toMatchObject({
@@ -123,7 +123,7 @@ describe('misbehaviour', () => {
     expect(client.simulator.receiver.countsOf('flaky-2')).toMatchObject({ count: 4, accepted: 1 });
   });
 
-  it('closes, and sends far too much', async () => {
+  it('closes the connection, and sends far too much', async () => {
     await expect(deliver('close')).rejects.toThrow();
     expect((await deliver('huge-300000')).text.length).toBe(300_000);
     expect((await deliver('slow-5')).status).toBe(200);
@@ -136,7 +136,7 @@ describe('misbehaviour', () => {
     await ended;
   });
 
-  it('can be told to behave otherwise', async () => {
+  it('can be configured to answer differently', async () => {
     await client.post('/hooks/_behaviours', {
       name: 'demo',
       behaviour: { kind: 'status', status: 429, retryAfterSeconds: 3 },
@@ -146,7 +146,7 @@ describe('misbehaviour', () => {
     expect((await deliver('demo')).status).toBe(200);
   });
 
-  it('takes five hundred at once', async () => {
+  it('receives five hundred deliveries at the same time', async () => {
     const answers = await Promise.all(
       Array.from({ length: 500 }, (_, i) => deliver('busy', headersFor(SECRET, unixNow(), `msg_${i}`))),
     );

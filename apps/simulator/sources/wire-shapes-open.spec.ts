@@ -12,7 +12,7 @@ import { postNode } from './producthunt/posts.js';
 
 const BEARER = { authorization: 'Bearer any', 'user-agent': 'Earshot/spec' };
 
-/** It has what they all have, and nothing that none of them has. */
+/** Expects every key that all recorded objects have, and no key that none of them has. */
 function expectLike(actual: object, known: readonly object[], older: readonly string[] = []): void {
   expectKeys(
     actual,
@@ -44,7 +44,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
     const statuses = (file: string) => recorded<Status[]>(`mastodon/${file}.json`);
     const today = () => recorded<{ statuses: Status[]; accounts: Json[] }>('mastodon/search-v2-1.json');
 
-    it('statuses and accounts have the keys of a search of today', async () => {
+    it('statuses and accounts have the keys of a present search', async () => {
       const answer = await ask<Json & { statuses: Status[] }>('/api/v2/search?q=acme&limit=40');
       expect(Object.keys(answer).sort()).toEqual(Object.keys(today()).sort());
       expect(answer.statuses.length).toBeGreaterThan(5);
@@ -60,7 +60,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('strangers are not told what an account did to a status', async () => {
+    it("statuses do not contain an account's own reactions without a sign-in", async () => {
       const answer = await ask<Status[]>('/api/v1/timelines/tag/acme', {});
       const known = [...statuses('timelines-tag-1'), ...statuses('timelines-tag-2')];
       const since = ['quotes_count', 'quote_approval', 'tagged_collections'];
@@ -83,7 +83,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('refusals are worded as recorded ones', async () => {
+    it('refusals have the recorded texts', async () => {
       const wrong = await ask<Json>('/api/v2/search?q=a', { authorization: 'Bearer wrong' });
       expect(wrong).toEqual(recorded('mastodon/http-401-1.json'));
       expect(await ask<Json>('/api/v1/statuses/0')).toEqual(recorded('mastodon/http-404-1.json'));
@@ -108,7 +108,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
         communities: known.communities,
         users: known.users,
       };
-      // What people and servers may have and these have not: a picture, a word about themselves.
+      // Optional keys of people and servers that are missing here, such as a picture.
       const optional = ['bio', 'banner', 'embed_title', 'url', 'body', 'url_content_type'];
       for (const what of ['posts', 'comments', 'communities', 'users'] as const) {
         expect(found[what].length).toBeGreaterThan(3);
@@ -116,7 +116,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
           expectLike(view, knownOf[what]);
           for (const [key, part] of Object.entries(view)) {
             if (typeof part !== 'object') continue;
-            // A post below a comment, or a community of a post, is like any other one.
+            // A post of a comment, or a community of a post, has the same keys as any other one.
             const alike = ['post', 'community'].includes(key) ? knownOf.posts : [];
             const parts = [...knownOf[what], ...alike].map((each) => each[key]);
             expectLike(
@@ -131,7 +131,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       expect(Object.keys(list)).toEqual(Object.keys(lists));
     });
 
-    it('refusals are worded as recorded ones', async () => {
+    it('refusals have the recorded texts', async () => {
       client.simulator.faults.add({ source: 'lemmy', kind: '404', times: 1 });
       expect(await ask('/api/v3/post/list')).toEqual(recorded('lemmy/http-404-1.json'));
     });
@@ -145,7 +145,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       const known = recorded<Found>('stackoverflow/questions-4.json');
       expect(Object.keys(questions).sort()).toEqual(Object.keys(known).sort());
       expect(questions.items.length).toBeGreaterThan(20);
-      // By themselves they were recorded before licences were told.
+      // Answers alone were recorded before the API returned licences.
       const older = recorded<Found>('stackoverflow/answers-1.json').items;
       for (const question of questions.items) {
         expectLike(question, known.items);
@@ -159,7 +159,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('refusals are worded as recorded ones', async () => {
+    it('refusals have the recorded texts', async () => {
       const path = '/2.3/questions?site=stackoverflow';
       expect(await ask(`${path}&pagesize=101`)).toEqual(
         recorded('stackoverflow/http-400-bad-parameter-1.json'),
@@ -208,7 +208,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       }
     });
 
-    it('repositories have the keys of recorded ones, but for what was there ten years ago', async () => {
+    it('repositories have the keys of recorded ones, except for keys of ten years ago', async () => {
       const found = await ask<Found>('/search/repositories?q=acme');
       const known = recorded<Found>('github/search-repositories-2.json');
       const today = recorded<{ items: { repository: Json & { owner: Json } }[] }>(
@@ -240,7 +240,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       expect(Object.keys(node ?? {})).toEqual(fields);
     });
 
-    it('refusals are worded as recorded ones', async () => {
+    it('refusals have the recorded texts', async () => {
       expect(await ask('/search/issues?q=acme')).toEqual(recorded('github/http-422-search-1.json'));
       expect(await ask('/search/issues?q=a', {})).toEqual(recorded('github/http-403-3.json'));
     });
@@ -277,7 +277,7 @@ function expectLike(actual: object, known: readonly object[], older: readonly st
       expect([...(known ?? []), ...since]).toEqual(expect.arrayContaining(Object.keys(postNode(post!))));
     });
 
-    it('refusals are worded as recorded ones', async () => {
+    it('refusals have the recorded texts', async () => {
       const refused = await client.post('/v2/api/graphql', { query: '{ posts { totalCount } }' });
       expect(refused.json()).toEqual(recorded('producthunt/error-401-1.json'));
       const signIn = await client.post('/v2/oauth/token', { grant_type: 'authorization_code' });

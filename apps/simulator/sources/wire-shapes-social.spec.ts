@@ -42,7 +42,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       expectKeys(answer.meta, ['newest_id', 'oldest_id', 'result_count']);
       expect(allKeys([answer.meta])).toEqual(expect.not.arrayContaining(['previous_token']));
       const tweets = known.flatMap(({ data }) => data);
-      // Clients are not named any more.
+      // Clients are no longer named.
       const always = commonKeys(tweets).filter((key) => key !== 'source' && key !== 'entities');
       const ever = allKeys([...tweets, ...today.flatMap(({ data }) => data)]);
       expect(answer.data.length).toBeGreaterThan(20);
@@ -62,7 +62,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       );
     });
 
-    it('what is found in texts has the keys of recorded finds', async () => {
+    it('entities in texts have the keys of recorded ones', async () => {
       const path = `tweets/search/recent?query=(from%3Aada%20OR%20acme%20OR%20northwind)%20has%3Alinks&max_results=100&${EVERYTHING}`;
       const answer = await ask<Found>(path);
       const links = (found: Found, name: string) =>
@@ -81,7 +81,7 @@ import { SimulatorClient } from '../testing/simulator-client.js';
       }
     });
 
-    it('lists of accounts, and what is not shown, have the keys of recorded ones', async () => {
+    it('lists of accounts, and problems of hidden objects, have the keys of recorded ones', async () => {
       const user = await ask<{ data: { id: string } }>('users/by/username/ada');
       const fields =
         'user.fields=created_at,description,location,profile_image_url,protected,public_metrics,url,verified';

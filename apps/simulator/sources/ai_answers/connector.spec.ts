@@ -7,7 +7,7 @@ import { SimulatorClient } from '../../testing/simulator-client.js';
 
 const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'];
 
-describe('the connector of ai_answers, set on the simulator', () => {
+describe('the connector of ai_answers on the simulator', () => {
   let client: SimulatorClient;
   const http = createOutboundHttp({ allow: ['127.0.0.0/8'], userAgent: 'Earshot/spec' });
   const { connector } = createSources(simulatedSources('http://127.0.0.1')).get('ai_answers')!;
@@ -38,14 +38,14 @@ describe('the connector of ai_answers, set on the simulator', () => {
     return items.map(({ bodyJson }) => JSON.parse(bodyJson) as Record<string, unknown>);
   }
 
-  it('reads what each engine says and cites, over eight answers of each, pauses included', async () => {
+  it('reads the text and the citations of each engine, over eight answers of each, pauses included', async () => {
     const text = 'It is the Zephyr Kettle: see https://kettles.example/best.';
     for (let n = 0; n < 8; n++) {
       for (const community of ENGINES) {
         const link = 'https://byron.example/shop?a=1';
         client.simulator.world.publish('ai_answers', { text, title: 'A shop', community, link });
       }
-      // Posts of all engines are counted together: with one more, each engine comes by every eighth count.
+      // The posts of all engines share one count. With one more post, each engine reaches every eighth count.
       client.simulator.world.publish('ai_answers', { text: '', community: 'nobody' });
       for (const body of await bodies()) {
         expect(body.text).toBe(text);

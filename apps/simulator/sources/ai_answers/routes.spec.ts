@@ -11,7 +11,7 @@ afterEach(() => client.stop());
 const CITED = 'https://kettles.example/best#top';
 const TEXT = 'Größe 🫖 zählt. The Zephyr Kettle, see https://tests.example/kettles.';
 
-/** Lets the engine say so, and cite a page beside the one in its text. */
+/** Makes the engine answer with this text, and cite another page in addition to the one in its text. */
 function says(engine: string, text = TEXT): void {
   client.simulator.world.publish('ai_answers', {
     text,
@@ -33,7 +33,7 @@ describe('openai', () => {
     }[];
   }
 
-  it('answers with a search, and with citations by their characters', async () => {
+  it('answers with a search, and with citations by offsets in characters', async () => {
     says('openai');
     const answer = await ask('openai');
     const { model, output } = answer.json<Response>();
@@ -70,7 +70,7 @@ describe('openai', () => {
     });
   });
 
-  it('tells its sources where they are asked for, and neither searches nor cites without the tool', async () => {
+  it('returns its sources on request, and neither searches nor cites without the tool', async () => {
     says('openai');
     const body = { ...ASKED.openai!.body, include: ['web_search_call.action.sources'] };
     const { output } = (await ask('openai', { body })).json<Response>();
@@ -125,7 +125,7 @@ describe('anthropic', () => {
     });
   });
 
-  it('pauses before every eighth of its answers, and goes on when it is sent back what it said', async () => {
+  it('pauses before every eighth answer, and continues when it gets its own text back', async () => {
     const turns: Message[] = [];
     for (let n = 0; n < 8; n++) {
       says('anthropic', `Answer ${n}.`);
@@ -176,7 +176,7 @@ describe('gemini', () => {
     }[];
   }
 
-  it('answers with grounding by way of Google, and offsets in bytes', async () => {
+  it('answers with grounding through Google, and offsets in bytes', async () => {
     says('gemini');
     const { modelVersion, candidates } = (await ask('gemini')).json<Content>();
     const [candidate] = candidates;
@@ -198,7 +198,7 @@ describe('gemini', () => {
     expect(grounding.searchEntryPoint.renderedContent).toContain('>which kettle is the best</a>');
   });
 
-  it('is not grounded without the tool, or where it cites nothing', async () => {
+  it('is not grounded without the tool, or when it cites nothing', async () => {
     const bare = (await ask('gemini')).json<Content>();
     expect(bare.candidates[0]?.groundingMetadata).toBeUndefined();
     says('gemini');
@@ -209,7 +209,7 @@ describe('gemini', () => {
 });
 
 describe.each(Object.keys(ASKED))('%s', (engine) => {
-  it('says something of its own until a post tells it what, and then what the newest one does', async () => {
+  it('has a default answer until a post sets one, and then uses the newest post', async () => {
     const standing = await ask(engine);
     expect([standing.status, standing.text.includes('it depends on what matters')]).toEqual([200, true]);
     const others = Object.keys(ASKED).filter((other) => other !== engine);
@@ -225,14 +225,14 @@ describe.each(Object.keys(ASKED))('%s', (engine) => {
     ]);
   });
 
-  it('refuses whoever has no key, or a wrong one', async () => {
+  it('refuses a missing or wrong key', async () => {
     const status = async (key: string) => (await ask(engine, { headers: keyedBy(engine, key) })).status;
     expect(await status('wrong')).toBe(engine === 'gemini' ? 400 : 401);
     expect(await status('')).toBe(engine === 'gemini' ? 403 : 401);
     expect(await status('any other')).toBe(200);
   });
 
-  it('refuses a model that it does not have, and a request without a prompt', async () => {
+  it('refuses an unknown model, and a request without a prompt', async () => {
     const { body } = ASKED[engine]!;
     const other = await ask(engine, {
       body: { ...body, model: 'llama-4' },
@@ -252,7 +252,7 @@ describe('refusals of the engines', () => {
     return answer.json<{ error: Record<string, unknown> }>().error;
   };
 
-  it('are each in its own words', async () => {
+  it("have the engine's own texts", async () => {
     expect(await told('openai', '401')).toMatchObject({ code: 'invalid_api_key' });
     expect(await told('openai', '404')).toMatchObject({ code: 'model_not_found' });
     expect(await told('openai', '429')).toMatchObject({ code: 'rate_limit_exceeded' });
@@ -270,7 +270,7 @@ describe('refusals of the engines', () => {
     expect(await told('gemini', '503')).toMatchObject({ code: 503, status: 'UNAVAILABLE' });
   });
 
-  it('befall one engine alone where a fault names its path', async () => {
+  it('affect only one engine when a fault names its path', async () => {
     client.simulator.faults.add({ source: 'ai_answers', kind: '500', times: 0, path: '/v1/messages' });
     expect([(await ask('anthropic')).status, (await ask('openai')).status]).toEqual([500, 200]);
   });

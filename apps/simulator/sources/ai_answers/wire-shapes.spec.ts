@@ -2,12 +2,12 @@ import { ASKED, askEngine, keyedBy, type Asked } from '../../testing/ai-answers-
 import { comparedTitle, hasRecorded, recorded, type Json } from '../../testing/recorded-shapes.js';
 import { SimulatorClient } from '../../testing/simulator-client.js';
 
-/** The same keys, no more and no less. */
+/** Expects exactly the same keys. */
 function expectSameKeys(actual: unknown, known: unknown): void {
   expect(Object.keys(actual as object).sort()).toEqual(Object.keys(known as object).sort());
 }
 
-/** No key that the recorded one lacks. */
+/** Expects no key that the recorded object lacks. */
 function expectKnownKeys(actual: unknown, known: unknown): void {
   expect(Object.keys(known as object)).toEqual(expect.arrayContaining(Object.keys(actual as object)));
 }
@@ -84,7 +84,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
     expectSameKeys(answer.usage, known.usage);
     expectSameKeys(answer.usage.cost, known.usage.cost);
     expectSameKeys(answer.choices[0], known.choices[0]);
-    // Of some pages the date is not known.
+    // Some pages have no date.
     const undated = recorded<Completion>('ai_answers/perplexity-chat-4.json').search_results.find(
       (one) => !('date' in one),
     );
@@ -125,7 +125,7 @@ function expectKnownKeys(actual: unknown, known: unknown): void {
   });
 });
 
-/** In the order of speech: what is searched, what is found, what is said without a source and what with one. */
+/** In the order of speech: what is searched, what is found, text without a source, text with one. */
 function bySpeech(a: string, b: string): number {
   const order = ['server_tool_use', 'web_search_tool_result', 'text', 'text with citations'];
   return order.indexOf(a) - order.indexOf(b);

@@ -37,7 +37,7 @@ describe('bluesky', () => {
     expect([wrong.status, wrong.json<{ error: string }>().error]).toEqual([401, 'AuthenticationRequired']);
   });
 
-  it('ANDs words and phrases, and filters by time on the earlier of both clocks', async () => {
+  it('ANDs words and phrases, and filters by the earlier of both times', async () => {
     const one = await client.publish('bluesky', 'acme makes a rocket');
     client.clock.pass(60);
     const two = await client.publish('bluesky', 'the acme rocket #acme', { lang: 'en' });

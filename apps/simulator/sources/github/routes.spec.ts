@@ -39,7 +39,7 @@ describe('github', () => {
     expect(await issues('rocket -an')).toEqual(['b']);
     expect(await issues('(acme OR kestrel) in:title')).toEqual(['c kestrel']);
     expect(await issues('author:Grace')).toEqual(['c kestrel']);
-    // An OR without brackets takes all that stands beside it.
+    // Without parentheses, an OR combines everything before and after it.
     expect(titles(await ask('issues', 'kestrel OR acme author:ada is:issue'))).toEqual([
       'c kestrel',
       'b',
@@ -47,7 +47,7 @@ describe('github', () => {
     ]);
   });
 
-  it('tells issues from pull requests, and one place from another', async () => {
+  it('separates issues from pull requests, and one place from another', async () => {
     publish('one');
     const pull = publish('two', { kind: 'pull_request', community: 'northwind/sync' });
     publish('three', { kind: 'repository' });
@@ -80,21 +80,21 @@ describe('github', () => {
     expect(await names('lighting')).toEqual(['ada-b/desk-lamp']);
     expect(await names('"acme" OR kettle')).toEqual(['ada/kettle', 'ada-b/desk-lamp']);
     expect(await names('acme OR kettle created:>=2026-03-02')).toEqual([]);
-    // Of several places one is enough.
+    // One of several places is enough.
     expect(await names('user:ada user:ada-b')).toEqual(['ada/kettle', 'ada-b/desk-lamp']);
     const [lamp] = (await ask('repositories', 'lamp')).json<Found>().items;
     expect(lamp).toMatchObject({ description, topics: ['lighting'] });
     expect(await names(`lamp language:${String(lamp?.['language'])}`)).toEqual(['ada-b/desk-lamp']);
   });
 
-  it('has things of every kind in a world that fills by itself', async () => {
+  it('has things of every kind in a world that fills automatically', async () => {
     await client.stop();
     client = await SimulatorClient.start({ historyPosts: 60 });
     const kinds = new Set(client.simulator.world.posts('github').map(({ kind }) => kind));
     expect([...kinds].sort()).toEqual(['discussion', 'issue', 'pull_request', 'repository']);
   });
 
-  it('searches from a moment on, and pages by number up to a thousand', async () => {
+  it('searches from a given time, and pages by number up to a thousand', async () => {
     publish('one');
     client.clock.pass(60);
     publish('two');
@@ -146,7 +146,7 @@ describe('github', () => {
     expect([answer.status, body.message, body.errors?.[0]]).toEqual([422, message, error]);
   });
 
-  it('wants a name of the program, a token that is right, and patience', async () => {
+  it('requires a User-Agent and a valid token, and limits the requests', async () => {
     const path = '/search/issues?q=is:issue';
     const nameless = await client.ask(path);
     expect([nameless.status, nameless.json<{ message: string }>().message]).toEqual([
@@ -201,7 +201,7 @@ describe('github', () => {
     ]);
   });
 
-  it('says with 200 what is wrong with a GraphQL query, and with 401 that it wants a sign-in', async () => {
+  it('returns 200 with the fault of a GraphQL query, and 401 without a token', async () => {
     publish('one', { kind: 'discussion' });
     const errorOf = async (query: string) => {
       const answer = await client.post('/graphql', { query }, TOKEN);

@@ -40,7 +40,7 @@ describe('lemmy', () => {
     ]);
   });
 
-  it('gives posts and comments pages of their own, ten things long and at most fifty', async () => {
+  it('pages posts and comments separately, with ten by default and at most fifty', async () => {
     const posts = Array.from({ length: 12 }, (_, i) =>
       publish(`acme ${i}`, { community: 'webdev' }),
     ).reverse();
@@ -76,7 +76,7 @@ describe('lemmy', () => {
       ids((await ask(`post/list?sort=New&community_name=${name}`)).json<Found>(), 'post');
     expect(await at('webdev')).toEqual([one]);
     expect(await at('webdev@lemmy.example')).toEqual([one]);
-    // A community that is not known is passed over.
+    // An unknown community is ignored.
     expect(await at('nobody')).toEqual([two, one]);
   });
 
@@ -105,14 +105,14 @@ describe('lemmy', () => {
     });
   });
 
-  it('tells its version, and has nothing of the next one', async () => {
+  it('returns its version, and has no routes of the next one', async () => {
     const site = (await ask('site')).json<{ version: string; all_languages: object[] }>();
     expect(site.version).toBe('0.19.20');
     expect(site.all_languages).toContainEqual({ id: 37, code: 'en', name: 'English' });
     expect((await client.ask('/api/v4/search?q=a')).status).toBe(404);
   });
 
-  it('refuses the sixty-first search of ten minutes with 400, and no word on how long', async () => {
+  it('refuses the sixty-first search of ten minutes with 400, without a time to wait', async () => {
     publish('acme');
     for (let i = 0; i < 60; i++) expect((await ask('search?q=acme')).status).toBe(200);
     const refused = await ask('search?q=acme');

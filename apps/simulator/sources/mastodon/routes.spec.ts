@@ -18,7 +18,7 @@ describe('mastodon', () => {
   const found = (answer: Answer) => answer.json<{ statuses: Status[] }>().statuses.map(({ id }) => id);
   const shown = (answer: Answer) => answer.json<Status[]>().map(({ id }) => id);
 
-  it('finds words by their stems, phrases as they are, and what operators say: all of it, and no OR', async () => {
+  it('finds words by their stems, exact phrases, and operators: all must match, and there is no OR', async () => {
     const one = publish('The acme rocket', { lang: 'en' });
     client.clock.pass(86_400);
     const two = publish('Rockets of Acme, see https://acme.example/a', { author: 'grace@kind.example' });
@@ -36,7 +36,7 @@ describe('mastodon', () => {
     expect(found(await search('acme in:library'))).toEqual([]);
   });
 
-  it('finds nobody who did not agree to be found, and nothing for strangers', async () => {
+  it('does not find authors who have not agreed, and finds nothing without a sign-in', async () => {
     const hidden = publish('An acme rocket #acme', { author: 'hidden_ada' });
     publish('An acme rocket');
     expect(found(await search('acme'))).not.toContain(hidden);
@@ -45,7 +45,7 @@ describe('mastodon', () => {
     expect(stranger.json()).toEqual({ accounts: [], statuses: [], hashtags: [], collections: [] });
   });
 
-  it('pages a search by offset, twenty at once and never more than forty', async () => {
+  it('pages a search by offset, twenty by default and at most forty', async () => {
     for (let i = 0; i < 45; i++) publish(`acme ${i}`);
     expect(found(await search('acme'))).toHaveLength(20);
     expect(found(await search('acme', '&limit=400'))).toHaveLength(40);
@@ -53,7 +53,7 @@ describe('mastodon', () => {
     expect(found(await search('acme', '&limit=40&offset=80'))).toEqual([]);
   });
 
-  it('shows a hashtag to everybody, with any and all of others', async () => {
+  it('shows a hashtag to everybody, with any and all of other hashtags', async () => {
     const one = publish('#Acme and #Rocket');
     const two = publish('#rocket alone');
     const three = publish('#kestrel');
@@ -87,7 +87,7 @@ describe('mastodon', () => {
     expect([last.text, last.headers['link']]).toEqual(['[]', undefined]);
   });
 
-  it('tells local accounts from those of elsewhere', async () => {
+  it('separates local accounts from those of other instances', async () => {
     const here = publish('one', { author: 'ada@social.example' });
     const away = publish('two', { author: 'grace@kind.example' });
     const ask = (query: string) => client.ask(`/api/v1/timelines/public?${query}`, BEARER);
@@ -100,7 +100,7 @@ describe('mastodon', () => {
     ]);
   });
 
-  it('writes HTML in which nothing of an address is lost', async () => {
+  it('writes HTML that contains the whole of an address', async () => {
     const link = 'https://www.acme.example/a/very/long/path?x=1&y=2';
     publish(`"A" & #Größe\nby @grace@kind.example\n\n${link}`, { author: 'ada@social.example' });
     const [status] = (await client.ask('/api/v1/timelines/public', BEARER)).json<Status[]>();
@@ -117,7 +117,7 @@ describe('mastodon', () => {
     });
   });
 
-  it('refuses strangers, wrong tokens and questions without a query', async () => {
+  it('refuses requests without a token, with a wrong token, and without a query', async () => {
     const refused: [string, Record<string, string>, number, string][] = [
       ['/api/v1/timelines/public', {}, 422, 'This method requires an authenticated user'],
       ['/api/v1/timelines/tag/a', { authorization: 'Bearer wrong' }, 401, 'The access token is invalid'],
@@ -142,7 +142,7 @@ describe('mastodon', () => {
     }
   });
 
-  it('tells what is left of five minutes, and refuses when it is used up', async () => {
+  it('reports the remaining requests of five minutes, and refuses when they are used up', async () => {
     await client.stop();
     client = await SimulatorClient.start({ limits: { mastodon: 2 } });
     const first = await client.ask('/api/v1/timelines/tag/a');

@@ -23,7 +23,7 @@ describe('producthunt', () => {
   const postsOf = (answer: Answer) => answer.json<{ data: { posts: Posts } }>().data.posts;
   const names = async (args: string) => postsOf(await ask(args)).edges.map(({ node }) => node['name']);
 
-  it('gives the newest posts, from a moment on, of a topic', async () => {
+  it('returns the newest posts, after a given time, of a topic', async () => {
     publish('one', { community: 'lighting' });
     client.clock.pass(60);
     publish('two');
@@ -34,7 +34,7 @@ describe('producthunt', () => {
     expect(await names('order: NEWEST, topic: null')).toEqual(['two', 'one']);
   });
 
-  it('pages by a cursor that is an offset, at most twenty at once', async () => {
+  it('pages by a cursor that is an offset, at most twenty posts per page', async () => {
     const titles = Array.from({ length: 22 }, (_, i) => `Lamp ${i}`);
     titles.forEach((title) => publish(title));
     const first = postsOf(await ask('order: NEWEST, first: 50'));
@@ -44,7 +44,7 @@ describe('producthunt', () => {
     expect(second.pageInfo).toEqual({ endCursor: 'MjI', hasNextPage: false });
   });
 
-  it('shows what is asked for, and nobody', async () => {
+  it('returns the requested fields, and redacted users', async () => {
     const text = `${'A lamp that is seen from very far away, '.repeat(3)}\n\nwith a switch`;
     const { id } = publish('A Lamp!', { text, community: 'lighting' });
     const fields =
@@ -72,7 +72,7 @@ describe('producthunt', () => {
     ]);
   });
 
-  it('wants a token, which an application gets for its secret', async () => {
+  it('requires a token, which an application gets for its secret', async () => {
     const refused = await ask('order: NEWEST', 'name', { authorization: 'Bearer wrong' });
     expect([refused.status, refused.json<{ errors: { error: string }[] }>().errors[0]?.error]).toEqual([
       401,
@@ -96,7 +96,7 @@ describe('producthunt', () => {
     expect([grant.status, grant.json<{ error: string }>().error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('counts points, and tells how many seconds until there are new ones', async () => {
+  it('counts points, and reports the seconds until the reset', async () => {
     await client.stop();
     client = await SimulatorClient.start({ limits: { producthunt: 30 } });
     const first = await ask('order: NEWEST, first: 20');

@@ -18,7 +18,7 @@ describe('reddit', () => {
   const namesOf = (found: Found) => found.data.children.map(({ data }) => data.name);
   const ask = async (path: string) => (await client.ask(path, await client.reddit())).json<Found>();
 
-  it('wants a token that has not expired', async () => {
+  it('requires a token that has not expired', async () => {
     expect((await client.ask('/r/all/new')).json()).toEqual({ message: 'Unauthorized', error: 401 });
     const bearer = await client.reddit();
     const answer = await client.ask('/r/all/new', bearer);
@@ -71,7 +71,7 @@ describe('reddit', () => {
     expect(namesOf(await ask(`/api/info?id=${posts[0]},${comment}`))).toEqual([posts[0], comment]);
   });
 
-  it('escapes strings unless raw_json is asked for', async () => {
+  it('escapes strings unless the request sets raw_json', async () => {
     await client.publish('reddit', 'a & b < c');
     expect((await ask('/r/all/new')).data.children[0]!.data.selftext).toBe('a &amp; b &lt; c');
     expect((await ask('/r/all/new?raw_json=1')).data.children[0]!.data.selftext).toBe('a & b < c');

@@ -28,7 +28,7 @@ describe('a user of reddit', () => {
     });
   });
 
-  it('is missing or suspended where the name says so', async () => {
+  it('is missing or suspended when the name says so', async () => {
     for (const path of ['missing_cid/about', 'missing_cid/moderated_subreddits']) {
       const answer = await ask(path);
       expect([answer.status, answer.json()]).toEqual([404, { message: 'Not Found', error: 404 }]);
@@ -46,7 +46,7 @@ describe('a user of reddit', () => {
     });
   });
 
-  it('is told to nobody without a token', async () => {
+  it('is not returned without a token', async () => {
     for (const what of ['about', 'moderated_subreddits'])
       expect((await client.ask(`/user/ada/${what}`)).status).toBe(401);
   });

@@ -34,7 +34,7 @@ describe('a GraphQL query', () => {
     ]);
   });
 
-  it('takes of an object what it names, in its order, by type where it says so', () => {
+  it('selects the named fields of an object in their order, by type if the query says so', () => {
     const query =
       '{ watts title: name shade { colour } makers { __typename ... on Firm { number } ... on Person { name } } }';
     expect(selected(readSelections(query, {}), LAMP)).toEqual({

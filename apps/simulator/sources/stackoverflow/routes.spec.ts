@@ -20,7 +20,7 @@ describe('stackoverflow', () => {
   const search = async (more: string) =>
     (await newest('search/advanced', `&${more}`)).items.map((item) => item['question_id']);
 
-  it('searches questions by words, phrases and tags; answers are not searched', async () => {
+  it('searches questions by words, phrases and tags, and does not search answers', async () => {
     const one = publish('The acme rocket', { text: 'It blinks #led' });
     const two = publish('Rockets', { text: 'An acme thing, a rocket #led #usb' });
     publish('', { kind: 'answer', text: 'acme rocket' });
@@ -30,7 +30,7 @@ describe('stackoverflow', () => {
     expect(await search('q=acme+OR+kestrel')).toEqual([]);
     expect(await search('q=%5Busb%5D+acme')).toEqual([two]);
     expect(await search('title=acme')).toEqual([one]);
-    // One of the tags is enough here, and all are wanted in the list.
+    // One of the tags is enough here; the list requires all of them.
     expect(await search('tagged=led;usb')).toEqual([two, one]);
     expect(await search('tagged=led&nottagged=usb')).toEqual([one]);
     const list = await newest('questions', '&tagged=led;usb');
@@ -39,7 +39,7 @@ describe('stackoverflow', () => {
     expect(named.items.map((item) => item['question_id'])).toEqual([two, one]);
   });
 
-  it('reads from a second on, and pages by number', async () => {
+  it('reads from a given second, and pages by number', async () => {
     const ids = ['a', 'b', 'c'].map((title) => {
       client.clock.pass(10);
       return publish(title);
@@ -56,7 +56,7 @@ describe('stackoverflow', () => {
     expect([second.items.map((item) => item['question_id']), second.has_more]).toEqual([[ids[0]], false]);
   });
 
-  it('shows what the filter includes, and makes filters that last', async () => {
+  it('returns the fields of the filter, and creates permanent filters', async () => {
     publish('A "lamp" & more', { text: 'It is <b>&\n\nhttps://lamps.example/a', author: "O'Ada" });
     publish('', { kind: 'answer', text: 'No.' });
     const [plain] = (await newest('questions')).items;
@@ -80,7 +80,7 @@ describe('stackoverflow', () => {
     expect(await newest('questions', '&filter=total')).toEqual({ total: 1 });
   });
 
-  it('keeps sites apart', async () => {
+  it('separates sites', async () => {
     const one = publish('on another site', { community: 'serverfault' });
     expect(await search('q=another')).toEqual([]);
     const there = (await ask('questions?site=serverfault.com')).json<Found>();
@@ -116,7 +116,7 @@ describe('stackoverflow', () => {
     expect(answer.json()).toEqual({ error_id: id, error_name: name, error_message: message });
   });
 
-  it('counts the day, in UTC, for those with a key and those without', async () => {
+  it('counts the requests of a UTC day, with and without a key', async () => {
     await client.stop();
     client = await SimulatorClient.start({ limits: { stackoverflow: 100 } });
     const quotaOf = ({ quota_max: max, quota_remaining: left }: Found) => [max, left];
@@ -137,7 +137,7 @@ describe('stackoverflow', () => {
     expect(quotaOf(await newest('questions'))).toEqual([3, 2]);
   });
 
-  it('compresses for those who can read it', async () => {
+  it('compresses if the client accepts it', async () => {
     const url = `${client.simulator.url}/2.3/questions?site=stackoverflow`;
     const answer = await request(url, { headers: { 'accept-encoding': 'gzip, br' } });
     expect(answer.headers['content-encoding']).toBe('gzip');

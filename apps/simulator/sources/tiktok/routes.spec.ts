@@ -48,7 +48,7 @@ describe('tiktok', () => {
     expect((await signIn({ grant_type: 'password' })).error).toBe('unsupported_grant_type');
   });
 
-  it('finds what every, any and none of the conditions say', async () => {
+  it('finds videos by the conditions any, every and none', async () => {
     const one = publish('The Acme rocket #rocket', { lang: 'de' });
     const two = publish('acme and kestrel', { author: 'grace' });
     expect(await found({ and: [is('keyword', 'ACME')] })).toEqual([two, one]);
@@ -65,14 +65,14 @@ describe('tiktok', () => {
     expect(await found({ and: [is('keyword', 'acme')] }, { end_date: '20260228' })).toEqual([]);
   });
 
-  it('writes ids as bare numbers, and tells the fields that were asked for', async () => {
+  it('writes ids as bare numbers, and returns the requested fields', async () => {
     const id = publish('acme #one');
     const { text } = await query({ query: { and: [is('keyword', 'acme')] } }, 'id,username,hashtag_names');
     expect(text).toContain(`"videos":[{"id":${id},"username":"ada","hashtag_names":["one"]}]`);
     expect(Number.isSafeInteger(Number(id))).toBe(false);
   });
 
-  it('pages by cursor through what it found at first', async () => {
+  it('pages by cursor through the first result', async () => {
     const ids = Array.from({ length: 5 }, (_, n) => publish(`acme ${n}`)).reverse();
     const asked = { query: { and: [is('keyword', 'acme')] }, max_count: 2 };
     const first = (await query(asked)).json<Found>();

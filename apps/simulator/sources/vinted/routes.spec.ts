@@ -49,7 +49,7 @@ describe('a visit to vinted', () => {
     expect((await ask('')).status).toBe(200);
   });
 
-  it('is wanted by the catalogue, and any token but a wrong one will do', async () => {
+  it('is required by the catalogue, which accepts any token except a wrong one', async () => {
     const statusWith = async (value: string) => {
       cookie = value;
       return (await ask('')).status;
@@ -62,7 +62,7 @@ describe('a visit to vinted', () => {
 });
 
 describe('the catalogue of vinted', () => {
-  it('finds all of the words, in titles and in what sellers write, wherever the seller is', async () => {
+  it("finds all of the words, in titles and in sellers' texts, in every market", async () => {
     const lamp = publish('Brass lantern', { community: 'fr' });
     const described = publish('A find', { text: 'a lantern of brass', community: 'de' });
     publish('Brass lanterns');
@@ -74,7 +74,7 @@ describe('the catalogue of vinted', () => {
     expect(idsOf(await read('search_text=northwind'))).toEqual([]);
   });
 
-  it('goes by price and by time, and by ids', async () => {
+  it('filters by price, time and ids', async () => {
     const cheap = publish('Lamp', { priceCents: 900 });
     const dear = publish('Lamp', { priceCents: 2_050 });
     expect(idsOf(await read('order=price_low_to_high'))).toEqual([cheap, dear]);
@@ -88,7 +88,7 @@ describe('the catalogue of vinted', () => {
     expect((await read('search_text=lumora')).items[0]).toMatchObject({ brand_title: 'Lumora' });
   });
 
-  it('pages up to 96 of them and 960 in all, in step with its first page', async () => {
+  it('returns up to 96 listings per page and 960 in all, as of the first page', async () => {
     for (let n = 0; n < 1_000; n++) publish(`Lamp ${n}`);
     const first = await read('order=newest_first&per_page=500');
     const time = Math.floor(client.clock.now().getTime() / 1000);
@@ -110,7 +110,7 @@ describe('the catalogue of vinted', () => {
     expect((await read('page=2&per_page=3')).pagination).toMatchObject({ per_page: 3, total_pages: 320 });
   });
 
-  it('puts in between, out of order, what somebody pays for', async () => {
+  it('inserts promoted listings out of order', async () => {
     const paid = publish('Lamp, paid', { promoted: true });
     const placed = Array.from({ length: 5 }, (_, n) => publish(`Lamp ${n}`)).reverse();
     const { items } = await read();
@@ -119,7 +119,7 @@ describe('the catalogue of vinted', () => {
     expect(items[3]?.content_source).toBe('search_promoted_items');
   });
 
-  it('shows prices in its own currency, and what the seller asks where that is another', async () => {
+  it("shows prices in its own currency, and the seller's price if that differs", async () => {
     publish('Lamp', { priceCents: 2_000 });
     publish('Vase', { priceCents: 4_328, community: 'pl' });
     const [vase, lamp] = (await read()).items;
@@ -156,7 +156,7 @@ describe('the catalogue of vinted', () => {
     expect([gone.status, gone.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
   });
 
-  it('is full of invented listings, some paid for and some from elsewhere', async () => {
+  it('contains invented listings, some promoted and some from other markets', async () => {
     await client.stop();
     client = await SimulatorClient.start({ historyPosts: 400 });
     cookie = await visit();
@@ -170,7 +170,7 @@ describe('the catalogue of vinted', () => {
     expect(items.every(({ photos }) => photos[0]!.high_resolution.timestamp < now)).toBe(true);
   });
 
-  it('refuses in its own words, or in those of the servers before it', async () => {
+  it('refuses in its own words, or in those of the servers in front of it', async () => {
     const told = async (kind: '401' | '403' | '404' | '429' | '503') => {
       client.simulator.faults.add({ source: 'vinted', kind, times: 1 });
       return ask('');
@@ -182,7 +182,7 @@ describe('the catalogue of vinted', () => {
       const { status, headers } = await told(kind);
       expect([status, headers['content-type']]).toEqual([Number(kind), 'text/html; charset=utf-8']);
     }
-    // Faults leave visits alone.
+    // Faults do not affect visits.
     client.simulator.faults.add({ source: 'vinted', kind: '403', times: 1 });
     expect((await client.ask('/')).status).toBe(200);
   });
@@ -205,7 +205,7 @@ function sortedKeys(object: object | null | undefined): string[] {
     const [whole] = known.items;
     const converted = known.items.find(({ conversion }) => conversion);
     const portrayed = known.items.find(({ user }) => user.photo);
-    // A list of photos stands where there was one until 2026.
+    // A list of photos replaced the single photo in 2026.
     const newest = sortedKeys(recorded<Entry>('vinted/catalog-item-uk-promoted-1.json'));
     for (const entry of page.items) {
       expect(sortedKeys(entry)).toEqual(newest);

@@ -33,7 +33,7 @@ const idOf = async (handle: string) =>
   (await ask(`users/by/username/${handle}`)).json<{ data: { id: string } }>().data.id;
 
 describe('a search on x', () => {
-  it('finds words, phrases and alternatives, leaves out what is excluded, and ANDs before it ORs', async () => {
+  it('finds words, phrases and alternatives, excludes words, and ANDs before it ORs', async () => {
     const one = publish('The acme rocket', { lang: 'en' });
     const two = publish('A rocket of Ácme', { lang: 'de' });
     const three = publish('A kestrel #acme $ACME', { author: 'grace' });
@@ -52,7 +52,7 @@ describe('a search on x', () => {
     expect(none).toEqual({ meta: { result_count: 0 } });
   });
 
-  it('knows whom a tweet answers and mentions, and what is attached', async () => {
+  it('finds tweets by the accounts that they answer and mention, and by their attachments', async () => {
     const answerTo = publish('@grace yes, acme');
     const mention = publish('acme, says @grace');
     const picture = publish('acme', { link: 'https://pictures.example/acme.jpg' });
@@ -87,7 +87,7 @@ describe('a search on x', () => {
     ['near:acme', "invalid operator 'near'"],
     ['acme has:fun', "invalid operator 'has'"],
     ['a'.repeat(513), 'longer than 512'],
-  ])('refuses what it cannot read: "%s"', async (query, message) => {
+  ])('refuses a query that it cannot read: "%s"', async (query, message) => {
     const answer = await search(query);
     expect(answer.status).toBe(400);
     const { errors, ...problem } = answer.json<{ errors: { message: string; parameters: object }[] }>();
@@ -100,7 +100,7 @@ describe('a search on x', () => {
     expect(errors[0]!.message).toContain(message);
   });
 
-  it('begins behind a tweet or at a time, within seven days', async () => {
+  it('begins after a tweet or at a time, within seven days', async () => {
     const old = publish('acme');
     client.clock.pass(60);
     const newer = publish('acme');
@@ -124,7 +124,7 @@ describe('a search on x', () => {
     expect(idsOf(await search('acme'))).toEqual([newer]);
   });
 
-  it('pages by tokens that stay true while new tweets come', async () => {
+  it('pages by tokens that stay valid while new tweets arrive', async () => {
     const ids = Array.from({ length: 25 }, (_, n) => publish(`acme ${n}`)).reverse();
     const first = (await ask('tweets/search/recent?query=acme')).json<Found>();
     expect(first.data?.map(({ id }) => id)).toEqual(ids.slice(0, 10));
@@ -147,7 +147,7 @@ describe('a search on x', () => {
     expect((await search('acme')).json<Found>().meta.result_count).toBe(0);
   });
 
-  it('wants a token, and counts requests', async () => {
+  it('requires a token, and counts requests', async () => {
     const path = '/2/tweets/search/recent?query=acme';
     for (const headers of [{}, { authorization: 'Bearer wrong' }]) {
       const refused = await client.ask(path, headers as Record<string, string>);
@@ -197,7 +197,7 @@ describe('a tweet of x', () => {
     ]);
   });
 
-  it('of many words is cut short, and whole beside it', async () => {
+  it('of many words is shortened, and complete in another field', async () => {
     const words = 'many words '.repeat(40).trim();
     const { data = [] } = await one(publish(words));
     expect(data[0]!.text).toMatch(/^many words .* (many|words)… https:\/\/t\.co\/\w{10}$/);
@@ -205,7 +205,7 @@ describe('a tweet of x', () => {
     expect(data[0]!.note_tweet).toEqual({ text: words });
   });
 
-  it('brings what it refers to, and says of what is not there why', async () => {
+  it('includes the objects to which it refers, and a reason for each missing one', async () => {
     const quoted = publish('the first', { author: 'grace' });
     const quote = await one(
       publish(`acme https://x.com/grace/status/${quoted}`, { link: 'https://a.example/b.jpg' }),
@@ -232,7 +232,7 @@ describe('a tweet of x', () => {
     }
   });
 
-  it('is looked up beside others, and each that is not shown has its reason', async () => {
+  it('is returned by id together with others, and each hidden one has its reason', async () => {
     const found = publish('acme');
     const hidden = publish('acme', { author: 'protected_ann' });
     const banned = publish('acme', { author: 'suspended_bob' });
@@ -254,7 +254,7 @@ describe('a tweet of x', () => {
 });
 
 describe('an account of x', () => {
-  it('is what its handle says', async () => {
+  it('has the state that its handle contains', async () => {
     const about = async (name: string) =>
       (await ask(`users/by/username/${name}?user.fields=protected`)).json<{
         data?: { id: string; username: string; protected: boolean };
@@ -275,7 +275,7 @@ describe('an account of x', () => {
       });
   });
 
-  it('has its tweets page by page, there and back', async () => {
+  it('has its tweets page by page, forward and backward', async () => {
     const ids = Array.from({ length: 12 }, () => publish('hello')).reverse();
     publish('hello', { author: 'grace' });
     const path = `users/${await idOf('ada')}/tweets`;

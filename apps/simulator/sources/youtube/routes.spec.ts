@@ -44,7 +44,7 @@ describe('youtube', () => {
     expect(await found('nothing')).toEqual([]);
   });
 
-  it('reads by time, length and channel', async () => {
+  it('filters by time, length and channel', async () => {
     const old = publish('acme');
     client.clock.pass(60);
     const newer = publish('acme', '', { author: 'grace' });
@@ -60,7 +60,7 @@ describe('youtube', () => {
     expect(idsOf(channels.json<Found>())).toEqual([]);
   });
 
-  it('pages there and back, and escapes texts in a search alone', async () => {
+  it('pages forward and backward, and escapes texts only in a search', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => publish(`acme & "co's" ${n}`)).reverse();
     const page = async (token = '') =>
       (await ask('search', `part=snippet&q=acme&order=date&regionCode=DE${token}`)).json<Found>();
@@ -88,7 +88,7 @@ describe('youtube', () => {
     ]);
   });
 
-  it('refuses keys, parameters and page sizes', async () => {
+  it('refuses wrong keys, parameters and page sizes', async () => {
     const none = await client.ask('/youtube/v3/search?part=snippet');
     expect([none.status, none.json<YoutubeError>().error.errors[0]?.reason]).toEqual([403, 'forbidden']);
     const wrong = await client.ask('/youtube/v3/search?part=snippet&key=wrong');
@@ -114,7 +114,7 @@ describe('youtube', () => {
     ]);
   });
 
-  it('has comments that come one after the other, unless they are off', async () => {
+  it('has comments that arrive one after the other, unless they are disabled', async () => {
     type Threads = {
       items: {
         id: string;
