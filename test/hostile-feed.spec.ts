@@ -130,12 +130,12 @@ it('delays the deliveries of other accounts by at most 2 s, and keeps the permit
     'every feed has been checked',
     async () => {
       const { body } = await attacker.api.get(`/v1/keywords/${keywordId}/activity?limit=500`);
-      const told = body.activity as Told[];
+      const lines = body.activity as Told[];
       const judged = [/takes more than/, /130000 items left out|more than one check keeps/].every((reason) =>
-        told.some(({ message }) => reason.test(message)),
+        lines.some(({ message }) => reason.test(message)),
       );
-      if (!judged) throw new Error(JSON.stringify([...new Set(told.map(({ message }) => message))]));
-      return told;
+      if (!judged) throw new Error(JSON.stringify([...new Set(lines.map(({ message }) => message))]));
+      return lines;
     },
     120_000,
   );

@@ -24,7 +24,7 @@ const keywordBody = (hook: string, more: object = {}) => ({
   ...more,
 });
 
-const told = (hook: string) =>
+const deliveredTo = (hook: string) =>
   stage.simulator.receiver
     .deliveries(hook)
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
@@ -38,7 +38,7 @@ describe('a keyword that is paused, and runs again', () => {
       for (const { id } of [silent, keyword])
         expect((await customer.api.post(`/v1/keywords/${id}/${verb}`, {})).status).toBe(200);
     const both = await until('both events are delivered', () => {
-      const all = told('vocal');
+      const all = deliveredTo('vocal');
       return all.length >= 2 && all;
     });
     const [paused, resumed] = events.webhookEvents.map((type) => both.find((event) => event.type === type));
@@ -57,7 +57,7 @@ describe('a keyword that is paused, and runs again', () => {
     });
     expect(resumed).toMatchObject({ type: 'keyword.resumed', data: { reason: 'user' } });
     expect(stage.simulator.receiver.deliveries('vocal').every(({ verified }) => verified)).toBe(true);
-    expect(told('silent')).toEqual([]);
+    expect(deliveredTo('silent')).toEqual([]);
     const path = `/v1/keywords/${keyword.id}/activity?limit=500`;
     const record = await until('its delivery is in the activity', async () => {
       const { activity } = (await customer.api.get(path)).body;
@@ -93,8 +93,8 @@ describe('a search that starts over', () => {
       return results.data.length > 0 && results.data;
     });
     expect(mentions.map(({ text }: { text: string }) => text)).toEqual(['A new teal walrus']);
-    await until('the event is delivered', () => told('ochre').length > 0);
-    expect(told('ochre').map(({ id }) => id)).toEqual([mentions[0].id]);
+    await until('the event is delivered', () => deliveredTo('ochre').length > 0);
+    expect(deliveredTo('ochre').map(({ id }) => id)).toEqual([mentions[0].id]);
     const { body: activity } = await customer.api.get(`/v1/keywords/${keyword.id}/activity?limit=500`);
     const first = activity.activity.filter((one: { watchId: string }) => one.watchId === watch.id).at(-1);
     expect(first).toMatchObject({ type: 'poll.completed', eventsEmitted: 0, creditsCharged: 1 });

@@ -238,7 +238,7 @@ async function pushed({ simulator }: Stage, door: Door): Promise<string[]> {
 
 /** Requests that must be refused, whichever arrives first and at whichever gateway. */
 async function refused(door: Door, ada: Customer): Promise<string[]> {
-  const told = ({ status, body }: { status: number; body: Json }) => `${status} ${body?.code ?? ''}`;
+  const summaryOf = ({ status, body }: { status: number; body: Json }) => `${status} ${body?.code ?? ''}`;
   const lone = { criteria: { query: 'lone' }, refresh_interval_seconds: MONTH };
   const [foreign] = (await ada.api.get('/v1/keywords')).body.data;
   const answers = [
@@ -253,7 +253,7 @@ async function refused(door: Door, ada: Customer): Promise<string[]> {
     await door.api.get('/v1/mentions?cursor=forged'),
     await door.api.post('/v1/x/tweets/lookup', { ids: ['none'] }),
   ];
-  return answers.map(told).sort();
+  return answers.map(summaryOf).sort();
 }
 
 async function lookUp(door: Door, tweetIds: readonly string[]): Promise<void> {

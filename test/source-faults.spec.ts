@@ -89,7 +89,7 @@ async function readOn(lane: Lane): Promise<Answer | undefined> {
   return answered?.answers.get(search.searchKey);
 }
 
-const asked = (source: SourceId) =>
+const requestsTo = (source: SourceId) =>
   client.simulator.requests.report(source).requests.filter(({ signIn }) => !signIn).length;
 
 interface Trouble {
@@ -148,15 +148,15 @@ describe.each(SIMULATED_SOURCES)('%s', (source) => {
       expect([lane.blockedForMs, waitAfter(error.kind, 1, error.retryAfterMs, 0)]).toEqual([0, 300_000]);
       return;
     }
-    const before = asked(source);
+    const before = requestsTo(source);
     client.clock.pass(299);
     const meanwhile = await readOn(lane);
     expect(meanwhile?.kind === 'blocked' || meanwhile?.kind === 'failed').toBe(true);
-    expect(asked(source)).toBe(before);
+    expect(requestsTo(source)).toBe(before);
     client.clock.pass(2);
     const then = await readOn(lane);
     lane.stop();
     expect(then?.kind).toBe('read');
-    expect(asked(source)).toBeGreaterThan(before);
+    expect(requestsTo(source)).toBeGreaterThan(before);
   });
 });

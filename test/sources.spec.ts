@@ -110,8 +110,8 @@ describe('from a post to a mention and a verified webhook', () => {
       expect(`${mention.title} ${mention.text}`.toLowerCase()).toContain(brand.toLowerCase());
       const dated = source !== 'ai_answers' && source !== 'vinted';
       // Some sources have whole seconds.
-      const told = mention.publishedAt && Math.floor(Date.parse(mention.publishedAt) / 1000);
-      expect(told).toBe(dated ? Math.floor(post.publishedAt / 1000) : null);
+      const publishedAt = mention.publishedAt && Math.floor(Date.parse(mention.publishedAt) / 1000);
+      expect(publishedAt).toBe(dated ? Math.floor(post.publishedAt / 1000) : null);
       if (dated && source !== 'producthunt') expect(mention.author).toMatch(/^brisk[_-]badger77/);
     },
     90_000,

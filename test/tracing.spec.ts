@@ -63,8 +63,8 @@ function traceWith(...names: string[]): Promise<ExportedSpan[]> {
 }
 
 /**
- * The names of the spans from the beginning of the trace to the first span of a name. Whether a batch had other messages is
- * left out of them.
+ * The names of the spans on the path from the root of the trace to the first span with this name. `process messages` counts
+ * as `process`, because the number of messages in a batch varies.
  */
 function pathTo(name: string, spans: readonly ExportedSpan[]): string[] {
   const path: string[] = [];
@@ -79,7 +79,7 @@ function pathTo(name: string, spans: readonly ExportedSpan[]): string[] {
 const TO_WEBHOOK = ['publish EVENTS', 'process delivery', 'POST'];
 
 describe('one trace', () => {
-  it('leads from the request that creates a keyword over the first read of the upstream to the mention', async () => {
+  it('leads from the request that creates a keyword through the first read of the upstream to the mention', async () => {
     publish('kettle');
     const headers = { traceparent: `00-${'7'.repeat(32)}-${'8'.repeat(16)}-01` };
     const made = await customer.api.post('/v1/keywords', keyword('kettle', { backfill: true }), headers);
@@ -121,7 +121,7 @@ describe('one trace', () => {
     ]);
   }, 60_000);
 
-  it('leads from a later tick over the read of the upstream to the webhook', async () => {
+  it('leads from a later tick through the read of the upstream to the webhook', async () => {
     await watchKeyword(customer.api, keyword('teapot'));
     publish('teapot');
     await delivered('teapot');

@@ -169,9 +169,11 @@ describe('the standard ClickHouse client', () => {
   });
 
   it('runs many queries at once, each with its own parameters', async () => {
-    const asked = Array.from({ length: 200 }, (_, i) => i);
-    const answers = await Promise.all(asked.map((i) => rows<{ i: number }>('SELECT {i:UInt32} AS i', { i })));
-    expect(answers.map(([row]) => row?.i)).toEqual(asked);
+    const numbers = Array.from({ length: 200 }, (_, i) => i);
+    const answers = await Promise.all(
+      numbers.map((i) => rows<{ i: number }>('SELECT {i:UInt32} AS i', { i })),
+    );
+    expect(answers.map(([row]) => row?.i)).toEqual(numbers);
   });
 });
 

@@ -156,14 +156,14 @@ describe('a delivery', () => {
         failures: 2,
         lastStatusCode: 410,
       });
-      const asked = receiver.received.filter((one) => one.path === path).length;
+      const requestsBefore = receiver.received.filter((one) => one.path === path).length;
 
       receiver.answers.delete(path);
       const { eventId: unsent } = await delivery.event(watchId);
       const other = await delivery.watch(`${receiver.url}/after${path}`);
       await delivery.event(other);
       await gotten(receiver, `/after${path}`, 1);
-      expect(receiver.received.filter((one) => one.path === path).length).toBe(asked);
+      expect(receiver.received.filter((one) => one.path === path).length).toBe(requestsBefore);
       expect(await delivery.pending(unsent)).toBeUndefined();
       const [skipped] = await attempts(unsent, 1);
       expect(skipped).toMatchObject({ delivered: false, number: 0, statusCode: 0, nextAttemptAt: '' });
@@ -183,7 +183,7 @@ describe('a delivery', () => {
       );
       await until('the record of the endpoint is deleted', async () => (await endpointOf(url)) === undefined);
       const { eventId: again } = await delivery.event(watchId);
-      expect((await gotten(receiver, path, asked + 1)).at(-1)?.headers['webhook-id']).toBe(again);
+      expect((await gotten(receiver, path, requestsBefore + 1)).at(-1)?.headers['webhook-id']).toBe(again);
     },
   );
 

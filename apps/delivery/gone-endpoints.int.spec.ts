@@ -51,10 +51,10 @@ it('an endpoint that answers 410 is disabled at once, gets one request per waiti
     return disabled === 1 && (await countOf('(SELECT count(*)::int FROM pending_deliveries)')) === 0;
   });
   await service.stop();
-  const asked = receiver.received
+  const requested = receiver.received
     .filter(({ path }) => path === '/gone')
     .map(({ headers }) => headers['webhook-id']);
-  expect(asked).toEqual([...new Set(asked)]);
+  expect(requested).toEqual([...new Set(requested)]);
   const deadlocks = '(SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database())';
   expect(await countOf(deadlocks)).toBe(0);
 });

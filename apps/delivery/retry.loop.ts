@@ -80,7 +80,7 @@ export class RetryLoop implements Loop {
     else await returnPending(this.database, [delivery], new Date(Date.now() + NO_ROOM_MS));
   }
 
-  /** The oldest event that waits: in the retry lane, or still in the stream. */
+  /** The oldest event that waits, in the retry lane or in the stream. */
   private async measureAge(): Promise<void> {
     const rows: { age: number | null }[] = await this.database.query(
       'SELECT extract(epoch FROM now() - min(first_at))::float8 AS age FROM pending_deliveries',

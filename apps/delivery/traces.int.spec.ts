@@ -16,7 +16,7 @@ let service: RunningService;
 
 beforeAll(async () => {
   [collector, delivery, receiver] = await Promise.all([startCollector(), openDelivery(), startReceiver()]);
-  // No trace begins here: what is recorded is what the events' senders record.
+  // No trace begins here: only traces that the senders of the events record are recorded.
   service = await delivery.start({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_TRACES_SAMPLER_ARG: '0',
@@ -37,7 +37,7 @@ const requestsOf = (digit: string): ExportedSpan[] =>
   collector.spans.filter((span) => span.name === 'POST' && span.traceId === traceId(digit));
 
 describe('the requests to an endpoint', () => {
-  it('belong each to the trace of its own event, though one batch brought them', async () => {
+  it('each belong to the trace of their own event, although they came in one batch', async () => {
     const watchId = await delivery.watch(`${receiver.url}/own`);
     await delivery.events(watchId, [sentBy('1'), sentBy('2', false), sentBy('3'), sentBy('4', false)]);
     await gotten(receiver, '/own', 4);
@@ -61,7 +61,7 @@ describe('the requests to an endpoint', () => {
     await until('both attempts are exported', () => requestsOf('5').length === 2, 15_000);
     const [first, second] = requestsOf('5');
     expect(second?.parentSpanId).toBe(first?.parentSpanId);
-    // The record of the second attempt, too.
+    // The record of the second attempt also has it.
     const published = () =>
       collector.spans.filter(({ name, traceId: id }) => name === 'publish ATTEMPTS' && id === traceId('5'));
     await until('both records are exported', () => published().length === 2, 15_000);

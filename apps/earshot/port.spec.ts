@@ -22,17 +22,17 @@ it('a default port that is in use is replaced by a free one, and a line says so'
 
 it('a configured PORT that is in use is an error that names PORT', async () => {
   const { port, free } = await takenPort();
-  const asked = choosePort(port, '127.0.0.1', true, say);
-  await expect(asked).rejects.toThrow(SettingsError);
-  await expect(asked).rejects.toThrow(`PORT: ${port} is in use by another program`);
+  const chosen = choosePort(port, '127.0.0.1', true, say);
+  await expect(chosen).rejects.toThrow(SettingsError);
+  await expect(chosen).rejects.toThrow(`PORT: ${port} is in use by another program`);
   await free();
   expect(await choosePort(port, '127.0.0.1', true, say)).toBe(port);
 });
 
 it('an address of another machine is reported as a wrong HOST, not as a port in use', async () => {
-  const asked = choosePort(0, '203.0.113.7', false, say);
-  await expect(asked).rejects.toThrow(SettingsError);
-  await expect(asked).rejects.toThrow('HOST: 203.0.113.7 is not an address of this machine');
+  const chosen = choosePort(0, '203.0.113.7', false, say);
+  await expect(chosen).rejects.toThrow(SettingsError);
+  await expect(chosen).rejects.toThrow('HOST: 203.0.113.7 is not an address of this machine');
   await expect(choosePort(0, 'no.such.name.invalid', false, say)).rejects.toThrow(
     /HOST: no\.such\.name\.invalid/,
   );

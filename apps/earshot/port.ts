@@ -17,7 +17,7 @@ export async function choosePort(
   const fault = await listenFault(wanted, host);
   if (!fault) return wanted;
   if (isExplicit || fault.code !== 'EADDRINUSE')
-    throw new SettingsError(`Settings are wrong:\n  ${told(fault, wanted, host)}`);
+    throw new SettingsError(`Settings are wrong:\n  ${faultText(fault, wanted, host)}`);
   const port = await freePort();
   say(`Port ${wanted} is in use; using ${port} instead. Set PORT to choose another.`);
   return port;
@@ -31,7 +31,7 @@ function listenFault(port: number, host: string): Promise<NodeJS.ErrnoException 
   });
 }
 
-function told({ code, message }: NodeJS.ErrnoException, port: number, host: string): string {
+function faultText({ code, message }: NodeJS.ErrnoException, port: number, host: string): string {
   switch (code) {
     case 'EADDRINUSE':
       return `PORT: ${port} is in use by another program: stop that program, or set another PORT`;

@@ -125,7 +125,7 @@ describe('credits that arrive', () => {
     { what: 'deleted long ago', retired: true, held: 0 },
     { what: 'of an account whose credits are all reserved', retired: false, held: 1000 },
     { what: 'of one account with credits for each of them', retired: false, held: 0 },
-  ])('reach an account beside 250 watches that are $what', async ({ retired, held }) => {
+  ])('reach an account although 250 older watches are $what', async ({ retired, held }) => {
     const other = await keywords.open('solo', 1000);
     await stuck(other, retired);
     await keywords.database.query(

@@ -308,11 +308,11 @@ describe('an endpoint', () => {
       return body.data.find(({ eventId }: Json) => eventId === unsent?.id);
     });
     expect(given.attempts).toMatchObject([{ number: 0, delivered: false }]);
-    const asked = on.receiver.received.filter(({ path }) => path === '/dead').length;
+    const requestsBefore = on.receiver.received.filter(({ path }) => path === '/dead').length;
     const enabled = await on.ada.api.post('/v1/endpoints/enable', { url: url('/dead') });
     expect([enabled.status, enabled.body.state]).toEqual([200, 'healthy']);
     const [sent] = await on.events(first, 1);
-    const requests = await gotten(on.receiver, '/dead', asked + 1);
+    const requests = await gotten(on.receiver, '/dead', requestsBefore + 1);
     expect(requests.at(-1)?.headers['webhook-id']).toBe(sent?.id);
   });
 

@@ -57,8 +57,8 @@ describe('malformed requests', () => {
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(/^x-request-id: (.*)$/im.exec(head)?.[1]).toMatch(UUID);
-    const { error, code, details: told } = JSON.parse(body) as Record<string, unknown>;
-    expect([code, told]).toEqual(['VALIDATION', [{ path: '', message: error }]]);
+    const { error, code, details } = JSON.parse(body) as Record<string, unknown>;
+    expect([code, details]).toEqual(['VALIDATION', [{ path: '', message: error }]]);
     expect(body).not.toMatch(/FST_|HPE_|Parse Error/);
   });
 

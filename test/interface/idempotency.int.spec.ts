@@ -51,8 +51,8 @@ describe('a POST with an Idempotency-Key', () => {
       Array.from({ length: 100 }, (_, n) => post('/v1/keywords', key, body, n % 2 ? service.url : secondUrl)),
     );
     const made = answers.filter(({ status }) => status === 201);
-    const told = answers.filter(({ status }) => status === 409);
-    expect([made.length + told.length, made.filter(({ isReplay }) => !isReplay).length]).toEqual([100, 1]);
+    const refused = answers.filter(({ status }) => status === 409);
+    expect([made.length + refused.length, made.filter(({ isReplay }) => !isReplay).length]).toEqual([100, 1]);
     expect(new Set(made.map(({ text }) => text)).size).toBe(1);
     expect((await ada.api.get(`/v1/keywords?q=${key}`)).body.data.length).toBe(1);
     const replay = await post('/v1/keywords', key, body, secondUrl);

@@ -276,7 +276,7 @@ describe('concurrent changes', () => {
     for (const [index, { status, body }] of answers.entries()) {
       const [[key, value] = ['', undefined]] = Object.entries(changes[index] ?? {});
       if (status !== 200) expect([status, body.code]).toEqual([409, 'CONFLICT']);
-      const told =
+      const returned =
         key === 'muteRules'
           ? after.muteRules[0].value
           : key === 'vipAuthors'
@@ -284,7 +284,7 @@ describe('concurrent changes', () => {
             : after[key];
       const given = Array.isArray(value) ? value[0] : value;
       const before = key === 'muteRules' ? 'spam' : key === 'vipAuthors' ? 'pg' : keyword[key];
-      expect(told).toBe(status === 200 ? given : before);
+      expect(returned).toBe(status === 200 ? given : before);
     }
   });
 });

@@ -13,7 +13,7 @@ import { derivedId } from '#kernel';
 export function keywordEventsOf(decision: KeywordDecision): Event[] {
   const { accountId, subjectId: keywordId, commandId, decidedAt: occurredAt } = decision;
   return decision.events.flatMap(({ event }, index) => {
-    const told = (type: 'keyword.paused' | 'keyword.resumed', data: Pause) =>
+    const stateEvent = (type: 'keyword.paused' | 'keyword.resumed', data: Pause) =>
       keywordEvent({
         eventId: derivedId('keyword-event', keywordId, commandId, String(index)),
         accountId,
@@ -22,8 +22,10 @@ export function keywordEventsOf(decision: KeywordDecision): Event[] {
         type,
         data: { reason: data.reason, creditsRemaining: data.creditsRemaining },
       });
-    if (event.case === 'keywordPaused' && event.value.stopped) return [told('keyword.paused', event.value)];
-    if (event.case === 'keywordResumed' && event.value.running) return [told('keyword.resumed', event.value)];
+    if (event.case === 'keywordPaused' && event.value.stopped)
+      return [stateEvent('keyword.paused', event.value)];
+    if (event.case === 'keywordResumed' && event.value.running)
+      return [stateEvent('keyword.resumed', event.value)];
     return [];
   });
 }

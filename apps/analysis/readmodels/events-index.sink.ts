@@ -22,7 +22,7 @@ export class EventsIndexSink {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  // Two: the next batch is read while ClickHouse writes.
+  // Two batches: the next one is read while ClickHouse writes.
   @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const rows = batch.flatMap(eventRow);

@@ -20,7 +20,7 @@ export class MentionsSink {
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
-  // Two: the next batch is read while ClickHouse writes.
+  // Two batches: the next one is read while ClickHouse writes.
   @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000, batchesAtOnce: 2 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const all = batch.map(({ data }) => fromBinary(EventSchema, data));

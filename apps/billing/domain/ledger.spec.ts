@@ -46,7 +46,7 @@ function given(...commands: readonly (readonly [string, LedgerCommand])[]) {
   return { state, movements, ledger };
 }
 
-const told = (movements: readonly CreditMovement[]) =>
+const summaryOf = (movements: readonly CreditMovement[]) =>
   movements.map(({ amount, balanceAfter, cause }) => [cause.case, amount, balanceAfter]);
 const drawsOf = ({ cause }: CreditMovement) =>
   cause.case === 'charge' ? cause.value.draws.map(({ packId, credits }) => [packId, credits]) : [];
@@ -54,7 +54,7 @@ const drawsOf = ({ cause }: CreditMovement) =>
 describe('a ledger', () => {
   it('opens with the plan’s allowance for a month', () => {
     const { movements, ledger } = given([OPENED, open]);
-    expect(told(movements)).toEqual([['renewal', 3000, 3000]]);
+    expect(summaryOf(movements)).toEqual([['renewal', 3000, 3000]]);
     expect(ledger()).toEqual({
       status: 'open',
       plan: 'free',
@@ -106,7 +106,7 @@ describe('a ledger', () => {
 
   it('never goes below zero: it charges what is available and records the full price [credits.never-negative]', () => {
     const { movements } = given([OPENED, open], [OPENED, charge('a', 3001)], [OPENED, charge('b', 1)]);
-    expect(told(movements.slice(1))).toEqual([
+    expect(summaryOf(movements.slice(1))).toEqual([
       ['charge', -3000, 0],
       ['charge', 0, 0],
     ]);
@@ -137,7 +137,7 @@ describe('the time of a ledger', () => {
       [OPENED, charge('a', 1000)],
       ['2026-07-15T00:00:00.000Z', { kind: 'turn' }],
     );
-    expect(told(movements.slice(2))).toEqual([
+    expect(summaryOf(movements.slice(2))).toEqual([
       ['renewal', 1000, 3000],
       ...Array.from({ length: 4 }, () => ['renewal', 0, 3000]),
     ]);
@@ -155,7 +155,7 @@ describe('the time of a ledger', () => {
       [OPENED, charge('a', 3010)],
       ['2026-02-10T00:00:00.000Z', charge('b', 5)],
     );
-    expect(told(movements.slice(3))).toEqual([
+    expect(summaryOf(movements.slice(3))).toEqual([
       ['packExpiry', -40, 0],
       ['charge', 0, 0],
     ]);
@@ -171,7 +171,7 @@ describe('the time of a ledger', () => {
 
   it('renews the periods that passed when an opening is applied late', () => {
     const { movements } = given(['2026-03-01T00:00:00.000Z', open]);
-    expect(told(movements)).toEqual([
+    expect(summaryOf(movements)).toEqual([
       ['renewal', 3000, 3000],
       ['renewal', 0, 3000],
     ]);
@@ -189,7 +189,7 @@ describe('a change of plan', () => {
       [OPENED, to('growth')],
       ['2026-02-28T12:00:00.000Z', { kind: 'turn' }],
     );
-    expect(told(movements.slice(2))).toEqual([
+    expect(summaryOf(movements.slice(2))).toEqual([
       ['allowanceChange', -55_000, 0],
       ['allowanceChange', 245_000, 245_000],
       ['renewal', 5000, 250_000],

@@ -62,7 +62,7 @@ describe('the messages of ATTEMPTS', () => {
     expect(attempt?.attempts).toEqual([]);
   });
 
-  it('hold at most 50 attempts, and no attempt is lost between two messages', () => {
+  it('contain at most 50 attempts, and no attempt is lost between two messages', () => {
     const watchId = newId();
     const recorded = Array.from({ length: 120 }, () => attempted(watchId));
     const groups = messagesOf(recorded).map(({ data }) => attemptsIn(data));

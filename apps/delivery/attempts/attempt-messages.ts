@@ -62,7 +62,7 @@ export function attemptMessages<D extends Addressed>(
   return groups.map(messageOf);
 }
 
-/** The message id is derived from what the message holds, so that a repeated publish is stored once. */
+/** The message id is derived from the content of the message, so that a repeated publish is stored once. */
 function messageOf({ subject, ids, written, causes }: Group): Unstored {
   const [id, attempt] = [ids[0], written[0]];
   const cause = soleCause(causes);

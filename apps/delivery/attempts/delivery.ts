@@ -32,7 +32,7 @@ export interface Addressed extends DeliveryKey {
   firstAt: number;
   /** True while `pending_deliveries` has a row for it. */
   pending: boolean;
-  /** `traceparent` of the step that its attempts follow from, the first and those made later; absent: of none. */
+  /** `traceparent` of the step that caused the delivery, for all of its attempts; absent if there is none. */
   cause?: string | undefined;
 }
 

@@ -12,7 +12,7 @@ interface EndpointQueue {
   /** Start times of the running requests, oldest first (a Map keeps their order). */
   underWay: Map<Delivery, number>;
   waiting: { delivery: Delivery; callback: AttemptCallback }[];
-  /** Requests that it may have under way. One where the last of them timed out: a probe. */
+  /** Maximum number of its running requests: one, as a test, after its last request timed out. */
   allowed: number;
 }
 
@@ -132,7 +132,7 @@ export class EndpointQueues {
         const next = queue.waiting.shift();
         if (!next) continue;
         this.begin(next.delivery, queue, next.callback);
-        // Added again behind the others: the loop comes back to it when they have had their turn.
+        // The queue goes to the end: the loop comes back to it after the others had their turn.
         if (queue.waiting.length > 0 && hasPlace(queue)) this.ready.add(queue);
       }
     } finally {

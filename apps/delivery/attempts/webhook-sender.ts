@@ -38,7 +38,7 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
         const delivered = status >= 200 && status < 300;
         ended(status, delivered, delivered ? '' : refusalOf(status));
       } else if (error instanceof OutboundError) ended(0, false, error.message);
-      else callback(error ?? new Error('neither an answer nor an error'));
+      else callback(error ?? new Error('neither a response nor an error'));
     }),
   );
 }

@@ -21,13 +21,16 @@ const LOOK_MS = 50;
 /** A running attempt has ended by then: the retry lane repeats it only after a crash. */
 const UNDER_WAY_MS = 15_000;
 
-/** An event, and the step that its delivery follows from. */
+/** An event, and the step that caused its delivery. */
 interface CausedEvent {
   event: ReadEvent;
   cause: string | undefined;
 }
 
-/** The first attempt of each event, straight from the stream. What cannot be done at once goes to the retry lane. */
+/**
+ * Makes the first attempt of each event, directly from the stream. Deliveries that cannot be attempted at once go to
+ * the retry lane.
+ */
 @Controller()
 export class EventsHandler {
   private readonly stragglers = new Set<Promise<void>>();

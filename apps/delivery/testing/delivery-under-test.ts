@@ -149,7 +149,7 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
 
 function eventOf(accountId: string, watchId: string, push: boolean) {
   const eventId = derivedId('spec', newId());
-  // Spaces and characters beyond ASCII: what is sent must be these bytes and no others.
+  // Spaces and characters beyond ASCII: exactly these bytes must be sent.
   const bytes = Buffer.from(`{"id": "${eventId}",  "post":{"text":"é 😀"} }`);
   const event = create(EventSchema, {
     eventId,
@@ -165,7 +165,7 @@ function eventOf(accountId: string, watchId: string, push: boolean) {
   return { subject: subjectOf('EVENTS', accountId, watchId), data, msgId: eventId, bytes };
 }
 
-/** Waits until a receiver has got so many requests on a path. */
+/** Waits until a receiver has received this number of requests on a path. */
 export function gotten(receiver: Receiver, path: string, count: number): Promise<Received[]> {
   return until(`${count} requests on ${path}`, () => {
     const found = receiver.received.filter((one) => one.path === path);

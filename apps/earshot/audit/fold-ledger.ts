@@ -45,12 +45,12 @@ export function foldLedger(input: AuditInput, origins: Origins): FoldedLedger {
         isLater: seq > input.chargedBefore,
       });
       faults.push(...judgement.faults.map((fault) => `${what} ${fault}`));
-      const told = evolve(standing.state, movement);
+      const stored = evolve(standing.state, movement);
       // A movement that contradicts itself is replaced by the expected one. Otherwise every later movement would be a
       // fault too.
-      const isSound = told.status === 'open' && creditsOf(told) === balanceAfter;
+      const isSound = stored.status === 'open' && creditsOf(stored) === balanceAfter;
       standing = {
-        state: isSound ? told : evolve(standing.state, judgement.expected ?? movement),
+        state: isSound ? stored : evolve(standing.state, judgement.expected ?? movement),
         balance: balanceAfter,
         movements: standing.movements + 1,
         charged: standing.charged + (cause.case === 'charge' ? 0 - amount : 0),

@@ -114,15 +114,15 @@ function opens(box: SecretBox, secret: Buffer | null): boolean {
 
 async function eventIndexAgrees({ bus, clickhouse }: Patient, events: number): Promise<Finding> {
   const { compared, ...faults } = await compareEventIndex(bus, clickhouse, events);
-  const told = Object.entries(faults)
+  const differences = Object.entries(faults)
     .filter(([, ids]) => ids.length > 0)
     .map(([kind, ids]) => `${kind}: ${ids.join(', ')}`);
   return {
     check: 'the index of events agrees with the stream',
-    ok: told.length === 0,
+    ok: differences.length === 0,
     detail:
-      told.length === 0
+      differences.length === 0
         ? `${compared} events compared`
-        : `${told.join('; ')}. npm run -s cli -- projections rebuild ${EVENTS_INDEX} rebuilds the index`,
+        : `${differences.join('; ')}. npm run -s cli -- projections rebuild ${EVENTS_INDEX} rebuilds the index`,
   };
 }

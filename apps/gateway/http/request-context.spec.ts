@@ -23,7 +23,7 @@ afterAll(async () => {
   await collector?.close();
 });
 
-/** Sends requests that ask to be recorded. @returns the trace ids of the requests */
+/** Sends requests whose callers ask for recording. @returns the trace ids of the requests */
 async function requests(path: string, count: number, trustsCallers: boolean): Promise<string[]> {
   const fastify = Fastify();
   trackRequests(fastify, log, trustsCallers);
@@ -37,7 +37,7 @@ async function requests(path: string, count: number, trustsCallers: boolean): Pr
 const spansOf = (path: string) => collector.spans.filter(({ name }) => name === `GET ${path}`);
 
 describe('a request with a traceparent', () => {
-  it('begins a trace of its own with a link to the caller, which does not decide whether it is recorded', async () => {
+  it('begins a new trace with a link to the caller, which does not decide whether the trace is recorded', async () => {
     const ids = await requests('/stranger', 64, false);
     expect(new Set(ids).size).toBe(64);
     expect(ids).not.toContain(caller.traceId);

@@ -43,7 +43,7 @@ export function nullable(schema: Schema): Schema {
 }
 
 /** The schema with a description. */
-export function told(description: string, schema: Schema): Schema {
+export function described(description: string, schema: Schema): Schema {
   return '$ref' in schema ? { allOf: [schema], description } : { ...schema, description };
 }
 

@@ -10,7 +10,7 @@ export interface Lease {
   used: number;
 }
 
-/** Requests of an account's minute that were leased and not spent. */
+/** Leased requests of an account's minute that were not used. */
 export interface Unspent {
   accountId: string;
   /** In ms. */
@@ -51,7 +51,7 @@ export class QuotaLeases {
     return { windowStart: row.window_start.getTime(), granted: row.last_lease, used: row.used };
   }
 
-  /** Returns leased requests that were not spent, of each account at most once. Requests of a past minute are dropped. */
+  /** Returns unused leased requests; each account may occur once. Requests of a past minute are dropped. */
   async giveBack(unspent: readonly Unspent[]): Promise<void> {
     // Every gateway locks the rows in the same order.
     const leases = unspent.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));

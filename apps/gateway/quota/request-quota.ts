@@ -165,7 +165,7 @@ export class RequestQuota implements Loop {
       .map(([accountId, window]) => ({ accountId, windowStart: window.start, requests: window.letGo() }))
       .filter(({ requests }) => requests > 0);
     if (unspent.length === 0) return;
-    // What cannot be given back is lost until the minute ends.
+    // Requests that cannot be returned are lost until the minute ends.
     await this.leases
       .giveBack(unspent)
       .catch((error: unknown) =>

@@ -59,7 +59,7 @@ export class KeywordReads {
     if (keywordIds.length === 0) return byKeyword;
     const [keywordId] = keywordIds;
     const query = this.watchQuery().orderBy('w.watchId');
-    // A single id is looked up by the index; for a list of unknown length Postgres may read a young table whole.
+    // A single id uses the index. For a list of unknown length, Postgres may scan the whole of a new table.
     if (keywordIds.length === 1) query.where('w.keywordId = :keywordId', { keywordId });
     else query.where('w.keywordId = ANY (:keywordIds)', { keywordIds });
     for (const read of await readsOf(query)) byKeyword.get(read.watch.keywordId ?? '')?.push(read);
@@ -95,7 +95,7 @@ export class KeywordReads {
     return new Set(rows.map((row) => row.criteria_hash));
   }
 
-  /** Watches, each with its row of polling's. */
+  /** Watches, each with polling's row. */
   private watchQuery(): SelectQueryBuilder<WatchEntity> {
     return this.database
       .getRepository(WatchEntity)

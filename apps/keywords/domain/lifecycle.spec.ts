@@ -231,7 +231,7 @@ describe('a keyword', () => {
 });
 
 describe('resuming a lone watch', () => {
-  const told = (twin?: Twin): KeywordCommand => ({
+  const resumeWatch = (twin?: Twin): KeywordCommand => ({
     kind: 'change-watch',
     intervalSeconds: undefined,
     webhookUrl: undefined,
@@ -245,7 +245,7 @@ describe('resuming a lone watch', () => {
       (state, command) => run(state, command).state,
       loneWatch(),
     );
-    const { events, state } = run(paused, told());
+    const { events, state } = run(paused, resumeWatch());
     expect(events).toMatchObject([
       { case: 'watchChanged', value: { isActive: true } },
       { case: 'watchResumed', value: { reason: 'plan', running: false } },
@@ -255,11 +255,11 @@ describe('resuming a lone watch', () => {
   });
 
   it('changes nothing when the watch already runs, even beside another watch on the same search', () => {
-    expect(run(loneWatch(), told(twin)).events).toEqual([]);
+    expect(run(loneWatch(), resumeWatch(twin)).events).toEqual([]);
   });
 
   it('is refused while another watch runs on the same search', () => {
-    expect(refusal(told(twin), run(loneWatch(), pause('plan')).state)).toEqual([
+    expect(refusal(resumeWatch(twin), run(loneWatch(), pause('plan')).state)).toEqual([
       'conflict',
       'DUPLICATE_SEARCH',
     ]);

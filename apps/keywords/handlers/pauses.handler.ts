@@ -67,17 +67,17 @@ export class PausesHandler {
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     await this.decisions.run(command, keywordId, async (tx, state) => {
       const creditsRemaining = await remainingOf(tx, accountId);
-      const asked: PauseReason[] = ['user', 'plan', 'insufficient_credits'];
+      const removed: PauseReason[] = ['user', 'plan', 'insufficient_credits'];
       if (state.status === 'keyword') {
         const { reasons, creditsNeeded } = state.pauses;
         if (reasons.includes('plan')) await this.requirePlan(tx, accountId, keywordId, state);
         if (reasons.includes('insufficient_credits') && creditsNeeded > creditsRemaining)
           throw Refusal.insufficientCredits(creditsNeeded, creditsRemaining);
-        if (isScheduled(state.definition.schedule, systemClock.now().getTime())) asked.push('schedule');
+        if (isScheduled(state.definition.schedule, systemClock.now().getTime())) removed.push('schedule');
         else if (reasons.length === 1 && reasons[0] === 'schedule')
           throw Refusal.conflict('the keyword is outside its schedule; change the schedule to let it run');
       }
-      return { kind: 'resume', reasons: asked, creditsRemaining };
+      return { kind: 'resume', reasons: removed, creditsRemaining };
     });
     return create(DoneSchema);
   }

@@ -36,8 +36,8 @@ export class Admission {
   ) {}
 
   /**
-   * A keyword that is to be created.
-   * @param counted what of the account's keywords and searches is counted: see `planUseOf`
+   * Admits a new keyword.
+   * @param counted which of the account's keywords and searches are counted: see `planUseOf`
    * @throws Refusal `invalid` `INTERVAL_TOO_LOW`, `not-covered` `PLAN_LIMIT` or `INSUFFICIENT_CREDITS`
    */
   async ofNew(

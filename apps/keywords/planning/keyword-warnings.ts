@@ -119,7 +119,7 @@ async function twinOf(
   const hashes = [...new Set(searches.map(({ criteriaHash }) => criteriaHash))].sort();
   if (hashes.length === 0) return [];
   const rows: { keyword_id: string; name: string }[] = await tx.query(
-    // Materialized: there are few candidates, mostly none, and Postgres expects many in a young table.
+    // Materialized: there are few candidates, mostly none, but Postgres expects many in a new table.
     `WITH candidates AS MATERIALIZED (
        SELECT DISTINCT keyword_id FROM watches WHERE account_id = $1 AND criteria_hash = $4 AND retired_at IS NULL)
      SELECT k.keyword_id, k.name FROM candidates JOIN keywords k USING (keyword_id) CROSS JOIN LATERAL (

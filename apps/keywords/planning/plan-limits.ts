@@ -18,9 +18,9 @@ const UNLIMITED_PLANS = PLANS.filter((plan) => {
 });
 
 /**
- * @param exceptId a keyword or lone watch that is not counted: the one that changes
- * @param counted `limited`: 0 where the plan has no limit, so that the cost is bounded by the limit, not by what there is
- * @throws Refusal `not-found` when there is no such account
+ * @param exceptId the keyword or watch that changes, which is not counted
+ * @param counted `limited`: returns 0 if the plan has no limit, so that the limit bounds the cost of the count
+ * @throws Refusal `not-found` if there is no such account
  */
 export async function planUseOf(
   tx: Tx,
@@ -67,8 +67,8 @@ export function requireFloors(plan: string, intervals: readonly GivenInterval[],
       },
     ];
   });
-  const told = faults.map(({ path, message }) => `${path}: ${message}`);
-  if (faults.length > 0) throw new Refusal('invalid', 'INTERVAL_TOO_LOW', told.join('; '), faults);
+  const messages = faults.map(({ path, message }) => `${path}: ${message}`);
+  if (faults.length > 0) throw new Refusal('invalid', 'INTERVAL_TOO_LOW', messages.join('; '), faults);
 }
 
 /** @throws Refusal `not-covered` `PLAN_LIMIT` if a search has more terms than the plan allows */

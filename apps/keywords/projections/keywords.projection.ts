@@ -43,7 +43,7 @@ export const keywordsProjection: Projection = {
   },
   async apply(tx, messages) {
     const decisions = messages.map(({ data }) => fromBinary(KeywordDecisionSchema, data));
-    // All together: each statement of its own would cost more than the rows.
+    // Together, because separate statements would cost more than the rows.
     await createAll(tx, decisions);
     for (const decision of decisions)
       for (const event of decision.events) await applyEvent(tx, decision, event);
@@ -56,7 +56,7 @@ function isCreation({ events: [first] }: KeywordDecision): boolean {
   return first?.event.case === 'keywordCreated' || first?.event.case === 'watchCreated';
 }
 
-/** Keywords and lone watches; what else their decisions say is applied after it. */
+/** Inserts keywords and watches without a keyword. The other events of their decisions are applied after it. */
 async function createAll(tx: Tx, decisions: readonly KeywordDecision[]): Promise<void> {
   const keywords: object[] = [];
   const owned: OwnedWatches[] = [];
@@ -117,7 +117,7 @@ async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordE
       return setPauses(tx, 'watches', decision, { removed: event.value });
     case 'watchRetired':
       return retireWatches(tx, 'watch_id', [subjectId], decidedAt);
-    // By `createAll`.
+    // Already applied by `createAll`.
     case 'keywordCreated':
     case 'watchCreated':
     case undefined:

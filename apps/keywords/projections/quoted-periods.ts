@@ -1,6 +1,6 @@
 import type { Tx } from '#postgres';
 
-/** A keyword or lone watch, and when what its quotes follow from was decided (ISO 8601). */
+/** A keyword or a watch without a keyword, and the time of the decision that changed its quotes (ISO 8601). */
 export interface QuotedSubject {
   subjectId: string;
   at: string;
@@ -8,7 +8,7 @@ export interface QuotedSubject {
 
 const COLUMNS = `watch_id, account_id, keyword_id, source, interval_seconds, credits_per_check, first_scan_credits,
   price_book_version, is_active, retired_at`;
-// As JSON: of an array Postgres would know the length, and plan the statement anew for each.
+// As JSON: for an array Postgres would know the length, and plan each statement again.
 const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at timestamptz) CROSS JOIN LATERAL (
     SELECT ${COLUMNS} FROM watches WHERE keyword_id = s."subjectId"
     UNION ALL SELECT ${COLUMNS} FROM watches WHERE watch_id = s."subjectId" AND keyword_id IS NULL
@@ -16,9 +16,9 @@ const WATCHES_OF_SUBJECTS = `jsonb_to_recordset($1) AS s ("subjectId" uuid, at t
     OFFSET 0) AS w`;
 
 /**
- * Keeps on record for how long each watch of a keyword (or the lone watch) ran at which quote: a period ends when the
- * watch is paused, ends, or is quoted anew, and the next begins.
- * @param subjects each once
+ * Records for how long each watch of a keyword, or the watch without a keyword, ran at which price. A period ends when
+ * the watch is paused, ends, or gets a new price; then the next period begins.
+ * @param subjects without duplicates
  */
 export async function keepQuotes(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
   await tx.query(
@@ -32,7 +32,7 @@ export async function keepQuotes(tx: Tx, subjects: readonly QuotedSubject[]): Pr
   await beginQuotes(tx, subjects);
 }
 
-/** As `keepQuotes`, where no period of the subjects can end: they have just been created. */
+/** Like `keepQuotes`, for subjects that were just created: none of their periods can end. */
 export async function beginQuotes(tx: Tx, subjects: readonly QuotedSubject[]): Promise<void> {
   await tx.query(
     `INSERT INTO quoted_periods (watch_id, account_id, keyword_id, source, from_at, interval_seconds,

@@ -18,14 +18,17 @@ export interface WatchOwner {
   analysis: boolean;
 }
 
-/** Watches of one owner, as a decision names them. */
+/** The watches of one owner in a decision. */
 export interface OwnedWatches {
   decision: KeywordDecision;
   watches: readonly Watch[];
   owner: WatchOwner;
 }
 
-/** Inserts watches, and updates those that exist. They are paused where their keyword is; a lone watch runs. */
+/**
+ * Inserts new watches and updates existing ones. They are paused if their keyword is paused; a watch without a keyword
+ * runs.
+ */
 export async function putWatches(tx: Tx, owned: readonly OwnedWatches[]): Promise<void> {
   const rows = owned.flatMap(({ decision, watches, owner }) =>
     watches.map((watch) => rowOf(watch, owner, decision)),

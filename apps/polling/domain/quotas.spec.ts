@@ -13,10 +13,10 @@ describe('daily quotas', () => {
         fc.array(
           fc.record({ points: fc.integer({ min: 1, max: 60 }), at: fc.integer({ min: 0, max: 3 * DAY }) }),
         ),
-        (lanes, asked) => {
+        (lanes, requests) => {
           const quotas = new Quotas(QUOTAS, lanes);
           const byDay = new Map<number, number>();
-          for (const { points, at } of asked.toSorted((a, b) => a.at - b.at)) {
+          for (const { points, at } of requests.toSorted((a, b) => a.at - b.at)) {
             const refusedUntil = quotas.take('search', points, new Date(at));
             const day = Math.floor(at / DAY);
             const spent = byDay.get(day) ?? 0;

@@ -18,7 +18,7 @@ export interface DueWatch {
   /** The time at which the check was due. */
   tick: number;
   checkSeq: number;
-  /** Before the first check: `traceparent` of what created the watch, where its trace is recorded. */
+  /** Before the first check: `traceparent` of the request that created the watch, if its trace is recorded. */
   cause?: string;
 }
 

@@ -28,10 +28,10 @@ afterAll(async () => {
   await collector?.close();
 });
 
-/** A watch that a request has created. */
+/** A watch that was created by a request. */
 const watchOf = (traceparent: string | undefined) => continueTrace(traceparent, () => stores.watch());
 
-/** The trace of the last check of each watch, once each has so many: its id and flags. */
+/** The id and flags of the last check's trace for each watch, once each watch has this number of checks. */
 async function tracesOf(watchIds: readonly string[], checks: number): Promise<(string | undefined)[][]> {
   const ids = [];
   for (const watchId of watchIds) {

@@ -271,12 +271,12 @@ describe('the work on a lane', () => {
     upstream.pageSize = 2;
     for (const id of ['hn:1', 'hn:2', 'hn:3', 'hn:4', 'hn:5']) upstream.publish(id);
     const late = await stores.watch({ backfill: true });
-    const asked = upstream.requests.length;
+    const requestsBefore = upstream.requests.length;
     const [first, second] = await tick(old, late);
     await settled(old, late);
     expect(idsOf(first)).toEqual(['hn:5', 'hn:4', 'hn:3', 'hn:2', 'hn:1']);
     expect([second?.baseline, idsOf(second)]).toEqual([true, ['hn:5', 'hn:4']]);
-    expect(upstream.requests.length - asked).toBe(2);
+    expect(upstream.requests.length - requestsBefore).toBe(2);
   });
 
   it('gives a read the memory of the last one, and the history even to a watch that the last read did not serve', async () => {
@@ -307,10 +307,10 @@ describe('the work on a lane', () => {
     }
     upstream.failure = undefined;
     const lastRefused = Math.max(...upstream.requests);
-    const asked = upstream.requests.length;
+    const requestsBefore = upstream.requests.length;
     upstream.publish('hn:1');
-    await until('the lane sends requests again', () => upstream.requests.length > asked, 8000);
-    expect((upstream.requests[asked] ?? 0) - lastRefused).toBeGreaterThanOrEqual(2000);
+    await until('the lane sends requests again', () => upstream.requests.length > requestsBefore, 8000);
+    expect((upstream.requests[requestsBefore] ?? 0) - lastRefused).toBeGreaterThanOrEqual(2000);
     const healed = await until('a successful check', async () =>
       (await stores.checksOf(ids[0] ?? '')).find((check) => !check.failure),
     );
@@ -404,12 +404,12 @@ describe('the work on a lane', () => {
     await tick(fed);
     await settled(fed);
     const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => stores.watch({ query: `q${n}` })));
-    const asked = upstream.requests.length;
+    const requestsBefore = upstream.requests.length;
     await stores.due(...ids);
-    await until('the reads have begun', () => upstream.requests.length > asked);
+    await until('the reads have begun', () => upstream.requests.length > requestsBefore);
     upstream.publish('hn:1', 'fed');
     expect(idsOf((await tick(fed))[0])).toEqual(['hn:1']);
-    expect(upstream.requests.length - asked).toBeLessThan(ids.length);
+    expect(upstream.requests.length - requestsBefore).toBeLessThan(ids.length);
   });
 
   it('claims no more searches than its budget can read, and releases them when it is stopped', async () => {

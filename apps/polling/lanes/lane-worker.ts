@@ -248,7 +248,7 @@ export class LaneWorker {
     }
   }
 
-  /** A trace begins with the claim of each read, unless the read is the first check of what a request has created. */
+  /** Each read begins a trace at its claim. The first check after a create belongs to the trace of that request. */
   private carryOut(reserved: ReservedRead, claimedAt: number): Promise<void> {
     const { source } = this.lane;
     const shared = {
@@ -283,8 +283,8 @@ export class LaneWorker {
       const memories = outcomes.flatMap((outcome) => outcome.memories);
       if (checks.length > 0) await this.record(checks, memories);
       // Searches whose read was blocked have no check here, and stay due.
-      const told = new Set(checks.map(({ watch }) => watch.searchKey));
-      await this.claims.giveBack(read.searches.filter(({ searchKey }) => !told.has(searchKey)));
+      const recorded = new Set(checks.map(({ watch }) => watch.searchKey));
+      await this.claims.giveBack(read.searches.filter(({ searchKey }) => !recorded.has(searchKey)));
     } catch (error) {
       this.log.error({ err: error, lane: this.lane.name }, 'a check could not be recorded; this is retried');
       // The reservations stay: some of the checks may have been stored, and the next attempt has the same ids.

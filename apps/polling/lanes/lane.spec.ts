@@ -79,10 +79,10 @@ describe('a lane whose upstream asks for a wait in a successful response', () =>
     const lane = laneOn(upstream);
     lane.http.holdOff({ waitMs: 50, reason: 'backoff' });
     expect([lane.blockedForMs, lane.heldForMs > 0]).toEqual([0, true]);
-    const asked = Date.now();
+    const startedAt = Date.now();
     await lane.http.request(REQUEST);
     // Timers fire a little early on some platforms.
-    expect((upstream.requests[0] ?? 0) - asked).toBeGreaterThanOrEqual(48);
+    expect((upstream.requests[0] ?? 0) - startedAt).toBeGreaterThanOrEqual(48);
   });
 
   it('sends no requests meanwhile if the wait is long, and gives the reason', async () => {

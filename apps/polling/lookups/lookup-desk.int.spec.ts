@@ -164,9 +164,9 @@ describe('a direct lookup', () => {
       upstream.failure = { status, headers };
       expect(await refusalOf(ask('user'))).toMatchObject({ kind: 'unavailable', code: 'UNAVAILABLE' });
       upstream.failure = undefined;
-      const asked = upstream.requests.length;
+      const requestsBefore = upstream.requests.length;
       expect((await refusalOf(ask('user')))?.message).toMatch(/try again in \d+ s; nothing was charged$/);
-      expect([upstream.requests.length, lane.blockedForMs]).toEqual([asked, 0]);
+      expect([upstream.requests.length, lane.blockedForMs]).toEqual([requestsBefore, 0]);
       expect((await ask('tweets')).found).toBe(2);
     },
   );

@@ -51,7 +51,7 @@ export class LookupDesk {
   private async paid(lane: Lane, door: LookupDoor, question: Question): Promise<LookedUp> {
     const { accountId, commandId } = question;
     const costBefore = await statedBefore(this.database, this.bus, accountId, commandId);
-    if (costBefore !== undefined) return told(await this.inTime(lane, door, question), costBefore);
+    if (costBefore !== undefined) return lookedUp(await this.inTime(lane, door, question), costBefore);
     // Identifies this request: if the same lookup is sent again meanwhile, its credits belong to that request, and this
     // one must not release them.
     const holder = newId();
@@ -120,19 +120,19 @@ export class LookupDesk {
     // reservation, and would not settle it.
     await releaseCharged(this.database, [commandId]);
     metrics.lookups.add(1, { source, operation, outcome });
-    return told(answer, costCredits);
+    return lookedUp(answer, costCredits);
   }
 
   private async ask(lane: Lane, door: LookupDoor, question: Question): Promise<LookupAnswer> {
     const lookup = lane.connector.lookups?.[question.operation];
     if (!lookup) throw Refusal.notFound('lookup');
-    const asked = JSON.parse(question.questionJson) as JsonObject;
-    return lookup(asked, { http: door.http, now: systemClock.now(), session: lane.session });
+    const query = JSON.parse(question.questionJson) as JsonObject;
+    return lookup(query, { http: door.http, now: systemClock.now(), session: lane.session });
   }
 }
 
 /** @throws Refusal `not-found` if the upstream reported that the object does not exist */
-function told(answer: LookupAnswer, costCredits: number): LookedUp {
+function lookedUp(answer: LookupAnswer, costCredits: number): LookedUp {
   if (answer.kind === 'refused') throw new Refusal('not-found', answer.code, answer.message);
   return create(LookedUpSchema, { bodyJson: JSON.stringify(answer.body), found: answer.found, costCredits });
 }

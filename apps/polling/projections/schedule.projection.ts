@@ -57,10 +57,10 @@ export function scheduleProjection(lanesOf: (source: string) => number): Project
     async apply(tx, messages) {
       const causes = messages.map(({ data, cause }) => ({
         decision: fromBinary(KeywordDecisionSchema, data),
-        // Kept until the first check, which belongs to the trace: only where that is recorded.
+        // Kept until the first check, which belongs to the same trace, and only if that trace is recorded.
         traceparent: cause !== undefined && isRecorded(cause) ? cause : null,
       }));
-      // All together: each statement of its own would cost more than the rows.
+      // Together, because separate statements would cost more than the rows.
       await schedule(tx, causes.flatMap(createdBy), lanesOf);
       for (const cause of causes)
         for (const event of cause.decision.events) await applyEvent(tx, cause, event, lanesOf);
@@ -99,7 +99,7 @@ async function applyEvent(
       return unschedule(tx, 'keyword_id', subjectId);
     case 'watchRetired':
       return unschedule(tx, 'watch_id', subjectId);
-    // By `createdBy`.
+    // Already applied by `createdBy`.
     case 'keywordCreated':
     case 'watchCreated':
     case undefined:
@@ -107,7 +107,7 @@ async function applyEvent(
   }
 }
 
-/** A watch as it is scheduled; its columns, and what its search needs. */
+/** The columns of a scheduled watch, and the data that its search needs. */
 interface ScheduledWatch {
   search_key: string;
   source: string;
@@ -123,7 +123,7 @@ interface ScheduledWatch {
   traceparent: string | null;
 }
 
-/** A decision, and the `traceparent` of the recorded step that it follows from. */
+/** A decision, and the `traceparent` of the recorded step that caused it. */
 interface TracedDecision {
   decision: KeywordDecision;
   traceparent: string | null;
@@ -198,7 +198,7 @@ async function schedule(
      SELECT n.search_key, n.source, n.source || ':' || (abs(hashtextextended(n.search_key, 0)) % n.lanes), n.criteria, now()
      FROM jsonb_to_recordset($1) AS n (search_key text, source text, criteria jsonb, lanes int)
      ON CONFLICT (search_key) DO UPDATE SET next_due_at = LEAST(upstream_searches.next_due_at, now())`,
-    // In the order of the keys, as everybody locks searches.
+    // In the order of the keys, like every transaction that locks searches.
     [JSON.stringify([...searches.values()].sort((a, b) => (a.search_key < b.search_key ? -1 : 1)))],
   );
   await tx.query(

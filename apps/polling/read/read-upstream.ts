@@ -85,12 +85,12 @@ function singleRead(
   return {
     searches: [search],
     fromFeed: false,
-    run: async ([asked = search]) => {
+    run: async ([toRead = search]) => {
       // One instant for all parts, so that the memory of the first part is as new as the windows of the others.
       const now = clock.now();
       const answered: AnsweredSearches[] = [];
       let answer: Answer | undefined;
-      for (const part of partsOf(asked)) {
+      for (const part of partsOf(toRead)) {
         // If one part failed, the upstream gets no request for the next part.
         if (!answer || answer.kind === 'read') {
           const context = contextFor(lane, part, now, await seen(part), shared);
@@ -125,8 +125,8 @@ function probe(lane: Lane, searches: DueSearch[], clock: Clock, shared: FetchCon
   const read = feedRead(lane, searches, clock, shared, { since, pageCap: 1 });
   return {
     ...read,
-    run: async (asked) => {
-      const answered = await read.run(asked);
+    run: async (searchesNow) => {
+      const answered = await read.run(searchesNow);
       return lane.isFrozen ? answered : [];
     },
   };
@@ -142,8 +142,8 @@ function feedRead(
   return {
     searches,
     fromFeed: true,
-    run: async (asked) => {
-      const { since, pageCap } = probing ?? { since: earliestOf(asked, clock), pageCap: PAGE_CAP };
+    run: async (searchesNow) => {
+      const { since, pageCap } = probing ?? { since: earliestOf(searchesNow, clock), pageCap: PAGE_CAP };
       const context: FetchContext = {
         http: lane.http,
         match: 'word',
@@ -158,8 +158,8 @@ function feedRead(
       const feed = lane.connector.feed;
       if (!feed) throw new Error(`${lane.source} has no feed`);
       const answer = await read(lane, FEED, context, clock, () => feed.read(since, context));
-      const answers = new Map(asked.map((search) => [search.searchKey, withWindow(answer, search)]));
-      return [{ searches: asked, answers, remembers: true }];
+      const answers = new Map(searchesNow.map((search) => [search.searchKey, withWindow(answer, search)]));
+      return [{ searches: searchesNow, answers, remembers: true }];
     },
   };
 }

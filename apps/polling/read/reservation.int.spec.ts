@@ -171,13 +171,13 @@ describe('the maximum cost of a check', () => {
 describe('the price of a check', () => {
   it('is computed once: the charge is what was reserved, even if the source states a higher price by then', async () => {
     await worker.stop();
-    let asked = 0;
-    upstream.unitsPerCheck = () => (asked += 1);
+    let pricings = 0;
+    upstream.unitsPerCheck = () => (pricings += 1);
     ({ worker } = workerOn(upstream, stores));
     worker.start();
     const id = await stores.watch();
     const [check] = await tick(id);
-    expect([check?.units, check?.costCredits, asked]).toEqual([1, 1, 1]);
+    expect([check?.units, check?.costCredits, pricings]).toEqual([1, 1, 1]);
     expect(await stores.holds()).toEqual({ [check?.checkId ?? '']: 1 });
   });
 });

@@ -1,6 +1,6 @@
 import { IsObject, IsString, Length } from 'class-validator';
 import { AsItCame, Check, NotBlank } from '../../http/validators.js';
-import { listOf, mapOf, object, oneOf, TEXT, textOf, told } from '../../openapi/schema.js';
+import { listOf, mapOf, object, oneOf, TEXT, textOf, described } from '../../openapi/schema.js';
 
 const TYPES = ['string', 'number', 'boolean', 'enum'];
 const MOST_FIELDS = 12;
@@ -13,7 +13,7 @@ const FIELD = object(
   { type: oneOf(TYPES) },
   {
     description: textOf(0, LONGEST_DESCRIPTION),
-    values: told('Of an `enum` at least one', listOf(TEXT, 0, MOST_VALUES)),
+    values: described('Of an `enum` at least one', listOf(TEXT, 0, MOST_VALUES)),
     maxLength: { type: 'integer', minimum: 1, maximum: MOST_LENGTH },
   },
 );

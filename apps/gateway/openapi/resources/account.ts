@@ -15,7 +15,7 @@ import {
   pageOf,
   ref,
   TEXT,
-  told,
+  described,
   type Schema,
   SOURCE,
 } from '../schema.js';
@@ -30,12 +30,12 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     configured: BOOLEAN,
     enabled: BOOLEAN,
     healthy: BOOLEAN,
-    reason: told('Why the source is not healthy, and what to do', nullable(TEXT)),
+    reason: described('Why the source is not healthy, and what to do', nullable(TEXT)),
     missingSettings: listOf(TEXT),
     lastSuccessAt: nullable(INSTANT),
-    intervalFloorSeconds: told('Shortest interval of the account’s plan', INTEGER),
-    creditsPerCheck: told('Credits for one check; for ai_answers, for each engine', INTEGER),
-    firehose: told(
+    intervalFloorSeconds: described('Shortest interval of the account’s plan', INTEGER),
+    creditsPerCheck: described('Credits for one check; for ai_answers, for each engine', INTEGER),
+    firehose: described(
       'Earshot can read everything new in the source with one request for all searches',
       BOOLEAN,
     ),
@@ -45,8 +45,8 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     email: TEXT,
     plan: oneOf(PLANS),
     name: nullable(TEXT),
-    timezone: told('IANA name of the time zone', TEXT),
-    signatureVersion: told('Format of `X-Signature`', oneOf(SIGNATURE_VERSIONS)),
+    timezone: described('IANA name of the time zone', TEXT),
+    signatureVersion: described('Format of `X-Signature`', oneOf(SIGNATURE_VERSIONS)),
     createdAt: INSTANT,
   }),
   Credits: object({
@@ -57,7 +57,7 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     allowanceRemaining: INTEGER,
     packs: listOf(object({ id: ID, granted: INTEGER, remaining: INTEGER, expiresAt: nullable(INSTANT) })),
     creditsRemaining: INTEGER,
-    creditsHeld: told(
+    creditsHeld: described(
       'The part of `creditsRemaining` that is reserved for running checks and lookups',
       INTEGER,
     ),
@@ -76,7 +76,7 @@ export const accountSchemas: Readonly<Record<string, Schema>> = {
     keywordId: nullable(ID),
     watchId: nullable(ID),
     checkId: nullable(ID),
-    rate: told('Price of one unit in credits', nullable(NUMBER)),
+    rate: described('Price of one unit in credits', nullable(NUMBER)),
     units: nullable(NUMBER),
     priceBookVersion: nullable(TEXT),
     reference: TEXT,

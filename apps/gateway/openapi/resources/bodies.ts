@@ -30,7 +30,7 @@ import { ReplayBodyDto } from '../../api/replays/replay-body.dto.js';
 import { WatchBodyDto, WatchChangeDto } from '../../api/watches/watch-body.dto.js';
 import { WebhookTestBodyDto } from '../../api/webhooks/webhook-test-body.dto.js';
 import { bodySchemas } from '../body-schemas.js';
-import { nullable, told, type Schema } from '../schema.js';
+import { nullable, described, type Schema } from '../schema.js';
 
 /** The classes of all request bodies and of their parts. */
 export const BODIES = [
@@ -66,7 +66,7 @@ type Properties = Readonly<Record<string, Schema>>;
 const schemas = bodySchemas(BODIES);
 const keyword = schemas['KeywordBody'] as { properties: Properties; required: readonly string[] };
 const readOnly = Object.fromEntries(
-  READ_ONLY_KEYS.map((key) => [key, told('Read-only; ignored in a body', {})]),
+  READ_ONLY_KEYS.map((key) => [key, described('Read-only; ignored in a body', {})]),
 );
 
 export const requestSchemas: Properties = {

@@ -11,7 +11,7 @@ import {
   object,
   ref,
   TEXT,
-  told,
+  described,
   type Schema,
   SOURCE,
 } from '../schema.js';
@@ -47,7 +47,7 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
         monthlyCredits: NUMBER,
       }),
     ),
-    firstScanCredits: told('Maximum cost of the first scan with `backfill`', NUMBER),
+    firstScanCredits: described('Maximum cost of the first scan with `backfill`', NUMBER),
     normalized: object({
       refreshIntervalSeconds: INTEGER,
       sentimentEnabled: BOOLEAN,
@@ -69,13 +69,16 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
       object({
         valid: { const: true },
         estimate: ref('Estimate'),
-        estimateToken: told('Value for the header `Service-Estimate-Token` of the create', TEXT),
+        estimateToken: described('Value for the header `Service-Estimate-Token` of the create', TEXT),
         estimateTokenExpiresAt: INSTANT,
-        warnings: told('Parts of the body that would be stored but have no effect', listOf(ref('Fault'))),
+        warnings: described(
+          'Parts of the body that would be stored but have no effect',
+          listOf(ref('Fault')),
+        ),
       }),
       object({
         valid: { const: false },
-        refusal: told(
+        refusal: described(
           'The refusal that the create would return',
           object({ status: INTEGER, code: nullable(TEXT), message: TEXT }, { details: listOf(ref('Fault')) }),
         ),

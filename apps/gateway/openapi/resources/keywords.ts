@@ -16,7 +16,7 @@ import {
   pageOf,
   ref,
   TEXT,
-  told,
+  described,
   type Schema,
   SOURCE,
 } from '../schema.js';
@@ -76,25 +76,25 @@ const keyword: Readonly<Record<string, Schema>> = {
   pausedReason,
   createdAt: INSTANT,
   updatedAt: INSTANT,
-  version: told('Increases with each change', INTEGER),
-  monthlyCredits: told('Cost of its checks in 30 days with the present price book', NUMBER),
+  version: described('Increases with each change', INTEGER),
+  monthlyCredits: described('Cost of its checks in 30 days with the present price book', NUMBER),
   watches: listOf(ref('KeywordWatch')),
 };
 
 const activity = object(
   {
     id: ID,
-    source: told('Null if an event of the keyword itself was delivered', nullable(SOURCE)),
+    source: described('Null if an event of the keyword itself was delivered', nullable(SOURCE)),
     type: oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed']),
     occurredAt: INSTANT,
     watchId: nullable(ID),
   },
   {
-    eventsEmitted: told('Only for a check', INTEGER),
-    creditsCharged: told('Only for a check', INTEGER),
-    eventId: told('Only for a webhook: the event', ID),
-    statusCode: told('Only for a webhook: HTTP status of the receiver', INTEGER),
-    message: told('Reason of the failure', TEXT),
+    eventsEmitted: described('Only for a check', INTEGER),
+    creditsCharged: described('Only for a check', INTEGER),
+    eventId: described('Only for a webhook: the event', ID),
+    statusCode: described('Only for a webhook: HTTP status of the receiver', INTEGER),
+    message: described('Reason of the failure', TEXT),
   },
 );
 
@@ -102,7 +102,7 @@ export const keywordSchemas: Readonly<Record<string, Schema>> = {
   Keyword: object(keyword),
   CreatedKeyword: object({
     ...keyword,
-    warnings: told('Parts of the body that are stored but have no effect', listOf(ref('Fault'))),
+    warnings: described('Parts of the body that are stored but have no effect', listOf(ref('Fault'))),
   }),
   ChangedKeyword: object({ ...keyword, resetSearches: listOf(ref('ResetSearch')) }),
   KeywordWatch: object({
@@ -116,7 +116,7 @@ export const keywordSchemas: Readonly<Record<string, Schema>> = {
     lastCheckedAt: nullable(INSTANT),
     lastStatus: nullable(TEXT),
   }),
-  ResetSearch: told(
+  ResetSearch: described(
     'A search that started again because its criteria changed',
     object({
       source: SOURCE,

@@ -11,14 +11,14 @@ import {
   pageOf,
   ref,
   TEXT,
-  told,
+  described,
   type Schema,
 } from '../schema.js';
 
 const meta = object({ credits_used: INTEGER });
 
 export const lookupSchemas: Readonly<Record<string, Schema>> = {
-  TweetLookup: told(
+  TweetLookup: described(
     'An id that was not found is in `errors`',
     object({
       meta: object({ requested: INTEGER, found: INTEGER, credits_used: INTEGER }),

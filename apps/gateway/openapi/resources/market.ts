@@ -15,7 +15,7 @@ import {
   pageOf,
   ref,
   TEXT,
-  told,
+  described,
   type Schema,
 } from '../schema.js';
 
@@ -35,7 +35,7 @@ export const marketSchemas: Readonly<Record<string, Schema>> = {
         at: INSTANT,
         price: NUMBER,
         previousPrice: price,
-        event: told('Null if the listing already existed when Earshot first saw it', nullable(TEXT)),
+        event: described('Null if the listing already existed when Earshot first saw it', nullable(TEXT)),
       }),
     ),
     summary: object({
@@ -63,7 +63,7 @@ export const marketSchemas: Readonly<Record<string, Schema>> = {
     mean: price,
     currency: TEXT,
     medianDaysToDelist: price,
-    insufficientData: told('True with fewer than 5 listings; there are no quantiles then', BOOLEAN),
+    insufficientData: described('True with fewer than 5 listings; there are no quantiles then', BOOLEAN),
   }),
   Answer: object({
     id: ID,
@@ -81,7 +81,7 @@ export const marketSchemas: Readonly<Record<string, Schema>> = {
         brand: TEXT,
         mentioned: BOOLEAN,
         cited: BOOLEAN,
-        position: told('Position of the first mention, in UTF-16 code units', nullable(INTEGER)),
+        position: described('Position of the first mention, in UTF-16 code units', nullable(INTEGER)),
       }),
     ),
   }),

@@ -16,7 +16,7 @@ import {
   pageOf,
   ref,
   TEXT,
-  told,
+  described,
   type Schema,
   SOURCE,
 } from '../schema.js';
@@ -44,25 +44,25 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       watchId: ID,
       searchId: nullable(ID),
       source: SOURCE,
-      type: told('Type of the event', TEXT),
-      kind: told('`post`, `comment`, `video`, …', TEXT),
+      type: described('Type of the event', TEXT),
+      kind: described('`post`, `comment`, `video`, …', TEXT),
       url: TEXT,
       title: nullable(TEXT),
       text: TEXT,
-      excerpt: told('The text around the first match', TEXT),
-      author: told('Handle in the spelling of the source', nullable(TEXT)),
+      excerpt: described('The text around the first match', TEXT),
+      author: described('Handle in the spelling of the source', nullable(TEXT)),
       authorName: nullable(TEXT),
       authorUrl: nullable(TEXT),
       vip: BOOLEAN,
       community: nullable(TEXT),
       lang: nullable(TEXT),
       publishedAt: nullable(INSTANT),
-      occurredAt: told('Time at which Earshot found the item', INSTANT),
+      occurredAt: described('Time at which Earshot found the item', INSTANT),
       backfilled: BOOLEAN,
       matchedTerms: listOf(TEXT),
       engagement: object({ likes: count, replies: count, shares: count, views: count, score: count }),
       media: listOf(object({ url: TEXT, type: TEXT })),
-      truncated: told(
+      truncated: described(
         'True if something was cut: a text keeps 64 KiB of UTF-8, a title 1 KiB. The body of the event has the same key',
         BOOLEAN,
       ),
@@ -71,12 +71,12 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       coBrands: listOf(TEXT),
       ai: nullable(FREE_FORM),
       storyId: nullable(TEXT),
-      listing: told('Only for vinted', itemObject),
-      dropped: told('Reason why the mention was not pushed; null if it was not dropped', dropped),
+      listing: described('Only for vinted', itemObject),
+      dropped: described('Reason why the mention was not pushed; null if it was not dropped', dropped),
     },
     {
-      analysis: told('Absent if nothing classified the mention', ref('Analysis')),
-      corrected: told(
+      analysis: described('Absent if nothing classified the mention', ref('Analysis')),
+      corrected: described(
         'Values that a person has corrected; absent if there are none',
         listOf(oneOf(['sentiment', 'intent', 'relevance'])),
       ),
@@ -85,8 +85,8 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   MentionSeries: object({
     data: listOf(
       object({
-        at: told('Beginning of the bucket in UTC', INSTANT),
-        group: told('Null without `group`, and for mentions without a value', nullable(TEXT)),
+        at: described('Beginning of the bucket in UTC', INSTANT),
+        group: described('Null without `group`, and for mentions without a value', nullable(TEXT)),
         count: INTEGER,
       }),
     ),
@@ -97,7 +97,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   MentionPage: object(
     {
       data: listOf(ref('Mention')),
-      since: told('Beginning of the window that was used', INSTANT),
+      since: described('Beginning of the window that was used', INSTANT),
       until: nullable(INSTANT),
       meta: object({ credits_used: INTEGER }),
     },
@@ -105,18 +105,18 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   ),
   Why: object({
     id: ID,
-    matchMode: told(
+    matchMode: described(
       'How the item was matched. `word` if the search has `platform` but the source has no search of its own',
       oneOf(MATCH_MODES),
     ),
     matchedTerms: listOf(
-      told(
+      described(
         'A term and the field in which it was found',
         object({ term: TEXT, field: oneOf(['title', 'text']) }),
       ),
     ),
     matches: listOf(
-      told(
+      described(
         'Offsets in UTF-16 code units',
         object({ term: TEXT, field: oneOf(['title', 'text']), start: INTEGER, end: INTEGER }),
       ),
@@ -130,7 +130,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     checkId: ID,
     eventIds: listOf(ID),
   }),
-  ItemObject: told('Item of a source, with additional keys of that source.', {
+  ItemObject: described('Item of a source, with additional keys of that source.', {
     type: 'object',
     properties: {
       id: TEXT,
@@ -142,7 +142,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     required: ['id', 'source'],
     additionalProperties: true,
   }),
-  Envelope: told(
+  Envelope: described(
     'An event as it is delivered and replayed, byte for byte. One of its object keys contains the item.',
     object(
       {
@@ -161,7 +161,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
         occurredAt: INSTANT,
         ai: nullable(FREE_FORM),
       },
-      { analysis: ref('Analysis'), data: told('Only for an event of the keyword itself', FREE_FORM) },
+      { analysis: ref('Analysis'), data: described('Only for an event of the keyword itself', FREE_FORM) },
     ),
   ),
 };

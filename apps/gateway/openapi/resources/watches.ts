@@ -10,7 +10,7 @@ import {
   pageOf,
   ref,
   TEXT,
-  told,
+  described,
   type Schema,
   SOURCE,
 } from '../schema.js';
@@ -19,11 +19,11 @@ export const watchSchemas: Readonly<Record<string, Schema>> = {
   Watch: object({
     id: ID,
     accountId: ID,
-    keywordId: told('Set for a watch of a keyword, which changes only with its keyword', nullable(ID)),
+    keywordId: described('Set for a watch of a keyword, which changes only with its keyword', nullable(ID)),
     source: SOURCE,
     market: TEXT,
     criteria: ref('Criteria'),
-    criteriaHash: told('SHA-256 that identifies the search', TEXT),
+    criteriaHash: described('SHA-256 that identifies the search', TEXT),
     refreshIntervalSeconds: INTEGER,
     webhookUrl: nullable(TEXT),
     ai: nullable(ref('AgentStep')),
