@@ -1,7 +1,7 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-/** Which folder writes which table of Postgres; the others may read it. */
+/** The folder that may write each table of Postgres. Other folders may only read it. */
 const TABLES = {
   'apps/billing': ['accounts', 'api_keys', 'credit_balances', 'credit_movements', 'credit_usage'],
   'apps/gateway': ['api_key_uses', 'idempotency_records', 'request_quotas'],
@@ -14,11 +14,11 @@ const TABLES = {
   'libs/projections': ['projection_positions'],
 };
 
-/** Refuses a statement that writes one of these tables. */
+/** Forbids statements that write one of these tables. */
 function noWritesOf(tables) {
   const statement = `/(INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|MERGE INTO)\\s+(${tables.join('|')})\\b/`;
   const message =
-    'This table belongs to another folder (TABLES in eslint.config.js): ask its owner by a fact or a command.';
+    'This table belongs to another folder (TABLES in eslint.config.js): change it by a fact or a command to its owner.';
   const selectors = [`TemplateElement[value.raw=${statement}]`, `Literal[value=${statement}]`];
   return { 'no-restricted-syntax': ['error', ...selectors.map((selector) => ({ selector, message }))] };
 }
@@ -46,7 +46,7 @@ export default tseslint.config(
       ],
     },
   },
-  // Specs set their scenes; migrations and tools of the operator belong to nobody.
+  // Specs prepare data; migrations and the operator's tools may write all tables.
   ...['apps/earshot', 'apps/simulator', ...Object.keys(TABLES), 'libs'].map((folder) => ({
     files: [`${folder}/**/*.ts`],
     ignores: [

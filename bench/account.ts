@@ -3,13 +3,13 @@ import type { Database } from '#postgres';
 import { hashApiKey, newApiKey, newSigningSecret, SecretBox } from '#secrets';
 import { MASTER_KEY } from './program.js';
 
-/** An account of a bench, with a key that may read. */
+/** An account of a bench, with a read key. */
 export interface BenchAccount {
   accountId: string;
   apiKey: string;
 }
 
-/** Writes an account into the tables, past the billing service. */
+/** Writes an account directly into the tables, without the billing service. */
 export async function openBenchAccount(database: Database, plan = 'unlimited'): Promise<BenchAccount> {
   const [accountId, apiKey] = [newId(), newApiKey()];
   await database.query(

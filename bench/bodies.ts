@@ -1,6 +1,6 @@
 /**
- * Processor time that the gateway takes for one request with the worst body of a mebibyte that we could think of.
- * `npm run -s build && node dist/bench/bodies.js`
+ * Measures the processor time of the gateway for one request with each of the worst bodies of 1 MiB that we know. `npm
+ * run -s build && node dist/bench/bodies.js`
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'undici';
@@ -36,7 +36,7 @@ await runBench(async (cleanup) => {
     });
     return { status: answer.statusCode, bytes: (await answer.body.text()).length };
   };
-  // A start is not what an attacker meets: the code is run in first.
+  // Warms the code up, because an attacker does not meet a process that has just started.
   for (let n = 0; n < 5; n += 1) for (const body of Object.values(WORST_BODIES)) await ask(body);
   const rows: (string | number)[][] = [];
   let worst = 0;
@@ -62,21 +62,21 @@ await runBench(async (cleanup) => {
   target('processor ms of the worst body', worst, MOST_MS, 'at most');
 });
 
-/** User and system time of a process so far. */
+/** User and system time that a process has used until now. */
 function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** The baseline: reading the text, and nothing else. */
+/** The baseline: only parses the text. */
 function parseMs(body: string): number {
   const began = performance.now();
   for (let n = 0; n < REPEATS; n += 1)
     try {
       JSON.parse(body);
     } catch {
-      // It is no JSON: that took its time as well.
+      // The text is not JSON. Its parsing time counts as well.
     }
   return (performance.now() - began) / REPEATS;
 }

@@ -1,7 +1,7 @@
 /**
- * What the transport costs a consumer that does nothing: messages a second through a controller's method, through the
- * runner below it, and through a bare loop of nats.js.
- * `npm run -s build && node dist/bench/consumer.js`
+ * Measures what the transport costs a consumer whose handler does nothing: messages per second through a controller's
+ * method, through the runner below it, and through a bare loop of nats.js. `npm run -s build && node
+ * dist/bench/consumer.js`
  */
 import 'reflect-metadata';
 import type { JsMsg } from '@nats-io/jetstream';
@@ -41,19 +41,19 @@ const PUBLISHED_AT_ONCE = 1000;
 const log = createLogger('bench', 'silent');
 
 interface Measured {
-  /** Messages a second. */
+  /** Messages per second. */
   rate: number;
-  /** Messages that one call of the handler got. */
+  /** Messages in one call of the handler. */
   batchSize: number;
 }
 
-/** Counts messages; its clock runs from the first to the last. */
+/** Counts messages, and measures the time from the first to the last. */
 class Stopwatch {
   private seen = 0;
   private batches = 0;
   private began = 0;
   private end: (measured: Measured) => void = () => undefined;
-  /** Once all messages have come. */
+  /** Resolves when all messages have arrived. */
   readonly measured = new Promise<Measured>((resolve) => (this.end = resolve));
 
   readonly handle = async (batch: readonly unknown[]): Promise<Outcome[]> => {
@@ -128,7 +128,7 @@ await runBench(async (cleanup) => {
   const rates: Record<Contestant, number[]> = { strategy: [], runner: [], bare: [] };
   const batchSizes: Record<Contestant, number[]> = { strategy: [], runner: [], bare: [] };
   for (let round = 0; round <= ROUNDS; round += 1) {
-    // Forwards and backwards in turns, so that nobody always follows the same one.
+    // Alternates the order, so that a contestant does not always follow the same one.
     for (const contestant of round % 2 === 0 ? NAMES : NAMES.toReversed()) {
       const name = `bench-${contestant}-${round}`;
       const { rate, batchSize } = await contestants[contestant](bus, {

@@ -7,8 +7,8 @@ export type CpuTimes = Map<string, number>;
 const TICKS = 100;
 
 /**
- * Processor time of this process and of everything below it, by program. Rates say how busy the machine was with
- * other things; this says what the work itself takes. Empty where there is no `/proc`.
+ * Processor time of this process and of all processes below it, by program. Rates also depend on other load of the
+ * machine; this shows only the work itself. Empty if there is no `/proc`.
  */
 export function cpuTimes(): CpuTimes {
   const times: CpuTimes = new Map();
@@ -17,16 +17,16 @@ export function cpuTimes(): CpuTimes {
   return times;
 }
 
-/** A process, with the program that it runs. */
+/** A process and its program. */
 export interface RunningProgram {
   pid: number;
   parent: number;
-  /** Processor seconds so far. */
+  /** Processor seconds until now. */
   seconds: number;
   name: string;
 }
 
-/** The process and everything below it; empty where there is no `/proc`. */
+/** The process and all processes below it; empty if there is no `/proc`. */
 export function programsBelow(root: number): RunningProgram[] {
   const processes = new Map<number, RunningProgram>();
   for (const entry of entriesOfProc()) {
@@ -36,7 +36,7 @@ export function programsBelow(root: number): RunningProgram[] {
   return [...processes.values()].filter(({ pid }) => isBelow(pid, root, processes));
 }
 
-/** What each program used since: `delivery 1.93, receiver 0.71`. */
+/** The processor time of each program between two measurements: `delivery 1.93, receiver 0.71`. */
 export function cpuText(before: CpuTimes, after: CpuTimes): string {
   return [...after]
     .map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)] as const)
@@ -71,7 +71,7 @@ function readProcess(pid: number): RunningProgram | undefined {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     return { pid, parent, seconds: (user + system) / TICKS, name: nameOf(words) };
   } catch {
-    // It has ended in the meantime.
+    // It has exited meanwhile.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A small authenticated read through the gateway (key, quota, route, one row of Postgres) against raw Fastify with the same row.
- * `npm run -s build && node dist/bench/gateway.js`
+ * Measures a small authenticated read through the gateway (key, quota, route, one row of Postgres) against raw Fastify
+ * with the same row. `npm run -s build && node dist/bench/gateway.js`
  */
 import { Pool } from 'undici';
 import { openDatabase } from '#postgres';
@@ -31,7 +31,7 @@ raw Fastify that reads the same row with pg, and raw Fastify that answers a cons
 const REQUESTS = numberOption('requests', 6000);
 const ROUNDS = numberOption('rounds', 6);
 const AT_ONCE = numberOption('at-once', 32);
-/** The quota of one account would be used up. */
+/** Many accounts, because the quota of one would be exhausted. */
 const ACCOUNTS = 64;
 
 interface Contestant {
@@ -40,7 +40,7 @@ interface Contestant {
   pool: Pool;
   path: string;
   headers(account: BenchAccount): Record<string, string>;
-  /** Requests a second, and µs of processor time a request, of each round. */
+  /** Requests per second, and µs of processor time per request, of each round. */
   rates: number[];
   costs: number[];
 }
@@ -75,7 +75,7 @@ await runBench(async (cleanup) => {
   const all = [ours, row, constant];
   for (const one of all) await ask(one, accounts, REQUESTS);
   for (let round = 1; round <= ROUNDS; round += 1) {
-    // The order turns, so that none always follows the same one.
+    // Alternates the order, so that a contestant does not always follow the same one.
     for (const one of round % 2 === 0 ? all.toReversed() : all) await measure(one, accounts);
     say(`round ${round}: ${all.map(({ name, rates }) => `${name} ${rates.at(-1)?.toFixed(0)}`).join(', ')}`);
   }
@@ -106,7 +106,7 @@ function secondsOf(pid: number): number {
   return programsBelow(pid).find((program) => program.pid === pid)?.seconds ?? Number.NaN;
 }
 
-/** Keeps `AT_ONCE` requests under way until all are answered. */
+/** Keeps `AT_ONCE` requests running until all are answered. */
 async function ask(
   { name, pool, path, headers }: Contestant,
   accounts: readonly BenchAccount[],

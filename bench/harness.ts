@@ -3,19 +3,19 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded, type EmbeddedStores } from '#embedded';
 
-/** Tells how far it is, on standard error: standard output holds the result alone. */
+/** Reports progress on standard error. Standard output contains only the result. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Prints the usage and ends the process when `--help` was asked for. */
+/** Prints the usage and ends the process if `--help` was given. */
 export function helpWanted(text: string): void {
   if (!process.argv.includes('--help')) return;
   process.stdout.write(`${text.trim()}\n`);
   process.exit(0);
 }
 
-/** The number behind `--name`, or the given one. */
+/** The number after `--name`, or the default. */
 export function numberOption(name: string, otherwise: number): number {
   const at = process.argv.indexOf(`--${name}`);
   if (at < 0) return otherwise;
@@ -25,7 +25,7 @@ export function numberOption(name: string, otherwise: number): number {
   process.exit(2);
 }
 
-/** The text behind `--name`; undefined without it. */
+/** The text after `--name`; undefined without it. */
 export function textOption(name: string): string | undefined {
   const at = process.argv.indexOf(`--${name}`);
   if (at < 0) return undefined;
@@ -35,7 +35,7 @@ export function textOption(name: string): string | undefined {
   process.exit(2);
 }
 
-/** What a bench started and must end, last first, however it ends. */
+/** Everything that a bench has started. It is stopped in reverse order, however the bench ends. */
 export class Cleanup {
   private readonly steps: (() => unknown)[] = [];
   private ended: Promise<void> | undefined;
@@ -58,7 +58,7 @@ export class Cleanup {
   }
 }
 
-/** Runs the bench and cleans up behind it, after an error, Ctrl-C or SIGTERM too. */
+/** Runs the bench and cleans up afterwards, also after an error, Ctrl-C or SIGTERM. */
 export async function runBench(work: (cleanup: Cleanup) => Promise<void>): Promise<void> {
   const cleanup = new Cleanup();
   const began = performance.now();
@@ -74,20 +74,20 @@ export async function runBench(work: (cleanup: Cleanup) => Promise<void>): Promi
   } finally {
     await cleanup.end();
   }
-  // A pooled connection somewhere must not keep a finished bench waiting.
+  // An open pooled connection must not delay the end of a finished bench.
   process.exit();
 }
 
-/** A directory of the bench's own, gone when it ends. */
+/** A temporary directory for the bench, deleted at its end. */
 export function temporaryDirectory(cleanup: Cleanup): string {
   const directory = mkdtempSync(join(tmpdir(), 'earshot-bench-'));
-  // Postgres runs as another user when we are root, and has to pass through.
+  // If this process is root, Postgres runs as another user, who must be able to pass through.
   chmodSync(directory, 0o711);
   cleanup.add(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Embedded stores of the bench's own, in a temporary directory. */
+/** Embedded stores for the bench, in a temporary directory. */
 export async function benchStores(cleanup: Cleanup): Promise<EmbeddedStores> {
   const dataDir = join(temporaryDirectory(cleanup), 'data');
   const stores = await startEmbedded({ dataDir, log: { info: () => {}, warn: say } });
@@ -95,25 +95,25 @@ export async function benchStores(cleanup: Cleanup): Promise<EmbeddedStores> {
   return stores;
 }
 
-/** The middle value; of an even number, the mean of the two in the middle. */
+/** The middle value; for an even number of values, the mean of the two middle ones. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const [below, above] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
   return ((below ?? Number.NaN) + (above ?? Number.NaN)) / 2;
 }
 
-/** The value below which the given part of the values lies (0.95 for p95). */
+/** The quantile of the values: 0.95 for p95. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-/** Ratios of two contestants, round by round: both sides of each had the same neighbours on the machine. */
+/** Ratios of two contestants, round by round: in a round, the load of the machine is the same for both. */
 export function ratios(ours: readonly number[], theirs: readonly number[]): number[] {
   return ours.map((value, round) => value / (theirs[round] ?? Number.NaN));
 }
 
-/** Prints rows below a head, the first column to the left, the others to the right. */
+/** Prints rows below a header, with the first column left-aligned and the others right-aligned. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
   const all = [head, ...rows.map((row) => row.map(String))];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
@@ -127,7 +127,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
     );
 }
 
-/** Says whether a target was reached; a missed one is no failure of the bench. */
+/** Prints whether a target was reached. A missed target does not fail the bench. */
 export function target(what: string, value: number, bound: number, side: 'at least' | 'at most'): void {
   const reached = side === 'at least' ? value >= bound : value <= bound;
   console.log(
@@ -135,7 +135,7 @@ export function target(what: string, value: number, bound: number, side: 'at lea
   );
 }
 
-/** Load averages of 1 and 5 minutes: what else the machine was doing. */
+/** Load averages of 1 and 5 minutes, which include other programs. */
 export function load(): string {
   return loadavg()
     .slice(0, 2)

@@ -1,6 +1,6 @@
 /**
- * Keyword creates and estimates a second, through gateway, NATS and the keywords service, against the bare storing of
- * the same keyword and the gateway's cheapest answer. `npm run -s build && node dist/bench/keywords.js`
+ * Measures keyword creates and estimates per second through gateway, NATS and the keywords service, against a plain
+ * insert of the same keyword and the gateway's cheapest response. `npm run -s build && node dist/bench/keywords.js`
  */
 import { create, toBinary, toJson } from '@bufbuild/protobuf';
 import pg from 'pg';
@@ -34,7 +34,7 @@ planned at each run and with prepared ones; and GET /v1/keywords of a page of on
 `);
 
 const REQUESTS = numberOption('requests', 1500);
-/** Node has compiled the code, and Postgres planned the statements, by then. */
+/** After this many requests, Node has compiled the code, and Postgres has planned the statements. */
 const WARM_UP = 400;
 const ROUNDS = numberOption('rounds', 5);
 const ACCOUNTS = numberOption('accounts', 50);
@@ -89,7 +89,7 @@ await runBench(async (cleanup) => {
   const make = post('/v1/keywords');
   const one = accounts.slice(0, 1);
   const contests: Contest[] = [
-    // First: what the bare ones store are no whole keywords, and nothing can show them.
+    // Estimates come first: the plain inserts store incomplete keywords, which the API cannot return.
     { what: `estimates, ${ACCOUNTS} accounts`, ours: estimate, baseline: 'page of one keyword', its: read },
     {
       what: `creates, ${ACCOUNTS} accounts`,
@@ -121,12 +121,12 @@ interface Contest {
   ours: Work;
   baseline: string;
   its: Work;
-  /** All accounts where not said. */
+  /** Default: all accounts. */
   among?: readonly Account[];
   wanted?: number;
 }
 
-/** Both in turns, so that they have the same neighbours on the machine and tables of the same size. */
+/** Alternates both, so that the load of the machine and the size of the tables are the same for both. */
 async function hold(
   { what, ours, baseline, its, among, wanted }: Contest,
   all: readonly Account[],
@@ -135,7 +135,7 @@ async function hold(
   const contestants = [ours, its];
   const rates = contestants.map((): number[] => []);
   for (const work of contestants) await everyOne(WARM_UP, (n) => work(n, among ?? all));
-  // As autovacuum does once a minute: plans that were made for empty tables are made anew.
+  // Autovacuum does this once a minute: it replaces plans that were made for empty tables.
   await database.query('ANALYZE');
   for (let round = 0; round < ROUNDS; round += 1)
     for (const [which, work] of contestants.entries())
@@ -153,7 +153,7 @@ function of(accounts: readonly Account[], n: number): Account {
   return account;
 }
 
-/** @returns how many a second, `AT_ONCE` at any time */
+/** @returns the rate per second, with `AT_ONCE` running at any time */
 async function everyOne(count: number, work: (n: number) => Promise<void>): Promise<number> {
   let next = 0;
   const began = performance.now();
@@ -183,12 +183,12 @@ function bodyOf(n: number) {
   };
 }
 
-/** Connections of pg alone, which plans each statement at each run. */
+/** A plain pg pool, which plans each statement at each run. */
 function plainPool(connectionString: string): pg.Pool {
   return new pg.Pool({ connectionString, max: AT_ONCE });
 }
 
-/** Runs work in a transaction. */
+/** Runs work in transactions. */
 type Transactions = (work: (query: Query) => Promise<void>) => Promise<void>;
 type Query = (text: string, values?: unknown[]) => Promise<unknown>;
 
@@ -223,7 +223,7 @@ async function storeBare(
     decidedAt: new Date().toISOString(),
     events: [{ event: { case: 'keywordCreated', value: { definition, watches } } }],
   });
-  // The service's own consumer may be quicker.
+  // The service's own consumer may be faster.
   await transaction(async (query) => {
     await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [accountId]);
     const subject = subjectOf('KEYWORDS', accountId, keywordId);

@@ -1,7 +1,6 @@
 /**
- * What it takes to charge: through the ledger's writer, in batches, for one hot account and for many, and by a row lock
- * for each charge, as a plain program would.
- * `npm run -s build && node dist/bench/ledger.js`
+ * Measures charges: through the ledger's writer, in batches, for one hot account and for many, and with a row lock for
+ * each charge, as in a plain program. `npm run -s build && node dist/bench/ledger.js`
  */
 import { EventStore } from '#event-store';
 import { newId, systemClock } from '#kernel';
@@ -84,7 +83,7 @@ async function open(writer: LedgerWriter, accountIds: readonly string[]): Promis
   );
 }
 
-/** One batch after another, as billing's consumer hands them over. */
+/** Writes one batch after another, like billing's consumer. */
 async function inBatches(writer: LedgerWriter, accountIds: readonly string[]): Promise<number> {
   const began = performance.now();
   let charged = 0;
@@ -118,7 +117,7 @@ function chargeOf(accountId: string): AccountCommand {
   };
 }
 
-/** The same rows, one statement for each charge. */
+/** Writes the same rows with one statement for each charge. */
 async function byRowLock(database: Database, accountId: string): Promise<number> {
   const began = performance.now();
   let charged = 0;

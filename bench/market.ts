@@ -1,7 +1,6 @@
 /**
- * What it takes to read one day of market statistics that saw a million listings: from the counted day, through
- * `MarketReads`, and by counting it from the observations at reading time.
- * `npm run -s build && node dist/bench/market.js`
+ * Measures a read of one day of market statistics with a million listings: from the counted day, through `MarketReads`,
+ * and by counting the observations at reading time. `npm run -s build && node dist/bench/market.js`
  */
 import { openClickHouse, selectRows, type ClickHouseClient } from '#clickhouse';
 import { newId } from '#kernel';
@@ -101,7 +100,7 @@ async function write(clickhouse: ClickHouseClient, accountId: string): Promise<v
   });
 }
 
-/** The same figures without a counted day. */
+/** Computes the same figures without a counted day. */
 function fromObservations(clickhouse: ClickHouseClient, accountId: string): Promise<unknown[]> {
   return selectRows(
     clickhouse,

@@ -1,6 +1,6 @@
 import type { MatchableText } from '#matching';
 
-/** A source of numbers from 0 to 1 (exclusive) that only depends on the seed (mulberry32). */
+/** A generator of numbers from 0 to 1 (exclusive) that depends only on the seed (mulberry32). */
 export type Random = () => number;
 
 export function seeded(seed: number): Random {
@@ -15,7 +15,8 @@ export function seeded(seed: number): Random {
 
 const SYLLABLES =
   'ac ba be cor da del en fer gan hal in jo ka lam me nor or pel qui ra sol ta ul ver wex yon zim'.split(' ');
-// Names share some syllables with the prose, so that an index gets half way into many of them, and few are words of it.
+// Names share some syllables with the prose, so that an index partly matches many of them, but few are words of the
+// prose.
 const NAME_SYLLABLES = [
   ...'ax bry dyn fiz glo hux jyn kry lyx nuo oz pho quo rix sny tri vex wyn zon'.split(' '),
   ...SYLLABLES,
@@ -39,7 +40,7 @@ function name(random: Random): string {
   return word(random, NAME_SYLLABLES, 2);
 }
 
-/** Distinct invented names: most of one word, some of several, some with punctuation or in another script. */
+/** Distinct invented names: mostly one word, some of several words, some with punctuation or in another script. */
 export function makeTerms(random: Random, count: number): string[] {
   const terms = new Set<string>();
   while (terms.size < count) {
@@ -56,14 +57,14 @@ export function makeTerms(random: Random, count: number): string[] {
   return [...terms];
 }
 
-/** Posts of 20 to 80 words: prose of invented words, a fifth with a term, a tenth with an address or another script. */
+/** Posts of 20 to 80 invented words: a fifth contain a term, a tenth contain an address or another script. */
 export function makePosts(random: Random, count: number, terms: readonly string[]): MatchableText[] {
   const vocabulary = Array.from({ length: 20_000 }, () => word(random));
   return Array.from({ length: count }, () => {
     const words: string[] = [];
     const length = 20 + Math.floor(random() * 60);
     for (let i = 0; i < length; i++) {
-      // Squared twice: a few words make most of the prose, as in any language.
+      // To the power of four: as in any language, a few words make up most of the prose.
       const rank = Math.floor(random() ** 4 * vocabulary.length);
       words.push(random() < 0.4 ? pick(random, COMMON) : vocabulary[rank]!);
     }

@@ -1,7 +1,7 @@
 /**
- * What it costs to look for N terms in one post: our two indexes beside an `indexOf` loop over all terms and the
- * npm package modern-ahocorasick, in interleaved rounds of one run, so that a busy machine troubles all alike.
- * `npm run -s build && node dist/bench/matching.js`. Data are seeded; only times differ from run to run.
+ * Measures the search for N terms in one post: our two indexes, an `indexOf` loop over all terms, and the npm package
+ * modern-ahocorasick, in interleaved rounds of one run, so that other load affects all in the same way. `npm run -s
+ * build && node dist/bench/matching.js`. Data are seeded; only times differ from run to run.
  */
 import AhoCorasick from 'modern-ahocorasick';
 import DoubleArrayAhoCorasick from 'modern-ahocorasick/fast';
@@ -11,7 +11,9 @@ import { makePosts, makeTerms, seeded } from './matching-data.js';
 
 const POSTS = 10_000;
 const ROUNDS = 5;
-/** The loop is timed on as many posts as make about this many comparisons, the npm package on a fixed sample. */
+/**
+ * The loop is timed on the number of posts that causes about this many comparisons; the npm package on a fixed sample.
+ */
 const LOOP_COMPARISONS = 2_000_000;
 const LIBRARY_POSTS = 1_000;
 
@@ -70,7 +72,8 @@ function compete(terms: string[], posts: MatchableText[]): void {
   ];
   const micros = new Map(contestants.map(({ name }) => [name, [] as number[]]));
   const hits = new Map<string, number>();
-  // Round 0 warms up and is not counted; the order turns so that nobody always runs after the slow one.
+  // Round 0 warms up and does not count. The order alternates, so that a contestant does not always follow the slow
+  // one.
   for (let round = 0; round <= ROUNDS; round++) {
     for (let i = 0; i < contestants.length; i++) {
       const contestant = contestants[(i + round) % contestants.length]!;

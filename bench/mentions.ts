@@ -1,6 +1,6 @@
 /**
- * What a page of mentions takes among ten million: through the gateway, and by ClickHouse's client alone; the first page,
- * and the two hundredth. `npm run -s build && node dist/bench/mentions.js`
+ * Measures the read of a page of mentions among ten million: through the gateway, and by ClickHouse's client alone; the
+ * first page, and the two hundredth. `npm run -s build && node dist/bench/mentions.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -70,7 +70,8 @@ async function measure(
 ) {
   const first = `/v1/mentions?limit=${PAGE}${window ? `&since=${window.toISOString()}` : ''}`;
   const deep = await deepPage(get, first);
-  // The default window moves with the clock: ClickHouse, which remembers what a condition found, has the same to do for both.
+  // The default window moves with the clock. ClickHouse caches the results of conditions, so this way both reads have
+  // the same work.
   const since = () => window ?? new Date(Date.now() - 86_400_000);
   const times = { gateway: [] as number[], bare: [] as number[], deep: [] as number[] };
   const medians = { gateway: [] as number[], bare: [] as number[] };
@@ -104,7 +105,7 @@ async function measure(
   target(`${name}: page ${DEEP_PAGE} / page 1, p95`, depth, 1.5, 'at most');
 }
 
-/** The address of the deep page: cursors are followed to it. */
+/** The path of the deep page, found by following cursors. */
 async function deepPage(get: Get, first: string): Promise<string> {
   let path = first;
   for (let page = 1; page < DEEP_PAGE; page += 1) {
@@ -115,7 +116,7 @@ async function deepPage(get: Get, first: string): Promise<string> {
   return path;
 }
 
-/** The same fifty rows, as nobody but ClickHouse's own client would ask for them. */
+/** Reads the same fifty rows with ClickHouse's own client. */
 async function bare(clickhouse: ClickHouseClient, accountId: string, since: Date): Promise<void> {
   const rows = await selectRows(
     clickhouse,
@@ -140,7 +141,9 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Writes mentions in batches as time goes; the server makes the rows. Several stand at the same millisecond. */
+/**
+ * Writes mentions in batches, in the order of time. The server generates the rows. Several have the same millisecond.
+ */
 async function fill(clickhouse: ClickHouseClient, accountId: string): Promise<void> {
   for (let from = 0; from < MENTIONS; from += BATCH) {
     const batch = Math.min(BATCH, MENTIONS - from);

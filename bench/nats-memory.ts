@@ -1,6 +1,6 @@
 /**
- * Whether the memory of nats-server ends: that of the blocks which it writes and reads, stream by stream.
- * `npm run -s build && node dist/bench/nats-memory.js`
+ * Measures whether the memory of nats-server stops growing: that of the blocks that it writes and reads, stream by
+ * stream. `npm run -s build && node dist/bench/nats-memory.js`
  */
 import { AckPolicy } from '@nats-io/jetstream';
 import { connectBus, type Bus } from '#messaging';
@@ -22,9 +22,9 @@ const ROUND_MEGABYTES = 2;
 const BODY = new Uint8Array(2000);
 const MESSAGES_A_ROUND = (ROUND_MEGABYTES * 1_000_000) / BODY.length;
 const PUBLISHED_AT_ONCE = 100;
-/** Three blocks of each stream: that is how many are in memory when writing is fast. */
+/** Three blocks of each stream: as many as are in memory when writes are fast. */
 const WARM_UP_MEGABYTES = 24;
-/** After the warm-up, the second half must not need more than the first by this factor. */
+/** After the warm-up, the second half may need at most this factor of the memory of the first half. */
 const MOST_GROWTH = 1.1;
 
 await runBench(async (cleanup) => {

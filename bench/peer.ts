@@ -13,7 +13,7 @@ interface Answer {
   error?: string;
 }
 
-/** A process that takes part in a bench; it is asked over IPC and gives one answer to each question. */
+/** A process that takes part in a bench. It answers questions over IPC, each with one answer. */
 export class Peer {
   private readonly open = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   private asked = 0;
@@ -28,7 +28,7 @@ export class Peer {
     });
   }
 
-  /** Starts the program and waits until it can be asked. */
+  /** Starts the program and waits until it accepts questions. */
   static async start(file: URL, args: readonly string[] = []): Promise<Peer> {
     const peer = new Peer(file, fork(file, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
     await peer.ask('ready');
@@ -57,7 +57,7 @@ export class Peer {
   }
 }
 
-/** What a peer does: one function for each question it can be asked. */
+/** Runs a peer: one function for each question. */
 export function answerQuestions(answers: Record<string, (detail: never) => unknown>): void {
   const known: Record<string, (detail: never) => unknown> = { ready: () => true, ...answers };
   process.on('message', (message) => {
@@ -69,7 +69,7 @@ export function answerQuestions(answers: Record<string, (detail: never) => unkno
         (error: unknown) => process.send?.({ id, error: String(error) } satisfies Answer),
       );
   });
-  // Nobody outlives the bench.
+  // A peer must not survive the bench.
   process.once('disconnect', () => process.exit());
   process.once('SIGTERM', () => process.exit());
 }

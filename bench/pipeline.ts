@@ -1,7 +1,7 @@
 /**
- * How long an item takes from the upstream to its webhook through the whole installation, at a steady rate that does
- * not wait for anybody. Beside it a bare loop that fetches the same feed and POSTs. Slices of one run in turn.
- * `npm run -s build && node dist/bench/pipeline.js`
+ * Measures the time of an item from the upstream to its webhook through the whole installation, at a fixed rate that is
+ * independent of responses. The baseline is a bare loop that fetches the same feed and POSTs. Slices of both alternate
+ * in one run. `npm run -s build && node dist/bench/pipeline.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { create } from '@bufbuild/protobuf';
@@ -41,7 +41,7 @@ const ITEMS = RATE * SECONDS;
 const INTERVAL_SECONDS = 1;
 const DELIVERED_WITHIN_MS = 60_000;
 
-/** Milliseconds to the webhook, one of each for every item. */
+/** Milliseconds until the webhook, one value of each kind for every item. */
 interface Latencies {
   fromDue: number[];
   fromPoll: number[];
@@ -49,7 +49,7 @@ interface Latencies {
 }
 
 interface Delivery {
-  /** When the receiver had it. */
+  /** When the receiver got it. */
   at: string;
   body: string;
 }
@@ -73,16 +73,16 @@ await runBench(async (cleanup) => {
   const ours = none();
   const loop = none();
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const told = round === 0 ? 'warming up' : `round ${round}`;
+    const label = round === 0 ? 'warming up' : `round ${round}`;
     const one = await slice(upstream, 'ours', `${round}`);
-    say(`${told}, ours: p99 from the poll ${shown(quantile(one.fromPoll, 0.99))} ms, load ${load()}`);
+    say(`${label}, ours: p99 from the poll ${shown(quantile(one.fromPoll, 0.99))} ms, load ${load()}`);
     const polling: BarePolling = {
       ...{ url: simulator.url, hook: 'bare', term: termOf('bare'), everyMs: INTERVAL_SECONDS * 1000 },
     };
     await bare.ask('start', polling);
     const other = await slice(upstream, 'bare', `${round}`);
     await bare.ask('stop');
-    say(`${told}, bare loop: p99 from the poll ${shown(quantile(other.fromPoll, 0.99))} ms, load ${load()}`);
+    say(`${label}, bare loop: p99 from the poll ${shown(quantile(other.fromPoll, 0.99))} ms, load ${load()}`);
     if (round === 0) continue;
     add(ours, one);
     add(loop, other);
@@ -90,7 +90,7 @@ await runBench(async (cleanup) => {
   report(ours, loop);
 });
 
-/** An account and a keyword on hackernews whose watch has had its first poll. */
+/** Creates an account and a keyword on hackernews, and waits for the first poll of its watch. */
 async function watchTerm(
   natsUrl: string,
   gatewayUrl: string,
@@ -131,7 +131,7 @@ async function watchTerm(
   await gateway.close();
 }
 
-/** Publishes the slice's items by the clock and waits for their webhooks. */
+/** Publishes the slice's items on schedule and waits for their webhooks. */
 async function slice(upstream: Pool, who: 'ours' | 'bare', round: string): Promise<Latencies> {
   await upstream
     .request({ method: 'DELETE', path: `/hooks/${who}/deliveries` })
@@ -149,12 +149,12 @@ async function slice(upstream: Pool, who: 'ours' | 'bare', round: string): Promi
   return latenciesOf(deliveries, due, await pollsOf(upstream, who));
 }
 
-/** @returns when each item was due, by its number */
+/** @returns the time at which each item was due, by its number */
 async function publishByTheClock(upstream: Pool, words: string): Promise<number[]> {
   const began = Date.now();
   const due = Array.from({ length: ITEMS }, (_, n) => began + (n * 1000) / RATE);
   const sent: Promise<void>[] = [];
-  // An item that is late is sent as soon as may be, and its time still counts from when it was due.
+  // A late item is sent as soon as possible. Its latency still counts from the time at which it was due.
   while (sent.length < ITEMS) {
     const now = Date.now();
     while (sent.length < ITEMS && (due[sent.length] ?? 0) <= now)
@@ -171,7 +171,7 @@ async function publishByTheClock(upstream: Pool, words: string): Promise<number[
   return due;
 }
 
-/** When each poll of the contestant reached the upstream, oldest first. */
+/** The times at which the contestant's polls reached the upstream, oldest first. */
 async function pollsOf(upstream: Pool, who: 'ours' | 'bare'): Promise<number[]> {
   const { requests } = await get<{ requests: { at: string; url: string }[] }>(
     upstream,
@@ -195,13 +195,13 @@ function latenciesOf(
     if (seen.has(number)) continue;
     seen.add(number);
     const [received, checked] = [Date.parse(at), Date.parse(occurredAt)];
-    // One search, one request at a time: the last to begin before the check ended is the check's own.
+    // There is one search with one request at a time, so the last poll before the end of a check belongs to the check.
     const poll = polls.findLast((began) => began <= checked) ?? Number.NaN;
     found.fromDue.push(received - (due[number] ?? Number.NaN));
     found.fromPoll.push(received - poll);
     found.fromCheck.push(received - checked);
   }
-  if (seen.size !== ITEMS) throw new Error(`${seen.size} of ${ITEMS} items were told apart`);
+  if (seen.size !== ITEMS) throw new Error(`${seen.size} of ${ITEMS} items were distinguished`);
   return found;
 }
 

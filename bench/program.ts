@@ -6,11 +6,11 @@ import { request } from 'undici';
 import { freePort, type EmbeddedStores } from '#embedded';
 import type { Cleanup } from './harness.js';
 
-/** A built program of ours at work. */
+/** A running program of Earshot. */
 export interface BenchProgram {
   url: string;
   pid: number;
-  /** Stops it in its tracks, so that work can pile up before it. */
+  /** Suspends it, so that work accumulates. */
   hold(): void;
   resume(): void;
   stop(): Promise<void>;
@@ -19,7 +19,7 @@ export interface BenchProgram {
 export const MASTER_KEY = 'be'.repeat(32);
 const READY_WITHIN_MS = 30_000;
 
-/** The environment of programs on a bench's stores. */
+/** The environment of programs that use a bench's stores. */
 export function programEnv(stores: EmbeddedStores, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
@@ -36,7 +36,7 @@ export function programEnv(stores: EmbeddedStores, more: NodeJS.ProcessEnv = {})
 }
 
 /**
- * Starts `dist/apps/<name>/main.js` in a process of its own and waits until it is ready. `EARSHOT_BENCH_NODE` holds
+ * Starts `dist/apps/<name>/main.js` in a separate process and waits until it is ready. `EARSHOT_BENCH_NODE` contains
  * further arguments for node (`--cpu-prof`).
  */
 export async function startProgram(
@@ -50,7 +50,7 @@ export async function startProgram(
   const nodeArguments = (process.env.EARSHOT_BENCH_NODE ?? '').split(' ').filter(Boolean);
   const child = spawn(process.execPath, [...nodeArguments, file, ...args(port)], {
     env: { ...env, PORT: String(port) },
-    // Standard output is the bench's own.
+    // Standard output is reserved for the bench.
     stdio: ['ignore', process.stderr, 'inherit'],
   });
   const url = `http://127.0.0.1:${port}`;

@@ -1,6 +1,6 @@
 /**
- * Rows a second that projections write into Postgres, and sinks into ClickHouse, against a plain loop that writes the
- * same rows in batches of the same size. `npm run -s build && node dist/bench/projections.js`
+ * Measures rows per second that projections write into Postgres, and sinks into ClickHouse, against a plain loop that
+ * writes the same rows in batches of the same size. `npm run -s build && node dist/bench/projections.js`
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { createClient } from '@clickhouse/client';
@@ -57,7 +57,7 @@ interface Contest {
   empty(): Promise<unknown>;
   ours(): Promise<void>;
   plain(): Promise<void>;
-  /** What the tables hold, as text: the same after both. */
+  /** The content of the tables as text; the same for both. */
   content(): Promise<string>;
 }
 
@@ -88,7 +88,7 @@ await runBench(async (cleanup) => {
       ),
     ),
   ];
-  // Last, since the contests in Postgres empty the table of the watches that sinks look for.
+  // Last, because the contests in Postgres empty the table of the watches that sinks read.
   const scene = await makeScene(
     database,
     MASTER_KEY,
@@ -107,7 +107,7 @@ await runBench(async (cleanup) => {
   for (const { what, ratio } of results) target(`${what}, ours / plain loop`, ratio, 0.8, 'at least');
 });
 
-/** Both in turns; the first round warms up. */
+/** Alternates both; the first round warms up. */
 async function hold({ what, rows, empty, ours, plain, content }: Contest) {
   const rates = { ours: [] as number[], plain: [] as number[] };
   const micros = { ours: [] as number[], plain: [] as number[] };
@@ -143,7 +143,7 @@ async function hold({ what, rows, empty, ours, plain, content }: Contest) {
   return { what, ratio, cells };
 }
 
-/** Of the bench and its stores. */
+/** Processor time of the bench and its stores. */
 function processorSeconds(): number {
   return [...cpuTimes().values()].reduce((sum, seconds) => sum + seconds, 0);
 }
@@ -215,7 +215,7 @@ async function contestInClickHouse(
 ): Promise<Contest> {
   const rows: unknown[] = [];
   const keeping = { insert: async ({ values }: { values: unknown[] }) => rows.push(...values) };
-  // As their consumers do: `batchesAtOnce` of the sinks.
+  // Like their consumers: `batchesAtOnce` of the sinks.
   const run = async (sink: ReturnType<SinkOn>) => {
     const open = batches(messages, CLICKHOUSE_BATCH);
     const work = async () => {
@@ -248,7 +248,7 @@ async function contestInClickHouse(
   };
 }
 
-/** Creations of keywords with one search on each of three sources. */
+/** Decisions that create keywords with one search on each of three sources. */
 function makeDecisions(): JsMsg[] {
   const accountId = newId();
   return Array.from({ length: KEYWORDS }, (_, n) => {
@@ -282,7 +282,7 @@ function makeDecisions(): JsMsg[] {
   });
 }
 
-/** As a consumer gets it; the first of its subject. */
+/** The message in the form that a consumer gets, as the first of its subject. */
 function messageOf({ subject, data }: { subject: string; data: Uint8Array }, n: number): JsMsg {
   return { subject, data, seq: n + 1, headers: { get: () => '0' } } as unknown as JsMsg;
 }

@@ -1,6 +1,6 @@
 /**
- * What the request quota adds to a request at a plan's own pace, and what an account notices of another one's flood.
- * `npm run -s build && node dist/bench/quota.js`
+ * Measures what the request quota adds to a request at a plan's own rate, and how another account's flood affects an
+ * account. `npm run -s build && node dist/bench/quota.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -50,11 +50,11 @@ await runBench(async (cleanup) => {
   await floods(gateway.url, peer, await openBenchAccount(database), await openBenchAccount(database, 'free'));
 });
 
-/** The quota alone: what `take` keeps a request waiting. */
+/** The quota alone: how long `take` delays a request. */
 async function addedLatency(database: Database): Promise<void> {
   const quota = new RequestQuota(database, createLogger('bench', 'error'));
   quota.start();
-  // A start is not a plan's pace: the code is run in first.
+  // Warms the code up before the measurement.
   for (let n = 0; n < 2000; n += 1) await quota.take('019a0000-0000-7000-8000-000000000000', 12_000);
   const rows: (string | number)[][] = [];
   for (const plan of PACED) {
@@ -73,9 +73,9 @@ async function addedLatency(database: Database): Promise<void> {
 }
 
 /**
- * A request as often as the plan allows; halfway to the next one the same measure of nothing at all, which is what the
- * machine does to a few microseconds now and then.
- * @returns how long each was kept, in ms, and how many were at all
+ * Sends requests as often as the plan allows. Halfway between two requests it takes the same measurement without any
+ * work, which shows delays of a few microseconds that the machine itself causes.
+ * @returns the delay of each request and of each empty measurement, in ms, and the number of delayed requests
  */
 async function paced(
   perSecond: number,
@@ -103,7 +103,7 @@ async function paced(
   return { kept, nothing, waited };
 }
 
-/** One account's reads at its own pace, alone and beside the flood, in turns. */
+/** Measures the reads of one account at its own rate, alternately alone and during the flood. */
 async function floods(url: string, peer: Peer, calm: BenchAccount, loud: BenchAccount): Promise<void> {
   const pool = new Pool(url, { connections: 4, pipelining: 1 });
   const path = '/v1/keywords';

@@ -1,7 +1,7 @@
 /**
- * What it takes to read one watch's hundred events again as all events grow from 20 thousand to 2 million: through
- * the gateway, and the bare read below it. Three tables of three sizes side by side, asked in interleaved rounds.
- * `npm run -s build && node dist/bench/replay.js`
+ * Measures the read of one watch's hundred events while the number of all events grows from 20 thousand to 2 million:
+ * through the gateway, and the plain read below it. Uses three tables of different sizes in interleaved rounds. `npm
+ * run -s build && node dist/bench/replay.js`
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -42,7 +42,7 @@ const EVENTS_OF_A_WATCH = 100;
 const DAYS = 30;
 const MERGES_WITHIN_MS = 30_000;
 
-/** One size: its own database in ClickHouse, its own gateway process. */
+/** One size: a separate database in ClickHouse and a separate gateway process. */
 interface Installation {
   size: number;
   watches: number;
@@ -86,8 +86,9 @@ async function createClickHouseDatabase(serverUrl: string, name: string): Promis
 }
 
 /**
- * Writes events in batches as time goes: each batch holds events of many watches, as an inserting service's does, so
- * that a watch's events lie in every part of the table. The server makes the rows; ids come from MD5, bodies from a hash.
+ * Writes events in batches, in the order of time. Each batch contains events of many watches, as in production, so that
+ * a watch's events are in every part of the table. The server generates the rows; ids come from MD5, bodies from a
+ * hash.
  */
 async function fill(
   clickhouse: ClickHouseClient,
@@ -121,14 +122,14 @@ async function merging(clickhouse: ClickHouseClient): Promise<number> {
   return Number(rows[0]?.merges ?? 0);
 }
 
-/** SQL for the id that `watchIdOf` makes of the same text: MD5 in the clothes of a UUIDv5. */
+/** SQL for the id that `watchIdOf` derives from the same text: MD5 in the form of a UUIDv5. */
 function uuidOf(text: string): string {
   const hex = `lower(hex(MD5(${text})))`;
   const part = (at: number, length: number) => `substring(${hex}, ${at}, ${length})`;
   return `toUUID(concat(${part(1, 8)}, '-', ${part(9, 4)}, '-5', ${part(14, 3)}, '-a', ${part(18, 3)}, '-', ${part(21, 12)}))`;
 }
 
-/** Some 900 characters that do not compress to nothing. */
+/** About 900 characters that do not compress well. */
 function bodyOf(number: string): string {
   return `concat(${Array.from({ length: 14 }, (_, n) => `hex(SHA256(concat('${n} ', toString(${number}))))`).join(', ')})`;
 }
@@ -204,7 +205,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Different numbers below the limit, in no order. */
+/** Distinct random numbers below the limit. */
 function pick(random: () => number, below: number, count: number): Set<number> {
   const picked = new Set<number>();
   while (picked.size < Math.min(count, below)) picked.add(Math.floor(random() * below));

@@ -1,7 +1,7 @@
 /**
- * What a million watches over a hundred thousand searches ask of the upstreams, on a virtual clock with the
- * scheduler's own arithmetic; and how soon a polling service that starts on such a schedule does its first due work,
- * with the real one in Postgres. `npm run -s build && node dist/bench/scheduler.js`
+ * Measures the upstream requests of a million watches over a hundred thousand searches, on a virtual clock with the
+ * scheduler's own arithmetic. Also measures how soon a polling service with such a schedule in Postgres starts its
+ * first due work. `npm run -s build && node dist/bench/scheduler.js`
  */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
@@ -38,11 +38,11 @@ const SEARCHES = numberOption('searches', 100_000);
 const HOURS = numberOption('hours', 24);
 const HORIZON_MS = HOURS * 3_600_000;
 const START = Date.parse('2026-03-04T00:00:00.000Z');
-/** What people choose, from 30 s to 24 h, the long ones more often. */
+/** Plausible intervals, from 30 s to 24 h; long ones are more frequent. */
 const INTERVALS = [30, 60, 120, 180, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
 const random = seeded(11);
 
-/** The intervals of each search's watches, in seconds; how many a search has is skewed. */
+/** The intervals of each search's watches, in seconds. The number of watches of a search is skewed. */
 type Schedule = number[][];
 
 await runBench(async (cleanup) => {
@@ -53,7 +53,7 @@ await runBench(async (cleanup) => {
   say(load());
 });
 
-/** Zipf's law with exponent 1: the most watched search has some tens of thousands, most have one or a few. */
+/** Zipf's law with exponent 1: the most watched search has tens of thousands of watches, most have one or a few. */
 function drawSchedule(): Schedule {
   say(`drawing ${WATCHES} watches over ${SEARCHES} searches`);
   const schedule: Schedule = Array.from({ length: SEARCHES }, () => [draw(INTERVALS)]);
@@ -77,7 +77,7 @@ function requestsOfAll(schedule: Schedule): void {
     const distinct = [...new Set(intervals)];
     const shortest = Math.min(...distinct);
     total.ours += requestsOf(origin, distinct, shortest);
-    // As if each were alone: every watch on its own grid.
+    // Without sharing: every watch on its own grid.
     total.ownGrid += requestsOf(origin, distinct, Infinity);
     total.fewest += ticks(origin, shortest, shortest).length;
     for (const interval of intervals) total.unshared += Math.floor(HORIZON_MS / (interval * 1000));
@@ -99,7 +99,7 @@ function requestsOfAll(schedule: Schedule): void {
   target('requests / sum over distinct searches', total.ours / total.fewest, 1.02, 'at most');
 }
 
-/** Distinct instants at which the search is read. */
+/** The number of distinct instants at which the search is read. */
 function requestsOf(origin: number, intervals: readonly number[], shortest: number): number {
   if (intervals.length === 1) return ticks(origin, intervals[0] ?? 0, shortest).length;
   const instants = new Set<number>();
@@ -116,7 +116,7 @@ function ticks(origin: number, interval: number, shortest: number): number[] {
   }
 }
 
-/** The same searches with more watches each: none is more urgent than the first. */
+/** The same searches with more watches each, none with a shorter interval than the first. */
 function requestsByWatchesPerSearch(): void {
   const searches = Array.from({ length: 1_000 }, (_, n) => ({
     origin: originOf(`hackernews:${n}`, false),
@@ -183,7 +183,7 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
     [SEARCHES],
   );
   const accountId = newId();
-  // Whose checks can be paid, a million of them many times over.
+  // An account whose credits are enough for its checks many times over.
   await database.query(
     `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
        balance, turns_at, seq)
@@ -196,7 +196,7 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
   );
   for (let from = 0; from < rows.length; from += 50_000) {
     const some = rows.slice(from, from + 50_000);
-    // Steady state: each has been looked at, and is due within its interval; some are late, as after a restart.
+    // Steady state: each watch has been checked, and is due within its interval. Some are late, as after a restart.
     await database.query(
       `INSERT INTO watch_schedule (watch_id, search_key, account_id, interval_seconds, backfill, baseline_at,
          covered_until, next_due_at)
@@ -215,7 +215,7 @@ async function fill(database: Database, schedule: Schedule): Promise<void> {
   await database.query('ANALYZE watch_schedule, upstream_searches');
 }
 
-/** Hacker News on a day on which nobody writes. */
+/** Hacker News without any posts. */
 async function emptyUpstream(cleanup: Cleanup): Promise<{ url: string; next(): Promise<void> }> {
   let waiting: (() => void)[] = [];
   const server = createServer((_, response) => {
@@ -233,7 +233,7 @@ async function emptyUpstream(cleanup: Cleanup): Promise<{ url: string; next(): P
   };
 }
 
-/** Bytes of memory that the process holds. */
+/** Resident memory of the process, in bytes. */
 function residentOf(pid: number): number {
   const [, pages = '0'] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
   return Number(pages) * 4096;

@@ -1,6 +1,6 @@
 /**
- * Memory of each process of the demo under a bounded load, over half an hour.
- * `npm run -s build && node dist/bench/soak.js`
+ * Measures the memory of each process of the demo under a bounded load, for half an hour. `npm run -s build && node
+ * dist/bench/soak.js`
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ const SAMPLES = textOption('samples');
 const EARLIER = textOption('from');
 const SAMPLE_MS = 10_000;
 const READY_WITHIN_MS = 120_000;
-/** Flat: the last five minutes need no more than this many times the baseline. */
+/** Memory counts as flat if the last five minutes need at most this many times the baseline. */
 const MOST_GROWTH = 1.1;
 const MEASURES = ['rss', 'pss', 'anonymous'] as const;
 const HEAP = 'heap of earshot';
@@ -73,7 +73,7 @@ async function soak(series: Series, cleanup: Cleanup): Promise<void> {
   await underLoad(load, demo, series, 0, MINUTES, cleanup);
   table(
     ['requests', 'sent', 'wrongly answered'],
-    [...load.told].map(([name, { sent, wrong }]) => [
+    [...load.results].map(([name, { sent, wrong }]) => [
       name,
       sent,
       [...wrong].map(([status, count]) => `${count} × ${status || 'no answer'}`).join(', ') || 'none',
@@ -87,7 +87,10 @@ async function soak(series: Series, cleanup: Cleanup): Promise<void> {
   console.log(`${logged.length} lines of the level warn or above in the log\n`);
 }
 
-/** Samples the demo for some minutes while the load runs. @param firstMinute what the samples begin to count from */
+/**
+ * Samples the demo for some minutes while the load runs.
+ * @param firstMinute the minute of the first sample
+ */
 async function underLoad(
   load: Load,
   demo: Demo,
@@ -112,7 +115,7 @@ async function underLoad(
 
 interface Demo {
   child: ChildProcess;
-  /** File with what it says. */
+  /** The file with its log. */
   log: string;
   target: ConstructorParameters<typeof Load>[0];
 }
@@ -191,7 +194,7 @@ async function sample(series: Series, pid: number, url: string, minute: number):
   }
 }
 
-/** What V8 uses of its heap, garbage that is not collected yet included; NaN when it was not answered. */
+/** Used part of V8's heap, including garbage that is not collected yet; NaN if there was no response. */
 async function heapOf(url: string): Promise<number> {
   const text = await request(`${url}/metrics`).then(
     ({ body }) => body.text(),
@@ -217,12 +220,15 @@ function readSamples(file: string, series: Series): void {
   }
 }
 
-/** Proportional memory is what the machine has less of; where the system does not say it, resident memory. */
+/**
+ * Proportional memory, because that is what the process takes from the machine; resident memory if the system does not
+ * report it.
+ */
 function mainLine({ rss, pss }: { rss: Point[]; pss: Point[] }): Point[] {
   return pss.length > 0 ? pss : rss;
 }
 
-/** What begins after the run-in, which has negative minutes. */
+/** The samples after the run-in, which has negative minutes. */
 function withoutRunIn(series: Series): Series {
   const measured = (points: readonly Point[]) => points.filter(({ minute }) => minute >= 0);
   return new Map(

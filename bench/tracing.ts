@@ -1,7 +1,7 @@
 /**
- * What tracing costs: checks that have piled up, on their way through analysis to the webhook and all tables, with tracing off
- * and with 1 % of the traces recorded. The same installation is started for each turn of one run.
- * `npm run -s build && node dist/bench/tracing.js`
+ * Measures the cost of tracing: accumulated checks on their way through analysis to the webhook and all tables, with
+ * tracing off and with 1 % of the traces recorded. The same installation is started for each turn of one run. `npm run
+ * -s build && node dist/bench/tracing.js`
  */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -57,9 +57,9 @@ interface Stage {
 }
 
 interface Turn {
-  /** Events a second. */
+  /** Events per second. */
   rate: number;
-  /** Processor time of the installation for each event, in µs. */
+  /** Processor time of the installation per event, in µs. */
   micros: number;
 }
 
@@ -85,7 +85,7 @@ await runBench(async (cleanup) => {
   };
   const off: Turn[] = [];
   const on: Turn[] = [];
-  // The first round makes the consumers, and is not counted.
+  // The first round creates the consumers, and does not count.
   for (let round = 0; round <= ROUNDS; round += 1)
     for (const isOn of round % 2 === 0 ? [true, false] : [false, true]) {
       const one = await turn(stage, isOn ? recording : {}, isOn ? SHARE : 0);
@@ -98,7 +98,7 @@ await runBench(async (cleanup) => {
   report(off, on, collector.spanBytes());
 });
 
-/** Starts the installation, warms it up, and lets it work off the checks. */
+/** Starts the installation, warms it up, and lets it process the checks. */
 async function turn(stage: Stage, more: NodeJS.ProcessEnv, share: number): Promise<Turn> {
   const program = await stage.start(more);
   await workOff(stage, WARM_UP, share, program);
@@ -107,7 +107,10 @@ async function turn(stage: Stage, more: NodeJS.ProcessEnv, share: number): Promi
   return measured;
 }
 
-/** Fills CHECKS while the installation is held, lets it go, and waits until every consumer has read all that follows. */
+/**
+ * Fills CHECKS while the installation is suspended, resumes it, and waits until every consumer has processed
+ * everything.
+ */
 async function workOff(
   { bus, scene, receiver }: Stage,
   checks: number,
@@ -130,7 +133,7 @@ async function workOff(
   return { rate: events / seconds, micros: (used * 1e6) / events };
 }
 
-/** Each check has a trace of its own, as if each were a read of its own; a share of them is recorded. */
+/** Each check has its own trace, as if each came from a separate read. A share of the traces is recorded. */
 async function publishChecks({ js }: Bus, scene: Scene, count: number, share: number): Promise<void> {
   const checks = makeChecks(scene, count, ITEMS);
   for (let at = 0; at < checks.length; at += WINDOW)

@@ -1,7 +1,7 @@
 /**
- * How many webhooks a second leave the real delivery service, every attempt recorded: beside a bare undici loop
- * that signs alike, beside a BullMQ worker, and with ten of a hundred endpoints hanging. Interleaved rounds of one run.
- * `npm run -s build && node dist/bench/webhooks.js`
+ * Measures how many webhooks per second the real delivery service sends, with every attempt recorded: against a bare
+ * undici loop with the same signatures, against a BullMQ worker, and while ten of a hundred endpoints hang. Interleaved
+ * rounds of one run. `npm run -s build && node dist/bench/webhooks.js`
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { DeliverPolicy } from '@nats-io/jetstream';
@@ -43,7 +43,7 @@ const EVENTS = numberOption('events', 20_000);
 const ROUNDS = numberOption('rounds', 6);
 const HANG_ROUNDS = numberOption('hang-rounds', 3);
 const ONLY = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
-/** Requests at once, of every contestant: what the delivery service allows itself over all endpoints. */
+/** Concurrent requests of every contestant, equal to the limit of the delivery service over all endpoints. */
 const CONCURRENCY = 128;
 const HEALTHY = Array.from({ length: 90 }, (_, n) => `/hook/${n}`);
 const SHAKY = Array.from({ length: 10 }, (_, n) => `/hang/${n}`);
@@ -91,17 +91,17 @@ function startPeer(name: string, cleanup: Cleanup, args: string[] = []): Promise
   });
 }
 
-/** What one contestant did in a round. */
+/** The result of one contestant in a round. */
 interface Round {
-  /** Deliveries a second. */
+  /** Deliveries per second. */
   rate: number;
-  /** Processor time of the contestant's own process for each delivery, in µs. */
+  /** Processor time of the contestant's own process per delivery, in µs. */
   micros: number;
-  /** What every program used. */
+  /** Processor time of every program. */
   cpu: string;
 }
 
-/** Rate and processor time in rounds: ours, the bare loop, BullMQ. */
+/** Measures rate and processor time in rounds: Earshot, the bare loop, BullMQ. */
 async function compareRates(
   stage: Stage,
   start: () => Promise<BenchProgram>,
@@ -113,9 +113,9 @@ async function compareRates(
   const rounds = { ours: [] as Round[], bare: [] as Round[], bull: [] as Round[] };
   for (let round = 0; round <= ROUNDS; round += 1) {
     say(`${round === 0 ? 'warming up' : `round ${round}`}, load ${load()}`);
-    const ours = told('ours', await deliverOurs(stage, delivery, makeEvents(stage.scene, EVENTS)));
-    const loop = told('bare loop', await deliverBare(stage, bare));
-    const jobs = bull && told('BullMQ', await deliverBull(stage, bull));
+    const ours = reported('ours', await deliverOurs(stage, delivery, makeEvents(stage.scene, EVENTS)));
+    const loop = reported('bare loop', await deliverBare(stage, bare));
+    const jobs = bull && reported('BullMQ', await deliverBull(stage, bull));
     if (round === 0) continue;
     rounds.ours.push(ours);
     rounds.bare.push(loop);
@@ -137,7 +137,7 @@ async function compareRates(
   if (bull) target('rate against BullMQ', rateRatio(rounds.ours, rounds.bull), 1.6, 'at least');
 }
 
-function told(name: string, round: Round): Round {
+function reported(name: string, round: Round): Round {
   say(`  ${name} ${whole(round.rate)}/s, ${whole(round.micros)} µs each; processor seconds: ${round.cpu}`);
   return round;
 }
@@ -182,12 +182,12 @@ async function startBull(cleanup: Cleanup): Promise<Peer | undefined> {
   return undefined;
 }
 
-/** The same 100 endpoints with ten of them hanging, and with none: deliveries a second of the other ninety. */
+/** Measures deliveries per second to ninety of 100 endpoints, while the other ten hang, and while none hangs. */
 async function compareHanging(stage: Stage, start: () => Promise<BenchProgram>): Promise<void> {
   const rates = { none: [] as number[], ten: [] as number[] };
   for (let round = 1; round <= HANG_ROUNDS; round += 1)
     for (const hangs of round % 2 === 0 ? [true, false] : [false, true]) {
-      // A process of its own for each: what one run remembers of its endpoints must not help or hinder the next.
+      // A separate process for each, because a process remembers the state of endpoints from an earlier run.
       const delivery = await start();
       await deliverOurs(stage, delivery, makeEvents(stage.scene, WARM_UP));
       await stage.receiver.ask('hang', hangs);
@@ -214,10 +214,10 @@ async function compareHanging(stage: Stage, start: () => Promise<BenchProgram>):
 }
 
 /**
- * Fills EVENTS while the service is held, lets it go, and waits until the receiver has every delivery and the service
- * has acknowledged every event, which it does when the attempts are stored. With `onlyHealthy` the receiver does not
- * wait for those to the shaky endpoints.
- * @throws Error when ATTEMPTS does not hold every attempt, or a signature does not fit
+ * Fills EVENTS while the service is suspended, resumes it, and waits until the receiver has every delivery and the
+ * service has acknowledged every event, which it does when the attempts are stored. With `onlyHealthy` the receiver
+ * does not wait for deliveries to the hanging endpoints.
+ * @throws Error when ATTEMPTS lacks an attempt, or a signature is wrong
  */
 async function deliverOurs(
   stage: Stage,
@@ -253,7 +253,7 @@ async function isDrained({ jsm }: Bus): Promise<boolean> {
   return num_pending + num_ack_pending === 0;
 }
 
-/** The events that ATTEMPTS says were delivered, from a sequence on. */
+/** The events that were delivered according to ATTEMPTS, from a sequence on. */
 async function deliveredSince({ js, jsm }: Bus, from: number): Promise<Set<string>> {
   const { last_seq: last } = (await jsm.streams.info('ATTEMPTS')).state;
   const delivered = new Set<string>();

@@ -1,5 +1,5 @@
-// Completes package-lock.json: npm notes only those optional platform packages that the registry in use has, and `npm ci`
-// then refuses the lock file where the registry has more of them, or another platform is installed on.
+// Completes package-lock.json. npm records only the optional platform packages that the current registry has. `npm ci`
+// then refuses the lock file if another registry has more of them, or on another platform.
 //
 //   node scripts/complete-lock.mjs [FILE]          after every npm install that changes the lock file
 //   node scripts/complete-lock.mjs --check [FILE]  exit code 1 when an entry is missing
@@ -35,10 +35,11 @@ const CPU = {
 const LIBC = { gnu: 'glibc', gnueabihf: 'glibc', musl: 'musl', musleabihf: 'musl' };
 
 /**
- * The optional packages that the lock file's packages name and it has no entry for: path → entry, made of the parent's
- * `optionalDependencies` and of the platform in the name. Without `integrity`: the registry that has them tells it.
- *
- * @throws Error for a package whose version is a range, or whose name tells no platform: it must be looked up by hand
+ * The optional packages that packages of the lock file require and that have no entry: path → entry, made from the
+ * parent's `optionalDependencies` and from the platform in the name. Without `integrity`, which a registry with these
+ * packages provides.
+ * @throws Error for a package whose version is a range, or whose name contains no platform: it must be looked up by
+ *   hand
  */
 function missingEntries({ packages }) {
   const missing = new Map();
@@ -48,7 +49,7 @@ function missingEntries({ packages }) {
   return missing;
 }
 
-/** As Node looks for it: beside the parent's dependencies, then further up. */
+/** Searches like Node: beside the parent's dependencies, then further up. */
 function isThere(packages, path, name) {
   for (let base = path; ; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
     if (packages[`${base && `${base}/`}node_modules/${name}`]) return true;
@@ -57,11 +58,12 @@ function isThere(packages, path, name) {
 }
 
 function entryOf(name, version, parent) {
-  if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${name}: ${version} is no exact version`);
+  if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+    throw new Error(`${name}: ${version} is not an exact version`);
   const words = name.slice(name.lastIndexOf('/') + 1).split('-');
   const find = (table) => words.map((word) => table[word]).find(Boolean);
   const [os, cpu] = [find(OS), find(CPU)];
-  if (!os || !cpu) throw new Error(`${name} tells no platform in its name`);
+  if (!os || !cpu) throw new Error(`${name} has no platform in its name`);
   const libc = os === 'linux' ? find(LIBC) : undefined;
   return {
     version,

@@ -1,5 +1,5 @@
-// Which test checks which rule of the interface: `npm run -s conformance` writes docs/conformance.md from the titles of
-// the tests, `npm run -s conformance:check` fails when the file is out of date or a rule has no test.
+// Lists the tests of each rule of the interface: `npm run -s conformance` writes docs/conformance.md from the titles of
+// the tests. `npm run -s conformance:check` fails if the file is out of date or a rule has no test.
 import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -64,7 +64,7 @@ function blockOf(call, source) {
   return { kind, title: words, ids: ids?.split(', ') ?? [] };
 }
 
-/** `it` of `it`, `it.each(…)` and `(… ? it : it.skip)`. */
+/** Returns `it` for `it`, `it.each(…)` and `(… ? it : it.skip)`. */
 function nameOf(node) {
   if (ts.isIdentifier(node)) return node.text;
   if (ts.isConditionalExpression(node)) return nameOf(node.whenTrue);

@@ -4,8 +4,8 @@ import { setTimeout as after } from 'node:timers/promises';
 const POLL_MS = 100;
 
 /**
- * Does `work` while no other process does. Waits for one that is at it; a lock whose holder is no more (kill -9) is
- * taken away.
+ * Runs `work` while no other process does. Waits for a process that has the lock; removes the lock of a process that
+ * has died (kill -9).
  */
 export async function withLock(file, tell, work) {
   const own = `${file}.${process.pid}`;
@@ -35,7 +35,7 @@ export async function withLock(file, tell, work) {
   }
 }
 
-/** A link appears whole or not at all, so nobody reads half a lock. */
+/** Creating a link is atomic, so nobody reads an incomplete lock. */
 function linked(from, to) {
   try {
     linkSync(from, to);
@@ -46,7 +46,7 @@ function linked(from, to) {
   }
 }
 
-/** Only when it is still the one that was found stale: somebody may have taken over meanwhile. */
+/** Removes the lock only if it is unchanged: another process may have taken over meanwhile. */
 function removeStale(file, holder) {
   if (JSON.stringify(holderOf(file)) === JSON.stringify(holder)) rmSync(file, { force: true });
 }
@@ -59,13 +59,13 @@ function holderOf(file) {
   }
 }
 
-/** When a process began, as the system counts it; a pid alone may be another process by now. */
+/** The start time of a process in the system's units. Its pid alone may now belong to another process. */
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
-    // Not Linux, or gone.
+    // Not Linux, or the process has exited.
     return isThere(pid) ? 'running' : 'gone';
   }
 }

@@ -1,6 +1,6 @@
 const NEEDED = [20, 19];
 
-/** Ends the process with one clear line when Node is older than what everything here is written for. */
+/** Ends the process with one clear line if the version of Node is too old. */
 export function refuseOldNode(tell) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) return;

@@ -5,21 +5,20 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
 
-/** The checkout. */
+/** The folder of the checkout. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const INSTALL_STAMP = join(root, 'node_modules/.earshot-installed');
 const INSTALL_OPTIONS = ['--include=dev', '--include=optional', '--no-audit', '--no-fund'];
 const BUILD_STAMP = join(root, 'dist/.earshot-built');
 const OUTPUT_CHARACTERS = 50_000;
-/** What the build reads. */
+/** The inputs of the build. */
 const SOURCES = ['apps', 'libs', 'bench', 'proto', 'package.json', 'package-lock.json'];
 
 /**
- * Installs and builds what is missing or out of date; a few milliseconds when nothing is. Two at once wait for each
- * other.
- *
- * @throws Error with `exitCode` when the install or the build fails.
+ * Installs and builds what is missing or out of date. Takes a few milliseconds if nothing is. Two processes wait for
+ * each other.
+ * @throws Error with `exitCode` when the install or the build fails
  */
 export async function prepare(tell) {
   if (isInstalled() && isBuilt()) return;
@@ -41,7 +40,7 @@ async function install(tell) {
 }
 
 async function build(tell) {
-  // Taken before the build: what is changed meanwhile is then built the next time.
+  // Computed before the build, so that files changed during the build are built the next time.
   const wanted = buildSignature();
   tell('building …');
   rmSync(BUILD_STAMP, { force: true });
@@ -62,7 +61,7 @@ function installSignature() {
   return digest([readText(join(root, 'package-lock.json')), modules, process.platform, process.arch]);
 }
 
-/** Names, sizes and times: reading everything would take longer than all the rest. */
+/** Names, sizes and times, because reading all files would take too long. */
 function buildSignature() {
   const tsconfigs = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name));
   const seen = [];
@@ -83,8 +82,8 @@ function collect(path, seen) {
 }
 
 /**
- * Whether somebody ran npm themselves: npm notes what it installed, and that is what the lock file wants. Nothing is
- * then thrown away and installed again under a running program.
+ * Whether somebody has run npm manually: npm has recorded what it installed, and that matches the lock file. Then no new
+ * install is needed, which would remove packages of a running program.
  */
 function isInstalledByHand() {
   try {
@@ -103,8 +102,8 @@ function isInstalledByHand() {
 }
 
 /**
- * Runs npm, and ends it when we are told to end. What it says goes to our standard error; quietly, into the
- * message of a run that failed.
+ * Runs npm, and ends it when this process is asked to end. Its output goes to our standard error; with `quiet`, into
+ * the message of a failed run.
  */
 function npm(args, what, quiet) {
   const cli = process.env.npm_execpath;

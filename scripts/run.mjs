@@ -1,9 +1,9 @@
-// The one door of `npm run demo`, `npm start`, `npm test`, `npm run cli` and `npm run config`: makes sure that what
-// they need is installed and built, then becomes the program. Plain Node, since nothing is installed yet.
+// Entry point of `npm run demo`, `npm start`, `npm test`, `npm run cli` and `npm run config`: installs and builds what
+// they need, then becomes the program. It is plain Node, because nothing is installed yet.
 //
 //   node scripts/run.mjs demo|start|test|cli|config [arguments]
 //
-// Standard output belongs to the program alone; what happens before it is told on standard error.
+// Standard output is reserved for the program; progress is written to standard error.
 
 import { join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
@@ -29,8 +29,8 @@ async function ensureNats() {
 }
 
 /**
- * Somebody who sends SIGTERM to npm ends npm and its shell, which do not pass it on to us: we would run on without a
- * terminal. So, below npm, to lose the parent is to be asked to end.
+ * SIGTERM sent to npm ends npm and its shell, which do not pass the signal on, so this process would continue without a
+ * terminal. Therefore, below npm, the loss of the parent counts as SIGTERM.
  */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -57,8 +57,8 @@ async function main() {
   endWithNpm();
   await prepare(tell);
   await target.before?.();
-  // The program takes over this very process instead of becoming a child of it: signals and the exit code are then
-  // its own, and a Ctrl-C never reaches it twice.
+  // The program takes over this process instead of becoming its child. So it gets signals and sets the exit code
+  // itself, and a Ctrl-C never reaches it twice.
   process.argv.splice(1, process.argv.length, join(root, target.program), ...target.args, ...rest);
   await import(inRoot(target.program));
 }

@@ -1,7 +1,7 @@
 import { SOURCE_IDS } from '#contracts';
 import { newId } from '#kernel';
 
-/** The longest body that is read, in bytes. */
+/** Maximum size of a body, in bytes. */
 const LARGEST = 1024 * 1024;
 
 const sound = {
@@ -11,13 +11,13 @@ const sound = {
   sources: [{ source: 'hackernews', enabled: true }],
 };
 
-/** Elements that fill a body, written once. */
+/** A list that fills a body with the element. */
 function filling(element: string): string {
   const count = Math.floor((LARGEST - 4096) / (element.length + 1));
   return `[${Array<string>(count).fill(element).join(',')}]`;
 }
 
-/** A sound body with one key replaced by JSON text. */
+/** A valid body with one key replaced by JSON text. */
 function withKey(key: string, json: string): string {
   return JSON.stringify({ ...sound, [key]: 0 }).replace(`"${key}":0`, `"${key}":${json}`);
 }
@@ -29,7 +29,7 @@ function withCriteria(key: string, json: string): string {
 const repeated = (text: string) =>
   JSON.stringify(text.repeat(Math.floor((LARGEST - 4096) / Buffer.byteLength(text))));
 
-/** As many valid searches as a keyword may have on every source. */
+/** A valid keyword with the maximum number of searches on every source. */
 function manySearches(searches: number, terms: number): string {
   const overrides = { terms: Array.from({ length: terms }, (_, n) => `term ${n}`) };
   const sources = SOURCE_IDS.map((source, s) => ({
@@ -54,14 +54,14 @@ function manyRules(): string {
   return JSON.stringify({ ...sound, rules: Array(20).fill(rule) as unknown[] });
 }
 
-/** Distinct keys, as many as fit. */
+/** As many distinct keys as fit. */
 function manyKeys(letters: number): string {
   const count = Math.floor((LARGEST - 4096) / (letters + 5));
   const key = (n: number) => n.toString(36).padStart(letters, 'k');
   return `{${Array.from({ length: count }, (_, n) => `"${key(n)}":1`).join(',')}}`;
 }
 
-/** Bodies of at most 1 MiB that were made to keep a gateway busy, by what they do. */
+/** Bodies of at most 1 MiB that are designed to keep a gateway busy, by description. */
 export const WORST_BODIES: Readonly<Record<string, string>> = {
   'half a million numbers as sources': withKey('sources', filling('1')),
   'empty objects as sources': withKey('sources', filling('{}')),

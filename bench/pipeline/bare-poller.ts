@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { answerQuestions } from '../peer.js';
 
-/** The baseline: fetches the same feed as often as ours does and POSTs what it has not seen, as JSON, unsigned. */
+/** The baseline: fetches the same feed as often as Earshot and POSTs new items as unsigned JSON. */
 
 /** What to fetch and where to send it. */
 export interface BarePolling {
@@ -39,7 +39,7 @@ async function poll({ url, hook, term, everyMs }: BarePolling): Promise<void> {
     await wait(Math.max(0, next - Date.now()));
     const answer = await upstream.request({
       method: 'GET',
-      // The last parameter tells its requests from ours in the simulator's log.
+      // The last parameter distinguishes its requests from those of Earshot in the simulator's log.
       path: `/api/v1/search_by_date?query=${term}&tags=(story,comment)&hitsPerPage=1000&client=bare`,
     });
     const { hits } = (await answer.body.json()) as { hits: Hit[] };

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { answerQuestions } from '../peer.js';
 
-/** One account that asks far more than it may. */
+/** One account that sends many more requests than allowed. */
 export interface Flood {
   url: string;
   path: string;
@@ -23,7 +23,7 @@ answerQuestions({
     counts = {};
     ended = run(flood);
   },
-  /** How many answers of each status it got. */
+  /** Number of responses by status. */
   async end() {
     isOn = false;
     await ended;
@@ -31,7 +31,7 @@ answerQuestions({
   },
 });
 
-/** By the clock, whether earlier requests are answered or not. */
+/** Sends on schedule, independent of responses. */
 async function run({ url, path, apiKey, rate, connections }: Flood): Promise<void> {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const open = new Set<Promise<void>>();

@@ -2,12 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { newId } from '#kernel';
 
-/** Whose keywords the load reads, and where. */
+/** The installation and the keywords that the load reads. */
 export interface LoadTarget {
   url: string;
   apiKey: string;
   keywordIds: readonly string[];
-  /** Where webhook tests go. */
+  /** The address for webhook tests. */
   hookUrl: string;
 }
 
@@ -23,12 +23,12 @@ type Ask = (
   headers?: Record<string, string>,
 ) => Promise<Answer>;
 
-/** One kind of request: what it does, how often it comes among all, and which answers are right. */
+/** One kind of request: its work, its share of all requests, and its expected statuses. */
 interface Kind {
   name: string;
   share: number;
   rightly: readonly number[];
-  /** Of its runs at once; more are left out. */
+  /** Maximum number of concurrent runs; further ones are skipped. */
   most?: number;
   run(ask: Ask, target: LoadTarget): Promise<Answer>;
 }
@@ -49,10 +49,10 @@ const RETRIES = 20;
 const RETRY_AFTER_MS = 3_000;
 const LABELS = ['to_reply', 'starred', 'flagged'];
 
-/** Requests under way at once. */
+/** Maximum number of concurrent requests. */
 const MOST_OPEN = 400;
 
-/** Shares are of 200 requests. */
+/** Shares are numbers out of 200 requests. */
 const KINDS: readonly Kind[] = [
   { name: 'mentions', share: 40, rightly: [200], run: (ask) => ask('GET', '/v1/mentions?limit=50') },
   {
@@ -87,7 +87,7 @@ const KINDS: readonly Kind[] = [
     rightly: [200],
     run: (ask) => ask('POST', '/v1/keywords/estimate', keyword('Soak')),
   },
-  // The keywords that exist at the same time are bounded too: each is polled.
+  // The number of keywords that exist at the same time is also bounded, because each is polled.
   { name: 'create and purge', share: 6, rightly: [204], most: 8, run: createAndPurge },
   { name: 'labels', share: 10, rightly: [200], run: changeLabels },
   {
@@ -139,7 +139,10 @@ async function createAndPurge(ask: Ask): Promise<Answer> {
   return untilDone(() => ask('DELETE', `/v1/keywords/${id}?purge=true`));
 }
 
-/** A busy installation answers 503, and may have done it all the same: a keyword that nobody purges would be load for ever. */
+/**
+ * Repeats an attempt. A busy installation may respond with 503 after it has done the work, and a keyword that is never
+ * purged would remain as load.
+ */
 async function untilDone(attempt: () => Promise<Answer>): Promise<Answer> {
   for (let left = RETRIES; ; left -= 1) {
     const answer = await attempt();
@@ -156,17 +159,17 @@ async function changeLabels(ask: Ask): Promise<Answer> {
   return data.length === 0 ? page : ask('PATCH', `/v1/mentions/${oneOf(data).id}`, { labels });
 }
 
-/** What came of one kind of request. */
-export interface Told {
+/** The results of one kind of request. */
+export interface KindResult {
   sent: number;
-  /** Answers that were not the right ones, by status; 0 for none. */
+  /** Unexpected responses by status; 0 for no response. */
   wrong: Map<number, number>;
 }
 
-/** Requests of many kinds at a fixed rate, whether earlier ones have been answered or not. */
+/** Sends requests of many kinds at a fixed rate, independent of responses. */
 export class Load {
-  readonly told = new Map<string, Told>();
-  /** Requests that were not sent, because too many were under way. */
+  readonly results = new Map<string, KindResult>();
+  /** Requests that were skipped because too many were running. */
   leftOut = 0;
   private readonly running = new Map<Kind, number>();
   private readonly pool: Pool;
@@ -190,7 +193,7 @@ export class Load {
     }, 20);
   }
 
-  /** Sends nothing more, and waits for what is under way. */
+  /** Stops sending, and waits for running requests. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await Promise.all(this.open);
@@ -203,15 +206,15 @@ export class Load {
       this.leftOut += 1;
       return;
     }
-    const told = this.told.get(kind.name) ?? { sent: 0, wrong: new Map<number, number>() };
-    this.told.set(kind.name, told);
-    told.sent += 1;
+    const results = this.results.get(kind.name) ?? { sent: 0, wrong: new Map<number, number>() };
+    this.results.set(kind.name, results);
+    results.sent += 1;
     this.running.set(kind, running + 1);
     const done = kind
       .run((...asked) => this.ask(...asked), this.target)
       .catch((): Answer => ({ status: 0, text: '' }))
       .then(({ status }) => {
-        if (!kind.rightly.includes(status)) told.wrong.set(status, (told.wrong.get(status) ?? 0) + 1);
+        if (!kind.rightly.includes(status)) results.wrong.set(status, (results.wrong.get(status) ?? 0) + 1);
       })
       .finally(() => {
         this.open.delete(done);
@@ -241,9 +244,9 @@ export class Load {
   }
 }
 
-/** By a fixed order, so that kinds come evenly and every run sends the same. */
+/** A fixed order that spreads the kinds evenly. Every run sends the same requests. */
 function shuffled<T>(values: readonly T[]): T[] {
   const size = values.length;
-  // 79 has no divisor in common with the sum of shares: every place is met once.
+  // 79 and the sum of the shares are coprime, so every index occurs once.
   return values.map((_, n) => values[(n * 79) % size] as T);
 }

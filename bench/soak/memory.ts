@@ -5,15 +5,15 @@ const KIB_IN_MIB = 1024;
 
 /** Memory of all processes of one program, in MiB. */
 export interface Memory {
-  /** Resident, as `ps` shows it: pages that processes share count for each of them. */
+  /** Resident memory, as `ps` shows it: shared pages count for every process. */
   rss: number;
-  /** Shared pages count once in all; NaN where the system does not say. */
+  /** Proportional memory: shared pages count once in total; NaN if the system does not report it. */
   pss: number;
-  /** Written by the program and in no file, so that nothing but the program can give it back. */
+  /** Memory that the program has written and that belongs to no file, so only the program can free it. */
   anonymous: number;
 }
 
-/** Memory of the process and of everything below it, by program. */
+/** Memory of the process and of all processes below it, by program. */
 export function memoryBelow(root: number): Map<string, Memory> {
   const found = new Map<string, Memory>();
   for (const { pid, name } of programsBelow(root)) {
@@ -29,12 +29,12 @@ export function memoryBelow(root: number): Map<string, Memory> {
   return found;
 }
 
-/** Undefined for a process that has ended in the meantime. */
+/** Undefined for a process that has exited meanwhile. */
 function memoryOf(pid: number): Memory | undefined {
   const status = textOf(`/proc/${pid}/status`);
   const rss = status && mibOf(status, 'VmRSS');
   if (!status || !rss) return undefined;
-  // A process of another user shows its sums to root alone.
+  // Only root can read the sums of another user's process.
   const rollup = textOf(`/proc/${pid}/smaps_rollup`);
   return {
     rss,

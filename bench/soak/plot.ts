@@ -5,7 +5,7 @@ const EDGE = { left: 56, right: 170, top: 34, bottom: 40 };
 const COLOURS = ['#1b6ca8', '#c0392b', '#2e8b57', '#8e44ad', '#d98e04', '#555555', '#16a085'];
 const TICKS = 5;
 
-/** A line for each series over time, as an SVG document. */
+/** Draws a line for each series over time, as an SVG document. */
 export function plot(title: string, series: ReadonlyMap<string, readonly Point[]>): string {
   const points = [...series.values()].flat();
   const minutes = Math.max(1, ...points.map(({ minute }) => minute));
@@ -40,7 +40,7 @@ export function plot(title: string, series: ReadonlyMap<string, readonly Point[]
   return `${parts.join('\n')}\n</svg>\n`;
 }
 
-/** Names beside the ends of their lines, and below one another where two lines end together. */
+/** Puts names beside the ends of their lines, one below another if two lines end together. */
 function labelPlaces(ends: readonly number[]): number[] {
   const places = [...ends];
   let above = -Infinity;
@@ -51,7 +51,7 @@ function labelPlaces(ends: readonly number[]): number[] {
   return places;
 }
 
-/** 1, 2 or 5 times a power of ten, at least the given one. */
+/** The smallest of 1, 2 or 5 times a power of ten that is at least the given number. */
 function roundStep(atLeast: number): number {
   const power = 10 ** Math.floor(Math.log10(atLeast));
   return power * ([1, 2, 5].find((factor) => factor * power >= atLeast) ?? 10);

@@ -4,7 +4,7 @@ import { theilSen, trendOf } from './trend.js';
 const line = (slope: number, start: number, minutes = 30) =>
   Array.from({ length: minutes * 6 }, (_, n) => ({ minute: n / 6, value: start + (slope * n) / 6 }));
 
-it('finds the slope of a line though its last samples are far off', () => {
+it('finds the slope of a line although its last samples are outliers', () => {
   fc.assert(
     fc.property(
       fc.double({ min: -5, max: 5, noNaN: true }),

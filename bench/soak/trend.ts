@@ -6,7 +6,7 @@ export interface Point {
   value: number;
 }
 
-/** What a series did from the end of the warm-up. */
+/** The development of a series after the warm-up. */
 export interface Trend {
   /** Median of the five minutes of the warm-up. */
   warmUp: number;
@@ -14,14 +14,14 @@ export interface Trend {
   baseline: number;
   /** Median of the last five minutes. */
   last: number;
-  /** Change in an hour after the warm-up, by Theil and Sen. */
+  /** Change per hour after the warm-up, by Theil and Sen. */
   slopePerHour: number;
 }
 
 export const WARM_UP_MINUTES = 5;
 const MINUTES_IN_HOUR = 60;
 
-/** @param minutes that the run took */
+/** @param minutes duration of the run */
 export function trendOf(points: readonly Point[], minutes: number): Trend {
   const between = (from: number, to: number) =>
     median(points.filter(({ minute }) => minute >= from && minute < to).map(({ value }) => value));
@@ -35,8 +35,8 @@ export function trendOf(points: readonly Point[], minutes: number): Trend {
 }
 
 /**
- * The median of the slopes between all pairs of points: garbage that is collected now and then, or one large answer, does
- * not move it.
+ * The median of the slopes between all pairs of points. Occasional garbage collections, or one large response, do not
+ * change it.
  */
 export function theilSen(points: readonly Point[]): number {
   const slopes = points.flatMap((a, at) =>

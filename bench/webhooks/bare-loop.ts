@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { signatureHeaders } from '../../apps/delivery/attempts/signature.js';
 import { answerQuestions } from '../peer.js';
 
-/** The baseline: undici's `request` in a loop with the same two signatures. Nothing is read, retried or recorded. */
+/** The baseline: undici's `request` in a loop with the same two signatures, without reading, retrying or recording. */
 
 /** What to send, and how. */
 export interface BareRun {

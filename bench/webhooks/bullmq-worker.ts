@@ -5,8 +5,8 @@ import { signatureHeaders } from '../../apps/delivery/attempts/signature.js';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The same deliveries as jobs of a BullMQ queue, and a worker that signs and sends them as ours are. A finished job
- * stays in Redis with the answer's status: that is the record of the attempt. Failed ones would be tried again.
+ * The same deliveries as jobs of a BullMQ queue, and a worker that signs and sends them like Earshot. A finished job
+ * remains in Redis with the status of the response, as the record of the attempt. Failed jobs would be retried.
  */
 
 /** What to deliver. */
@@ -33,7 +33,7 @@ let worker: Worker<Job, number> | undefined;
 let count = 0;
 
 answerQuestions({
-  /** BullMQ takes its Redis client from a package that it does not bring along. */
+  /** BullMQ requires a package with a Redis client, which it does not install. */
   hasClient() {
     try {
       return Boolean(createRequire(import.meta.url).resolve('ioredis'));
@@ -41,7 +41,7 @@ answerQuestions({
       return false;
     }
   },
-  /** Fills a new queue; nothing is sent yet. */
+  /** Fills a new queue without sending. */
   async fill({ url, paths, concurrency, secret, events }: BullRun) {
     round += 1;
     count = events.length;
@@ -63,7 +63,7 @@ answerQuestions({
     });
     await worker.waitUntilReady();
   },
-  /** Answers when every job is done and its result stored. */
+  /** Returns when every job is done and its result is stored. */
   async work() {
     void worker?.run();
     while (((await queue?.getCompletedCount()) ?? 0) < count)

@@ -4,11 +4,12 @@ import { verifyDelivery } from '../../apps/simulator/receiver/signature.js';
 import { answerQuestions } from '../peer.js';
 
 /**
- * The receiver of all contestants, in a process of its own: answers 200 with nothing, never answers below `/hang/`
- * while told so, counts what is new by `webhook-id`, and checks the signatures of one delivery in a hundred.
+ * The receiver of all contestants, in a separate process. It responds with an empty 200, does not respond below
+ * `/hang/` while hanging is on, counts new deliveries by `webhook-id`, and checks the signatures of one delivery in a
+ * hundred.
  */
 
-/** What the receiver saw until it had what it expected. */
+/** What the receiver got until it had the expected number. */
 export interface Received {
   requests: number;
   distinct: number;
@@ -67,7 +68,7 @@ answerQuestions({
   secret: (given: string) => {
     secret = given;
   },
-  /** Answers once so many different deliveries have come since. */
+  /** Returns when this many distinct deliveries have arrived since the call. */
   expect: (count: number) => {
     seen = new Set();
     counts = { requests: 0, distinct: 0, checked: 0, refused: 0 };

@@ -8,9 +8,9 @@ import { freePort } from '#embedded';
 import { temporaryDirectory, type Cleanup } from '../harness.js';
 
 /**
- * Starts a Redis of the bench's own as one runs it under BullMQ when jobs must survive: appendonly, flushed every
- * second (JetStream of 2.9 does not flush each message either), nothing evicted.
- * @returns its port; undefined where redis-server is not installed
+ * Starts a Redis for the bench, configured like a BullMQ installation whose jobs must survive: appendonly, flushed
+ * every second (JetStream of 2.9 does not flush each message either), without eviction.
+ * @returns its port; undefined if redis-server is not installed
  */
 export async function startRedis(cleanup: Cleanup): Promise<number | undefined> {
   const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'].filter(Boolean);

@@ -13,12 +13,12 @@ export interface Scene {
   watches: { watchId: string; path: string }[];
 }
 
-/** One event as it stands in EVENTS. */
+/** One event as stored in EVENTS. */
 export interface SceneEvent {
   id: string;
   subject: string;
   data: Uint8Array;
-  /** The envelope, which is what is POSTed. */
+  /** The envelope, which is the body of the POST. */
   body: string;
 }
 
@@ -48,7 +48,7 @@ export async function makeScene(
   return { accountId, secret, watches };
 }
 
-/** New events, watch after watch in turn, made as analysis makes them. */
+/** New events, alternating between watches, in the form that analysis produces. */
 export function makeEvents({ accountId, watches }: Scene, count: number): SceneEvent[] {
   const finishedAt = isoOf(Date.now());
   return Array.from({ length: count }, (_, n) => {
@@ -75,7 +75,7 @@ export function makeEvents({ accountId, watches }: Scene, count: number): SceneE
   });
 }
 
-/** New checks, watch after watch in turn, as polling makes them. */
+/** New checks, alternating between watches, in the form that polling produces. */
 export function makeChecks({ accountId, watches }: Scene, count: number, items: number) {
   return Array.from({ length: count }, (_, n) => {
     const watchId = watches[n % watches.length]?.watchId ?? '';

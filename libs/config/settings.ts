@@ -43,7 +43,7 @@ const token = makeValidator((text: string) => {
 });
 
 /**
- * Every setting of Earshot. `npm run -s config` lists them with their defaults. An app reads the ones it names
+ * All settings of Earshot. `npm run -s config` lists them with their defaults. An app reads the ones that it lists
  * through `readSettings`, once, at its start.
  */
 export const SETTINGS = {
@@ -100,11 +100,11 @@ export const SETTINGS = {
   }),
   POLL_TICK_MS: positiveInteger({
     default: 250,
-    desc: 'Time between two looks of a polling replica for due work, in ms',
+    desc: 'Time after which a polling replica looks for due work again, in ms',
   }),
   LANE_LEASE_MS: positiveInteger({
     default: 6000,
-    desc: 'Time after which another polling replica takes over a lane whose replica does not report any more, in ms',
+    desc: 'Time after which another polling replica takes over a lane whose replica no longer renews its lease, in ms',
   }),
   WEBHOOK_ENDPOINT_CONCURRENCY: positiveInteger({
     default: 16,
@@ -129,7 +129,7 @@ export const SETTINGS = {
   }),
   TRUST_TRACEPARENT: bool({
     default: false,
-    desc: 'Whether requests belong to the trace of their traceparent header, and are recorded where it says so; only behind a gateway of your own',
+    desc: 'Whether a request continues the trace of its traceparent header, including the decision to record it. Only for installations behind a trusted gateway',
   }),
   INTERVAL_FLOOR_SECONDS: positiveInteger({
     default: undefined,
@@ -146,14 +146,14 @@ export type SettingName = keyof typeof SETTINGS;
 /** Values of the named settings, typed. */
 export type Settings<N extends SettingName> = CleanedEnv<Pick<typeof SETTINGS, N>>;
 
-/** A setting is missing or wrong; the message names every one of them, and is all that a person needs to see. */
+/** A setting is missing or wrong. The message names all such settings and is complete for the user. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
 /**
- * Reads settings that a library checks by itself (sources, address ranges).
- * @throws SettingsError with the words of what `read` throws
+ * Reads settings that a library checks itself (sources, address ranges).
+ * @throws SettingsError with the message of the error that `read` throws
  */
 export function inSettings<T>(read: () => T): T {
   try {
@@ -166,8 +166,8 @@ export function inSettings<T>(read: () => T): T {
 }
 
 /**
- * Reads the named settings from the environment.
- * @throws SettingsError naming each bad setting and what it should be.
+ * Reads the listed settings from the environment.
+ * @throws SettingsError that names each wrong setting and its correct form
  */
 export function readSettings<const N extends SettingName>(
   names: readonly N[],
@@ -183,11 +183,14 @@ export function readSettings<const N extends SettingName>(
   });
 }
 
-/** Requires values that a lone service cannot do without. @throws SettingsError naming the missing ones. */
+/**
+ * Requires settings that a service needs when it runs alone.
+ * @throws SettingsError that names the missing ones
+ */
 export function requireSettings(values: Record<string, unknown>, ...names: readonly SettingName[]): void {
   const missing = names.filter((name) => !values[name]);
   if (missing.length > 0)
     throw new SettingsError(
-      `Settings are missing (a service that runs alone needs them; npm start brings its own):\n  ${missing.map((name) => `${name}: ${SETTINGS[name].desc}`).join('\n  ')}`,
+      `Settings are missing (a service that runs alone needs them; npm start starts its own stores):\n  ${missing.map((name) => `${name}: ${SETTINGS[name].desc}`).join('\n  ')}`,
     );
 }

@@ -4,7 +4,10 @@ import { canonicalize } from 'json-canonicalize';
 import { CriteriaSchema, DEFAULT_MATCH_MODE, type Criteria, type MatchMode, type SourceId } from '#contracts';
 import { canonicalTerms } from '#matching';
 
-/** The criteria of a search: the global ones with its overrides laid on top, key by key; `filters` too. */
+/**
+ * The criteria of a search: the global ones, replaced key by key by its overrides; `filters` are merged in the same
+ * way.
+ */
 export function resolveCriteria(global: Criteria, overrides: Criteria | undefined): Criteria {
   const resolved = clone(CriteriaSchema, global);
   if (!overrides) return resolved;
@@ -19,7 +22,7 @@ export function resolveCriteria(global: Criteria, overrides: Criteria | undefine
 }
 
 /**
- * Search identity: SHA-256 (hex) over the canonical JSON (RFC 8785) of what makes a search the same search:
+ * The identity of a search: SHA-256 (hex) over the canonical JSON (RFC 8785) of everything that distinguishes it:
  * source, market, query, terms (trimmed, case-folded, sorted), match, sort, price bounds, filters, repliesTo.
  */
 export function criteriaHash(source: SourceId, criteria: Criteria): string {
@@ -42,12 +45,12 @@ export function criteriaHash(source: SourceId, criteria: Criteria): string {
     .digest('hex');
 }
 
-/** The search's match mode, or the default where it names none. */
+/** The search's match mode, or the default. */
 export function matchModeOf(criteria: Criteria): MatchMode {
   return (criteria.match as MatchMode | undefined) ?? DEFAULT_MATCH_MODE;
 }
 
-/** Criteria as the interface writes them: camelCase JSON, keys that were not given left out. */
+/** Criteria in the form of the interface: camelCase JSON without absent keys. */
 export function criteriaJson(criteria: Criteria) {
   return toJson(CriteriaSchema, criteria);
 }

@@ -1,7 +1,7 @@
 import { Kind, kindOf } from './characters.js';
 import { isTopLevelDomain } from './top-level-domains.js';
 
-/** The place of an address, in code units of the original text; `end` is exclusive. */
+/** The position of an address, in code units of the original text; `end` is exclusive. */
 export interface AddressSpan {
   start: number;
   end: number;
@@ -14,11 +14,12 @@ const ENDS_ADDRESS = new Set([...'<>"“”«»‘`|\\^{}[]「」『』【】（
 
 /**
  * The URLs, bare domains (`acme.com/path`, `www.acme.com`) and e-mail addresses of a text, in order. A handle
- * (`@acme.example`, and the `@acme` of `@acme@social.example`) is a name and no address. Time is linear in the text.
+ * (`@acme.example`, and the `@acme` of `@acme@social.example`) is a name and not an address. Time is linear in the
+ * text.
  */
 export function addressesIn(text: string): AddressSpan[] {
   const spans: AddressSpan[] = [];
-  // Every address has "://" or a dot that something follows at once; most texts have neither.
+  // Every address contains "://" or a dot that is directly followed by a character. Most texts contain neither.
   for (let at = nextClue(text, 0); at < text.length; at = nextClue(text, at)) {
     const reached = spans.length > 0 ? spans[spans.length - 1]!.end : 0;
     let [from, to] = [at, at];
@@ -30,7 +31,7 @@ export function addressesIn(text: string): AddressSpan[] {
   return spans;
 }
 
-/** The next place that could be inside an address. */
+/** The next position that could be inside an address. */
 function nextClue(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -40,7 +41,7 @@ function nextClue(text: string, from: number): number {
   return text.length;
 }
 
-/** True when any part of the range lies in one of the spans (in order, apart). */
+/** True if a part of the range is in one of the spans, which are ordered and do not overlap. */
 export function touchesAddress(spans: readonly AddressSpan[], start: number, end: number): boolean {
   let [low, high] = [0, spans.length];
   while (low < high) {
@@ -51,7 +52,7 @@ export function touchesAddress(spans: readonly AddressSpan[], start: number, end
   return low < spans.length && spans[low]!.start < end;
 }
 
-/** A chunk has no whitespace and nothing that cannot be part of an address. */
+/** Reads a chunk: a run without whitespace and without characters that cannot be part of an address. */
 function readChunk(text: string, from: number, to: number, spans: AddressSpan[]): void {
   let at = from;
   while (at < to) {
@@ -67,7 +68,10 @@ function readChunk(text: string, from: number, to: number, spans: AddressSpan[])
   }
 }
 
-/** What begins at `start`, where host characters reach to `end` and the chunk from `from` to `to`. */
+/**
+ * The address that begins at `start`, if there is one. Host characters reach to `end`; the chunk is from `from` to
+ * `to`.
+ */
 function spanFrom(
   text: string,
   start: number,
@@ -94,7 +98,7 @@ function emailFrom(text: string, start: number, at: number, to: number): Address
   while (end < to && (isHostUnit(text.charCodeAt(end)) || isHostInner(text.charCodeAt(end)))) end += 1;
   while (end > at + 1 && isHostInner(text.charCodeAt(end - 1))) end -= 1;
   const host = text.slice(at + 1, end);
-  // `bob@acme` alone is prose; an address has a dot after the @.
+  // `bob@acme` without a dot is prose; an address has a dot after the @.
   return host.includes('.') && /^[\p{L}\p{N}]/u.test(host) ? { start, end } : undefined;
 }
 
@@ -108,14 +112,16 @@ function isDomain(host: string, withPath: boolean): boolean {
   return isTopLevelDomain(labels[labels.length - 1]!.toLowerCase(), withPath);
 }
 
-/** A scheme is letters, digits, `+`, `-` and `.`; what stands before it in the run is not part of the URL. */
+/**
+ * The start of the scheme: letters, digits, `+`, `-` and `.`. Characters before it in the run are not part of the URL.
+ */
 function schemeStart(text: string, start: number, end: number): number {
   let at = end;
   while (at > start && /[a-z0-9+.-]/i.test(text.charAt(at - 1))) at -= 1;
   return at;
 }
 
-/** A URL ends with the chunk, or at a closing bracket that it did not open. */
+/** A URL ends with the chunk, or at a closing bracket without an opening one. */
 function urlEnd(text: string, start: number, to: number): number {
   let open = 0;
   for (let at = start; at < to; at++) {
@@ -136,7 +142,9 @@ function isHostUnit(unit: number): boolean {
   return kind === Kind.word || kind === Kind.digit || kind === Kind.hangul || kind === Kind.mark;
 }
 
-/** Inside a host or the name before an @, never at its ends. */
+/**
+ * Characters inside a host or inside the name before an @, but never at its ends.
+ */
 function isHostInner(unit: number): boolean {
   return unit === 0x2d || unit === 0x2e || unit === 0x5f || unit === 0x2b;
 }

@@ -1,6 +1,6 @@
 /**
- * What a code point is to the matcher. The first seven are what folded text carries (see `fold.ts`); the others
- * are only met on the way there. The order matters: kinds from `word` on join with their own kind.
+ * The kinds of code points. The first seven occur in folded text (see `fold.ts`); the others only during folding. The
+ * order matters: kinds from `word` on join with their own kind.
  */
 export const Kind = {
   unknown: 0,
@@ -9,7 +9,7 @@ export const Kind = {
   other: 3,
   /** A letter of a script that is written without spaces: every boundary beside it is a word boundary. */
   unspaced: 4,
-  /** Belongs to what stands before it: a mark, the tail of an emoji, the second half of a surrogate pair. */
+  /** Belongs to the preceding character: a mark, the tail of an emoji, the second half of a surrogate pair. */
   extend: 5,
   word: 6,
   hangul: 7,
@@ -26,13 +26,13 @@ export const Kind = {
 } as const;
 
 const ZERO_WIDTH_JOINER = 0x200d;
-// Stretches an Arabic word on paper and is no letter of it.
+// Extends an Arabic word graphically and is not a letter of it.
 const TATWEEL = 0x0640;
-// Hebrew geresh: punctuation by category, a letter to UAX #29.
+// Hebrew geresh: punctuation by category, but a letter in UAX #29.
 const GERESH = 0x05f3;
-// Catalan middle dot, hyphenation point, Hebrew gershayim: MidLetter of UAX #29 as far as names need it.
+// Catalan middle dot, hyphenation point, Hebrew gershayim: MidLetter of UAX #29, as far as names need it.
 const MID_LETTERS = new Set([0x00b7, 0x2027, 0x05f4]);
-// Between words of a foreign name in Japanese, and the minus sign that people type for a hyphen.
+// The separator between words of a foreign name in Japanese, and the minus sign, which people type as a hyphen.
 const DASH_LIKE = new Set([0x30fb, 0xff65, 0x2212]);
 
 const UNSPACED =
@@ -40,11 +40,12 @@ const UNSPACED =
 const DIACRITIC = /^(?=\p{Script=Inherited})\p{M}$/u;
 const PICTOGRAPH = /^\p{Extended_Pictographic}$/u;
 
-// 64 KiB, filled as characters are met: reading a property by regular expression costs a hundred times a look-up.
+// A cache of 64 KiB, filled on first use: reading a property by regular expression takes a hundred times as long as a
+// lookup.
 const basicPlane = new Uint8Array(0x10000);
 const otherPlanes = new Map<number, number>();
 
-/** The kind of a code point; of a lone code unit of a surrogate pair `Kind.surrogate`. */
+/** The kind of a code point; `Kind.surrogate` for one code unit of a surrogate pair. */
 export function kindOf(codePoint: number): number {
   if (codePoint <= 0xffff) {
     const known = basicPlane[codePoint]!;
@@ -58,27 +59,27 @@ export function kindOf(codePoint: number): number {
   return kind;
 }
 
-/** True for a general diacritic (acute, dot below, keycap, …): it changes which character stands before it. */
+/** True for a general diacritic (acute, dot below, keycap, …): it changes the preceding character into another one. */
 export function isDiacritic(codePoint: number): boolean {
   return kindOf(codePoint) === Kind.mark && DIACRITIC.test(String.fromCodePoint(codePoint));
 }
 
-/** True for an emoji that a zero-width joiner can tie to another. */
+/** True for an emoji that a zero-width joiner can join with another. */
 export function isPictograph(codePoint: number): boolean {
   return codePoint > 0xa8 && PICTOGRAPH.test(String.fromCodePoint(codePoint));
 }
 
-/** True for conjoining vowels and final consonants: with the jamo before them they make one Hangul syllable. */
+/** True for conjoining vowels and final consonants, which form one Hangul syllable with the preceding jamo. */
 export function isTrailingJamo(codePoint: number): boolean {
   return codePoint >= 0x1161 && codePoint <= 0x11c2;
 }
 
-/** True for the invisible choosers of a character's look, such as U+FE0F after ❤. */
+/** True for the invisible characters that select a variant of a character, such as U+FE0F after ❤. */
 export function isVariationSelector(codePoint: number): boolean {
   return (codePoint >= 0xfe00 && codePoint <= 0xfe0f) || (codePoint >= 0xe0100 && codePoint <= 0xe01ef);
 }
 
-/** True for what a trailing jamo can attach to: a jamo or a whole syllable. */
+/** True for a jamo or a syllable, to which a trailing jamo can attach. */
 export function isHangulBase(codePoint: number): boolean {
   return (codePoint >= 0x1100 && codePoint <= 0x11ff) || (codePoint >= 0xac00 && codePoint <= 0xd7a3);
 }

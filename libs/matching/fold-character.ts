@@ -1,4 +1,4 @@
-// Stands for half a surrogate pair, as in every encoder.
+// Replaces half a surrogate pair, as in every encoder.
 export const BROKEN = '\ufffd';
 
 const REPLACED = new Map<number, string>([
@@ -7,10 +7,10 @@ const REPLACED = new Map<number, string>([
   [0x02bc, "'"],
 ]);
 
-/** Canonical caseless form (Unicode D145, composed) of one base with its marks. */
+/** The canonical caseless form (Unicode D145, composed) of one base with its marks. */
 export function foldCluster(cluster: string): string {
   let folded = '';
-  // Lower, upper, lower is the full folding: upper spells ligatures out, and the first lower catches ẞ.
+  // Lower, upper, lower is the full folding: upper expands ligatures, and the first lower handles ẞ.
   const caseless = cluster.normalize('NFD').toLowerCase().toUpperCase().toLowerCase();
   for (const char of caseless.replaceAll('ς', 'σ').replaceAll('i\u0307', 'i').normalize('NFC')) {
     folded += plain(char);

@@ -10,22 +10,22 @@ import { BROKEN, foldCluster } from './fold-character.js';
 import { settleKinds } from './settle.js';
 
 /**
- * Text in the form in which texts and terms are compared, with the way back to the original. Everything is by
+ * Text in the form in which texts and terms are compared, with positions in the original. All arrays are indexed by
  * UTF-16 code unit of the folded text; `starts` and `ends` (exclusive) are code units of the original.
  */
 export interface FoldedText {
   readonly length: number;
   readonly units: Uint16Array;
-  /** `Kind.space` to `Kind.hangul` only. */
+  /** Only `Kind.space` to `Kind.hangul`. */
   readonly kinds: Uint8Array;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
 }
 
-// UAX #15 (stream-safe text): more marks than this on one letter are noise, and sorting them costs their square.
+// UAX #15 (stream-safe text): more marks than this on one letter are noise, and the time to sort them is quadratic.
 const MAX_CLUSTER_POINTS = 32;
 
-// Folding of single code points: of one code unit in the tables (kind 0: not known to be so), else in the map.
+// Folded single code points: of one code unit in the tables (kind 0: unknown), others in the map.
 const simpleFolds = new Uint16Array(0x10000);
 const simpleKinds = new Uint8Array(0x10000);
 for (let unit = 0; unit < 0x80; unit++) {
@@ -35,7 +35,7 @@ for (let unit = 0; unit < 0x80; unit++) {
 }
 const longer = new Map<number, string>();
 
-/** Folds one text after another into the same arrays: what `fold` returned is valid until the next call. */
+/** Folds one text after another into the same arrays. A result of `fold` is valid until the next call. */
 export class Folder implements FoldedText {
   length = 0;
   units = new Uint16Array(1024);
@@ -44,12 +44,13 @@ export class Folder implements FoldedText {
   ends = new Int32Array(1024);
 
   /**
-   * Case-folded in full (ß is ss, ﬁ is fi, ς is σ, İ and ı are i), canonically composed, invisible characters
-   * dropped, whitespace runs one space, dashes and apostrophes and full-width letters in their plain form.
+   * Folds case completely (ß is ss, ﬁ is fi, ς is σ, İ and ı are i), composes canonically, removes invisible
+   * characters, makes whitespace runs one space, and replaces dashes, apostrophes and full-width letters by their plain
+   * form.
    */
   fold(text: string): FoldedText {
     this.length = 0;
-    // One original unit becomes at most a few folded ones; `append` makes room for the rare rest.
+    // Most original units become at most a few folded ones; `append` makes room for the rare others.
     this.reserve(text.length + 8);
     for (let at = this.takeSimple(text, 0); at < text.length; at = this.takeSimple(text, at)) {
       at = this.takeCluster(text, at);
@@ -58,7 +59,9 @@ export class Folder implements FoldedText {
     return this;
   }
 
-  /** The common case, one to one; stops before whatever needs a closer look and returns where. */
+  /**
+   * Handles the common case, one unit to one unit. Stops before a unit that needs more work and returns its position.
+   */
   private takeSimple(text: string, from: number): number {
     const { units, kinds, starts, ends } = this;
     const room = units.length;
@@ -69,7 +72,7 @@ export class Folder implements FoldedText {
       const unit = text.charCodeAt(at);
       const kind = simpleKinds[unit]!;
       if (kind === Kind.unknown) {
-        // It may be a mark that belongs to the last one taken (a space takes none).
+        // It may be a mark that belongs to the previous character (a space takes no marks).
         if (at > from && before !== Kind.space && composes(unit)) {
           at -= 1;
           length -= 1;
@@ -91,13 +94,13 @@ export class Folder implements FoldedText {
     return at;
   }
 
-  /** Puts one user-perceived base with its marks; returns where the next begins. */
+  /** Appends one user-perceived base with its marks; returns the position of the next. */
   private takeCluster(text: string, from: number): number {
     const base = text.codePointAt(from)!;
     const width = base > 0xffff ? 2 : 1;
     const kind = kindOf(base);
     if (kind === Kind.ignored) {
-      // A variation selector is dropped too, but an offset must not cut it off its character.
+      // A variation selector is dropped as well, but an offset must not separate it from its character.
       if (isVariationSelector(base) && this.length > 0) this.ends[this.length - 1] = from + width;
       return from + width;
     }
@@ -122,7 +125,10 @@ export class Folder implements FoldedText {
     return end;
   }
 
-  /** A zero-width joiner counts only where it ties two emoji into one; in Indic and Arabic text it is only form. */
+  /**
+   * A zero-width joiner matters only between two emoji, which it joins; in Indic and Arabic text it only affects the
+   * form.
+   */
   private takeJoiner(text: string, at: number): number {
     const next = text.codePointAt(at + 1);
     const ties = next !== undefined && isPictograph(next) && this.endsInEmoji();
@@ -134,7 +140,7 @@ export class Folder implements FoldedText {
     return end;
   }
 
-  /** The text so far ends in an emoji, with or without a skin tone. */
+  /** True if the text so far ends in an emoji, with or without a skin tone. */
   private endsInEmoji(): boolean {
     const at = this.length;
     let point = this.pointBefore(at);
@@ -148,7 +154,9 @@ export class Folder implements FoldedText {
     return isTrail ? 0x10000 + ((this.units[at - 2]! - 0xd800) << 10) + (unit - 0xdc00) : unit;
   }
 
-  /** Does the code point at `at` compose with what stands before it (looking past invisible characters)? */
+  /**
+   * True if the code point at `at` composes with the preceding character, ignoring invisible characters between them.
+   */
   private continues(text: string, at: number, last: number): boolean {
     let look = at;
     for (let passed = 0; passed < MAX_CLUSTER_POINTS; passed++) {
@@ -195,7 +203,7 @@ export class Folder implements FoldedText {
     const [lead, trail] = [0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff)];
     this.put(lead, kind, start, end);
     const written = this.kinds[this.length - 1]!;
-    // A pair is never cut: its second half joins whatever the first is.
+    // A pair is never split: its second half has the kind of the first.
     const joins = written >= Kind.word && written !== Kind.regional;
     this.append(trail, joins ? written : Kind.extend, start, end);
   }
@@ -210,7 +218,7 @@ export class Folder implements FoldedText {
     }
     if (kind === Kind.mark || kind === Kind.emojiModifier) {
       kind = joinLeft(before);
-      // A dash that carries a mark is no longer a gap between words.
+      // A dash with a mark is no longer a gap between words.
       if (before === Kind.dash) this.kinds[last] = Kind.other;
     } else if (kind === Kind.surrogate || kind === Kind.ignored) kind = Kind.other;
     this.append(unit, kind, start, end);
@@ -246,7 +254,7 @@ function joinLeft(before: number): number {
   return before === Kind.word || before === Kind.digit || before === Kind.hangul ? before : Kind.extend;
 }
 
-/** Marks, trailing jamo and what may hide them from the character before. */
+/** Marks, trailing jamo, and invisible characters that may precede them. */
 function composes(unit: number): boolean {
   const kind = kindOf(unit);
   return (

@@ -1,8 +1,8 @@
 import { foldTerm } from './term.js';
 
 /**
- * The form in which handles and communities are compared: case-folded, without `@`, `u/`, `r/`, `/u/`, `/r/` in
- * front. `@Ada`, `u/ada` and `ada` are one; `ada@social.example` keeps its server.
+ * The form in which handles and communities are compared: case-folded, without a leading `@`, `u/`, `r/`, `/u/`, `/r/`.
+ * `@Ada`, `u/ada` and `ada` are equal; `ada@social.example` keeps its server.
  */
 export function foldHandle(handle: string): string {
   let folded = foldTerm(handle);

@@ -5,7 +5,8 @@ import { compile, foldTerm, MAX_PLACES_PER_SEARCH, MAX_PLACES_PER_TERM } from '.
 import type { SearchTerms } from './index.js';
 import { referenceContains, referenceFold, referenceWords } from './reference.js';
 
-// Pieces that meet each other badly: marks, ligatures, scripts without spaces, emoji, joiners, broken surrogates.
+// Pieces that are difficult next to each other: marks, ligatures, scripts without spaces, emoji, joiners, broken
+// surrogates.
 const PIECES = [
   ...[
     'acme',
@@ -109,7 +110,7 @@ function unitsOf(value: string): { folded: string; starts: number[]; ends: numbe
   };
 }
 
-/** What the matcher must find: places in folded text, taken back to the original. */
+/** The expected positions: found in folded text, converted to the original. */
 function expectedPlaces(value: string, needle: string, mode: 'word' | 'contains'): [number, number][] {
   const { folded, starts, ends } = unitsOf(value);
   const find = mode === 'word' ? referenceWords : referenceContains;
@@ -157,7 +158,7 @@ describe('matching all searches at once', () => {
     (mode) => {
       fc.assert(
         fc.property(fc.array(term, { minLength: 1, maxLength: 6 }), text, (terms, value) => {
-          // The reference knows nothing of addresses.
+          // The reference implementation does not detect addresses.
           fc.pre(addressesIn(value).length === 0);
           const searches = terms.map((each, i): SearchTerms => ({ key: `${i}`, mode, terms: [each] }));
           const found = new Map(
@@ -329,7 +330,7 @@ describe('matching all searches at once', () => {
         }
       }
     }
-    // 1.4 MB of text; a quadratic step anywhere would take minutes.
+    // 1.4 MB of text; a quadratic step would take minutes.
     expect(performance.now() - began).toBeLessThan(3000);
   });
 });

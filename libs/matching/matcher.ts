@@ -8,28 +8,28 @@ import { foldTerm } from './term.js';
 import { WordIndex } from './word-index.js';
 
 /**
- * What one search asks for: the query and any one of the terms. Blank ones are as if absent; a search that is
- * left with nothing to ask for, and every search in mode `platform`, takes every post.
+ * The terms of one search: it requires the query and any one of the terms. Blank ones are ignored. A search without
+ * any, and every search in mode `platform`, matches every post.
  */
 export interface SearchTerms {
-  /** The caller's own name for the search. */
+  /** The caller's name for the search. */
   key: string;
   mode: MatchMode;
   query?: string | undefined;
   terms: readonly string[];
 }
 
-/** The two fields that terms are looked for in. */
+/** The two fields that are searched for terms. */
 export interface MatchableText {
   title: string;
   text: string;
-  /** The title is that of the post which this one answers: only searches in mode `platform` look for terms in it. */
+  /** True if the title is that of the parent post: only searches in mode `platform` search it for terms. */
   titleOfParent?: boolean;
 }
 
-/** Where a term was found: UTF-16 code units of the original field, `end` exclusive. */
+/** Position of a found term: UTF-16 code units of the original field, `end` exclusive. */
 export interface FoundTerm {
-  /** As the search spells it. */
+  /** In the spelling of the search. */
   term: string;
   field: 'title' | 'text';
   start: number;
@@ -39,28 +39,34 @@ export interface FoundTerm {
 /** A search that a post matches. */
 export interface SearchMatch {
   key: string;
-  /** By field (title first), then by place. Empty only where the search needs no term to be found. */
+  /** Ordered by field (title first), then by position. Empty only if the search requires no term. */
   matches: FoundTerm[];
 }
 
-/** Every search at once. */
+/** Matches all searches at once. */
 export interface Matcher {
-  /** The searches that the post matches, in the order in which they were given. */
+  /** The searches that the post matches, in the given order. */
   match(post: MatchableText): SearchMatch[];
 }
 
-/** Occurrences of one term in one field that are reported; a post that repeats a word a thousand times says no more. */
+/**
+ * Maximum number of reported positions of one term in one field. More repetitions of a word give no further
+ * information.
+ */
 export const MAX_PLACES_PER_TERM = 100;
 
-/** Places that one search reports of one post; the first place of each term and field is reported beyond it. */
+/**
+ * Maximum number of reported positions of one search in one post. The first position of each term and field is always
+ * reported.
+ */
 export const MAX_PLACES_PER_SEARCH = 500;
 
-/** Compiles searches into one index, so that the cost of a post does not follow the number of terms. */
+/** Compiles searches into one index, so that the time for a post does not depend on the number of terms. */
 export function compile(searches: readonly SearchTerms[]): Matcher {
   return new IndexedMatcher(searches);
 }
 
-/** The terms of a search with these criteria, in the mode they name or the default one. */
+/** The terms of a search with these criteria, in their mode or the default one. */
 export function searchTermsOf(
   key: string,
   criteria: Pick<Criteria, 'match' | 'query' | 'terms'>,
@@ -69,15 +75,15 @@ export function searchTermsOf(
   return { key, mode, query: criteria.query, terms: criteria.terms };
 }
 
-/** One distinct folded term in one index, and who asks for it. */
+/** One distinct folded term in one index, and the searches that use it. */
 interface Entry {
   folded: string;
-  /** Holds a dot or a slash: may be found inside an address. */
+  /** True if it contains a dot or a slash, so it may be found inside an address. */
   inAddresses: boolean;
   askers: { search: number; term: string; isQuery: boolean }[];
 }
 
-/** What is known of one search while one post is looked at. */
+/** The state of one search while one post is read. */
 interface Progress {
   query: boolean;
   term: boolean;
@@ -86,9 +92,9 @@ interface Progress {
 
 class IndexedMatcher implements Matcher {
   private readonly keys: string[];
-  /** What must be found for the search to match. */
+  /** What must be found for each search to match. */
   private readonly needs: { query: boolean; term: boolean }[];
-  /** Searches that match whatever is found. */
+  /** Searches that match every post. */
   private readonly always: number[] = [];
   /** Searches in mode `platform`. */
   private readonly trusting = new Set<number>();
@@ -132,12 +138,13 @@ class IndexedMatcher implements Matcher {
   private enter(search: SearchTerms, number: number, entries: Map<string, Entry>): void {
     const asked = new Set<string>();
     const ask = (term: string, isQuery: boolean): boolean => {
-      // Quotes around a phrase are a habit from search boxes; a phrase is what `word` looks for anyway.
+      // People put phrases in quotes, as in search boxes. `word` searches for the phrase anyway, so the quotes are
+      // removed.
       const folded = search.mode === 'word' ? withoutQuotes(foldTerm(term)) : foldTerm(term);
       if (folded === '') return false;
       let entry = entries.get(folded);
       if (!entry) entries.set(folded, (entry = { folded, inAddresses: /[./]/.test(folded), askers: [] }));
-      // The same word as query and as term is one requirement more, but one place found.
+      // The same word as query and as term is two requirements, but is reported once.
       entry.askers.push({ search: number, term: asked.has(folded) ? '' : term, isQuery });
       asked.add(folded);
       return true;
@@ -151,7 +158,10 @@ class IndexedMatcher implements Matcher {
     if (free) this.always.push(number);
   }
 
-  /** `only`: searches that what is found counts for; absent: all. */
+  /**
+   * Records the positions of terms in a field.
+   * @param only the searches for which they count; default: all
+   */
   private look(
     field: FoundTerm['field'],
     original: string,
@@ -160,13 +170,13 @@ class IndexedMatcher implements Matcher {
   ): void {
     if (original === '' || this.indexes.length === 0 || only?.size === 0) return;
     const text = this.folder.fold(original);
-    // Most posts hold no term at all, so that addresses are only looked for where one stands.
+    // Most posts contain no term, so addresses are only searched when one is found.
     let addresses: AddressSpan[] | undefined;
     for (const { index, entries } of this.indexes) {
       let places: Map<number, { count: number; reach: number }> | undefined;
       index.search(text, (number, from, to) => {
         let place = places?.get(number);
-        // Of places that overlap the first counts, and of very many the first hundred.
+        // Of overlapping positions the first counts; after the maximum the others are ignored.
         if (place && (from < place.reach || place.count === MAX_PLACES_PER_TERM)) return;
         const entry = entries[number]!;
         const start = text.starts[from]!;

@@ -2,7 +2,7 @@ import { foldHandle } from './handles.js';
 import { compile } from './matcher.js';
 import { foldTerm } from './term.js';
 
-/** What mutes and VIPs look at; an `Item` of a check is one. */
+/** The fields that mutes and VIPs use. An `Item` of a check has them. */
 export interface Candidate {
   source: string;
   title: string;
@@ -11,7 +11,7 @@ export interface Candidate {
   community?: string | undefined;
 }
 
-/** A mute as stored (`Mute` of the keyword's definition); empty strings are as if absent. */
+/** A mute as stored (`Mute` of the keyword's definition); empty strings count as absent. */
 export interface MuteRule {
   value: string;
   /** `text` (title and body, the default), `title`, `body`, `author`, `community`. */
@@ -35,13 +35,13 @@ export interface EffectiveMute {
   match: MuteMatch;
 }
 
-/** What became of one mute on one candidate. */
+/** The result of one mute for one candidate. */
 export interface MuteVerdict extends EffectiveMute {
-  /** `other_source`: the mute is not for the candidate's source and was not looked at. */
+  /** `other_source`: the mute is for another source than the candidate's, and was not applied. */
   outcome: 'muted' | 'passed' | 'other_source';
 }
 
-/** Fills in the defaults: target `text`, any source, match `word` in text and `exact` for author and community. */
+/** Sets the defaults: target `text`, any source, match `word` for text and `exact` for author and community. */
 export function effectiveMute(mute: MuteRule | string): EffectiveMute {
   const rule = typeof mute === 'string' ? { value: mute } : mute;
   const target = MUTE_TARGETS.find((known) => known === rule.target) ?? 'text';
@@ -50,7 +50,7 @@ export function effectiveMute(mute: MuteRule | string): EffectiveMute {
   return { value: rule.value, target, source: rule.source || null, match };
 }
 
-/** The first mute that hits the candidate, and every mute in order with its outcome. */
+/** The first mute that matches the candidate, and the result of every mute in order. */
 export function applyMutes(
   mutes: readonly MuteRule[],
   candidate: Candidate,
@@ -67,7 +67,7 @@ interface CompiledMute {
   hits(candidate: Candidate): boolean;
 }
 
-// A keyword's mutes are the same array from item to item; they are never changed in place.
+// A keyword's mutes are the same array for every item and are never changed in place, so they are compiled once.
 const compiled = new WeakMap<readonly MuteRule[], CompiledMute[]>();
 
 function compiledOf(mutes: readonly MuteRule[]): CompiledMute[] {
@@ -79,7 +79,7 @@ function compiledOf(mutes: readonly MuteRule[]): CompiledMute[] {
 function compileMute(rule: EffectiveMute): CompiledMute {
   const ofNames = rule.target === 'author' || rule.target === 'community';
   const value = ofNames ? foldHandle(rule.value) : foldTerm(rule.value);
-  // A value without anything visible would be found everywhere.
+  // A value without visible characters would be found everywhere.
   if (value === '') return { rule, hits: () => false };
   if (rule.match === 'exact') {
     const fold = ofNames ? foldHandle : foldTerm;
@@ -96,7 +96,7 @@ function compileMute(rule: EffectiveMute): CompiledMute {
     };
   }
   const matcher = compile([{ key: '', mode: rule.match, terms: [value] }]);
-  // The @ says that `acme.example` is somebody's name here and no address.
+  // With the @, `acme.example` is read as a name and not as an address.
   const read = ofNames ? (name: string) => `@${foldHandle(name)}` : (text: string) => text;
   return {
     rule,

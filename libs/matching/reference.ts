@@ -1,6 +1,6 @@
 /**
- * The rules of docs/matching.md once more, slow and short, on whole strings and fixed patterns: what the index
- * is compared with in its specs. It knows nothing of addresses.
+ * A second implementation of the rules of docs/matching.md, slow and short, on whole strings and fixed patterns. The
+ * specs compare the index with it. It does not detect addresses.
  */
 
 const UNSPACED =
@@ -41,7 +41,7 @@ export function referenceFold(text: string): string {
     .replace(/[\s\p{Cc}]+/gu, ' ');
 }
 
-/** Places of a substring in folded text, the first of those that overlap. */
+/** Positions of a substring in folded text; of overlapping ones the first. */
 export function referenceContains(text: string, term: string): [number, number][] {
   const places: [number, number][] = [];
   for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
@@ -52,7 +52,7 @@ export function referenceContains(text: string, term: string): [number, number][
   return places;
 }
 
-/** Places of a term as whole words in folded text. */
+/** Positions of a term as whole words in folded text. */
 export function referenceWords(text: string, term: string): [number, number][] {
   const bounds = new Set([0, text.length]);
   for (const token of text.matchAll(TOKEN)) bounds.add(token.index);

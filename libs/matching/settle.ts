@@ -1,12 +1,12 @@
 import { Kind } from './characters.js';
 
 /**
- * Settles the kinds that depend on both neighbours, from left to right in one pass: `3.14` and `snake_case` are
- * one word, `l·l` is, flags are pairs. What remains is `Kind.space` to `Kind.hangul`.
+ * Determines the kinds that depend on both neighbours, from left to right in one pass: `3.14`, `snake_case` and `l·l`
+ * are one word each, flags are pairs. Afterwards only `Kind.space` to `Kind.hangul` remain.
  */
 export function settleKinds(kinds: Uint8Array, length: number): void {
   let before: number = Kind.space;
-  // What an earlier, longer text left there must not look like a neighbour.
+  // The array may contain kinds of an earlier, longer text, which must not count as neighbours.
   kinds[length] = Kind.unknown;
   for (let at = 0; at < length; at++) {
     const kind = kinds[at]!;
@@ -31,7 +31,10 @@ function settleConnectors(kinds: Uint8Array, length: number, from: number, after
   return end;
 }
 
-/** Regional indicators pair up from the start of their run: each pair is one flag, each indicator two code units. */
+/**
+ * Joins regional indicators in pairs from the start of their run: each pair is one flag, each indicator has two code
+ * units.
+ */
 function settleFlags(kinds: Uint8Array, length: number, from: number): number {
   let at = from;
   for (let count = 0; at < length && kinds[at] === Kind.regional; count++) {

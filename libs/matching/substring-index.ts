@@ -6,16 +6,16 @@ const ROOT = 0;
 const NONE = -1;
 
 /**
- * Finds substrings: Aho and Corasick's automaton over folded code units, in flat arrays. Nodes are numbered by
- * level, so that the children of one node lie side by side in order of their label; most nodes have one child,
- * and the few with many are searched by halves. Terms are numbered as given, folded already and distinct.
+ * Finds substrings with the automaton of Aho and Corasick over folded code units, in flat arrays. Nodes are numbered by
+ * level, so that the children of one node are adjacent and ordered by label. Most nodes have one child; the few with
+ * many are searched by bisection. Terms are numbered in the given order, and must be folded and distinct.
  */
 export class SubstringIndex {
   /** Children of node i: from `firstChild[i]` to `firstChild[i + 1]` (exclusive). */
   private firstChild = new Int32Array(2);
   private labels = new Uint16Array(1);
   private fails = new Int32Array(1);
-  /** The term that ends at the node, and the nearest node on the way of failures where one does. */
+  /** The term that ends at the node, and the nearest node with a term on its chain of failure links. */
   private termAt = new Int32Array(1).fill(NONE);
   private shorter = new Int32Array(1).fill(NONE);
   private readonly rootChildren = new Int32Array(0x10000);
@@ -27,7 +27,7 @@ export class SubstringIndex {
     this.link();
   }
 
-  /** Walks a folded text once. */
+  /** Reads a folded text once. */
   search(text: FoldedText, found: OnFound): void {
     const { units, length } = text;
     const { fails, termAt, shorter, rootChildren } = this;
@@ -40,7 +40,7 @@ export class SubstringIndex {
       if (node === ROOT) continue;
       for (let end = termAt[node]! === NONE ? shorter[node]! : node; end !== NONE; end = shorter[end]!) {
         const term = termAt[end]!;
-        // é written as e and an accent that compose to nothing single is still not e.
+        // é that is written as e and a non-composing accent is still not e.
         if (at + 1 < length && isDiacritic(units[at + 1]!)) continue;
         found(term, at + 1 - this.lengths[term]!, at + 1);
       }
@@ -59,7 +59,7 @@ export class SubstringIndex {
     return NONE;
   }
 
-  /** Sorted terms make the tree level by level: the terms below a node are a range of the sorted list. */
+  /** Builds the tree level by level from sorted terms: the terms below a node are a range of the sorted list. */
   private build(foldedTerms: readonly string[]): void {
     const order = foldedTerms.map((_, term) => term).filter((term) => foldedTerms[term] !== '');
     order.sort((a, b) => (foldedTerms[a]! < foldedTerms[b]! ? -1 : 1));
@@ -82,7 +82,7 @@ export class SubstringIndex {
       const depth = depths[node]!;
       const to = rangeTo[node]!;
       let from = rangeFrom[node]!;
-      // The term that ends here sorts before all that go on.
+      // The term that ends here sorts before all that continue.
       const ends = from < to && foldedTerms[order[from]!]!.length === depth;
       termAt[node] = ends ? order[from++]! : NONE;
       while (from < to) {
@@ -104,7 +104,7 @@ export class SubstringIndex {
     this.termAt = termAt.slice(0, nodes);
   }
 
-  /** Failure links, parents before children: numbering by level is the order that this needs. */
+  /** Sets failure links, parents before children, which is the order of the numbers. */
   private link(): void {
     const nodes = this.labels.length;
     const { firstChild, labels, termAt } = this;

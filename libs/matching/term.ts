@@ -6,39 +6,39 @@ import type { FoldedText } from './fold.js';
 const folder = new Folder();
 
 /**
- * The form in which terms are compared and hashed: trimmed, case-folded, canonically composed, whitespace runs
- * one space. Two terms with the same form match the same texts. Empty when nothing visible is left.
- * Never change what it answers lightly: stored criteria hashes are derived from it.
+ * The form in which terms are compared and hashed: trimmed, case-folded, canonically composed, whitespace runs as one
+ * space. Two terms with the same form match the same texts. Empty if nothing visible remains. Change its results only
+ * with great care: stored criteria hashes are derived from it.
  */
 export function foldTerm(term: string): string {
   const folded = folder.fold(term);
   return stringOf(folded.units.subarray(0, folded.length)).trim();
 }
 
-/** The terms of a search as its identity sees them: folded, without blanks and repetitions, sorted by code unit. */
+/** The terms of a search for its identity: folded, without blanks and repetitions, sorted by code unit. */
 export function canonicalTerms(terms: readonly string[]): string[] {
   return [...new Set(terms.map(foldTerm))].filter((term) => term !== '').sort();
 }
 
-/** A run of a term's code units that indexes it: a whole word, or two neighbouring characters, or one. */
+/** A run of a term's code units under which it is indexed: a whole word, two adjacent characters, or one. */
 export interface Anchor {
-  /** Which segment of the term, and where in it. */
+  /** The segment of the term, and the position in it. */
   segment: number;
   offset: number;
   kind: 'word' | 'pair' | 'single';
-  /** Of the units (see `hashOf`), and how many there are. */
+  /** The hash of the units (see `hashOf`), and their number. */
   hash: number;
   length: number;
 }
 
-/** A folded term, cut where it holds a gap; its segments are compared unit by unit. */
+/** A folded term, split at gaps. Its segments are compared unit by unit. */
 export interface TermShape {
   segments: Uint16Array[];
-  /** Every anchor of the best kind that the term offers; never empty for a term that is not blank. */
+  /** All anchors of the best available kind; never empty for a term that is not blank. */
   anchors: Anchor[];
 }
 
-/** Cuts a folded term (see `foldTerm`) into what the word index compares. */
+/** Splits a folded term (see `foldTerm`) into the parts that the word index compares. */
 export function shapeOf(foldedTerm: string): TermShape {
   const text = folder.fold(foldedTerm);
   const segments: Uint16Array[] = [];
@@ -67,7 +67,7 @@ export function shapeOf(foldedTerm: string): TermShape {
   return { segments, anchors: best.length > 0 ? best : singles };
 }
 
-/** Segments end at gaps between visible characters; a dash at either end of the term is a character of it. */
+/** Segments end at gaps between visible characters. A dash at either end of the term is one of its characters. */
 function segmentBounds(text: FoldedText): [number, number][] {
   const bounds: [number, number][] = [];
   let from = 0;

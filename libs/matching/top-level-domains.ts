@@ -1,5 +1,5 @@
-// Endings under which people write addresses without a scheme. Not the whole registry: a wrong guess hides a
-// mention, and an ending that is also an English word or a file type (`it`, `md`) counts only before a path.
+// Domains that people write in addresses without a scheme. Not the whole registry, because a wrong guess hides a
+// mention. One that is also an English word or a file type (`it`, `md`) counts only before a path.
 const GENERIC =
   'com org net io ai co dev app info biz edu gov mil int xyz shop store online site website tech cloud digital ' +
   'media news blog agency studio design space world life live social network email systems solutions software ' +
@@ -23,7 +23,10 @@ const generic = new Set(GENERIC.split(' '));
 const countries = new Set(COUNTRIES.split(' '));
 const alsoWords = new Set(ALSO_WORDS.split(' '));
 
-/** True for an ending (lower case) that makes `name.ending` an address; `withPath`: a path, port or query follows. */
+/**
+ * True for a top-level domain (lower case) that makes `name.ending` an address. `withPath`: a path, port or query
+ * follows.
+ */
 export function isTopLevelDomain(ending: string, withPath: boolean): boolean {
   if (generic.has(ending)) return true;
   return countries.has(ending) && (withPath || !alsoWords.has(ending));

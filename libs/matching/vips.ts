@@ -1,14 +1,14 @@
 import { foldHandle } from './handles.js';
 import type { Candidate } from './mutes.js';
 
-/** A VIP as stored (`Vip` of the keyword's definition); without a source it holds on every one. */
+/** A VIP as stored (`Vip` of the keyword's definition); without a source it applies to all sources. */
 export interface VipAuthor {
   handle: string;
   source?: string | null | undefined;
   note?: string | null | undefined;
 }
 
-/** The first VIP who is the candidate's author; handles are compared without case and without `@` or `u/`. */
+/** The first VIP who is the candidate's author. Handles are compared without case and without `@` or `u/`. */
 export function vipOf<T extends VipAuthor>(vips: readonly T[], candidate: Candidate): T | undefined {
   if (vips.length === 0 || !candidate.author) return undefined;
   const author = foldHandle(candidate.author);

@@ -4,16 +4,17 @@ import type { FoldedText } from './fold.js';
 import { shapeOf } from './term.js';
 import type { Anchor } from './term.js';
 
-/** Receives each place of a term, in folded code units; the places of one term come in order of `start`. */
+/** Receives each position of a term, in folded code units. The positions of one term are ordered by `start`. */
 export type OnFound = (term: number, start: number, end: number) => void;
 
-// A term that begins so is no suffix of a word: `.net` is not found in `acme.net`, `@acme` not in `bob@acme`.
+// A term that begins with one of these is not found at the end of a word: `.net` not in `acme.net`, `@acme` not in
+// `bob@acme`.
 const NEEDS_FREE_START = new Set(['.', '#', '@', '$'].map((char) => char.charCodeAt(0)));
 
 /**
- * Finds whole words and phrases. Each term has one anchor, the token that the fewest other terms share. A text is
- * read token by token, and only terms whose anchor equals the token are compared. So the time for a text depends on
- * its length, and the terms cost memory. Terms are numbered in the given order, and must be folded.
+ * Finds whole words and phrases. Each term has one anchor: its token that the fewest other terms contain. A text is
+ * read token by token, and only terms whose anchor equals the token are compared. So the time for a text depends only
+ * on its length, and the memory on the terms. Terms are numbered in the given order, and must be folded.
  */
 export class WordIndex {
   private segmentUnits = new Uint16Array(0);
@@ -23,7 +24,7 @@ export class WordIndex {
   private termSegments: Int32Array;
   private anchorSegment: Int32Array;
   private anchorOffset: Int32Array;
-  /** Open addressing: hash and bucket + 1 side by side, so that a look-up touches one cache line. */
+  /** Open addressing: hash and bucket + 1 are adjacent, so that a lookup reads one cache line. */
   private slots = new Int32Array(2);
   private slotMask = 0;
   private bucketStarts = new Int32Array(1);
@@ -39,7 +40,7 @@ export class WordIndex {
     this.build(foldedTerms);
   }
 
-  /** Walks a folded text once. */
+  /** Reads a folded text once. */
   search(text: FoldedText, found: OnFound): void {
     const { units, kinds, length } = text;
     const onlyWords = !this.anchorsOnSingles && !this.anchorsOnPairs;
@@ -60,7 +61,7 @@ export class WordIndex {
     }
   }
 
-  /** One character that is no part of a word: an emoji, a symbol, a letter of a script without spaces. */
+  /** Searches at one character that is not part of a word: an emoji, a symbol, a letter of a script without spaces. */
   private searchCharacter(text: FoldedText, at: number, found: OnFound): number {
     const { units, kinds, length } = text;
     const end = tokenEnd(text, at);
@@ -86,7 +87,7 @@ export class WordIndex {
     }
   }
 
-  /** The term's anchor may stand at `at` (hashes are equal): compares all of the term around it. */
+  /** Compares the whole term around `at`, where its anchor may be (the hashes are equal). */
   private compare(term: number, text: FoldedText, at: number, found: OnFound): void {
     const first = this.termSegments[term]!;
     const last = this.termSegments[term + 1]! - 1;
@@ -111,7 +112,7 @@ export class WordIndex {
     found(term, start, end);
   }
 
-  /** End of the segment if it stands at `at`, or -1. */
+  /** The end of the segment if the text contains it at `at`, otherwise -1. */
   private equalTo(segment: number, text: FoldedText, at: number): number {
     const from = this.segmentBounds[segment]!;
     const size = this.segmentBounds[segment + 1]! - from;
@@ -125,7 +126,7 @@ export class WordIndex {
   private build(foldedTerms: readonly string[]): void {
     const shapes = foldedTerms.map(shapeOf);
     this.layOut(shapes.map(({ segments }) => segments));
-    // How many terms hold each anchor decides which one a term hangs on.
+    // Each term uses the anchor that the fewest terms contain.
     const holders = new Map<number, number>();
     for (const { anchors } of shapes) {
       for (const { hash } of anchors) {

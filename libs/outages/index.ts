@@ -13,8 +13,8 @@ import { QueryFailedError } from 'typeorm';
 import { Outage } from '#kernel';
 
 /**
- * True for a store that cannot be reached or cannot answer now, false for a request that is itself at fault. Decides by
- * the type of the error alone, never by its text: a text may quote what a user wrote.
+ * True if a store cannot be reached or cannot answer now; false if the request itself is at fault. Decides only by the
+ * type of the error, never by its text, which may quote a user.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof Outage) return true;
@@ -29,7 +29,7 @@ export function isOutage(error: unknown): boolean {
  */
 const POSTGRES_OUTAGE = /^(08\w{3}|53\w{3}|57P0\w|57014|55P03|40001|40P01|25006|58030)$/;
 
-/** What pg itself throws at a query (not the server, and no mistake of ours in the parameters) is its connection's. */
+/** An error of pg itself (not of the server or of our parameters) during a query is an error of its connection. */
 function isPostgresOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return POSTGRES_OUTAGE.test(error.code ?? '');
   return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError);
@@ -48,12 +48,12 @@ const NATS_OUTAGES = [
   NoRespondersError,
   TimeoutError,
 ];
-/** The server has no leader, no resources or no JetStream at the moment; 408: it did not answer in time. */
+/** 503: the server currently has no leader, no resources or no JetStream. 408: it did not answer in time. */
 const NATS_OUTAGE_STATUS: ReadonlySet<number> = new Set([408, 503]);
 
 function isNatsOutage(error: unknown): boolean {
   if (error instanceof JetStreamApiError) return NATS_OUTAGE_STATUS.has(error.status);
-  // A status message of the server; its class is not exported.
+  // A status message of the server, whose class is not exported.
   if (error instanceof JetStreamError && 'code' in error) return NATS_OUTAGE_STATUS.has(Number(error.code));
   if (error instanceof RequestError) return error.isNoResponders() || isNatsOutage(error.cause);
   return NATS_OUTAGES.some((type) => error instanceof type);

@@ -41,9 +41,9 @@ describe('isOutage', () => {
     ['a statement that Postgres refuses', fromPostgres('22P02')],
     ['a parameter that cannot be written', fromPg(new TypeError('cyclic'))],
     ['a row that ClickHouse refuses', fromClickHouse('53')],
-    ['a code of ClickHouse that begins as an outage does', fromClickHouse('2410')],
+    ['a code of ClickHouse that begins with the code of an outage', fromClickHouse('2410')],
     ['a message that JetStream refuses', fromJetStream(400)],
-    ['no error at all', undefined],
+    ['undefined', undefined],
   ])('is false for %s', (_, error) => {
     expect(isOutage(error)).toBe(false);
   });

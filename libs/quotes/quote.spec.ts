@@ -15,7 +15,7 @@ const priced = (more: Partial<QuotedSearch>) => ({
   label: null,
   ...more,
 });
-/** As ai_answers with three engines, and x with one query. */
+/** The priced parts of ai_answers with three engines and of x with one query. */
 const partsOf = (source: SourceId) => ({
   ...(source === 'ai_answers' ? { unitsPerCheck: () => 3 } : {}),
   ...(source === 'x' ? { itemsPerFirstScan: () => 100 } : {}),
@@ -85,7 +85,7 @@ const search = fc
     backfill: fc.boolean(),
   })
   .map((given) => priced({ ...given, intervalSeconds: INTERVALS[given.source] ?? 600 }));
-/** All searches of a source have one interval. */
+/** All searches of a source have the same interval. */
 const INTERVALS: Partial<Record<SourceId, number>> = { hackernews: 60, x: 1800, reddit: 3601, vinted: 999 };
 
 describe('a quote', () => {
@@ -134,7 +134,7 @@ describe('the quote of a day', () => {
     ...more,
   });
 
-  it('is one check at the start, and one for each interval in the time that the watch ran', () => {
+  it('is one check at the start, and one for each interval while the watch ran', () => {
     const periods = [period({ from: at('04T18:00'), to: at('05T06:00') })];
     expect(quotedByDay(periods, at('01T00:00'), at('09T00:00'))).toEqual([
       { source: 'x', date: '2026-03-04', checks: 7, credits: 35 },
@@ -189,7 +189,7 @@ describe('the quote of a day', () => {
     ]);
   });
 
-  it('in whole checks has each check at its price, on the day it starts', () => {
+  it('in whole checks counts each check at its price, on the day it starts', () => {
     const slow = { creditsPerCheck: 2, intervalSeconds: 2 * 86_400, to: at('09T00:00') };
     const periods = [
       period({ ...slow, from: at('04T12:00') }),

@@ -4,7 +4,7 @@ import type { SourceConnector } from '#sources';
 /** A month of an estimate: 30 days. */
 export const MONTH_SECONDS = 30 * 24 * 3600;
 
-/** What decides the price of one search. */
+/** The data that determine the price of one search. */
 export interface PricedSearch {
   source: SourceId;
   criteria: Criteria;
@@ -13,16 +13,16 @@ export interface PricedSearch {
   backfill: boolean;
 }
 
-/** What one search costs, in credits. */
+/** The price of one search, in credits. */
 export interface Price {
   creditsPerCheck: number;
   checksPerMonth: number;
   monthlyCredits: number;
-  /** The most that the first scan can cost; 0 without `backfill`, when the first poll is a check like any other. */
+  /** The maximum price of the first scan; 0 without `backfill`, because then the first poll is an ordinary check. */
   firstScanCredits: number;
 }
 
-/** What a connector says of the parts that are priced. */
+/** The functions of a connector that count the priced parts. */
 export type PricedParts = Pick<SourceConnector, 'unitsPerCheck' | 'itemsPerFirstScan'>;
 
 /** Checks in 30 days, rounded up. */
@@ -30,7 +30,7 @@ export function checksPerMonth(intervalSeconds: number): number {
   return Math.ceil(MONTH_SECONDS / intervalSeconds);
 }
 
-/** The price of a search by the price book: its rate for every part, as often as it is checked. */
+/** The price of a search by the price book: its rate for every part, multiplied by the checks. */
 export function priceOf(search: PricedSearch, parts: PricedParts): Price {
   const { source, criteria, intervalSeconds, coBrands, backfill } = search;
   const perCheck = creditsPerCheck(source, coBrands) * (parts.unitsPerCheck?.(criteria) ?? 1);
@@ -48,13 +48,13 @@ function firstScan(source: SourceId, criteria: Criteria, parts: PricedParts, per
   return perItem === undefined ? perCheck : perItem * (parts.itemsPerFirstScan?.(criteria) ?? 0);
 }
 
-/** The description of a search, besides its price. */
+/** A search with its price data and its description. */
 export interface QuotedSearch extends PricedSearch {
   searchId: string | null;
   label: string | null;
 }
 
-/** The parts of an estimate that are arithmetic alone: the interface's `monthlyCredits` to `firstScanCredits`. */
+/** The computed parts of an estimate: from `monthlyCredits` to `firstScanCredits` in the interface. */
 export interface Quote {
   monthlyCredits: number;
   checksPerMonth: number;
@@ -77,8 +77,8 @@ export interface Quote {
 }
 
 /**
- * Adds up the prices of searches; all searches of one source have the same interval.
- * @param partsOf what the connector of a source says of its priced parts
+ * Adds up the prices of searches. All searches of one source have the same interval.
+ * @param partsOf returns the priced parts of a source's connector
  */
 export function quoteOf(
   searches: readonly QuotedSearch[],

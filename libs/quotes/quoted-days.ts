@@ -1,24 +1,24 @@
-/** For how long a watch ran under one quote. */
+/** A period during which a watch ran under one quote. */
 export interface QuotedPeriod {
   watchId: string;
   source: string;
-  /** ms; `to` undefined while it goes on. */
+  /** ms; `to` is undefined while the period continues. */
   from: number;
   to: number | undefined;
-  /** ms: when the watch's period before it ended; undefined for its first. */
+  /** ms: the end of the watch's previous period; undefined for its first. */
   previousTo: number | undefined;
   intervalSeconds: number;
   creditsPerCheck: number;
-  /** What its first check costs at the most; 0 where that is a check like any other. */
+  /** The maximum price of its first check; 0 if that is an ordinary check. */
   firstScanCredits: number;
 }
 
-/** What was quoted for one source and UTC day. */
+/** The quote for one source and UTC day. */
 export interface QuotedDay {
   source: string;
   /** `2026-03-04` */
   date: string;
-  /** Pro rata: checks and credits are fractions where a day was not run through. */
+  /** Pro rata: fractions for an incomplete day. */
   checks: number;
   credits: number;
 }
@@ -26,11 +26,11 @@ export interface QuotedDay {
 const DAY_MS = 86_400_000;
 
 /**
- * What periods come to for each source and UTC day: a check when the watch begins, on its day, and from then on as many
- * as intervals fit into the time that it ran, at their price. A pause counts like time that it ran, up to one check: the
- * one that fell due in it is made when the watch runs again. Ordered by day, then by source.
- * @param since of the time that is looked at, ms
- * @param until its end, ms; what has not been run through yet is not quoted
+ * Sums up periods by source and UTC day: one check when the watch begins, on that day, and then one check per interval
+ * while it ran, at the price of the period. A pause counts like running time up to one check, because the check that
+ * became due during the pause is made when the watch resumes. Ordered by day, then by source.
+ * @param since start of the requested window, ms
+ * @param until its end, ms; time after it is not quoted
  */
 export function quotedByDay(periods: readonly QuotedPeriod[], since: number, until: number): QuotedDay[] {
   const days = new Map<string, QuotedDay>();
@@ -62,8 +62,8 @@ export function quotedByDay(periods: readonly QuotedPeriod[], since: number, unt
 }
 
 /**
- * As `quotedByDay`, in whole checks: what a watch has begun of a check counts on the day on which it was begun, and never
- * again. A day's credits are its checks at their price, and what first scans cost beside.
+ * Like `quotedByDay`, in whole checks: a check counts once, on the day on which the watch began it. A day's credits are
+ * the price of its checks plus the price of first scans.
  */
 export function wholeByDay(periods: readonly QuotedPeriod[], since: number, until: number): QuotedDay[] {
   const groups = new Map<string, QuotedPeriod[]>();
@@ -88,7 +88,7 @@ export function wholeByDay(periods: readonly QuotedPeriod[], since: number, unti
   return inOrder([...days.values()]);
 }
 
-/** The last digits of a sum of fractions say nothing. */
+/** Rounds up, after removing the last digits of a sum of fractions, which are meaningless. */
 function whole(value: number): number {
   return Math.ceil(Math.round(value * 1e6) / 1e6);
 }

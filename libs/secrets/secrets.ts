@@ -8,18 +8,18 @@ export function newApiKey(): string {
   let text = '';
   while (text.length < KEY_LENGTH)
     for (const byte of randomBytes(64)) {
-      // 248 = 4 × 62: values above would make some characters likelier than others.
+      // 248 = 4 × 62: with larger values, some characters would be more likely than others.
       if (byte < 248 && text.length < KEY_LENGTH) text += ALPHABET[byte % 62];
     }
   return `ek_${text}`;
 }
 
-/** True when the text has the form of an API key; says nothing about whether it is one. */
+/** True if the text has the form of an API key, whether the key exists or not. */
 export function looksLikeApiKey(text: string): boolean {
   return /^ek_[0-9A-Za-z]{43}$/.test(text);
 }
 
-/** What is stored of a key: SHA-256. The key is random, so a slow hash would guard nothing. */
+/** The stored form of a key: SHA-256. The key is random, so a slow hash would not protect it better. */
 export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
@@ -34,14 +34,14 @@ export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** The keys of MASTER_KEY, the present one first; others only during a rotation. */
+/** The keys of MASTER_KEY, the current one first; others only during a rotation. */
 export function masterKeys(masterKey: string): [string, ...string[]] {
   return masterKey.split(',') as [string, ...string[]];
 }
 
 /**
- * Encrypts secrets at rest with AES-256-GCM: 12 bytes nonce, 16 bytes tag, ciphertext. Seals under the present key and
- * opens what is sealed under any of its keys.
+ * Encrypts secrets at rest with AES-256-GCM: 12 bytes nonce, 16 bytes tag, ciphertext. Encrypts with the current key
+ * and decrypts with any of its keys.
  */
 export class SecretBox {
   private readonly keys: readonly Buffer[];
@@ -51,7 +51,7 @@ export class SecretBox {
     this.keys = masterKeys(masterKey).map((key) => Buffer.from(key, 'hex'));
   }
 
-  /** Whether it still opens what an earlier key sealed. */
+  /** Whether it can also decrypt with an earlier key. */
   get isRotating(): boolean {
     return this.keys.length > 1;
   }
@@ -63,21 +63,21 @@ export class SecretBox {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** @throws Error when the box was sealed under none of the keys, or changed */
+  /** @throws Error when none of the keys encrypted the box, or the box was changed */
   open(box: Uint8Array): string {
     return this.opened(box).text;
   }
 
   /**
-   * The same secret under the present key; undefined when it is already.
-   * @throws Error when the box was sealed under none of the keys, or changed
+   * The same secret encrypted with the current key; undefined if it already is.
+   * @throws Error when none of the keys encrypted the box, or the box was changed
    */
   reseal(box: Uint8Array): Buffer | undefined {
     const { text, key } = this.opened(box);
     return key === this.keys[0] ? undefined : this.seal(text);
   }
 
-  /** GCM tells a wrong key from the right one. */
+  /** GCM detects a wrong key. */
   private opened(box: Uint8Array): { text: string; key: Buffer } {
     let failure: unknown;
     for (const key of this.keys)

@@ -5,11 +5,11 @@ import { newId } from '#kernel';
 import { COMMANDS, connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
 
-/** Whatever came as JSON: tests look into it and say what they expect. */
+/** Any parsed JSON: tests read it and state their expectations. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a type for each answer would state nothing
 export type Json = any;
 
-/** An answer of the gateway. */
+/** A response of the gateway. */
 export interface ApiAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -18,7 +18,7 @@ export interface ApiAnswer {
   text: string;
 }
 
-/** What was asked, and what was answered. */
+/** A request and its response. */
 export interface ApiExchange {
   method: string;
   path: string;
@@ -27,7 +27,7 @@ export interface ApiExchange {
 
 /** Calls the gateway as one account. */
 export class ApiClient {
-  /** @param check looks at every answer, and throws where it is not as it should be */
+  /** @param check receives every response, and throws if it is wrong */
   constructor(
     readonly url: string,
     readonly apiKey: string,

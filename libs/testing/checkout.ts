@@ -1,2 +1,2 @@
-/** The folder of the checkout, from our compiled place (dist-test/libs/testing). Ends with a slash. */
+/** The folder of the checkout, relative to the compiled file (dist-test/libs/testing). Ends with a slash. */
 export const checkout = new URL('../../../', import.meta.url);

@@ -4,19 +4,19 @@ import { Refusal, type RefusalKind } from '#kernel';
 interface Decider<Command, Event, State> {
   decide(command: Command, state: State): Event[];
   evolve(state: State, event: Event): State;
-  /** Before the first event. */
+  /** The state before the first event. */
   initial: State;
 }
 
-/** What a test expects of a refusal; what it leaves out may be anything. */
+/** The expected parts of a refusal; other parts are not compared. */
 interface ExpectedRefusal {
   kind: RefusalKind;
   code?: string;
-  /** Of its details. */
+  /** Paths in its details. */
   paths?: readonly string[];
 }
 
-/** `given(...events).when(command).then(what is decided, or how it is refused)` for a decider. */
+/** `given(...events).when(command).then(expected events or refusal)` for a decider. */
 export function givenFor<Command, Event, State>({ decide, evolve, initial }: Decider<Command, Event, State>) {
   return (...events: Event[]) => ({
     when(command: Command) {
@@ -43,7 +43,7 @@ function isRefusal(expected: readonly unknown[] | ExpectedRefusal): expected is 
   return !Array.isArray(expected);
 }
 
-/** An array, where there was no refusal, stays what it is. */
+/** An array (no refusal) is returned unchanged. */
 function partOf(outcome: unknown, names: readonly string[]): unknown {
   if (Array.isArray(outcome)) return outcome;
   return Object.fromEntries(Object.entries(outcome as object).filter(([name]) => names.includes(name)));

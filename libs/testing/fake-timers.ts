@@ -14,7 +14,7 @@ const FAKEABLE = [
 
 type Fakeable = (typeof FAKEABLE)[number];
 
-/** Options of `jest.useFakeTimers` that replace the named functions and leave all others as they are. */
+/** Options of `jest.useFakeTimers` that replace only the named functions. */
 export function fakeOnly(...names: Fakeable[]): { doNotFake: Fakeable[] } {
   return { doNotFake: FAKEABLE.filter((name) => !names.includes(name)) };
 }

@@ -1,6 +1,6 @@
 import type { Database } from '#postgres';
 
-/** Gives an account of a spec, which billing knows nothing of, a balance of so many credits, whatever it had. */
+/** Sets the balance of a spec's account, which billing does not know, to this many credits. */
 export async function fundAccount(database: Database, accountId: string, credits: number): Promise<void> {
   await database.query(
     `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as OTLP over HTTP carries it. */
+/** A span in the form of OTLP over HTTP. */
 export interface ExportedSpan {
   traceId: string;
   spanId: string;
-  /** Absent: its trace begins here. */
+  /** Absent if the span begins its trace. */
   parentSpanId?: string;
   name: string;
   /** The program that made it. */
@@ -17,19 +17,22 @@ export interface ExportedSpan {
   status: { code?: number };
 }
 
-/** A collector on this machine that keeps the spans that it accepts. */
+/** A local collector that stores the spans that it accepts. */
 export interface OtlpCollector {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;
   spans: ExportedSpan[];
-  /** Requests that it got. */
+  /** Number of received requests. */
   requests: number;
-  /** What it answers; it never answers where this is 0. */
+  /** The status of its responses; 0: it never responds. */
   status: number;
   close(): Promise<void>;
 }
 
-/** Starts a collector; one that runs already may have stopped on the same port. */
+/**
+ * Starts a collector.
+ * @param port 0: any free port; otherwise the port of a stopped collector
+ */
 export async function startCollector(port = 0): Promise<OtlpCollector> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

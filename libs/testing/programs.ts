@@ -12,21 +12,21 @@ const SERVICES = ['gateway', 'keywords', 'polling', 'analysis', 'billing', 'deli
 /** The name of a service. */
 export type ServiceName = (typeof SERVICES)[number];
 
-/** A service, or all of them, as a process of its own. */
+/** A service, or all of them, as a separate process. */
 export interface Program {
   name: string;
-  /** Where its HTTP listens. */
+  /** The address of its HTTP server. */
   url: string;
   child: ChildProcess;
-  /** Everything it wrote so far. */
+  /** Its complete output until now. */
   output(): string;
-  /** Ends it with SIGTERM, or with another signal, and waits for its end. */
+  /** Ends it with SIGTERM or another signal, and waits for its exit. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Settles when the process has ended. */
+  /** Settles when the process has exited. */
   ended: Promise<void>;
 }
 
-/** The environment in which programs under test run. */
+/** The environment of programs under test. */
 export function programEnv(stores: IsolatedStores, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
@@ -53,13 +53,13 @@ export async function startProgram(name: ServiceName | 'earshot', env: NodeJS.Pr
       if (program.child.exitCode !== null) throw new Error(`${name} ended: ${program.output()}`);
       return isReady(program.url);
     },
-    // Twelve of them at once on two cores take their time.
+    // Twelve of them at the same time on two cores take long.
     60_000,
   );
   return program;
 }
 
-/** As `startProgram`, but does not wait: for programs that are to die at their start. */
+/** Like `startProgram`, without waiting: for programs that should exit during their start. */
 export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessEnv, port: number): Program {
   const file = fileURLToPath(new URL(`dist/apps/${name}/main.js`, checkout));
   if (!existsSync(file)) throw new Error(`${file} is missing: npm run build makes it`);
@@ -84,7 +84,7 @@ export function beginProgram(name: ServiceName | 'earshot', env: NodeJS.ProcessE
   };
 }
 
-/** Starts each service as a process of its own; a name may be given several times. */
+/** Starts each service as a separate process; a name may occur several times. */
 export async function startServices(
   env: NodeJS.ProcessEnv,
   names: readonly ServiceName[] = SERVICES,
@@ -92,7 +92,7 @@ export async function startServices(
   return Promise.all(names.map((name) => startProgram(name, env)));
 }
 
-/** Every service once. */
+/** All services. */
 export const ALL_SERVICES = SERVICES;
 
 async function isReady(url: string): Promise<boolean> {

@@ -9,14 +9,14 @@ import { DataSource } from 'typeorm';
 import { findNatsServer, freePort } from '#embedded';
 import { until } from './until.js';
 
-/** The addresses of three stores that nobody else uses. */
+/** The addresses of three stores that are not shared. */
 export interface IsolatedStores {
   natsUrl: string;
-  /** Where NATS keeps its streams. */
+  /** The directory in which NATS keeps its streams. */
   natsDirectory: string;
   databaseUrl: string;
   clickhouseUrl: string;
-  /** Ends the NATS server and drops both databases. */
+  /** Stops the NATS server and drops both databases. */
   drop(): Promise<void>;
 }
 
@@ -26,7 +26,10 @@ export interface SharedStores {
   clickhouseUrl: string;
 }
 
-/** A NATS server of one's own, a new Postgres database and a new ClickHouse database on the shared servers. */
+/**
+ * Starts a separate NATS server, and creates a new Postgres database and a new ClickHouse database on the shared
+ * servers.
+ */
 export async function isolateStores(): Promise<IsolatedStores> {
   const shared = sharedStores();
   const name = `spec_${process.pid}_${Math.random().toString(36).slice(2, 8)}`;
@@ -42,7 +45,7 @@ export async function isolateStores(): Promise<IsolatedStores> {
     clickhouseUrl,
     async drop() {
       await nats.stop();
-      // Postgres refuses while its autovacuum works on the database.
+      // Postgres refuses while its autovacuum processes the database.
       await until('the database is dropped', async () => {
         await onPostgres(shared.databaseUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
         return true;
@@ -52,7 +55,7 @@ export async function isolateStores(): Promise<IsolatedStores> {
   };
 }
 
-/** The shared servers, as the global setup of the run tells of them. */
+/** The shared servers, from the environment that the global setup has written. */
 function sharedStores(): SharedStores {
   const stores = process.env['SPEC_STORES'];
   if (stores === undefined) throw new Error('SPEC_STORES is missing: specs run under jest');

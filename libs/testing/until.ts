@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * Waits for a fact: asks until the answer is neither undefined nor false.
- * @throws Error that names the fact when it has not come true in time
+ * Waits until `ask` returns a value that is neither undefined nor false.
+ * @throws Error with the description if that does not happen in time
  */
 export async function until<T>(
   what: string,
