@@ -17,16 +17,16 @@ import { createVintedConnector } from './vinted/index.js';
 import { createXConnector } from './x/index.js';
 import { createYoutubeConnector } from './youtube/index.js';
 
-/** The environment, as far as sources read it. */
+/** The environment variables of sources. */
 export type SourceEnv = Readonly<Record<string, string | undefined>>;
 
-/** One source as this installation has it. */
+/** One source in this installation. */
 export interface SourceSetup {
-  /** There although settings are missing: it still checks criteria. */
+  /** Present even if settings are missing, because it also checks criteria. */
   connector: SourceConnector;
-  /** Every setting that it needs is there. */
+  /** True if every required setting is present. */
   configured: boolean;
-  /** What to set, for example `SOURCE_REDDIT_CLIENT_ID`, or `A or B` where one of several is enough. */
+  /** The missing settings, for example `SOURCE_REDDIT_CLIENT_ID`, or `A or B` if one of several is enough. */
   missingSettings: string[];
   /** `SOURCE_<ID>_ENABLED`. */
   enabled: boolean;
@@ -36,13 +36,13 @@ export interface SourceSetup {
 
 interface RegistryLine {
   create(env: SourceEnv): SourceConnector;
-  /** What it reads from the environment, by name; for `npm run config`. */
+  /** Its environment variables by name, with their descriptions for `npm run config`. */
   settings?: Readonly<Record<string, string>>;
-  /** Off until `SOURCE_<ID>_ENABLED=true`. */
+  /** True if it is disabled until `SOURCE_<ID>_ENABLED=true`. */
   offByDefault?: boolean;
 }
 
-// A new source is one folder, its id and envelope key in #contracts, and its line here, which the compiler then demands.
+// A new source is one folder, its id and envelope key in #contracts, and an entry here, which the compiler requires.
 const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   x: {
     create: (env) => createXConnector({ token: env['SOURCE_X_TOKEN'] ?? '' }),
@@ -137,14 +137,17 @@ const REGISTRY: Readonly<Record<SourceId, RegistryLine>> = {
   vinted: { create: () => createVintedConnector(), offByDefault: true },
 };
 
-/** What the sources read from the environment, source by source, beside `_URL`, `_ENABLED` and `_LANES`. */
+/** The environment variables of all sources, except `_URL`, `_ENABLED` and `_LANES`. */
 export function sourceSettings(): { name: string; description: string }[] {
   return SOURCE_IDS.flatMap((id) =>
     Object.entries(REGISTRY[id].settings ?? {}).map(([name, description]) => ({ name, description })),
   );
 }
 
-/** Every source of the interface, as the environment sets it up. Throws an `Error` that names a faulty setting. */
+/**
+ * Sets up every source of the interface from the environment.
+ * @throws Error that names a faulty setting
+ */
 export function createSources(env: SourceEnv): Map<SourceId, SourceSetup> {
   return new Map(SOURCE_IDS.map((id) => [id, setUp(id, env)]));
 }
@@ -166,7 +169,7 @@ function setUp(id: SourceId, env: SourceEnv): SourceSetup {
   };
 }
 
-/** What a search names and the outbound door would refuse at every check is a fault of its criteria. */
+/** Adds a fault for servers in the criteria that the outbound client would refuse at every check. */
 function refusingPrivateServers(connector: SourceConnector, env: SourceEnv): SourceConnector {
   if (!connector.namedServers) return connector;
   const permits = createAddressPolicy(parseEgressAllow(env['EGRESS_ALLOW'] ?? ''));

@@ -2,194 +2,206 @@ import type { Criteria, Item, ItemSchema, MatchMode, ObservationSchema, SourceId
 import type { Fault } from '#kernel';
 import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf';
 
-/** What a connector hands back: one published thing in the shape that all sources share. */
+/** The result of a connector: one published thing in the common structure. */
 export type SourceItem = Item;
 /** The plain-object form of an item, for `create(ItemSchema, …)`. */
 export type SourceItemInit = MessageInitShape<typeof ItemSchema>;
 
 /**
- * One upstream. A connector builds requests, parses answers and maps them to items. It never schedules,
- * matches, stores, bills or publishes. An answer of unknown shape is an `UpstreamError`, never an empty list.
+ * One upstream. A connector builds requests, parses responses and maps them to items. It never schedules, matches,
+ * stores, bills or publishes. A response with an unknown structure is an `UpstreamError`, never an empty list.
  */
 export interface SourceConnector {
   readonly id: SourceId;
   /**
-   * Settings without which the source is unconfigured, for example `SOURCE_REDDIT_CLIENT_ID`. Of an inner list one is
-   * enough; settings in it that belong together are joined by ` and `.
+   * Settings without which the source is not configured, for example `SOURCE_REDDIT_CLIENT_ID`. One setting of an inner
+   * list is enough; settings that belong together are joined by ` and `.
    */
   readonly requiredSettings: readonly (string | readonly string[])[];
   /** The keys of `filters` that this source reads; it ignores all others. */
   readonly filterKeys: readonly string[];
-  /** Faults of criteria that this source cannot serve (paths relative to the criteria: `filters.feed_urls`). */
+  /** Faults of criteria that this source does not support (paths relative to the criteria: `filters.feed_urls`). */
   checkCriteria(criteria: Criteria): Fault[];
-  /** Addresses of servers that the criteria name: those that could never be reached are refused with the criteria. */
+  /** Addresses of servers in the criteria. Criteria with addresses that can never be reached are refused. */
   namedServers?(criteria: Criteria): NamedServer[];
-  /** Upstream requests that one search needs at least (its first pages): what a shared feed is weighed against. */
+  /** Minimum number of upstream requests of one search (its first pages), which is compared with the shared feed. */
   requestsPerSearch(criteria: Criteria): number;
-  /** Newest first; pages until `context.since`, a known item or the page cap. */
+  /** Returns newest first. Reads pages until `context.since`, a known item or the page cap. */
   search(criteria: Criteria, context: FetchContext): Promise<Fetched>;
-  /** The newest-items feed of the whole source, where it has a cheap one: serves every search by local matching. */
+  /**
+   * The feed of the newest items of the whole source, if there is a cheap one. It serves every search by local
+   * matching.
+   */
   readonly feed?: {
     /** Requests to read everything published in a window of this length. */
     pagesFor(windowSeconds: number): number;
     read(since: Date, context: FetchContext): Promise<Fetched>;
-    /** Seconds without a single new item after which the feed, although it answers, must be frozen. */
+    /** Seconds without a new item after which the feed counts as frozen, although it responds. */
     quietSeconds: number;
-    /** False: the search asks for a part that matching cannot tell (a server, a tag), and is read by itself. Absent: true. */
+    /**
+     * False if the search asks for a part that matching cannot determine (a server, a tag), so it is read separately.
+     * Default true.
+     */
     serves?(criteria: Criteria): boolean;
   };
-  /** Priced parts of one check (engines asked); 1 where absent. */
+  /** Number of priced parts of one check (engines asked); default 1. */
   unitsPerCheck?(criteria: Criteria): number;
-  /** Items that a first read returns at the most, where the price counts them. */
+  /** Maximum number of items of a first read, if the price counts them. */
   itemsPerFirstScan?(criteria: Criteria): number;
-  /** Questions about one thing, asked at once and never polled, by operation: `tweets`, `videoComments`. */
+  /** Lookups of one thing, which are answered at once and never polled, by operation: `tweets`, `videoComments`. */
   readonly lookups?: Readonly<Record<string, Lookup>>;
   /**
-   * The upstream counts each kind of lookup in a window of its own: they have a pace beside that of the checks, and a used up
-   * window holds back neither searches nor other kinds. `burst`: how many may be sent at once.
+   * Set if the upstream has a separate limit for each kind of lookup. Then lookups have their own rate beside that of
+   * the checks, and an exhausted limit delays neither searches nor other kinds. `burst`: how many may be sent at once.
    */
   readonly lookupsApart?: { requestsPerMinute: number; burst: number };
-  /** False: the upstream has no search of its own, so that `platform` can only mean whole words. */
+  /** False: the upstream has no search of its own, so `platform` means whole words. */
   readonly hasSearch: boolean;
-  /** Every item that the connector returns matches: what it reports is what was asked for (ai_answers). */
+  /** True: every returned item matches, because the connector reports exactly what was asked for (ai_answers). */
   readonly matchesUpstream?: true;
-  /** What the upstream allows one installation. */
+  /** The upstream's limits for one installation. */
   readonly budget: LaneBudget;
-  /** True: ticks of all searches fall on one grid, since searches share requests (rss, hackernews). */
+  /** True: all searches have the same grid of ticks, because they share requests (rss, hackernews). */
   readonly commonGrid: boolean;
 }
 
-/** A server that a search names, and where. */
+/** A server in a search, and the path of the field. */
 export interface NamedServer {
   /** Relative to the criteria: `filters.feed_urls`. */
   path: string;
   url: string;
 }
 
-/** The upstream's patience: shared by all searches on the source, divided when the source has several lanes. */
+/** The upstream's limits, shared by all searches of the source, and divided if the source has several lanes. */
 export interface LaneBudget {
   requestsPerMinute: number;
-  /** Requests under way at once. */
+  /** Maximum number of concurrent requests. */
   concurrency: number;
   /**
-   * `lane`: an outage (429, 5xx, time-outs) makes every search of the source wait. `search`: each search has an
-   * upstream of its own (feeds), and only the failing one waits.
+   * `lane`: an outage (429, 5xx, time-outs) makes every search of the source wait. `search`: each search has its own
+   * upstream (feeds), and only the failing one waits.
    */
   backoff: 'lane' | 'search';
-  /** What the upstream allows a day, by name; requests say what they spend of it. Divided among lanes as well. */
+  /** Daily quotas of the upstream by name. Requests specify what they spend. They are also divided among lanes. */
   quotas?: Readonly<Record<string, DailyQuota>>;
 }
 
-/** So many points a day. What is spent is remembered across restarts. */
+/** A number of points per day. The spent points survive restarts. */
 export interface DailyQuota {
   points: number;
-  /** The first reset after `now`: midnight at the upstream. */
+  /** The first reset after `now`: midnight in the upstream's time zone. */
   nextReset(now: Date): Date;
 }
 
 /**
- * Answers one question about one thing of the upstream. `question` has been checked by the gateway. Throws
- * `UpstreamError` when the upstream does not answer as it should.
+ * Answers one question about one thing of the upstream. The gateway has validated `question`.
+ * @throws UpstreamError when the upstream does not answer correctly
  */
 export type Lookup = (question: JsonObject, context: LookupContext) => Promise<LookupAnswer>;
 
-/** What a lookup is given. */
+/** The context of a lookup. */
 export interface LookupContext {
   http: UpstreamHttp;
   now: Date;
-  /** The lane's: access tokens. */
+  /** The session of the lane: access tokens. */
   session: Map<string, unknown>;
 }
 
-/** `found`: things that were found, where the price counts them. `refused`: a definitive no, charged all the same. */
+/**
+ * `found`: the number of found things, if the price counts them. `refused`: a definitive negative answer, which is
+ * charged as well.
+ */
 export type LookupAnswer =
   { kind: 'found'; body: JsonObject; found: number } | { kind: 'refused'; code: string; message: string };
 
-/** What a read found. */
+/** The result of a read. */
 export interface Fetched {
   /** Newest first, every item once. */
   items: SourceItem[];
-  /** The page cap was reached before a known item or `since`. */
+  /** True if the page cap was reached before a known item or `since`. */
   gap: boolean;
-  /** What could not be read although the rest could, in plain words. */
+  /** Parts that could not be read although the rest could, described for people. */
   warnings: string[];
   /**
-   * For items of a part of the upstream (one feed among several) that did not answer for a while, by item id: when
-   * that was. A watch whose every read fell into it sees the whole archive of that part for the first time.
+   * By item id, for items of a part of the upstream (one of several feeds) that had an outage: the time of the outage.
+   * A watch whose reads all happened during it sees the whole archive of that part for the first time.
    */
   outages?: ReadonlyMap<string, Outage>;
-  /** Priced parts that answered; 1 where absent. */
+  /** Number of priced parts that answered; default 1. */
   units?: number;
-  /** What was seen of things that are followed over time: listings, answers. */
+  /** Observations of things that are followed over time: listings, answers. */
   observations?: MessageInitShape<typeof ObservationSchema>[];
 }
 
-/** From the first read that had no answer to the first that had one again. */
+/** From the first failed read to the first successful one. */
 export interface Outage {
   from: Date;
   until: Date;
 }
 
-/** What a connector is given for one read. */
+/** The context of one read. */
 export interface FetchContext {
   http: UpstreamHttp;
-  /** The search's match mode; a connector may ask the upstream more precisely, matching itself is not its job. */
+  /** The search's match mode. A connector may make its requests more precise with it, but does not match. */
   match: MatchMode;
   now: Date;
-  /** How often the search is read; absent for a read that serves many. */
+  /** The interval of the search; absent for a read that serves many. */
   intervalSeconds?: number;
-  /** Everything published after it is wanted; absent at a first poll: one page of the newest is enough. */
+  /**
+   * Everything published after this time is wanted. Absent at a first poll, for which one page of the newest items is
+   * enough.
+   */
   since?: Date;
-  /** Pages one read may take. */
+  /** Maximum number of pages of one read. */
   pageCap: number;
-  /** True when the search has seen the item before: paging may stop there. */
+  /** True if the search has seen the item before, so that paging may stop. */
   known(itemId: string): boolean;
   /**
-   * What the connector remembers for this search from check to check (ETags, moved addresses). JSON. Read it,
-   * and write it: it is kept only when the check succeeds. Empty at a first poll, and when another watch
-   * on the same search has its first poll: then the whole answer is wanted. Only the key `history` is there even
-   * then: what is known of the upstream, whoever saw which read.
+   * Data that the connector keeps for this search from check to check (ETags, moved addresses), as JSON. The connector
+   * reads and changes it; it is stored only if the check succeeds. It is empty at a first poll, also at the first poll
+   * of another watch on the same search, because then the complete response is wanted. Only the key `history` is always
+   * present: the known state of the upstream, from reads for any watch.
    */
   state: Record<string, unknown>;
-  /** Runs `read` once for all searches of this batch that ask with the same key. */
+  /** Runs `read` once for all searches of this batch with the same key. */
   shared<T>(key: string, read: () => Promise<T>): Promise<T>;
-  /** In-memory and for the life of the process: access tokens, what is known of servers that searches name. */
+  /** In memory, for the life of the process: access tokens, data about servers in searches. */
   session: Map<string, unknown>;
 }
 
 /**
- * A source's own door to its upstream: base address override (`SOURCE_<ID>_URL`), budget of the lane, deadline,
- * size limit. It throws `UpstreamError` for network faults, timeouts, 401, 403, 404, 410, 429 and 5xx, and any
- * other status not listed in `accept`.
+ * The HTTP client of a source, with base address override (`SOURCE_<ID>_URL`), budget of the lane, deadline and size
+ * limit. It throws `UpstreamError` for network faults, timeouts, 401, 403, 404, 410, 429 and 5xx, and for any other
+ * status that is not in `accept`.
  */
 export interface UpstreamHttp {
   request(request: UpstreamRequest): Promise<UpstreamResponse>;
-  /** As `request`, and parses JSON; HTML or anything else that is not JSON is an `UpstreamError` `not_parsable`. */
+  /** Like `request`, and parses JSON. A response that is not JSON is an `UpstreamError` `not_parsable`. */
   json(request: UpstreamRequest): Promise<{ body: unknown; response: UpstreamResponse }>;
   /**
-   * The upstream asked for patience in an answer that was fine otherwise (`backoff`, nothing left of a window): no
-   * request goes out before `waitMs` have passed; with `quota`, none that spends of it.
+   * For a successful response in which the upstream asks to wait (`backoff`, an exhausted window): no request is sent
+   * before `waitMs` have passed; with `quota`, none that spends of it.
    */
   holdOff(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
 
 export interface UpstreamRequest {
-  /** GET unless told otherwise. */
+  /** Default GET. */
   method?: 'GET' | 'POST';
   url: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Statuses besides 2xx that are an answer and not a fault, for example 304. */
+  /** Statuses besides 2xx that are not an error, for example 304. */
   accept?: readonly number[];
-  /** `follow`: up to 5 redirects, each checked by the outbound door. `none`: a redirect is a fault. Default `none`. */
+  /** `follow`: up to 5 redirects, each address checked. `none`: a redirect is an error. Default `none`. */
   redirects?: 'none' | 'follow';
-  /** What it spends of a daily quota of the source's budget. */
+  /** The points that it spends of a daily quota of the source's budget. */
   spends?: { quota: string; points: number };
-  /** Of a server that only this search names: what it says of its patience is no concern of the lane's. */
+  /** True for a server that only this search names: its requests to wait do not affect the lane. */
   foreign?: true;
-  /** Decoded bytes of the answer; default 16 MiB. */
+  /** Maximum decoded bytes of the response; default 16 MiB. */
   maxBytes?: number;
-  /** Over this request; default 20 s. For upstreams that think before they answer. */
+  /** Time limit of this request; default 20 s. For upstreams that respond slowly. */
   deadlineMs?: number;
 }
 
@@ -197,18 +209,18 @@ export interface UpstreamResponse {
   status: number;
   /** Lower-case names. */
   headers: Record<string, string>;
-  /** Each `Set-Cookie` by itself; absent where there was none. */
+  /** Each `Set-Cookie` separately; absent if there was none. */
   setCookies?: readonly string[];
   bytes: Uint8Array;
   /** UTF-8 of the bytes. */
   text: string;
   /** Address of the last request, after redirects. */
   url: string;
-  /** The address after the leading permanent redirects (301, 308), where there were any. */
+  /** The address after the leading permanent redirects (301, 308), if there were any. */
   movedTo?: string;
 }
 
-/** Why an upstream did not answer as it should. */
+/** Why a read of an upstream failed. */
 export type UpstreamErrorKind =
   | 'unauthorized'
   | 'forbidden'
@@ -227,7 +239,7 @@ export type UpstreamErrorKind =
   | 'too_large'
   | 'unexpected_status';
 
-/** A failed read, with a reason a person understands. The check fails with it and costs nothing. */
+/** A failed read, with a reason for people. The check fails with it and is free. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
 
@@ -236,9 +248,11 @@ export class UpstreamError extends Error {
     /** For people: "reddit answered 403: …". */
     reason: string,
     readonly statusCode = 0,
-    /** How long the upstream asks us to wait, when it says so. */
+    /** How long the upstream asks to wait, if it does. */
     readonly retryAfterMs?: number,
-    /** `search`: only what this search alone names has failed (one server of many); no other search need wait. */
+    /**
+     * `search`: something that only this search names has failed (one server of many), so other searches need not wait.
+     */
     readonly reach: 'upstream' | 'search' = 'upstream',
   ) {
     super(reason);

@@ -1,63 +1,63 @@
 import type { JsonRecord } from '../shared/shape.js';
 
-/** The engines that can be asked, in the order in which their answers are told. */
+/** The supported engines, in the order in which their answers are reported. */
 export const ENGINES = ['openai', 'anthropic', 'perplexity', 'gemini'] as const;
 export type Engine = (typeof ENGINES)[number];
 
-/** A page that an answer names as where it has something from. */
+/** A page that an answer cites. */
 export interface Citation {
   url: string;
-  /** Empty where the engine gives none. Gemini gives the page's domain. */
+  /** Empty if the engine gives none. Gemini gives the page's domain. */
   title: string;
 }
 
-/** What an engine answered. */
+/** The answer of an engine. */
 export interface Answer {
-  /** As the engine names the model that answered. */
+  /** The engine's name of the model that answered. */
   model: string;
   text: string;
-  /** Each once, in the order in which they are named. */
+  /** Distinct, in the order of the answer. */
   citations: Citation[];
-  /** What it searched the web for. */
+  /** The engine's web searches. */
   queries: string[];
-  /** Pages that it looked at, named in the answer or not. */
+  /** All pages that the engine read, cited or not. */
   sources: Citation[];
-  /** HTML that Google's terms want shown beside an answer of Gemini. */
+  /** HTML that Google's terms require beside an answer of Gemini. */
   searchEntryPoint?: string | undefined;
   warnings: string[];
 }
 
-/** What an engine is asked. */
+/** A question to an engine. */
 export interface Question {
   prompt: string;
   model: string;
-  /** ISO 3166, in capitals: where the person who asks is taken to be. */
+  /** ISO 3166, in capitals: the assumed country of the person who asks. */
   country: string | undefined;
 }
 
-/** An answer, or what is to be sent back so that the engine goes on with it. */
+/** An answer, or the content to send back so that a paused engine continues. */
 export type Turn = { answer: Answer } | { goOn: readonly unknown[] };
 
-/** One engine: where it is, how it is asked, and how its answers are read. */
+/** One engine: its address, its requests, and its answers. */
 export interface EngineApi {
   id: Engine;
-  /** Where people use it: the address of an answer that cites nothing. */
+  /** The engine's site for people: the address of an answer without citations. */
   site: string;
   defaultModel: string;
   url(model: string): string;
   headers(token: string): Record<string, string>;
-  /** @param said what the engine has answered so far, where it has paused */
+  /** @param said the engine's content so far, if it has paused */
   body(question: Question, said: readonly unknown[]): JsonRecord;
-  /** Throws `UpstreamError` `unknown_shape`, `truncated` or `forbidden`. */
+  /** @throws UpstreamError `unknown_shape`, `truncated` or `forbidden` */
   read(body: unknown, said: readonly unknown[]): Turn;
 }
 
-/** The setting that holds an engine's key. */
+/** The setting with an engine's key. */
 export function tokenSetting(engine: Engine): string {
   return `AI_${engine.toUpperCase()}_TOKEN`;
 }
 
-/** The setting that names an engine's model. */
+/** The setting with an engine's model. */
 export function modelSetting(engine: Engine): string {
   return `AI_${engine.toUpperCase()}_MODEL`;
 }

@@ -2,11 +2,11 @@ import { listOf, recordOf, textOf } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
 import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
 
-// Each search is billed; answers of people's length take one to three.
+// Each search is billed. Answers of normal length take one to three.
 const MAX_SEARCHES = 5;
 const MAX_TOKENS = 4_096;
 
-/** Anthropic by its Messages interface, with its web search. */
+/** Anthropic with its Messages API and its web search. */
 export const anthropic: EngineApi = {
   id: 'anthropic',
   site: 'https://claude.ai/',
@@ -18,7 +18,7 @@ export const anthropic: EngineApi = {
     max_tokens: MAX_TOKENS,
     messages: [
       { role: 'user', content: prompt },
-      // What it has said before it paused, as it was: so it goes on from there.
+      // The content before the pause, unchanged, so that the engine continues from there.
       ...(said.length > 0 ? [{ role: 'assistant', content: said }] : []),
     ],
     tools: [
@@ -54,7 +54,7 @@ function read(body: unknown, said: readonly unknown[]): Turn {
   }
   const blocks = whole.map((block) => recordOf(block) ?? {});
   const texts = blocks.filter(({ type }) => type === 'text');
-  // Blocks are pieces of one text, cut where a citation begins or ends.
+  // Blocks are pieces of one text, split where a citation begins or ends.
   const text = texts.map((block) => textIn(block['text'])).join('');
   if (text.trim() === '') throw unknownAnswer('anthropic', 'blocks with a text');
   const results = blocks.filter(({ type }) => type === 'web_search_tool_result');
@@ -74,12 +74,12 @@ function read(body: unknown, said: readonly unknown[]): Turn {
   };
 }
 
-// Spaces alone are part of the text too, between two citations.
+// Spaces between two citations also belong to the text.
 function textIn(value: unknown): string {
   return textOf(value) ?? (typeof value === 'string' ? value : '');
 }
 
-// A search that failed comes in an answer of 200, as an object where there would be a list.
+// A failed search comes with status 200, as an object in place of a list.
 function failureOf(result: unknown): string | undefined {
   const code = textOf(recordOf(result)?.['error_code']);
   if (code === undefined) return undefined;

@@ -5,18 +5,21 @@ import { ENGINE_APIS } from './engines.js';
 import { brokenOff } from './reading.js';
 import { REFUSALS, refusalOf } from './refusals.js';
 
-/** Engines think, search and think again: answers of up to 70 s were seen. A claim on a search holds for 180. */
+/** Engines may think and search repeatedly: answers of up to 70 s were seen. A claim on a search lasts 180 s. */
 const DEADLINE_MS = 90_000;
-/** Below it an engine that has paused is not asked to go on: it would not come to an end. */
+/** If less time is left, a paused engine is not asked to continue, because it would not finish. */
 const SHORTEST_TURN_MS = 5_000;
 const MAX_PAUSES = 3;
-/** Where an engine asks for patience, and does not say how much. */
+/** The wait if an engine asks to wait without a time. */
 const PATIENCE_MS = 30_000;
 
-/** What asking needs of a read's context. */
+/** The part of a read's context that questions need. */
 export type AskContext = Pick<FetchContext, 'http' | 'now' | 'session'>;
 
-/** Asks one engine. Throws `UpstreamError`. */
+/**
+ * Asks one engine.
+ * @throws UpstreamError
+ */
 export async function ask(
   engine: Engine,
   token: string,
@@ -31,14 +34,14 @@ export async function ask(
   }
 }
 
-/** The lane has not let the request through: the engine's quota says that it is to be left alone. */
+/** True if the lane did not send the request, because the engine's quota is closed. */
 function isHeldOff({ kind, statusCode }: UpstreamError): boolean {
   return kind === 'quota_spent' && statusCode === 0;
 }
 
 /**
- * Keeps the patience that an engine asked for, from the moment of its answer on. One engine's patience is not the
- * others': its quota is closed for as long, and the lane goes on.
+ * Closes the engine's quota for the wait that it asked for, from the time of its answer. The wait applies only to this
+ * engine, so the lane continues with the others.
  */
 function holdingOff(engine: Engine, fault: UpstreamError, context: AskContext): UpstreamError {
   const waitMs = fault.retryAfterMs ?? (fault.kind === 'rate_limited' ? PATIENCE_MS : 0);
@@ -49,7 +52,7 @@ function holdingOff(engine: Engine, fault: UpstreamError, context: AskContext): 
   return fault;
 }
 
-/** The lane tells every closed quota alike; what the engine itself has said is told where it is known. */
+/** The lane reports every closed quota in the same way, so the engine's own fault is reported if it is known. */
 function stillWaiting(engine: Engine, { kind, retryAfterMs }: UpstreamError, context: AskContext) {
   const said = faultsOf(context).get(engine);
   const wait = retryAfterMs === undefined ? '' : ` for another ${Math.ceil(retryAfterMs / 1000)} s`;
@@ -94,7 +97,7 @@ async function takeTurns(
   }
 }
 
-/** With what each engine last asked for patience. */
+/** The fault with which each engine last asked to wait. */
 function faultsOf({ session }: AskContext): Map<Engine, UpstreamError> {
   const key = 'ai_answers.faults';
   const kept = session.get(key) as Map<Engine, UpstreamError> | undefined;

@@ -2,28 +2,28 @@ import { domainToUnicode } from 'node:url';
 import { compile, foldTerm } from '#matching';
 import type { Citation } from './answer.js';
 
-/** What an answer says of one brand. The two questions are independent: neither answer tells the other. */
+/** What an answer says about one brand. The two results are independent of each other. */
 export interface BrandReading {
   brand: string;
-  /** Its name stands in the text, as whole words. */
+  /** Its name is in the text, as whole words. */
   mentioned: boolean;
-  /** A page of its own, or one with its name in the title, is cited. */
+  /** One of its own pages is cited, or a page with its name in the title. */
   cited: boolean;
-  /** Where it is first mentioned, in UTF-16 code units of the text; null where it is not. */
+  /** The first mention, in UTF-16 code units of the text; null if there is none. */
   position: number | null;
 }
 
-/** Domains of brands, by the brand's name: what they say of `cited` replaces what names and titles say. */
+/** Domains by brand name. For `cited` they replace names and titles. */
 export type BrandDomains = Readonly<Record<string, readonly string[]>>;
 
-/** Hosts of addresses that only lead on to the page: Gemini's, whose titles are the page's domain. */
+/** Hosts of redirecting addresses: Gemini's, whose titles are the page's domain. */
 const REDIRECTS = new Set(['vertexaisearch.cloud.google.com']);
-/** Shorter names stand in the middle of too many others: `arc` in `search`. */
+/** Shorter names occur inside too many other words: `arc` in `search`. */
 const SHORTEST_INSIDE = 4;
 
 /**
- * Reads from an answer which brands it mentions and which it cites. Pure: a brand that is named later is read from the
- * answers that were kept.
+ * Determines which brands an answer mentions and cites. Pure, so that brands that are added later can be read from
+ * stored answers.
  */
 export function readBrands(
   text: string,
@@ -32,7 +32,7 @@ export function readBrands(
   brandDomains: BrandDomains = {},
 ): BrandReading[] {
   const matcher = compile(brands.map((brand, n) => ({ key: String(n), mode: 'word', terms: [brand] })));
-  // A name that leaves nothing to look for matches everything, and stands nowhere.
+  // A name without searchable characters would match everything, so it counts as not found.
   const placesIn = (where: string) =>
     new Map(
       matcher
@@ -52,7 +52,7 @@ export function readBrands(
   });
 }
 
-/** `https://www.acme.com/shop` as `acme.com`; undefined where it is no domain. */
+/** `https://www.acme.com/shop` as `acme.com`; undefined if the text contains no domain. */
 export function domainOf(text: string): string | undefined {
   const named = text.trim().toLowerCase();
   const url = /^https?:\/\//.test(named) ? named : `https://${named}`;
@@ -75,11 +75,13 @@ function isWithin(host: string, domain: string): boolean {
   return own !== undefined && (host === own || host.endsWith(`.${own}`));
 }
 
-/** `acme rocket` is borne by acmerocket.com, shop.acme-rocket.de and getacmerocket.io. */
+/**
+ * True if the host contains the brand: `acme rocket` is in acmerocket.com, shop.acme-rocket.de and getacmerocket.io.
+ */
 function bearsName(host: string, brand: string): boolean {
   const name = lettersOf(brand);
   if (name === '') return false;
-  // The ending says where, not who.
+  // The top-level domain does not identify the brand.
   const labels = host.split('.').slice(0, -1);
   return labels.some((label) => {
     const parts = label.split('-').map(lettersOf);
@@ -88,7 +90,7 @@ function bearsName(host: string, brand: string): boolean {
   });
 }
 
-// Domains are written without accents, and without what parts words.
+// Domains are written without accents and without separators of words.
 function lettersOf(text: string): string {
   return foldTerm(text.normalize('NFKD').replace(/\p{M}/gu, '')).replace(/[^\p{L}\p{N}]/gu, '');
 }

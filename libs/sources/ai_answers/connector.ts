@@ -8,13 +8,14 @@ import type { AiAnswersSettings } from './engines.js';
 import { observationsOf, reportOfAll, reportSince, type Asked } from './report.js';
 import { readHistory, runOf, withRuns, writeHistory, type History, type Run } from './runs.js';
 
-// No engine allows so few; it is what lets one of them be left out for a while, and the others not.
+// No engine has so low a limit. A quota per engine makes it possible to leave out one engine for some time, and not the
+// others.
 const REQUESTS_A_DAY = 100_000;
 const DAY_MS = 86_400_000;
-// A watch asks for a little more than it has not seen: this much before its last look.
+// A watch also reads this much before its last look.
 const OVERLAP_MS = 5 * 60_000;
 
-/** Answers of AI engines to a prompt, and which brands they mention and cite. Each engine is asked in every check. */
+/** Answers of AI engines to a prompt, with the brands that they mention and cite. Each check asks every engine. */
 export function createAiAnswersConnector(settings: AiAnswersSettings): SourceConnector {
   const configured = ENGINES.filter((engine) => settings[engine]);
   const quota = { points: REQUESTS_A_DAY, nextReset: (now: Date) => new Date(now.getTime() + DAY_MS) };
@@ -24,12 +25,12 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
     filterKeys: ['prompt', 'brands', 'brand_domains', 'engines'],
     commonGrid: false,
     hasSearch: true,
-    // A brand that has left the answer is what a search looks for, too.
+    // A search also looks for brands that have left the answer.
     matchesUpstream: true,
     budget: {
       requestsPerMinute: 60,
       concurrency: 4,
-      // Engines fail one by one, and each search may ask others: an outage of one must not stop them all.
+      // Engines fail separately, and each search may ask other engines, so an outage of one must not stop all searches.
       backoff: 'search',
       quotas: Object.fromEntries(ENGINES.map((engine) => [engine, quota])),
     },
@@ -40,7 +41,7 @@ export function createAiAnswersConnector(settings: AiAnswersSettings): SourceCon
   };
 }
 
-/** The engines that a search asks here and now. */
+/** The engines that a search asks in this installation. */
 function asksOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
   return enginesOf(criteria, configured).filter((engine) => configured.includes(engine));
 }
@@ -82,7 +83,7 @@ async function search(
   };
 }
 
-/** Searches that ask the same are one question, whichever brands they read the answer for. */
+/** Searches with the same prompt share one question, whatever brands they look for. */
 function askOnce(
   engine: Engine,
   prompt: string,
@@ -129,7 +130,7 @@ function noneOf(faults: readonly UpstreamError[], missed: readonly string[]): Up
     first.kind,
     `none of the ${faults.length} engines answered: ${reasons}`,
     first.statusCode,
-    // One that can be asked again is enough.
+    // The shortest wait: one engine that can be asked again is enough.
     waits.length === 0 ? undefined : Math.min(...waits),
   );
 }

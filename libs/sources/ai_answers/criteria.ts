@@ -13,16 +13,16 @@ const MAX_BRAND_LENGTH = 100;
 const MAX_DOMAINS = 20;
 
 const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-// Known as regions, and yet none that a person can be in.
+// Known as regions, but a person cannot be in them.
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
 
-/** What a search asks the engines. */
+/** The prompt of a search. */
 export function promptOf(criteria: Criteria): string {
   const prompt = filterOf(criteria, 'prompt');
   return typeof prompt === 'string' ? prompt.trim() : '';
 }
 
-/** The brands that answers are read for: `filters.brands`, or else the query and the terms of the search. */
+/** The brands of a search: `filters.brands`, or otherwise its query and terms. */
 export function brandsOf(criteria: Criteria): string[] {
   const named = filterTexts(criteria, 'brands');
   const brands = named.length > 0 ? named : alternativesOf(criteria).flat();
@@ -33,7 +33,7 @@ export function brandsOf(criteria: Criteria): string[] {
   });
 }
 
-/** Domains of the brands, where `filters.brand_domains` names them. */
+/** Domains of the brands from `filters.brand_domains`, if set. */
 export function brandDomainsOf(criteria: Criteria): BrandDomains {
   const value = filterOf(criteria, 'brand_domains');
   if (!isObject(value)) return {};
@@ -45,20 +45,20 @@ export function brandDomainsOf(criteria: Criteria): BrandDomains {
   );
 }
 
-/** Where the person who asks is taken to be; undefined where the market is no country, which engines refuse. */
+/** The country of the person who asks; undefined if the market is not a country, which engines would refuse. */
 export function placeOf(criteria: Criteria): string | undefined {
   const country = countryOf(criteria);
   if (country === undefined || NO_COUNTRIES.has(country)) return undefined;
   return REGIONS.of(country) === undefined ? undefined : country;
 }
 
-/** The engines that a search asks: those that it names, or else every one that is set up here. */
+/** The engines of a search: those that it names, otherwise all that are configured. */
 export function enginesOf(criteria: Criteria, configured: readonly Engine[]): Engine[] {
   const named = filterTexts(criteria, 'engines');
   return named.length === 0 ? [...configured] : ENGINES.filter((engine) => named.includes(engine));
 }
 
-/** Faults of criteria that the engines cannot serve. */
+/** Faults of criteria that the engines do not support. */
 export function faultsOf(criteria: Criteria, configured: readonly Engine[]): Fault[] {
   return [
     ...faultsOfPrompt(criteria),

@@ -4,16 +4,16 @@ import { gemini } from './gemini.js';
 import { openai } from './openai.js';
 import { perplexity } from './perplexity.js';
 
-/** How each engine is asked. */
+/** The API of each engine. */
 export const ENGINE_APIS: Readonly<Record<Engine, EngineApi>> = { openai, anthropic, perplexity, gemini };
 
-/** What this installation has of one engine. */
+/** The settings of one engine. */
 export interface EngineAccess {
   token: string;
   model: string;
 }
 
-/** The engines that are set up here. */
+/** The configured engines. */
 export type AiAnswersSettings = Readonly<Partial<Record<Engine, EngineAccess>>>;
 
 /** Reads `AI_<ENGINE>_TOKEN` and `AI_<ENGINE>_MODEL`. */
@@ -27,7 +27,7 @@ export function aiAnswersSettings(env: Readonly<Record<string, string | undefine
   );
 }
 
-/** The settings of every engine, for people. */
+/** The settings of all engines, described for people. */
 export const AI_ANSWERS_SETTINGS: Readonly<Record<string, string>> = Object.fromEntries(
   ENGINES.flatMap((engine) => [
     [tokenSetting(engine), 'API key; at least one engine is required'],

@@ -2,7 +2,7 @@ import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
 import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
 
-// Reasons to end that say something of the prompt or the answer, and nothing of its length.
+// Finish reasons that concern the prompt or the content, and not the length.
 const DECLINED = new Set([
   'SAFETY',
   'RECITATION',
@@ -13,7 +13,7 @@ const DECLINED = new Set([
   'OTHER',
 ]);
 
-/** Gemini by generateContent, grounded in Google's search. */
+/** Gemini with generateContent, grounded in Google's search. */
 export const gemini: EngineApi = {
   id: 'gemini',
   site: 'https://gemini.google.com/',
@@ -21,7 +21,7 @@ export const gemini: EngineApi = {
   url: (model) =>
     `https://generativelanguage.googleapis.com/v1beta/models/${encodeURIComponent(model)}:generateContent`,
   headers: (token) => ({ 'x-goog-api-key': token }),
-  // It takes no place of the person who asks.
+  // The API has no parameter for the place of the person who asks.
   body: ({ prompt }) => ({
     contents: [{ role: 'user', parts: [{ text: prompt }] }],
     tools: [{ google_search: {} }],
@@ -44,7 +44,7 @@ function read(body: unknown): Turn {
     .map((part) => textOf(part['text']) ?? '')
     .join('');
   if (text.trim() === '') throw unknownAnswer('gemini', 'parts with a text');
-  // Absent where the model did not search.
+  // Absent if the model did not search.
   const grounding: JsonRecord = recordOf(candidate['groundingMetadata']) ?? {};
   const citations = citationsOf(
     (listOf(grounding['groundingChunks']) ?? []).map((chunk) => recordOf(chunk)?.['web']),

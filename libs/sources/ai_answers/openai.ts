@@ -2,7 +2,7 @@ import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { EngineApi, Turn } from './answer.js';
 import { brokenOff, citationsOf, declined, textsOf, unknownAnswer } from './reading.js';
 
-/** OpenAI by its Responses interface, with web search. */
+/** OpenAI with its Responses API and web search. */
 export const openai: EngineApi = {
   id: 'openai',
   site: 'https://chatgpt.com/',
@@ -31,7 +31,7 @@ function read(body: unknown): Turn {
   if (!answer || !output) throw unknownAnswer('openai', 'an object with a list "output"');
   refuseUnfinished(answer);
   const contents = output
-    // Newer models also say what they are about to do; that is not the answer.
+    // Newer models also send comments on their next steps, which are not the answer.
     .filter(({ type, phase }) => type === 'message' && phase !== 'commentary')
     .flatMap(({ content }) => listOf(content) ?? [])
     .map((content) => recordOf(content) ?? {});

@@ -2,7 +2,7 @@ import { listOf, recordOf, textOf } from '../shared/shape.js';
 import type { Citation, EngineApi, Turn } from './answer.js';
 import { brokenOff, citationsOf, unknownAnswer } from './reading.js';
 
-/** Perplexity by its chat interface; it always searches the web. */
+/** Perplexity with its chat API, which always searches the web. */
 export const perplexity: EngineApi = {
   id: 'perplexity',
   site: 'https://www.perplexity.ai/',
@@ -42,8 +42,8 @@ function read(body: unknown): Turn {
 }
 
 /**
- * Marks such as [3] point into the list of addresses, from 1 on. What no mark points to was found and not used; where
- * the text has no marks at all, every address counts.
+ * Marks such as [3] refer to the list of addresses, counted from 1. Addresses without a mark were found but not used.
+ * If the text has no marks, every address counts.
  */
 function citedIn(text: string, urls: readonly unknown[], results: readonly Citation[]): Citation[] {
   const titles = new Map(results.map(({ url, title }) => [url, title]));

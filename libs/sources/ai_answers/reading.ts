@@ -2,27 +2,27 @@ import { recordOf, textOf, unknownShape } from '../shared/shape.js';
 import { UpstreamError } from '../source.js';
 import type { Citation, Engine } from './answer.js';
 
-/** The fault of an answer that is not what the engine answers. */
+/** The fault of a response with an unknown structure. */
 export function unknownAnswer(engine: Engine, expected: string): UpstreamError {
   return unknownShape('ai_answers', `${expected} (${engine})`);
 }
 
 /**
- * The fault of an answer that ended before its end. It is not compared with the one before: what it lacks may have
- * been in the rest.
+ * The fault of an incomplete answer. It is not compared with the previous one, because missing content may have been in
+ * the rest.
  */
 export function brokenOff(engine: Engine, reason: string): UpstreamError {
-  const told = `ai_answers: ${engine} broke its answer off (${named(reason)}); it counts as none`;
-  return new UpstreamError('truncated', told, 200);
+  const text = `ai_answers: ${engine} broke its answer off (${named(reason)}); it counts as none`;
+  return new UpstreamError('truncated', text, 200);
 }
 
-/** The fault of a prompt that the engine does not want to answer. */
+/** The fault of a prompt that the engine refuses to answer. */
 export function declined(engine: Engine, reason: string): UpstreamError {
-  const told = `ai_answers: ${engine} would not answer this prompt (${named(reason)}); word it differently`;
-  return new UpstreamError('forbidden', told, 200);
+  const text = `ai_answers: ${engine} would not answer this prompt (${named(reason)}); word it differently`;
+  return new UpstreamError('forbidden', text, 200);
 }
 
-/** Citations out of objects with an address and a title, each address once. */
+/** Citations from objects with an address and a title. Each address occurs once. */
 export function citationsOf(found: Iterable<unknown>, urlKey = 'url'): Citation[] {
   const citations = new Map<string, Citation>();
   for (const one of found) {
@@ -37,17 +37,17 @@ export function citationsOf(found: Iterable<unknown>, urlKey = 'url'): Citation[
   return [...citations.values()];
 }
 
-/** Texts that are not blank, each once. */
+/** Distinct texts that are not blank. */
 export function textsOf(values: readonly unknown[]): string[] {
   return [...new Set(values.map((value) => textOf(value)?.trim()).filter((text) => text !== undefined))];
 }
 
-// OpenAI marks the addresses that it hands on; the page is the same without.
+// OpenAI adds a tracking parameter to addresses; the page is the same without it.
 function withoutTag(url: string): string {
   return url.replace(/([?&])utm_source=openai&/, '$1').replace(/[?&]utm_source=openai(?=#|$)/, '');
 }
 
-// Reasons of engines are words such as max_output_tokens; anything else is not for people.
+// Reasons of engines are words such as max_output_tokens. Other values are not shown to people.
 function named(reason: string): string {
   return /^[\w.-]{1,40}$/.test(reason) ? reason : 'it does not say why';
 }

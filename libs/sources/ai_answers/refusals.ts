@@ -4,24 +4,24 @@ import { UpstreamError, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';
 import { modelSetting, tokenSetting, type Engine } from './answer.js';
 
-/** What engines answer besides 2xx; all of it tells more than its status. */
+/** Error statuses of the engines. Their bodies are more specific than the status. */
 export const REFUSALS: readonly number[] = Array.from({ length: 200 }, (_, n) => 400 + n);
 
-/** What was paid for does not come back by itself; until somebody has paid, asking again is no use. */
+/** Used up credit does not come back by itself; retries are useless until somebody has paid. */
 const UNPAID_WAIT_MS = 3_600_000;
 const googlesMidnight = nextMidnightIn('America/Los_Angeles');
 
-/** The fault of an engine that answered with a status of refusal, told so that a person knows what to do. */
+/** The fault of an engine that answered with an error status, with advice for people. */
 export function refusalOf(
   engine: Engine,
   { status, headers, text }: UpstreamResponse,
   now: Date,
 ): UpstreamError {
   const error = errorIn(text);
-  const told = `ai_answers answered ${status}`;
+  const answered = `ai_answers answered ${status}`;
   const fault = statusError('ai_answers', [tokenSetting(engine)], status, headers, now);
   const saying = (kind: UpstreamError['kind'], reason: string, waitMs?: number) =>
-    new UpstreamError(kind, `${told}: ${reason}`, status, waitMs);
+    new UpstreamError(kind, `${answered}: ${reason}`, status, waitMs);
 
   if (isUnpaid(error)) {
     const reason = `what was paid for at ${engine} is used up; top it up, it is asked again in an hour`;
@@ -60,7 +60,7 @@ export function refusalOf(
   }
 }
 
-/** What engines say beside the status: all of them in an object `error`. */
+/** The error object that all engines send in addition to the status, as `error`. */
 function errorIn(text: string): JsonRecord {
   try {
     return recordOf(recordOf(JSON.parse(text))?.['error']) ?? {};
@@ -71,12 +71,12 @@ function errorIn(text: string): JsonRecord {
 
 function isUnpaid({ type, code, message }: JsonRecord): boolean {
   if (type === 'insufficient_quota' || code === 'insufficient_quota') return true;
-  // Anthropic has no word for it: a 400 like any other, but for this.
+  // Anthropic has no code for it: only the message of this 400 differs.
   return /credit balance is too low/i.test(textOf(message) ?? '');
 }
 
 function isBadKey(error: JsonRecord): boolean {
-  // Gemini answers 400 to a key that is not one.
+  // Gemini answers 400 to an invalid key.
   return detailsOf(error).some(({ reason }) => reason === 'API_KEY_INVALID');
 }
 
@@ -86,15 +86,15 @@ function isDaily(error: JsonRecord): boolean {
 }
 
 function retryDelayOf(error: JsonRecord): number | undefined {
-  const told = detailsOf(error).map(({ retryDelay }) => durationOf(textOf(retryDelay)));
-  return told.find((waitMs) => waitMs !== undefined);
+  const waits = detailsOf(error).map(({ retryDelay }) => durationOf(textOf(retryDelay)));
+  return waits.find((waitMs) => waitMs !== undefined);
 }
 
 function detailsOf(error: JsonRecord): JsonRecord[] {
   return (listOf(error['details']) ?? []).map((detail) => recordOf(detail) ?? {});
 }
 
-// OpenAI says when each of its two windows begins anew, and not which one was used up.
+// OpenAI reports the reset of its two windows, but not which of them is used up.
 function resetOf(headers: Record<string, string>): number | undefined {
   const waits = ['x-ratelimit-reset-requests', 'x-ratelimit-reset-tokens']
     .map((name) => durationOf(headers[name]))

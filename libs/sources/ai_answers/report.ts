@@ -8,31 +8,31 @@ import type { BrandReading } from './brands.js';
 import { ENGINE_APIS } from './engines.js';
 import { changed, type History, type Run } from './runs.js';
 
-/** What was asked: the same for all answers of a search. */
+/** The question: the same for all answers of a search. */
 export interface Asked {
   prompt: string;
-  /** As the search names it; null where it names none. */
+  /** The market in the spelling of the search; null if it has none. */
   market: string | null;
 }
 
-/** The types that an answer can become. */
+/** Event types of answers. */
 type AnswerEvent = 'answer.created' | 'answer.changed' | 'term.cited' | 'term.uncited';
 
-/** Answers of a first poll: each is the first that its watch sees. */
+/** Items of a first poll: each answer is the first that its watch sees. */
 export function reportOfAll(asked: Asked, runs: readonly Run[]): SourceItem[] {
   return runs.map((run) => itemOf(asked, { ...run, previous: null }, 'answer.created'));
 }
 
-/** All news after an instant, the latest first: again at each read that asks for them. */
+/** All changes after an instant, newest first. They are returned again by each read that asks for them. */
 export function reportSince(since: Date, asked: Asked, history: History): SourceItem[] {
   const news = ENGINES.flatMap((engine) => history.engines[engine]?.news ?? [])
     .filter(({ answeredAt }) => Date.parse(answeredAt) > since.getTime())
-    // The sort is stable: answers of the same instant stay in the order of the engines.
+    // The sort is stable, so answers of the same instant remain in the order of the engines.
     .sort((a, b) => b.answeredAt.localeCompare(a.answeredAt));
   return news.flatMap((run) => newsOf(asked, run));
 }
 
-/** The raw answers, so that a brand that is named later can be read from them. */
+/** The raw answers, so that brands that are added later can be read from them. */
 export function observationsOf(
   { prompt, market }: Asked,
   runs: readonly Run[],
@@ -86,8 +86,8 @@ function itemOf({ prompt, market }: Asked, run: Run, type: AnswerEvent, brand?: 
 }
 
 /**
- * By what changed since which run, and not by the run itself: a read that is repeated after a crash is another run,
- * and tells what it finds again by the same id.
+ * The id depends on what changed since which run, and not on the run itself. A read that is repeated after a crash is
+ * another run, and must report the same change with the same id.
  */
 function itemIdOf({ engine, previous, brands }: Run, type: AnswerEvent, brand?: string): string {
   if (!previous) return `${engine}:${type}`;

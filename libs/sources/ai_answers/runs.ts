@@ -2,26 +2,26 @@ import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/s
 import { ENGINES, type Answer, type Engine } from './answer.js';
 import type { BrandReading } from './brands.js';
 
-/** An answer of one engine, with what was read from it. */
+/** An answer of one engine, and the brands in it. */
 export interface Run {
   engine: Engine;
   /** ISO 8601. */
   answeredAt: string;
   answer: Omit<Answer, 'warnings'>;
   brands: BrandReading[];
-  /** The run before; null at the engine's first. */
+  /** The previous run; null for the engine's first. */
   previous: PreviousRun | null;
 }
 
-/** What a run is compared with. */
+/** The part of the previous run that a run is compared with. */
 export interface PreviousRun {
   answeredAt: string;
   brands: BrandReading[];
 }
 
-/** What is known of the answers to one search, whoever saw which read. */
+/** All known answers to one search, from reads for any watch. */
 export interface History {
-  /** Until then there may have been changes that this history does not hold (epoch milliseconds). */
+  /** Changes before this time may be missing in the history (epoch milliseconds). */
   missedUntil?: number | undefined;
   engines: Partial<Record<Engine, EngineHistory>>;
 }
@@ -29,17 +29,17 @@ export interface History {
 /** One engine's answers so far. */
 export interface EngineHistory {
   last: PreviousRun;
-  /** Runs that brought news, the oldest first. */
+  /** Runs with changes, oldest first. */
   news: readonly Run[];
 }
 
 const VERSION = 1;
-/** What is older is not told any more; no watch asks less often. */
+/** Older changes are no longer reported. No watch has a longer interval. */
 const KEPT_MS = 31 * 86_400_000;
-/** Of one engine. They hold whole answers. */
+/** Per engine, because each run contains a whole answer. */
 const MOST_NEWS = 10;
 
-/** The run that an answer is, beside the engine's last one. */
+/** The run of an answer, compared with the engine's last one. */
 export function runOf(
   history: History,
   engine: Engine,
@@ -52,8 +52,8 @@ export function runOf(
 }
 
 /**
- * True where a run is news: an engine's first, or one that mentions or cites other brands than the last. Never by its
- * words: these differ every time.
+ * True if a run is a change: an engine's first, or one that mentions or cites other brands than the last. The wording
+ * does not count, because it differs every time.
  */
 export function isNews({ previous, brands }: Run): boolean {
   if (!previous) return true;
@@ -63,7 +63,7 @@ export function isNews({ previous, brands }: Run): boolean {
   );
 }
 
-/** The brands of which one of the two answers has changed. */
+/** The brands whose mention or citation has changed. */
 export function changed(
   before: readonly BrandReading[],
   after: readonly BrandReading[],
@@ -73,7 +73,7 @@ export function changed(
   return after.filter((reading) => reading[question] !== (was.get(reading.brand) ?? false));
 }
 
-/** The history with these runs, within its bounds: nothing older than 31 days, ten runs with news of each engine. */
+/** The history with these runs, limited to 31 days and to ten changes of each engine. */
 export function withRuns(history: History, runs: readonly Run[], now: Date): History {
   const engines = { ...history.engines };
   for (const run of runs) {
@@ -107,7 +107,7 @@ export function writeHistory({ missedUntil, engines }: History): JsonRecord {
   };
 }
 
-/** The history that a state holds; an empty one where it holds none that can be read. */
+/** The history in a state; an empty one if there is none that can be read. */
 export function readHistory(value: unknown): History {
   const kept = recordOf(value);
   const engines = recordOf(kept?.['engines']);
@@ -136,7 +136,7 @@ function readRun(engine: Engine, { answeredAt, answer, brands, previous }: JsonR
   return {
     engine,
     answeredAt: at,
-    // It was written by us, from an answer that was read.
+    // Earshot wrote it itself, from an answer that it had parsed.
     answer: answer as Run['answer'],
     brands: (listOf(brands) ?? []) as BrandReading[],
     previous: readPrevious(previous) ?? null,

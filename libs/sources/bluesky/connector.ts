@@ -8,10 +8,10 @@ import { askSignedIn, type BlueskySettings } from './sign-in.js';
 export type { BlueskySettings } from './sign-in.js';
 
 const PAGE_SIZE = 100;
-// A post enters the search index a little after it was made: what is older than `since` by less may still be new.
+// Posts enter the search index with a delay, so posts that are this much older than `since` may still be new.
 const INDEX_LAG_MS = 300_000;
 
-/** Bluesky by `app.bsky.feed.searchPosts`, signed in: without an account it answers no second page. */
+/** Bluesky with `app.bsky.feed.searchPosts`, signed in. Without an account there is no second page. */
 export function createBlueskyConnector(settings: BlueskySettings): SourceConnector {
   return {
     id: 'bluesky',
@@ -19,7 +19,7 @@ export function createBlueskyConnector(settings: BlueskySettings): SourceConnect
     filterKeys: [],
     commonGrid: false,
     hasSearch: true,
-    // 600 a minute are allowed; its staff ask that the search be not used in bulk.
+    // The limit is 600 a minute, but its staff ask not to use the search in bulk.
     budget: { requestsPerMinute: 120, concurrency: 2, backoff: 'lane' },
     checkCriteria: (criteria) => faultsWithoutTerms('bluesky', criteria),
     requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),
@@ -33,7 +33,7 @@ async function search(
   settings: BlueskySettings,
 ): Promise<Fetched> {
   const reads: Fetched[] = [];
-  // "a OR b" finds posts that hold both, or nothing: one request for each term.
+  // "a OR b" finds posts with both, or nothing, so each term needs a request.
   for (const phrases of alternativesOf(criteria)) {
     reads.push(await readSearch(queryOf(phrases, context.match), context, settings));
   }
@@ -58,11 +58,11 @@ async function readSearch(q: string, context: FetchContext, settings: BlueskySet
     const body = await askSignedIn(context, settings, 'app.bsky.feed.searchPosts', query);
     const answer = parseSearchAnswer(body);
     const next = answer.cursor;
-    // An empty page ends the search even where a cursor is given: it would lead to the same place.
+    // An empty page ends the search even if it has a cursor, which would lead to the same place.
     const last = next === undefined || next === cursor || answer.items.length === 0;
     return { items: answer.items, warnings: answer.warnings, next: last ? undefined : () => read(next) };
   };
-  // No `until`: the upstream was told, and the date that an author claims says nothing about the order.
+  // No `until`: the request contains the time, and the date that an author claims does not determine the order.
   return readPages(await read(), {
     known: (itemId) => context.known(itemId),
     since,

@@ -1,19 +1,19 @@
 import type { ItemParts } from '../shared/item.js';
 import { listOf, recordOf, textOf } from '../shared/shape.js';
 
-/** What a post carries beside its text. */
+/** The embedded content of a post. */
 export interface Embedded {
   media: NonNullable<ItemParts['media']>;
   images: { url: string; alt: string }[];
   link: { url: string; title: string; description: string } | null;
   video: { url: string; alt: string } | null;
-  /** Address (at://…) of the post, list or feed that it quotes. */
+  /** Address (at://…) of the quoted post, list or feed. */
   quoted: string | null;
 }
 
 const NOTHING: Embedded = { media: [], images: [], link: null, video: null, quoted: null };
 
-/** Reads the embed of a post view. What is unknown, not found or blocked counts as nothing. */
+/** Reads the embed of a post view. Unknown, missing or blocked content is ignored. */
 export function embeddedOf(value: unknown): Embedded {
   const embed = recordOf(value);
   switch (embed?.['$type']) {

@@ -18,14 +18,17 @@ import { linkAddresses, textWithLinks } from './rich-text.js';
 export interface SearchAnswer {
   items: SourceItem[];
   warnings: string[];
-  /** To continue with; absent on the last page. A page may be short of its limit before that. */
+  /** Cursor of the next page; absent on the last one. Earlier pages may also have fewer posts than the limit. */
   cursor: string | undefined;
 }
 
 const SITE = 'https://bsky.app';
 const POST_URI = /^at:\/\/(did:[a-z0-9]+:[^/]+)\/app\.bsky\.feed\.post\/([^/]+)$/;
 
-/** Reads an answer of `app.bsky.feed.searchPosts`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of `app.bsky.feed.searchPosts`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseSearchAnswer(body: unknown): SearchAnswer {
   const answer = recordOf(body);
   const posts = listOf(answer?.['posts']);
@@ -40,7 +43,7 @@ function readPost(entry: unknown): Reading {
   if (!post || uri === undefined || did === undefined || rkey === undefined)
     return { malformed: 'no uri of a post' };
   const record = recordOf(post['record']);
-  // A post of pictures alone has an empty text, and yet it has one.
+  // A post with only pictures has an empty text, but the text is present.
   if (!record || typeof record['text'] !== 'string') return { malformed: 'no record with a text' };
   const publishedAt = publishedAtOf(post, record);
   if (publishedAt === undefined) return { malformed: 'no indexedAt' };
@@ -59,7 +62,7 @@ interface PostParts {
 function itemOf({ post, record, uri, did, rkey, publishedAt }: PostParts): SourceItem {
   const author = recordOf(post['author']);
   const handle = textOf(author?.['handle']);
-  // A handle that no longer points to its account is shown as handle.invalid: the account's own id stays true.
+  // An invalid handle is shown as handle.invalid; the account's own id is always valid.
   const name = handle === undefined || handle === 'handle.invalid' ? did : handle;
   const langs = (listOf(record['langs']) ?? []).map(textOf).filter((lang) => lang !== undefined);
   const reply = recordOf(record['reply']);
@@ -103,7 +106,8 @@ function itemOf({ post, record, uri, did, rkey, publishedAt }: PostParts): Sourc
   });
 }
 
-// createdAt is what the client says, and may lie in the future or in the last century; the earlier one sorts.
+// The client sets createdAt, which may be in the future or in the last century. The earlier of the two times is used
+// for sorting.
 function publishedAtOf(post: JsonRecord, record: JsonRecord): string | undefined {
   const indexedAt = isoOfText(post['indexedAt']);
   const createdAt = isoOfText(record['createdAt']);

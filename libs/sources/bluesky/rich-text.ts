@@ -8,8 +8,8 @@ interface Link {
 }
 
 /**
- * A post's text with its links whole: clients shorten what they show ("example.com/lo…"), the address is in the
- * facets. Facets are counted in bytes of UTF-8; those that fit no text are left alone.
+ * A post's text with complete links: clients shorten the visible text ("example.com/lo…"), and the address is in the
+ * facets. Facets count bytes of UTF-8. Facets that do not match the text are ignored.
  */
 export function textWithLinks(text: string, facets: unknown): string {
   const links = linksOf(facets);
@@ -30,7 +30,7 @@ export function textWithLinks(text: string, facets: unknown): string {
   return parts.join('');
 }
 
-/** The addresses that a post's text links to, in their order. */
+/** The addresses of the links in a post's text, in order. */
 export function linkAddresses(facets: unknown): string[] {
   return [...new Set(linksOf(facets).map(({ uri }) => uri))];
 }

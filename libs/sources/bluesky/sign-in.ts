@@ -17,10 +17,10 @@ interface Session {
 
 const HOST = 'https://bsky.social';
 const SESSION_KEY = 'bluesky.session';
-// A PDS says 400 ExpiredToken where others say 401.
+// A PDS responds with 400 ExpiredToken where others use 401.
 const TOKEN_ERRORS = new Set(['ExpiredToken', 'InvalidToken']);
 
-/** Asks an XRPC method as our account. A session that has ended is renewed once. */
+/** Calls an XRPC method with our account. An expired session is renewed once. */
 export async function askSignedIn(
   context: FetchContext,
   settings: BlueskySettings,
@@ -53,7 +53,7 @@ async function ask({ http }: FetchContext, { accessJwt }: Session, url: string):
   );
 }
 
-// Sign-ins are few a day.
+// Only few sign-ins per day are allowed, so the session is kept.
 function sessionOf(context: FetchContext, settings: BlueskySettings): Promise<Session> {
   const make = () => createSession(context, settings);
   return sessionToken({ session: context.session, key: SESSION_KEY, make });
@@ -73,7 +73,7 @@ async function renew(context: FetchContext, settings: BlueskySettings, ended: Se
     method: 'POST',
     url: `${HOST}/xrpc/com.atproto.server.refreshSession`,
     headers: { authorization: `Bearer ${ended.refreshJwt}` },
-    // A refresh token ends too, after months: then the password signs in anew.
+    // A refresh token also expires, after months. Then the password is used again.
     accept: [400, 401],
   });
   return response.status === 200 ? readSession(body) : createSession(context, settings);

@@ -12,12 +12,18 @@ const API = 'https://api.github.com';
 // "Wait at least one minute": docs, rate limits of the REST API.
 const SECONDARY_WAIT_MS = 60_000;
 
-/** Asks the REST API. Throws `UpstreamError`. */
+/**
+ * Calls the REST API.
+ * @throws UpstreamError
+ */
 export function ask(context: FetchContext, token: string, pathAndQuery: string): Promise<unknown> {
   return send(context, token, { url: `${API}${pathAndQuery}` });
 }
 
-/** Asks the GraphQL API, which wants a token. Throws `UpstreamError`. */
+/**
+ * Calls the GraphQL API, which requires a token.
+ * @throws UpstreamError
+ */
 export async function askGraphql(
   context: FetchContext,
   token: string,
@@ -46,7 +52,7 @@ function send({ http, now }: FetchContext, token: string, request: UpstreamReque
         ...(token !== '' && { authorization: `Bearer ${token}` }),
         ...request.headers,
       },
-      // Their bodies say what is meant.
+      // The bodies of these statuses contain the reason.
       accept: [403, 422, 429],
     });
     if (response.status >= 300) throw faultOf(response, now);
@@ -55,28 +61,33 @@ function send({ http, now }: FetchContext, token: string, request: UpstreamReque
 }
 
 function faultOf({ status, headers, text }: UpstreamResponse, now: Date): UpstreamError {
-  const told = `github answered ${status}`;
+  const answered = `github answered ${status}`;
   if (status === 422) {
     const reason =
       'the search was not understood, or names what does not exist or is private; check the words and filters of the search';
-    return new UpstreamError('unexpected_status', `${told}: ${reason}`, status);
+    return new UpstreamError('unexpected_status', `${answered}: ${reason}`, status);
   }
   const message = messageOf(text);
   if (/secondary rate limit|abuse detection/i.test(message)) {
-    // First what we are told, then the end of a window that is used up, then a minute.
+    // In this order: an explicit wait, the end of a used up window, one minute.
     const waitMs = readRateHeaders(headers, now).retryAfterMs ?? SECONDARY_WAIT_MS;
-    return rateLimited(told, status, 'too many requests in a short time', waitMs);
+    return rateLimited(answered, status, 'too many requests in a short time', waitMs);
   }
   const { remaining, retryAfterMs } = readRateHeaders(headers, now);
   if (remaining === 0 || /rate limit exceeded/i.test(message)) {
-    return rateLimited(told, status, 'too many requests', retryAfterMs);
+    return rateLimited(answered, status, 'too many requests', retryAfterMs);
   }
   return statusError('github', [], status, headers, now);
 }
 
-function rateLimited(told: string, status: number, what: string, waitMs: number | undefined): UpstreamError {
+function rateLimited(
+  answered: string,
+  status: number,
+  what: string,
+  waitMs: number | undefined,
+): UpstreamError {
   const wait = waitMs === undefined ? 'asked to wait' : `asked to wait ${Math.ceil(waitMs / 1000)} s`;
-  return new UpstreamError('rate_limited', `${told}: ${what}, ${wait}`, status, waitMs);
+  return new UpstreamError('rate_limited', `${answered}: ${what}, ${wait}`, status, waitMs);
 }
 
 function messageOf(text: string): string {

@@ -6,18 +6,18 @@ import { DISCUSSIONS_QUERY, parseDiscussions } from './discussions.js';
 import { parseIssues, parseRepositories } from './parse.js';
 import { faultsOf, searchesOf, type KindSearch } from './query.js';
 
-/** May be empty: then ten searches a minute are allowed, and not thirty, and there are no discussions. */
+/** The token may be empty. Then ten searches a minute are allowed in place of thirty, and there are no discussions. */
 export interface GithubSettings {
-  /** A token of any account; it needs no scope. */
+  /** A token of any account, without scopes. */
   token: string;
 }
 
 const PAGE_SIZE = 100;
-// One query gives 1,000 results and no more.
+// One query returns at most 1,000 results.
 const LAST_PAGE = 10;
-// A thing enters the index a little after it was made.
+// Things enter the index with a delay.
 const INDEX_LAG_MS = 600_000;
-// A first look at repositories, which cannot be sorted by when they were made, takes those of so long.
+// Repositories cannot be sorted by creation, so a first poll reads those of this period.
 const FIRST_LOOK_MS = 30 * 86_400_000;
 
 /** GitHub: issues, pull requests, repositories, and with a token discussions. */
@@ -30,7 +30,7 @@ export function createGithubConnector(settings: GithubSettings): SourceConnector
     filterKeys: ['kinds', 'language', 'org', 'repo', 'user'],
     commonGrid: false,
     hasSearch: true,
-    // 30 searches a minute with a token, 10 without, less a margin. At once are few allowed: secondary limits.
+    // 30 searches a minute with a token, 10 without, minus a margin. Secondary limits allow few concurrent requests.
     budget: { requestsPerMinute: hasToken ? 28 : 9, concurrency: 1, backoff: 'lane' },
     checkCriteria: (criteria) => faultsOf(criteria, hasToken),
     requestsPerSearch: (criteria) => Math.max(1, searchesOf(criteria, 'word', hasToken).length),
@@ -54,7 +54,7 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
     case 'repository': {
       const since = context.since ?? new Date(context.now.getTime() - FIRST_LOOK_MS);
       const named = madeSince(q, { since });
-      // By when they were touched: where one is known says nothing about those behind it.
+      // Sorted by update, so a known one does not mean that the following ones are known.
       const unordered = { ...context, known: () => false };
       return readByPage(unordered, (page) => askSearch(context, token, 'repositories', named, page));
     }
@@ -63,7 +63,7 @@ function readSearch({ kind, q }: KindSearch, context: FetchContext, token: strin
   }
 }
 
-/** `created:` in front of the moment from which on things are wanted; nothing at a first poll. */
+/** Adds `created:` with the start of the wanted period; nothing at a first poll. */
 function madeSince(q: string, { since }: Pick<FetchContext, 'since'>): string {
   if (!since) return q;
   const from = new Date(since.getTime() - INDEX_LAG_MS).toISOString().replace(/\.\d+Z$/, 'Z');

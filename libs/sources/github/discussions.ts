@@ -14,11 +14,11 @@ import { githubItem, namesOf, plainText, type SearchPage } from './parse.js';
 
 /** One page of a search for discussions. */
 export interface DiscussionPage extends SearchPage {
-  /** To continue with; absent on the last page. */
+  /** Cursor of the next page; absent on the last one. */
   cursor: string | undefined;
 }
 
-/** Discussions can be searched by GraphQL alone. */
+/** Only GraphQL can search discussions. */
 export const DISCUSSIONS_QUERY = `query ($q: String!, $first: Int!, $after: String) {
   search(type: DISCUSSION, query: $q, first: $first, after: $after) {
     pageInfo { endCursor hasNextPage }
@@ -36,7 +36,10 @@ export const DISCUSSIONS_QUERY = `query ($q: String!, $first: Int!, $after: Stri
   }
 }`;
 
-/** Reads an answer to `DISCUSSIONS_QUERY`. Throws `UpstreamError`, also for faults that come with a 200. */
+/**
+ * Reads a response to `DISCUSSIONS_QUERY`.
+ * @throws UpstreamError also for errors in a 200
+ */
 export function parseDiscussions(body: unknown): DiscussionPage {
   const answer = recordOf(body);
   const search = recordOf(recordOf(answer?.['data'])?.['search']);

@@ -18,19 +18,25 @@ import type { Kind } from './query.js';
 export interface SearchPage {
   items: SourceItem[];
   warnings: string[];
-  /** Things on the page, readable or not. */
+  /** Number of things on the page, whether they could be read or not. */
   count: number;
 }
 
 const SITE = 'https://github.com';
 const RAN_OUT = 'github: the search ran out of time; some results may be missing';
 
-/** Reads an answer of `/search/issues`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of `/search/issues`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseIssues(body: unknown): SearchPage {
   return pageOf(body, readIssue);
 }
 
-/** Reads an answer of `/search/repositories`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of `/search/repositories`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseRepositories(body: unknown): SearchPage {
   return pageOf(body, readRepository);
 }
@@ -47,7 +53,7 @@ function pageOf(body: unknown, read: (entry: unknown) => Reading): SearchPage {
 function readIssue(entry: unknown): Reading {
   const issue = recordOf(entry) ?? {};
   const pull = recordOf(issue['pull_request']);
-  // Answers of 2012 have the key on issues too, with nothing in it.
+  // Responses of 2012 have the key on issues as well, with an empty value.
   const kind: Kind = (textOf(pull?.['html_url']) ?? textOf(pull?.['url'])) ? 'pull_request' : 'issue';
   const common = commonOf(issue, kind);
   if (typeof common === 'string') return { malformed: common };
@@ -112,14 +118,14 @@ function readRepository(entry: unknown): Reading {
   });
 }
 
-/** Who wrote a thing. */
+/** The author of a thing. */
 export interface Author {
   login: string | undefined;
   url: string | undefined;
   bot: boolean;
 }
 
-/** A thing of GitHub, before it is an item. */
+/** An issue, pull request, discussion or repository before it becomes an item. */
 export interface GithubThing {
   id: string;
   url: string;
@@ -131,11 +137,11 @@ export interface GithubThing {
   /** `owner/name`. */
   repository: string | undefined;
   engagement: { likes?: number | undefined; replies?: number | undefined; shares?: number | undefined };
-  /** What is of this kind alone. */
+  /** Fields that only this kind has. */
   details: Record<string, unknown>;
 }
 
-// All kinds have all keys, so that a reader need not know which is which.
+// All kinds have all keys, so that readers need not distinguish kinds.
 const DETAILS = {
   number: null,
   state: null,
@@ -194,14 +200,14 @@ export function githubItem({ details, author, repository, ...thing }: GithubThin
   return { item };
 }
 
-/** Markdown as it was written, with line ends of one kind. */
+/** Markdown unchanged, with uniform line ends. */
 export function plainText(value: unknown): string {
   return (textOf(value) ?? '').replace(/\r\n?/g, '\n').trim();
 }
 
-/** What every thing has, or what it lacks. */
+/** The common fields of every thing, or a text that names the missing one. */
 function commonOf(thing: JsonRecord, kind: Kind): { id: string; url: string; publishedAt: string } | string {
-  // Answers of before 2018 have no node_id.
+  // Responses from before 2018 have no node_id.
   const number = numberOf(thing['id']);
   const id = textOf(thing['node_id']) ?? (number === undefined ? undefined : `${kind}:${number}`);
   if (id === undefined) return 'no node_id';
@@ -211,7 +217,7 @@ function commonOf(thing: JsonRecord, kind: Kind): { id: string; url: string; pub
   return publishedAt === undefined ? 'no created_at' : { id, url, publishedAt };
 }
 
-// The account of somebody who has left is "ghost", or null.
+// A deleted account is "ghost" or null.
 function authorOf(user: JsonRecord | undefined): Author {
   const login = textOf(user?.['login']);
   const known = login === 'ghost' ? undefined : login;

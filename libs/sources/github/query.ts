@@ -3,11 +3,11 @@ import type { Fault } from '#kernel';
 import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
 import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
-/** What can be found on GitHub; discussions with a token only. */
+/** The searchable kinds; discussions only with a token. */
 export const KINDS = ['issue', 'pull_request', 'discussion', 'repository'] as const;
 export type Kind = (typeof KINDS)[number];
 
-// Both of the search's own limits (docs, rest/search).
+// Both are limits of GitHub's search (docs, rest/search).
 const MAX_TEXT_LENGTH = 256;
 const MAX_OPERATORS = 5;
 const MAX_PLACES = 5;
@@ -16,7 +16,7 @@ const REPOSITORY = /^[A-Za-z0-9-]{1,39}\/[A-Za-z0-9._-]{1,100}$/;
 const ACCOUNT = /^[A-Za-z0-9-]{1,39}$/;
 const LANGUAGE = /^[\p{L}\p{N}+#. -]{1,40}$/u;
 
-/** The kinds that a search wants (`filters.kinds`): all that can be had unless it names some. */
+/** The kinds of a search (`filters.kinds`); default: all that are available. */
 export function kindsOf(criteria: Criteria, hasToken: boolean): Kind[] {
   const named = filterTexts(criteria, 'kinds');
   return KINDS.filter(
@@ -24,7 +24,7 @@ export function kindsOf(criteria: Criteria, hasToken: boolean): Kind[] {
   );
 }
 
-/** Faults of criteria that GitHub cannot serve. */
+/** Faults of criteria that GitHub does not support. */
 export function faultsOf(criteria: Criteria, hasToken: boolean): Fault[] {
   const account = (what: string) => ({
     wanted: `the name of ${what}, or a list of them`,
@@ -76,11 +76,11 @@ function faultsOfWords(criteria: Criteria): Fault[] {
 /** One search of one kind. */
 export interface KindSearch {
   kind: Kind;
-  /** Its words and qualifiers, without the time. */
+  /** Words and qualifiers, without the time. */
   q: string;
 }
 
-/** The searches that a check needs, kind by kind. */
+/** The searches of a check, by kind. */
 export function searchesOf(criteria: Criteria, match: MatchMode, hasToken: boolean): KindSearch[] {
   return kindsOf(criteria, hasToken).flatMap((kind) =>
     wordsOf(criteria, match, kind).map((words) => ({
@@ -93,7 +93,7 @@ export function searchesOf(criteria: Criteria, match: MatchMode, hasToken: boole
 function wordsOf(criteria: Criteria, match: MatchMode, kind: Kind): string[] {
   const alternatives = alternativesOf(criteria);
   if (alternatives.length === 0) return [''];
-  // As they are, operators and all, which cannot be counted.
+  // The text is passed unchanged with its operators, which cannot be counted.
   if (match === 'platform') return alternatives.map((phrases) => phrases.join(' '));
   if (alternatives.every((phrases) => phrases.length === 1)) {
     const terms = alternatives.flat().map(quotedIfNeeded);
@@ -101,14 +101,14 @@ function wordsOf(criteria: Criteria, match: MatchMode, kind: Kind): string[] {
   }
   const [query = ''] = alternatives[0] ?? [];
   const front = quotedIfNeeded(query);
-  // Outside of issues nothing says whether AND or OR binds closer.
+  // The precedence of AND and OR is only documented for issues.
   if (!isIssue(kind)) return alternatives.map((phrases) => phrases.map(quotedIfNeeded).join(' '));
   const terms = alternatives.map((phrases) => quotedIfNeeded(phrases[1] ?? ''));
   const operators = MAX_OPERATORS - placeOperators(criteria, kind);
   return groupsOf(terms, operators, front.length + 1).map((group) => `${front} ${anyOf(group, kind)}`);
 }
 
-// In the search of issues OR binds less than the space before a qualifier. The others know no brackets.
+// In the issue search OR has a lower precedence than the space before a qualifier. The other searches have no brackets.
 function anyOf(terms: readonly string[], kind: Kind): string {
   const any = terms.join(' OR ');
   return isIssue(kind) && terms.length > 1 ? `(${any})` : any;
@@ -133,7 +133,7 @@ function qualifiersOf(criteria: Criteria, match: MatchMode, kind: Kind): string[
   return [
     placeQualifier(criteria, kind),
     ...(kind === 'issue' ? ['is:issue'] : kind === 'pull_request' ? ['is:pull-request'] : []),
-    // What stands in a comment alone could not be shown.
+    // A match that is only in a comment could not be shown.
     ...(isIssue(kind) && match !== 'platform' && alternativesOf(criteria).length > 0
       ? ['in:title,body']
       : []),
@@ -145,7 +145,7 @@ function placesOf(criteria: Criteria): string[] {
   return ['repo', 'org', 'user'].flatMap((key) => filterTexts(criteria, key).map((text) => `${key}:${text}`));
 }
 
-// Several places are alternatives: in the search of issues these want an OR, elsewhere a space is one.
+// Several places are alternatives: the issue search needs OR between them; the others treat a space as OR.
 function placeQualifier(criteria: Criteria, kind: Kind): string {
   const places = placesOf(criteria);
   if (!isIssue(kind) || places.length < 2) return places.join(' ');

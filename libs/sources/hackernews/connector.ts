@@ -6,12 +6,12 @@ import { alternativesOf, faultsWithoutTerms } from '../shared/terms.js';
 import { parseSearchAnswer } from './parse.js';
 import { PAGE_SIZE, feedUrl, searchUrl, type Slice } from './request.js';
 
-// An item is indexed a little after it was created: what is older than `since` by less may still be new.
+// Items are indexed with a delay, so items that are this much older than `since` may still be new.
 const INDEX_LAG_SECONDS = 300;
-// The site publishes some 0.16 items a second; twice that, so that a busy hour needs no second thought.
+// The site publishes about 0.16 items per second. This is twice as much, for busy hours.
 const ITEMS_PER_SECOND = 0.3;
 
-/** Hacker News by Algolia's search. Needs no settings. */
+/** Hacker News with Algolia's search. Needs no settings. */
 export function createHackernewsConnector(): SourceConnector {
   return {
     id: 'hackernews',
@@ -19,7 +19,7 @@ export function createHackernewsConnector(): SourceConnector {
     filterKeys: [],
     commonGrid: true,
     hasSearch: true,
-    // 10,000 requests an hour and address, less a margin.
+    // 10,000 requests per hour and address, minus a margin.
     budget: { requestsPerMinute: 150, concurrency: 4, backoff: 'lane' },
     checkCriteria: (criteria): Fault[] => faultsWithoutTerms('hackernews', criteria),
     requestsPerSearch: (criteria) => Math.max(1, alternativesOf(criteria).length),
@@ -28,7 +28,7 @@ export function createHackernewsConnector(): SourceConnector {
       pagesFor: (windowSeconds) =>
         Math.max(1, Math.ceil(((windowSeconds + INDEX_LAG_SECONDS) * ITEMS_PER_SECOND) / PAGE_SIZE)),
       read: (since, context) => readSlices(context, since, feedUrl),
-      // Its quietest hours still bring some 300 items each.
+      // Even its quietest hours have about 300 items each.
       quietSeconds: 3_600,
     },
   };
@@ -36,7 +36,8 @@ export function createHackernewsConnector(): SourceConnector {
 
 async function search(criteria: Criteria, context: FetchContext): Promise<Fetched> {
   const reads: Fetched[] = [];
-  // Algolia ANDs words and has no OR: one request for each term. One after the other, as the lane's budget allows.
+  // Algolia combines words with AND and has no OR, so each term needs a request. They run one after another, within the
+  // lane's budget.
   for (const phrases of alternativesOf(criteria)) {
     reads.push(await readSlices(context, context.since, (slice) => searchUrl(phrases, context.match, slice)));
   }
@@ -44,8 +45,8 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
 }
 
 /**
- * One query gives 1,000 items at most, on however many pages. So there is no second page: the next request
- * asks anew for what was created up to the oldest item so far.
+ * One query returns at most 1,000 items, on any number of pages. So there is no second page: the next request asks for
+ * items that were created up to the oldest item so far.
  */
 async function readSlices(
   context: FetchContext,
@@ -63,7 +64,7 @@ async function readSlices(
     for (const item of fresh) seen.add(item.itemId);
     const { oldestSeconds } = answer;
     const full = answer.hitCount >= PAGE_SIZE;
-    // A full slice without anything fresh is one second with more items than fit: there is no way past it.
+    // A full slice without new items is one second with more items than fit, which cannot be paged through.
     missed ||= answer.pastCap || (full && fresh.length === 0);
     const more = full && fresh.length > 0 && oldestSeconds !== undefined;
     return {

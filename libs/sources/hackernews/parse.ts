@@ -15,27 +15,30 @@ import {
 } from '../shared/shape.js';
 import type { SourceItem } from '../source.js';
 
-/** One answer of Algolia's HN search. */
+/** One response of Algolia's HN search. */
 export interface SearchAnswer {
   items: SourceItem[];
   warnings: string[];
-  /** Hits in the answer, readable or not. */
+  /** Hits in the response, whether they could be read or not. */
   hitCount: number;
   /** Creation of the oldest hit, in epoch seconds. */
   oldestSeconds: number | undefined;
-  /** The request reached past the 1,000 items that one query gives; there may be more. */
+  /** The request reached beyond the 1,000 items that one query returns; there may be more. */
   pastCap: boolean;
 }
 
 const SITE = 'https://news.ycombinator.com';
 const KINDS = ['comment', 'story', 'poll', 'job', 'pollopt'] as const;
 
-/** Reads an answer of `/search_by_date` or `/search`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of `/search_by_date` or `/search`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseSearchAnswer(body: unknown): SearchAnswer {
   const answer = recordOf(body);
   const hits = listOf(answer?.['hits']);
   if (!answer || !hits) throw unknownShape('hackernews', 'an object with a list "hits"');
-  // Past its cap Algolia answers 200 with no hits and a message: not "nothing new", but "not told".
+  // Beyond its cap Algolia responds with 200, no hits and a message. That does not mean that there is nothing new.
   const pastCap = hits.length === 0 && textOf(answer['message']) !== undefined;
   const { items, warnings } = readEntries('hackernews', hits, readHit);
   const seconds = hits
@@ -62,7 +65,7 @@ function readHit(entry: unknown): Reading {
   const comment = kind === 'comment';
   const title = textOf(comment ? hit['story_title'] : hit['title'])?.trim();
   const html = textOf(comment ? hit['comment_text'] : hit['story_text']);
-  // A comment lives by its text and all else by its title: where these are missing, the shape has changed.
+  // A comment needs its text and any other item its title. If they are missing, the response format has changed.
   if (comment && html === undefined) return { malformed: 'no comment_text' };
   if (!comment && title === undefined && html === undefined) return { malformed: 'no title' };
   return { item: itemOf(hit, { id, kind, title, text: htmlToText(html ?? ''), publishedAt }) };
@@ -104,7 +107,7 @@ function itemOf(hit: JsonRecord, { id, kind, title, text, publishedAt }: HitPart
       text,
       points: points ?? null,
       numComments: numComments ?? null,
-      // A story of 2014 has no story_id, one of today its own.
+      // A story of 2014 has no story_id; a story of today has its own id there.
       storyId: idOf(hit['story_id']) ?? (comment ? null : id),
       storyUrl: comment ? (textOf(hit['story_url']) ?? null) : (link ?? null),
       parentId: idOf(hit['parent_id']) ?? null,

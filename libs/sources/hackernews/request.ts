@@ -2,33 +2,33 @@ import type { MatchMode } from '#contracts';
 import { quoted } from '../shared/terms.js';
 
 const SEARCH_URL = 'https://hn.algolia.com/api/v1/search_by_date';
-// Poll options are indexed as items too; they are no publication of their own.
+// Poll options are also indexed as items, but they are not separate publications.
 const TAGS = '(story,comment,poll,job)';
 
 /**
- * Items of one request: Algolia's own limit, and all that one query ever gives. The filter by time keeps the
- * answers short, and a burst of more within one second could not be paged through.
+ * Items of one request: the maximum of Algolia, and of one query in total. The filter by time keeps responses short; a
+ * burst of more items within one second cannot be paged through.
  */
 export const PAGE_SIZE = 1_000;
 
 /** The part of the index that one request reads, in epoch seconds. */
 export interface Slice {
-  /** Created after it. */
+  /** Exclusive lower limit of the creation time. */
   after?: number | undefined;
-  /** Created at it or before: the oldest instant read so far. */
+  /** Inclusive upper limit of the creation time: the oldest instant read so far. */
   upTo?: number | undefined;
 }
 
-/** Newest items that hold all of the phrases. */
+/** The newest items that contain all phrases. */
 export function searchUrl(phrases: readonly string[], match: MatchMode, slice: Slice): string {
   return urlOf(slice, {
     query: phrases.map((phrase) => queryOf(phrase, match)).join(' '),
-    // "humanoid" gave 6,782 hits with typos allowed and 1,296 without. By date even the site itself asks for `min`.
+    // "humanoid" had 6,782 hits with typos allowed and 1,296 without. The site itself uses `min` when sorting by date.
     typoTolerance: match === 'platform' ? 'min' : 'false',
   });
 }
 
-/** Newest items of the whole site. */
+/** The newest items of the whole site. */
 export function feedUrl(slice: Slice): string {
   return urlOf(slice, {});
 }
@@ -40,7 +40,7 @@ function queryOf(phrase: string, match: MatchMode): string {
     case 'word':
       return quoted(phrase);
     case 'contains':
-      // Without quotes the last word matches as a prefix: the nearest thing to a substring that the index has.
+      // Without quotes the last word matches as a prefix, which is the nearest to a substring search.
       return /\s/.test(phrase) ? quoted(phrase) : phrase;
   }
 }

@@ -4,24 +4,27 @@ import { UpstreamError, type FetchContext, type UpstreamResponse } from '../sour
 import { statusError } from '../shared/status-error.js';
 import { askAdvised } from '../shared/token-advice.js';
 
-/** One instance, and our account's token there. Only the instance of the settings is ever told a token. */
+/** One instance, and our account's token there. Only the configured instance gets a token. */
 export interface Instance {
   host: string;
   token: string | undefined;
-  /** It is the one of the settings. */
+  /** True for the configured instance. */
   own: boolean;
 }
 
-/** The setting that holds the token. */
+/** The setting with the token. */
 export const TOKEN_SETTING = 'SOURCE_LEMMY_TOKEN';
 
-/** Asks an instance, once for all reads of a batch. Throws `UpstreamError`. */
+/**
+ * Calls an instance, once for all reads of a batch.
+ * @throws UpstreamError
+ */
 export async function ask(context: FetchContext, instance: Instance, pathAndQuery: string): Promise<unknown> {
   const { body } = await askAccepting(context, instance, pathAndQuery, []);
   return body;
 }
 
-/** As `ask`; `body` is undefined where the status is one of `accept`. */
+/** Like `ask`; `body` is undefined if the status is one of `accept`. */
 export function askAccepting(
   context: FetchContext,
   instance: Instance,
@@ -38,7 +41,7 @@ export function askAccepting(
           accept: 'application/json',
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
-        // Their bodies say what is meant.
+        // The bodies of these statuses contain the reason.
         accept: [400, 404, ...accept],
       });
       const { status } = response;
@@ -51,31 +54,31 @@ export function askAccepting(
 
 function faultOf({ status, headers, text }: UpstreamResponse, instance: Instance, now: Date): UpstreamError {
   const code = codeOf(text);
-  const told = `lemmy answered ${status}`;
+  const answered = `lemmy answered ${status}`;
   switch (code) {
     case 'rate_limit_error':
-      // 0.19 says so with 400, and never for how long (LemmyNet/lemmy#5332).
-      return new UpstreamError('rate_limited', `${told}: too many requests, asked to wait`, status);
+      // 0.19 uses 400 for this, and never names a time (LemmyNet/lemmy#5332).
+      return new UpstreamError('rate_limited', `${answered}: too many requests, asked to wait`, status);
     case 'instance_is_private':
     case 'not_logged_in':
-      return new UpstreamError('unauthorized', told, status);
+      return new UpstreamError('unauthorized', answered, status);
     case 'couldnt_find_community':
       return new UpstreamError(
         'not_found',
-        `${told}: ${instance.host} knows no such community; check filters.community`,
+        `${answered}: ${instance.host} knows no such community; check filters.community`,
         status,
       );
     default:
       if (status === 404) return statusError('lemmy', [], status, headers, now);
       return new UpstreamError(
         'unexpected_status',
-        `${told}${code === '' ? '' : ` (${code})`}: the request was not understood`,
+        `${answered}${code === '' ? '' : ` (${code})`}: the request was not understood`,
         status,
       );
   }
 }
 
-/** The name of an error, for example `rate_limit_error`; empty where the answer holds none. */
+/** The name of an error, for example `rate_limit_error`; empty if the response has none. */
 function codeOf(text: string): string {
   try {
     const code = textOf(recordOf(JSON.parse(text))?.['error']) ?? '';

@@ -15,26 +15,26 @@ import {
 } from './request.js';
 import { siteOf, type Site } from './site.js';
 
-/** Both may be empty: then lemmy.world is asked without an account. */
+/** Both may be empty; then lemmy.world is read without an account. */
 export interface LemmySettings {
-  /** The server that is searched. */
+  /** The server to search. */
   instance: string;
-  /** A JWT of an account there: some servers want one. */
+  /** A JWT of an account there, which some servers require. */
   token: string;
 }
 
 const DEFAULT_INSTANCE = 'lemmy.world';
-// A thing keeps the time at which it was written, and takes a while to get from its server to this one.
+// Things keep the time at which they were written, and reach other servers with a delay.
 const FEDERATION_LAG_MS = 300_000;
-// A guess at what a large server gets from all others: a million comments a month, and a quarter of that in posts.
+// An estimate of what a large server receives from all others: a million comments a month, and a quarter as many posts.
 const POSTS_PER_SECOND = 0.1;
 const COMMENTS_PER_SECOND = 0.4;
-// A server is more sparing of its searches than of its lists: beside the feed each counts for two requests.
+// Servers limit searches more strictly than lists, so each search counts as two requests compared with the feed.
 const SEARCH_WEIGHT = 2;
-// More pages than one read may take would leave a gap that searches do not have.
+// More pages than one read may take would leave a gap, which searches do not have.
 const FEED_PAGES = 10;
 
-/** Lemmy: posts and comments by search, or by the newest ones of all communities. */
+/** Lemmy: posts and comments, by search or from the newest ones of all communities. */
 export function createLemmyConnector(settings: LemmySettings): SourceConnector {
   const host = hostOfSetting('SOURCE_LEMMY_INSTANCE', settings.instance, DEFAULT_INSTANCE);
   const own: Instance = { host, token: settings.token.trim() || undefined, own: true };
@@ -43,11 +43,11 @@ export function createLemmyConnector(settings: LemmySettings): SourceConnector {
     requiredSettings: [],
     filterKeys: ['community', 'instances'],
     namedServers: (criteria) => namedInstances(criteria, own.host),
-    // The lists of newest things are read once for all searches that are due together.
+    // The lists of newest things are read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
-    // Searches come back at six a minute, and sixty may be saved up: so many more last for a quarter of an hour. For
-    // lists it would be 180.
+    // The limit of searches refills at six a minute up to sixty, so this rate lasts for a quarter of an hour. For lists
+    // it would be 180.
     budget: { requestsPerMinute: 10, concurrency: 2, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => requestsOf(criteria),
@@ -76,7 +76,7 @@ interface Reading {
   context: FetchContext;
   instance: Instance;
   site: Site;
-  /** ISO 8601: things from before it are not wanted. */
+  /** ISO 8601: older things are not wanted. */
   until: string | undefined;
 }
 
@@ -149,7 +149,7 @@ async function readThings(
     };
   };
   const { since, pageCap } = context;
-  // Where to stop is decided for posts and comments by themselves: see `nextMark`.
+  // `nextMark` decides separately for posts and comments where to stop.
   return readPages(await read({ page: 1 }), { known: () => false, since, pageCap });
 }
 
@@ -159,15 +159,15 @@ function nextMark({ parts, cursor }: LemmyPage, mark: PageMark, reading: Reading
   return { page: mark.page + 1, cursor };
 }
 
-// Posts and comments of one answer have pages of their own: a known comment says nothing about the posts.
+// Posts and comments of one response have separate pages: a known comment does not mean that the posts are known.
 function isLast({ count, itemIds, oldest }: Part, { context, site, until }: Reading): boolean {
-  // A page of v4 is full of both kinds together.
+  // A page of v4 contains both kinds together.
   if (count === 0 || (site.api === 'v3' && count < PAGE_SIZE)) return true;
   if (until !== undefined && oldest !== undefined && oldest <= until) return true;
   return itemIds.some((itemId) => context.known(itemId));
 }
 
-/** A server that does not know the community answers as if none had been asked for. */
+/** False if the server does not know the wanted community, because it then responds as if none was requested. */
 function isOf(found: string | undefined, wanted: string | undefined, { host }: Instance): boolean {
   if (wanted === undefined) return true;
   return found?.toLowerCase() === (wanted.includes('@') ? wanted : `${wanted}@${host}`);

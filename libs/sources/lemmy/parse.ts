@@ -14,7 +14,7 @@ import {
 import type { SourceItem } from '../source.js';
 import type { Site } from './site.js';
 
-/** Who answered, and when. */
+/** The instance that responded, and the time. */
 export interface Asked {
   host: string;
   site: Pick<Site, 'languages'>;
@@ -23,39 +23,48 @@ export interface Asked {
 
 /** Things of one kind on a page, newest first. */
 export interface Part {
-  /** On the page, readable or not, pinned ones aside: these stand in front, however old. */
+  /**
+   * Number of things on the page, whether they could be read or not, without pinned ones, which come first regardless
+   * of their age.
+   */
   count: number;
-  /** Ids of those that are not pinned. */
+  /** Ids of things that are not pinned. */
   itemIds: string[];
-  /** ISO 8601: when the oldest of them was published. */
+  /** ISO 8601: publication of the oldest of them. */
   oldest: string | undefined;
 }
 
-/** One page of an answer. */
+/** One page of a response. */
 export interface LemmyPage {
   items: SourceItem[];
   warnings: string[];
-  /** Posts, comments: paging must reach back in each. */
+  /** Posts and comments separately, because paging must reach far enough in each. */
   parts: Part[];
-  /** Continues v4, and the post list of 0.19. */
+  /** Cursor of v4, and of the post list of 0.19. */
   cursor: string | undefined;
 }
 
-// A clock that goes wrong somewhere in the network must not date a post into the future.
+// A wrong clock on some server must not date a post into the future.
 const CLOCK_SKEW_MS = 300_000;
 
-/** Reads an answer of a search. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of a search.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseSearch(body: unknown, asked: Asked): LemmyPage {
   const answer = recordOf(body);
   const both = listOf(answer?.['search']);
-  // 1.0 mixes the kinds in one list; its betas and 0.19 keep them apart.
+  // 1.0 has both kinds in one list; its betas and 0.19 have separate lists.
   const posts = both?.filter((view) => isOfKind(view, 'post')) ?? listOf(answer?.['posts']);
   const comments = both?.filter((view) => isOfKind(view, 'comment')) ?? listOf(answer?.['comments']);
   if (!answer || !posts || !comments) throw unknownShape('lemmy', 'an object with "posts" and "comments"');
   return pageOf(answer, [posts, comments], asked);
 }
 
-/** Reads a list of posts or comments. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a list of posts or comments.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseList(body: unknown, what: 'post' | 'comment', asked: Asked): LemmyPage {
   const answer = recordOf(body);
   const views = listOf(answer?.[`${what}s`]) ?? listOf(answer?.['items']);
@@ -183,7 +192,7 @@ function itemOf({ view, post, comment, apId, title, publishedAt, asked }: ViewPa
   });
 }
 
-// v3 keeps them apart ("counts"), v4 in the thing itself.
+// v3 has separate "counts"; v4 has them in the thing itself.
 function countsOf(view: JsonRecord, thing: JsonRecord, replies: string) {
   const counts = recordOf(view['counts']) ?? thing;
   return {
@@ -194,7 +203,7 @@ function countsOf(view: JsonRecord, thing: JsonRecord, replies: string) {
   };
 }
 
-/** `name@server` of a person or a community: names are unique on their server only. */
+/** `name@server` of a person or a community, because names are unique only on their server. */
 function handleOf(actor: JsonRecord | undefined): string | undefined {
   const name = textOf(actor?.['name']);
   const address = addressOf(actor);
@@ -211,7 +220,7 @@ function isImage(post: JsonRecord, link: string): boolean {
   return type === undefined ? /\.(jpe?g|png|gif|webp|avif)(\?|$)/i.test(link) : type.startsWith('image/');
 }
 
-// The path is 0, then the comments above it, then itself; a comment on the post itself has no parent.
+// The path is 0, the ids of the parent comments, and its own id. A comment directly on the post has no parent.
 function parentOf(comment: JsonRecord): string | null {
   const parent = (textOf(comment['path']) ?? '').split('.').at(-2);
   return parent === undefined || parent === '0' ? null : parent;
@@ -226,7 +235,7 @@ function publishedOf(thing: JsonRecord): string | undefined {
   return isoUtc(thing['published_at'] ?? thing['published']);
 }
 
-// 0.18 names no zone, and means UTC.
+// 0.18 sends no time zone, and means UTC.
 function isoUtc(value: unknown): string | undefined {
   const text = textOf(value);
   return isoOfText(text !== undefined && /T[\d:.]+$/.test(text) ? `${text}Z` : text);

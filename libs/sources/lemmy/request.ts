@@ -5,10 +5,10 @@ import { instanceFaults } from '../shared/instances.js';
 import { alternativesOf } from '../shared/terms.js';
 import type { Site } from './site.js';
 
-/** Things of one kind on one page: Lemmy's own limit, above it is an error. */
+/** Things of one kind on one page: Lemmy's maximum; more is an error. */
 export const PAGE_SIZE = 50;
 
-/** Which page: the number of v3, or the cursor that the page before gave. */
+/** The page: a number in v3, or the cursor from the previous page. */
 export interface PageMark {
   page: number;
   cursor?: string | undefined;
@@ -17,12 +17,12 @@ export interface PageMark {
 const MAX_COMMUNITIES = 10;
 const COMMUNITY = /^[a-z0-9_]+(@[a-z0-9.-]+)?$/i;
 
-/** The communities that a search is kept to (`filters.community`), as `name` or `name@server`, each once. */
+/** The communities of a search (`filters.community`), as `name` or `name@server`, without duplicates. */
 export function communitiesOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'community').map(communityOf))];
 }
 
-/** Faults of criteria that Lemmy cannot serve. */
+/** Faults of criteria that Lemmy does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...instanceFaults(criteria, 'lemmy.world'),
@@ -41,9 +41,9 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * The texts to search for. Lemmy looks for the words as parts of the text, in their order, and has no OR: one request
- * for each term. Where matching decides, of a query and a term the longer is asked for, since both may stand in any
- * order.
+ * The texts to search for. Lemmy searches for the words as parts of the text, in their order, and has no OR, so each
+ * term needs a request. If matching decides, it searches only for the longer of query and term, because both may occur
+ * in any order.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const queries = alternativesOf(criteria).map((phrases) =>
@@ -52,13 +52,13 @@ export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   return [...new Set(queries.map((query) => query.replace(/["\u201c\u201d]/g, ' ').trim()))];
 }
 
-/** Newest posts and comments that hold `q`. */
+/** The newest posts and comments that contain `q`. */
 export function searchPath({ api }: Site, q: string, community: string | undefined, mark: PageMark): string {
   const [all, sort] = api === 'v3' ? ['All', 'New'] : ['all', 'new'];
   return pathOf(api, 'search', mark, { q, type_: all, sort, listing_type: all, ...within(community) });
 }
 
-/** Newest posts or comments of all communities that the instance knows, or of one. */
+/** The newest posts or comments of all communities that the instance knows, or of one. */
 export function newestPath(
   { api }: Site,
   what: 'post' | 'comment',
@@ -69,7 +69,7 @@ export function newestPath(
   return pathOf(api, `${what}/list`, mark, { type_: all, sort, ...within(community) });
 }
 
-// The two names are those of v3 and of late v4; what a server does not know it passes over.
+// The parameter names of v3 and of late v4; a server ignores those that it does not know.
 function within(community: string | undefined): Record<string, string> {
   return community === undefined ? {} : { community_name: community, community_name_or_id: community };
 }

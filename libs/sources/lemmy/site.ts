@@ -3,9 +3,9 @@ import { listOf, numberOf, recordOf, textOf, unknownShape } from '../shared/shap
 import type { FetchContext } from '../source.js';
 import { askAccepting, type Instance } from './ask.js';
 
-/** What has to be known of an instance before it can be asked. */
+/** Properties of an instance that requests depend on. */
 export interface Site {
-  /** The newest interface that it speaks. */
+  /** The newest API version that it supports. */
   api: 'v3' | 'v4';
   /** Language codes by the instance's numbers. */
   languages: ReadonlyMap<number, string>;
@@ -13,20 +13,19 @@ export interface Site {
 
 interface Kept {
   site: Promise<Site>;
-  /** Epoch milliseconds: asked again after it, since instances are upgraded. */
+  /** Epoch milliseconds: read again after this time, because instances are upgraded. */
   until: number;
 }
 
 const KEPT_MS = 6 * 3_600_000;
 const SITES_KEPT = 200;
-// Lemmy has some 180. Whoever answers more, or names a language by a story, is not believed all of it.
+// Lemmy has about 180 languages. More entries, or longer names, from a server are ignored.
 const MOST_LANGUAGES = 500;
 const LANGUAGE_CODE = /^[a-z][a-z0-9-]{1,19}$/i;
 
 /**
- * Asks an instance for its version, once in six hours. Lemmy 1.0 still answers v3, and yet not as 0.19 does: it knows
- * no pages there, and no order of comments (crates/api/routes_v3). So the version decides, and v4 is asked where
- * there is one.
+ * Reads the version of an instance, once in six hours. Lemmy 1.0 still supports v3, but not like 0.19: without pages
+ * and without the order of comments (crates/api/routes_v3). So the version decides, and v4 is used if available.
  */
 export async function siteOf(context: FetchContext, instance: Instance): Promise<Site> {
   const sites = sessionCache<Kept>(context, 'lemmy.sites', SITES_KEPT);
@@ -53,7 +52,7 @@ function languagesOf(value: unknown): Map<number, string> {
   const entries = (listOf(value) ?? []).slice(0, MOST_LANGUAGES).flatMap((entry) => {
     const language = recordOf(entry);
     const [id, code] = [numberOf(language?.['id']), textOf(language?.['code'])];
-    // "und" is "nobody has said".
+    // "und" means that the language is not specified.
     const isCode = code !== undefined && code !== 'und' && LANGUAGE_CODE.test(code);
     return id === undefined || !isCode ? [] : [[id, code] as const];
   });

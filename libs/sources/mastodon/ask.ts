@@ -2,38 +2,42 @@ import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError, type FetchContext, type UpstreamRequest, type UpstreamResponse } from '../source.js';
 import { askAdvised } from '../shared/token-advice.js';
 
-/** One instance, and our account's token there. Only the instance of the settings is ever told a token. */
+/** One instance, and our account's token there. Only the configured instance gets a token. */
 export interface Instance {
   host: string;
   token: string | undefined;
-  /** It is the one of the settings. */
+  /** True for the configured instance. */
   own: boolean;
 }
 
-/** The settings, by name. */
+/** The setting with the token. */
 export const TOKEN_SETTING = 'SOURCE_MASTODON_TOKEN';
 
-/** Statuses of one page: Mastodon's own limit. */
+/** Statuses of one page: Mastodon's maximum. */
 export const PAGE_SIZE = 40;
 
-// What an instance answers to strangers where it keeps a timeline to its own accounts (422, seen on mastodon.social;
-// 401 and 403 where all of it is closed), or has none (404, other software). The texts are in any language.
+// Responses of an instance to requests without a token: 422 if a timeline is only for its accounts (seen on
+// mastodon.social), 401 and 403 if everything is, 404 for other software without timelines. Their texts are in any
+// language.
 const FOR_ACCOUNTS_ONLY = [401, 403, 404, 422];
 
-/** An instance's answer. */
+/** An instance's response. */
 export interface Answer {
   body: unknown;
   response: UpstreamResponse;
 }
 
-/** Asks an instance. Throws `UpstreamError`. */
+/**
+ * Calls an instance.
+ * @throws UpstreamError
+ */
 export async function ask(
   { http }: Pick<FetchContext, 'http'>,
   instance: Instance,
   pathAndQuery: string,
 ): Promise<Answer> {
   return askAdvised('mastodon', adviceFor(instance), async () => {
-    // With a token a 422 is a fault like any other.
+    // With a token, a 422 is an ordinary fault.
     const accept = instance.token === undefined ? [422] : [];
     const response = await http.request(requestOf(instance, pathAndQuery, accept));
     if (response.status === 422) throw new UpstreamError('unauthorized', 'it wants a sign-in', 422);
@@ -41,7 +45,7 @@ export async function ask(
   });
 }
 
-/** Asks an instance for what it may keep from strangers; undefined where it does. */
+/** Requests something that may be only for the instance's accounts; undefined if it is. */
 export async function askIfOpen(
   { http }: Pick<FetchContext, 'http'>,
   instance: Instance,
@@ -52,7 +56,7 @@ export async function askIfOpen(
   return FOR_ACCOUNTS_ONLY.includes(response.status) ? undefined : answerOf(response);
 }
 
-/** `max_id` of the next page: from the `Link` header, or where a server sends none, the last status itself. */
+/** `max_id` of the next page: from the `Link` header, or the last status if the server sends none. */
 export function nextMaxId({ headers }: UpstreamResponse, lastId: string | undefined): string | undefined {
   const link = headers['link'];
   if (link === undefined) return lastId;

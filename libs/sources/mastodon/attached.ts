@@ -1,7 +1,7 @@
 import type { ItemParts } from '../shared/item.js';
 import { countOf, isoOfText, listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
-/** What a status carries beside its text. */
+/** The attached content of a status. */
 export interface Attached {
   media: NonNullable<ItemParts['media']>;
   attachments: { url: string; type: string; description: string }[];

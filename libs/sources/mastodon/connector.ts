@@ -16,20 +16,20 @@ import { parseSearch } from './parse.js';
 import { isLastPage, readTags, tagQueriesOf } from './tags.js';
 import { PublicTimelines } from './timeline.js';
 
-/** Both may be empty: then mastodon.social is searched by hashtags. */
+/** Both may be empty; then mastodon.social is searched by hashtags. */
 export interface MastodonSettings {
-  /** The server that is searched. */
+  /** The server to search. */
   instance: string;
   /** A token of an account there, with `read:search` and `read:statuses`. */
   token: string;
 }
 
 const DEFAULT_INSTANCE = 'mastodon.social';
-// A status enters the full-text index minutes after it was written.
+// Statuses enter the full-text index minutes after they were written.
 const INDEX_LAG_MS = 600_000;
-// So many posts with the hashtag, and of all time not one with the word.
+// With this many posts for the hashtag, and none for the word, the full-text search is probably missing.
 const ENOUGH_TO_DOUBT = 10;
-// More pages than one read may take would leave a gap that searches do not have.
+// More pages than one read may take would leave a gap, which searches do not have.
 const FEED_PAGES = 10;
 
 /** Mastodon: full-text search with a token, hashtags, and the public timelines of small instances. */
@@ -42,10 +42,10 @@ export function createMastodonConnector(settings: MastodonSettings): SourceConne
     requiredSettings: [],
     filterKeys: ['instances'],
     namedServers: (criteria) => namedInstances(criteria, own.host),
-    // Timelines are read once for all searches that are due together.
+    // Timelines are read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
-    // 300 in five minutes, for an account as for an address; less a margin.
+    // 300 in five minutes, per account and per address; minus a margin.
     budget: { requestsPerMinute: 50, concurrency: 2, backoff: 'lane' },
     checkCriteria: (criteria) => faultsOf(criteria, own),
     requestsPerSearch: (criteria) => requestsOf(criteria, own),
@@ -67,7 +67,7 @@ function feedOf({ own, timelines }: Reader): NonNullable<SourceConnector['feed']
     },
     read: (since, context) => timelines.read(own, context, since.getTime()),
     serves: (criteria) => instancesOf(criteria).length === 0,
-    // Only instances that show little are read by it, and those sleep at night.
+    // Only small instances are read this way, and they are quiet at night.
     quietSeconds: 6 * 3_600,
   };
 }
@@ -108,8 +108,8 @@ function search(criteria: Criteria, context: FetchContext, reader: Reader): Prom
 }
 
 /**
- * Where there is a token, full text: it finds the posts of accounts that agreed to be found. Hashtags find the public
- * posts of all. In mode `platform`, where the upstream alone decides, the best search that it has is enough.
+ * With a token, full text finds the posts of accounts that agreed to be found. Hashtags find public posts of all
+ * accounts. In mode `platform`, where only the upstream decides, the best available search is enough.
  */
 async function readInstance(
   criteria: Criteria,
@@ -122,10 +122,10 @@ async function readInstance(
   const found = fullText ? await readSearches(criteria, context, instance) : undefined;
   if (found && match === 'platform') return found;
   const until = since?.getTime();
-  // A first poll wants what matches of late, which a moment of everything does not show.
+  // A first poll wants recent matches, which a short window of the timeline does not contain.
   const wanted = match !== 'platform' && until !== undefined;
   const whole = wanted ? await timelines.readWhole(instance, context, until) : undefined;
-  // Who reads everything needs no hashtags.
+  // The whole timeline makes hashtags unnecessary.
   if (whole) return merged(found ? [found, whole] : [whole]);
   const tagged = await readTags(tagQueriesOf(criteria, match), instance, context, until);
   if (!found) return { ...tagged, warnings: [...tagged.warnings, tagsOnly(instance)] };
@@ -139,7 +139,7 @@ function tagsOnly({ host, own }: Instance): string {
     : `mastodon: on ${host} only hashtags are searched`;
 }
 
-// An instance without a full-text index, or with one that is down, answers as if there were nothing.
+// An instance without a full-text index, or whose index is down, responds with an empty result.
 function doubtsOf(criteria: Criteria, found: Fetched, tagged: Fetched, { host }: Instance): string[] {
   if (found.items.length > 0 || tagged.items.length < ENOUGH_TO_DOUBT) return [];
   const singleWords = alternativesOf(criteria).every(
@@ -153,7 +153,7 @@ function doubtsOf(criteria: Criteria, found: Fetched, tagged: Fetched, { host }:
 
 async function readSearches(criteria: Criteria, context: FetchContext, instance: Instance): Promise<Fetched> {
   const reads: Fetched[] = [];
-  // Operators are ANDed and there is no OR: one request for each term.
+  // The API combines words with AND and has no OR, so each term needs a request.
   for (const phrases of alternativesOf(criteria)) {
     reads.push(await readSearch(queryOf(phrases, context.match), context, instance));
   }
@@ -167,7 +167,7 @@ function queryOf(phrases: readonly string[], match: MatchMode): string {
     case 'word':
       return phrases.map(quoted).join(' ');
     case 'contains':
-      // A word without quotes is looked for by its stem as well: the nearest thing to a substring.
+      // Words without quotes are also found by their stem, which is the nearest to a substring search.
       return phrases.map(quotedIfNeeded).join(' ');
   }
 }
@@ -184,7 +184,7 @@ async function readSearch(q: string, context: FetchContext, instance: Instance):
     });
     const { body } = await ask(context, instance, `/api/v2/search?${query}`);
     const page = parseSearch(body, { host: instance.host, now: context.now });
-    // Posts that are not for us are taken out after the page was cut: only an empty one is the last.
+    // The server removes hidden posts after it has cut the page, so only an empty page is the last.
     const next = isLastPage(page, until) ? undefined : () => read(offset + PAGE_SIZE);
     return { items: page.items, warnings: page.warnings, next };
   };

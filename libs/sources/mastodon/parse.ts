@@ -14,40 +14,46 @@ import {
 import type { SourceItem } from '../source.js';
 import { attachedOf, type Attached } from './attached.js';
 
-/** One page of statuses, newest arrival first. */
+/** One page of statuses, latest arrival first. */
 export interface StatusPage {
   items: SourceItem[];
   warnings: string[];
-  /** Statuses on the page, readable or not. */
+  /** Statuses on the page, whether they could be read or not. */
   count: number;
-  /** When the instance got the oldest one, in epoch milliseconds; undefined on an empty page. */
+  /** When the instance received the oldest one, in epoch milliseconds; undefined on an empty page. */
   oldestMs: number | undefined;
-  /** And the newest one. */
+  /** When the instance received the newest one. */
   newestMs: number | undefined;
   /** The instance's id of the oldest one: `max_id` of the next page. */
   lastId: string | undefined;
 }
 
-// Milliseconds of the first Mastodon, and of a time that no instance lives to see.
+// The time of the first Mastodon, and a time in the distant future.
 const FIRST_MS = Date.UTC(2016, 0, 1);
 const LAST_MS = Date.UTC(2100, 0, 1);
 const CLOCK_SKEW_MS = 300_000;
 const SHOWN_TO_ALL = new Set(['public', 'unlisted']);
 
-/** Who answered, and when. */
+/** The instance that responded, and the time. */
 export interface Asked {
   host: string;
   now: Date;
 }
 
-/** Reads a timeline. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a timeline.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseTimeline(body: unknown, asked: Asked): StatusPage {
   const statuses = listOf(body);
   if (!statuses) throw unknownShape('mastodon', 'a list of statuses');
   return pageOf(statuses, asked);
 }
 
-/** Reads an answer of `/api/v2/search`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of `/api/v2/search`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseSearch(body: unknown, asked: Asked): StatusPage {
   const statuses = listOf(recordOf(body)?.['statuses']);
   if (!statuses) throw unknownShape('mastodon', 'an object with a list "statuses"');
@@ -66,8 +72,8 @@ function pageOf(statuses: readonly unknown[], asked: Asked): StatusPage {
 }
 
 /**
- * When the instance got a status: its id begins with the milliseconds (lib/mastodon/snowflake.rb). `created_at` is
- * what the author's server claims, and a post may arrive hours after it. Other software has other ids.
+ * When the instance received a status: its id begins with the milliseconds (lib/mastodon/snowflake.rb). The author's
+ * server sets `created_at`, and a post may arrive hours later. Other software has other ids.
  */
 function arrivalOf(status: JsonRecord | undefined): number | undefined {
   const id = textOf(status?.['id']) ?? '';
@@ -81,15 +87,15 @@ function arrivalOf(status: JsonRecord | undefined): number | undefined {
 
 function readStatus(entry: unknown, { host, now }: Asked): Reading {
   const outer = recordOf(entry);
-  // A boost has no content of its own: it is the post that it boosts, seen once more.
+  // A boost has no content of its own; it is read as the boosted post.
   const status = recordOf(outer?.['reblog']) ?? outer;
   const uri = textOf(status?.['uri']);
   if (!status || uri === undefined) return { malformed: 'no uri' };
-  // A post of pictures alone has an empty content, and yet it has one.
+  // A post with only pictures has an empty content, but the content is present.
   if (typeof status['content'] !== 'string') return { malformed: 'no content' };
   const createdAt = isoOfText(status['created_at']);
   if (createdAt === undefined) return { malformed: 'no created_at' };
-  // A signed-in search finds what was written to our account, or by it, as well.
+  // A signed-in search also finds private messages to and from our account.
   const visibility = textOf(status['visibility']) ?? 'public';
   if (!SHOWN_TO_ALL.has(visibility)) return { leftOut: 'not public' };
   const arrivedMs = Math.min(arrivalOf(status) ?? Infinity, now.getTime());
@@ -97,7 +103,7 @@ function readStatus(entry: unknown, { host, now }: Asked): Reading {
   return { item: itemOf({ status, host, uri, visibility, publishedAt }) };
 }
 
-// A clock that is a little fast is no lie; a post that was written long after it arrived has no time of its own.
+// A slightly fast clock is accepted. A post that claims to be written long after it arrived gets no time.
 function publishedOf(createdAt: string, arrivedAt: string): string | undefined {
   if (createdAt <= arrivedAt) return createdAt;
   return Date.parse(createdAt) - Date.parse(arrivedAt) <= CLOCK_SKEW_MS ? arrivedAt : undefined;
@@ -168,7 +174,7 @@ function itemOf({ status, host, uri, visibility, publishedAt }: StatusParts): So
   });
 }
 
-/** All that a reader sees: the warning in front, the text, what a poll lets one choose. */
+/** The complete text for readers: the warning, the text, the options of a poll. */
 function wholeText(spoilerText: string | undefined, text: string, { poll }: Pick<Attached, 'poll'>): string {
   const options = (poll?.options ?? []).map(({ title }) => `* ${title}`).join('\n');
   return [spoilerText ?? '', text, options].filter((part) => part !== '').join('\n\n');
@@ -177,7 +183,7 @@ function wholeText(spoilerText: string | undefined, text: string, { poll }: Pick
 function authorOf(account: JsonRecord | undefined, host: string) {
   const acct = textOf(account?.['acct']);
   return {
-    // Accounts of the instance itself come without its name.
+    // Accounts of the instance itself are sent without its name.
     handle: acct === undefined || acct.includes('@') ? acct : `${acct}@${host}`,
     name: textOf(account?.['display_name']),
     url: textOf(account?.['url']),

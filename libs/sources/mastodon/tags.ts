@@ -6,19 +6,19 @@ import { alternativesOf } from '../shared/terms.js';
 import { PAGE_SIZE, ask, nextMaxId, type Instance } from './ask.js';
 import { parseTimeline, type StatusPage } from './parse.js';
 
-/** What one request for hashtags asks: posts with any of the tags, or with all of them. */
+/** One request for hashtags: posts with any of the tags, or with all of them. */
 export interface TagQuery {
   tags: readonly string[];
   all: boolean;
 }
 
-// The documentation says four beside the first; the server takes four in all and drops the rest
+// The documentation says four in addition to the first. The server uses four in total and drops the rest
 // (app/models/tag_feed.rb, LIMIT_PER_MODE).
 const TAGS_PER_REQUEST = 4;
 const UNUSED_MS = 3_600_000;
 const UNUSED_KEPT = 5_000;
 
-/** A phrase as a hashtag: its letters and digits joined. Undefined where nothing is left, or digits alone. */
+/** A phrase as a hashtag: its letters and digits joined. Undefined if nothing or only digits remain. */
 export function tagOf(phrase: string): string | undefined {
   const tag = phrase
     .normalize('NFKC')
@@ -28,8 +28,8 @@ export function tagOf(phrase: string): string | undefined {
 }
 
 /**
- * The requests for hashtags that a search needs. Where matching decides, posts with any of the tags are enough; where
- * the upstream does (mode `platform`), a query and a term must both be tags of the post.
+ * The hashtag requests of a search. If matching decides, posts with any of the tags are enough. If the upstream decides
+ * (mode `platform`), query and term must both be tags of the post.
  */
 export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
   const alternatives = alternativesOf(criteria).map((phrases) => phrases.map(tagOf));
@@ -43,7 +43,10 @@ export function tagQueriesOf(criteria: Criteria, match: MatchMode): TagQuery[] {
   return groupsOf(tags).map((group) => ({ tags: group, all: false }));
 }
 
-/** Reads hashtag timelines of an instance: `until`, in epoch milliseconds, is where it may stop. */
+/**
+ * Reads hashtag timelines of an instance.
+ * @param until where it may stop, in epoch milliseconds
+ */
 export async function readTags(
   queries: readonly TagQuery[],
   instance: Instance,
@@ -65,8 +68,8 @@ export async function readTags(
 }
 
 /**
- * A first tag that the instance has never seen blanks the answer for all the others (tag_controller.rb): after an
- * empty answer the next one goes first. It is remembered for an hour, so that this costs its requests once.
+ * If the instance has never seen the first tag, the response is empty for all tags (tag_controller.rb). So after an
+ * empty response the next tag is put first. The result is cached for an hour, so that these requests are made once.
  */
 async function firstPage(
   { tags, all }: TagQuery,
@@ -113,7 +116,7 @@ async function readPage(
   };
 }
 
-/** True when nothing older than this page is wanted: it is empty, or reaches back to `until`. */
+/** True if no older page is needed: this one is empty, or reaches back to `until`. */
 export function isLastPage({ count, oldestMs }: StatusPage, until: number | undefined): boolean {
   return count === 0 || (until !== undefined && oldestMs !== undefined && oldestMs <= until);
 }

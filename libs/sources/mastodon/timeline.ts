@@ -5,36 +5,37 @@ import { PAGE_SIZE, askIfOpen, nextMaxId, type Instance } from './ask.js';
 import { parseTimeline, type StatusPage } from './parse.js';
 import { isLastPage } from './tags.js';
 
-/** How much an instance's public timeline shows. */
+/** The rate of an instance's public timeline. */
 interface Pace {
-  /** Infinity where it is kept from us. */
+  /** Infinity if the timeline is not public. */
   postsPerSecond: number;
-  /** Epoch milliseconds: measured anew after it. */
+  /** Epoch milliseconds: measured again after this time. */
   until: number;
 }
 
-// fosstodon.org, of middling size, showed 20 posts in 8.7 s (timelines-public-1); mastodon.social shows some 15 a second.
+// fosstodon.org, of medium size, showed 20 posts in 8.7 s (timelines-public-1); mastodon.social shows about 15 a
+// second.
 const UNKNOWN_PACE = 15;
-// The busy hour of the day, beside the one that was measured.
+// The factor between the measured rate and the busiest hour of the day.
 const MARGIN = 2;
 const MEASURED_FOR_MS = 3_600_000;
-// Searches name servers, and of these there is no end.
+// Searches may name any number of servers.
 const PACES_KEPT = 500;
 
 /**
- * The public timelines of instances. What a small one shows can be read whole; of a large one ten pages are half a
- * minute. So each is measured by its first page, and read only where that is enough.
+ * The public timelines of instances. That of a small instance can be read completely; ten pages of a large one are half
+ * a minute. So the first page measures each timeline, and only slow ones are read.
  */
 export class PublicTimelines {
   private readonly paces = new LRUCache<string, Pace>({ max: PACES_KEPT });
 
-  /** Requests to read so many seconds of it; by a guess while it has not been measured. */
+  /** Requests to read this many seconds of the timeline; a guess until it has been measured. */
   pagesFor(host: string, windowSeconds: number): number {
     const postsPerSecond = this.paces.get(host)?.postsPerSecond ?? UNKNOWN_PACE;
     return Math.max(1, Math.ceil((windowSeconds * postsPerSecond * MARGIN) / PAGE_SIZE));
   }
 
-  /** Everything since `until` (epoch milliseconds), or undefined where that cannot be had. */
+  /** Everything since `until` (epoch milliseconds), or undefined if that is not possible. */
   async readWhole(instance: Instance, context: FetchContext, until: number): Promise<Fetched | undefined> {
     const nowMs = context.now.getTime();
     const windowSeconds = Math.max(1, (nowMs - until) / 1000);
@@ -46,7 +47,10 @@ export class PublicTimelines {
     return this.readOn(first, context);
   }
 
-  /** As much as the page cap allows. Throws `UpstreamError` where the timeline is kept from us. */
+  /**
+   * Reads as much as the page cap allows.
+   * @throws UpstreamError if the timeline is not public
+   */
   async read(instance: Instance, context: FetchContext, until: number): Promise<Fetched> {
     const first = await this.readPage(instance, context, until);
     if (first) return this.readOn(first, context);

@@ -8,7 +8,10 @@ import { settingsInUse, withToken, type ProducthuntSettings } from './sign-in.js
 
 const ENDPOINT = 'https://api.producthunt.com/v2/api/graphql';
 
-/** Asks the GraphQL API and gives its `data`. Throws `UpstreamError`, also for faults that come with a 200. */
+/**
+ * Calls the GraphQL API and returns its `data`.
+ * @throws UpstreamError also for errors in a 200
+ */
 export function ask(
   context: FetchContext,
   settings: ProducthuntSettings,
@@ -27,7 +30,7 @@ export function ask(
           authorization: `Bearer ${token}`,
         },
         body: JSON.stringify({ query, variables }),
-        // Their bodies say what is meant.
+        // The bodies of these statuses contain the reason.
         accept: [403, 429],
       });
       if (response.status >= 300) throw faultOfStatus(response, context.now);
@@ -56,7 +59,7 @@ function dataOf(body: unknown, response: UpstreamResponse, now: Date): JsonRecor
   }
 }
 
-/** Errors of the API are in a list; those of its older parts are the answer itself. */
+/** The API returns a list of errors; its older parts return the error itself. */
 function errorOf(answer: JsonRecord | undefined): JsonRecord | undefined {
   return recordOf(listOf(answer?.['errors'])?.[0]) ?? (answer?.['error'] === undefined ? undefined : answer);
 }
@@ -73,7 +76,7 @@ function faultOfStatus(response: UpstreamResponse, now: Date): UpstreamError {
   return statusError('producthunt', [], status, headers, now);
 }
 
-// The budget is one of points in fifteen minutes; the end of it is in the headers, and in the body.
+// The budget is in points per fifteen minutes; its reset is in the headers and in the body.
 function rateLimited({ status, headers }: UpstreamResponse, error: JsonRecord, now: Date): UpstreamError {
   const resetSeconds = numberOf(recordOf(error['details'])?.['reset_in']);
   const { retryAfterMs, resetAfterMs } = readRateHeaders(headers, now);

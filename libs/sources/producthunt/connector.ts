@@ -8,27 +8,27 @@ import type { ProducthuntSettings } from './sign-in.js';
 
 export type { ProducthuntSettings } from './sign-in.js';
 
-// Posts are asked for by when they were made, and some are shown only hours after that.
+// Posts are requested by creation, and some become visible only hours later.
 const SHOWN_LATER_MS = 6 * 3_600_000;
-// A generous guess: some three hundred posts a day.
+// A high estimate: about three hundred posts a day.
 const POSTS_PER_SECOND = 0.004;
-// It has no search, so a search would read the feed for itself: one read for all is always less.
+// There is no search, so each search would read the feed by itself. One read for all is always less.
 const RATHER_THE_FEED = 1_000;
 
-/** Product Hunt by its GraphQL API: the newest posts, matched here. */
+/** Product Hunt with its GraphQL API: the newest posts, matched by Earshot. */
 export function createProducthuntConnector(settings: ProducthuntSettings): SourceConnector {
   const { token, clientId, clientSecret } = settings;
   const trimmed = { token: token.trim(), clientId: clientId.trim(), clientSecret: clientSecret.trim() };
   return {
     id: 'producthunt',
-    // Together: the token, or both of the others.
+    // Either the token, or both other settings.
     requiredSettings: [
       ['SOURCE_PRODUCTHUNT_TOKEN', 'SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET'],
     ],
     filterKeys: ['topic'],
     commonGrid: true,
     hasSearch: false,
-    // 6,250 points in 15 minutes, of which a page costs an unknown part: their headers say when they are used up.
+    // 6,250 points in 15 minutes. The points of a page are unknown; the headers report when they are used up.
     budget: { requestsPerMinute: 10, concurrency: 1, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => topicsOf(criteria).length || RATHER_THE_FEED,
@@ -40,7 +40,7 @@ export function createProducthuntConnector(settings: ProducthuntSettings): Sourc
       },
       read: (since, context) => readPosts(undefined, { ...context, since }, trimmed),
       serves: (criteria) => topicsOf(criteria).length === 0,
-      // Generous: posts come every day, fewer at weekends.
+      // A high value: posts come every day, fewer at weekends.
       quietSeconds: 48 * 3_600,
     },
   };
@@ -75,7 +75,7 @@ async function readPosts(
     const next = cursor === undefined || cursor === after ? undefined : () => read(cursor);
     return { items, warnings, next };
   };
-  // The upstream was told from when on. A known post does not end the read: posts that were made before it may have
-  // been shown after it.
+  // The request contains the start time. A known post does not end the read, because older posts may have become
+  // visible after it.
   return readPages(await read(null), { known: () => false, since, pageCap });
 }

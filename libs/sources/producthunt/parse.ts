@@ -17,13 +17,16 @@ import type { SourceItem } from '../source.js';
 export interface PostPage {
   items: SourceItem[];
   warnings: string[];
-  /** To continue with; absent on the last page. */
+  /** Cursor of the next page; absent on the last one. */
   cursor: string | undefined;
 }
 
 const REDACTED = '[REDACTED]';
 
-/** Reads the `data` of an answer to `POSTS_QUERY`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads the `data` of a response to `POSTS_QUERY`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parsePosts(data: unknown): PostPage {
   const posts = recordOf(recordOf(data)?.['posts']);
   const edges = listOf(posts?.['edges']);
@@ -84,7 +87,7 @@ function itemOf({ post, id, name, slug, url, publishedAt }: PostParts): SourceIt
       title: name,
       tagline: tagline ?? null,
       description: description ?? null,
-      // A way through producthunt.com, never the product's own address.
+      // A redirect through producthunt.com, never the product's own address.
       website: addressOf(textOf(post['website'])) ?? null,
       votes: votes ?? null,
       comments: comments ?? null,
@@ -100,15 +103,15 @@ function itemOf({ post, id, name, slug, url, publishedAt }: PostParts): SourceIt
   });
 }
 
-// Since 2023 all but our own account are shown as "[REDACTED]", with the id 0.
+// Since 2023 all accounts except our own are shown as "[REDACTED]", with the id 0.
 function authorOf(user: JsonRecord | undefined) {
-  const told = (key: string) => {
+  const shown = (key: string) => {
     const text = textOf(user?.[key]);
     return text === REDACTED ? undefined : text;
   };
-  const id = told('id') ?? '0';
+  const id = shown('id') ?? '0';
   if (id === '0') return undefined;
-  return { username: told('username'), name: told('name'), url: addressOf(told('url')) };
+  return { username: shown('username'), name: shown('name'), url: addressOf(shown('url')) };
 }
 
 function mediaOf(post: JsonRecord): NonNullable<ItemParts['media']> {
@@ -131,7 +134,7 @@ function topicsOf(value: unknown): { name: string; slug: string | undefined }[] 
   });
 }
 
-/** The address without the marks of who asked (`utm_…`, with the id of our application). */
+/** The address without tracking parameters (`utm_…`, with the id of our application). */
 function addressOf(text: string | undefined): string | undefined {
   if (text === undefined || !URL.canParse(text)) return undefined;
   const url = new URL(text);

@@ -3,10 +3,10 @@ import type { Fault } from '#kernel';
 import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
 import { alternativesOf } from '../shared/terms.js';
 
-/** Posts of one page: more are asked for in vain. */
+/** Posts of one page. The API ignores a request for more. */
 export const PAGE_SIZE = 20;
 
-/** The newest posts, by when they were made. */
+/** The newest posts, by creation. */
 export const POSTS_QUERY = `query ($first: Int!, $after: String, $postedAfter: DateTime, $topic: String) {
   posts(order: NEWEST, first: $first, after: $after, postedAfter: $postedAfter, topic: $topic) {
     pageInfo { endCursor hasNextPage }
@@ -24,15 +24,15 @@ export const POSTS_QUERY = `query ($first: Int!, $after: String, $postedAfter: D
 }`;
 
 const MAX_TOPICS = 5;
-// So that searches that are due together, with slightly different pasts, ask for the same.
+// Rounds the start, so that searches that are due together with slightly different starts share a request.
 const SHARED_STEP_MS = 600_000;
 
-/** The topics that a search is kept to (`filters.topic`), by their names in addresses. */
+/** The topics of a search (`filters.topic`), by their names in addresses. */
 export function topicsOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'topic').map((text) => text.toLowerCase()))];
 }
 
-/** Faults of criteria that Product Hunt cannot serve. */
+/** Faults of criteria that Product Hunt does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfTexts(criteria, {
@@ -49,7 +49,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** What `POSTS_QUERY` is asked with. */
+/** The variables of `POSTS_QUERY`. */
 export interface PostVariables extends Record<string, unknown> {
   first: number;
   after: string | null;
@@ -57,7 +57,7 @@ export interface PostVariables extends Record<string, unknown> {
   topic: string | null;
 }
 
-/** One page of the posts made since then; without a time the newest. */
+/** One page of the posts created since then; without a time, the newest. */
 export function variablesOf(topic: string | undefined, madeAfter: Date | undefined): PostVariables {
   const ms = madeAfter && Math.floor(madeAfter.getTime() / SHARED_STEP_MS) * SHARED_STEP_MS;
   return {

@@ -5,13 +5,13 @@ import { UpstreamError, type FetchContext } from '../source.js';
 
 /** A developer token, or the id and the secret of an application. */
 export interface ProducthuntSettings {
-  /** Does not expire; wins over the other two. */
+  /** Does not expire. It is used in preference to the other two. */
   token: string;
   clientId: string;
   clientSecret: string;
 }
 
-/** The settings at fault when a sign-in is refused. */
+/** The settings to check when a sign-in is refused. */
 export function settingsInUse({ token }: ProducthuntSettings): string {
   return token === ''
     ? 'SOURCE_PRODUCTHUNT_CLIENT_ID and SOURCE_PRODUCTHUNT_CLIENT_SECRET'
@@ -21,14 +21,14 @@ export function settingsInUse({ token }: ProducthuntSettings): string {
 const TOKEN_URL = 'https://api.producthunt.com/v2/oauth/token';
 const SESSION_KEY = 'producthunt.token';
 
-/** Runs `ask` with a token. One of an application that is refused is renewed once. */
+/** Runs `ask` with a token. A refused token of an application is renewed once. */
 export async function withToken<T>(
   context: FetchContext,
   settings: ProducthuntSettings,
   ask: (token: string) => Promise<T>,
 ): Promise<T> {
   if (settings.token !== '') return ask(settings.token);
-  // It says nothing of when it ends.
+  // The token has no expiry time.
   const make = () => signIn(context, settings);
   return askWithToken({ session: context.session, key: SESSION_KEY, make }, ask);
 }
@@ -43,7 +43,7 @@ async function signIn({ http }: FetchContext, settings: ProducthuntSettings): Pr
       client_secret: settings.clientSecret,
       grant_type: 'client_credentials',
     }),
-    // Refused: the body says which grant.
+    // On a refusal, the body names the grant.
     accept: [400, 401],
   });
   if (response.status >= 300) {

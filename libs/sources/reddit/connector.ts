@@ -9,21 +9,21 @@ import { askSignedIn, type RedditSettings } from './sign-in.js';
 
 export type { RedditSettings } from './sign-in.js';
 
-// A post enters the search index some minutes after it was made.
+// Posts enter the search index with a delay of some minutes.
 const INDEX_LAG_MS = 600_000;
-// All of reddit writes a page of comments every second or two. Reading on would only move the gap.
+// All of reddit writes a page of comments every one or two seconds, so more pages would only move the gap.
 const PAGES_OF_ALL_COMMENTS = 3;
 
-/** Reddit by its OAuth API: posts by search, comments by the newest-comments listing. */
+/** Reddit with its OAuth API: posts by search, comments from the listing of newest comments. */
 export function createRedditConnector(settings: RedditSettings): SourceConnector {
   return {
     id: 'reddit',
     requiredSettings: ['SOURCE_REDDIT_CLIENT_ID', 'SOURCE_REDDIT_CLIENT_SECRET'],
     filterKeys: ['subreddit'],
-    // The listing of all comments serves every search that is due with it.
+    // The listing of all comments serves every search that is due at the same time.
     commonGrid: true,
     hasSearch: true,
-    // 100 a minute for one application, averaged over ten minutes; less a margin.
+    // 100 a minute for one application, averaged over ten minutes; minus a margin.
     budget: { requestsPerMinute: 90, concurrency: 4, backoff: 'lane' },
     checkCriteria: (criteria) => {
       const faults = faultsOf(criteria);
@@ -53,7 +53,7 @@ async function search(criteria: Criteria, context: FetchContext, settings: Reddi
   if (queries.length === 0) {
     reads.push(await read((after) => newestUrl('new', subreddits, after), context.pageCap));
   }
-  // Reddit's search knows no comments. In mode `platform`, where the upstream alone decides, there are none then.
+  // Reddit's search does not find comments. In mode `platform`, where only the upstream decides, there are none.
   if (context.match !== 'platform' || queries.length === 0) {
     const all = subreddits.length === 0;
     const pageCap = all ? Math.min(PAGES_OF_ALL_COMMENTS, context.pageCap) : context.pageCap;
@@ -72,7 +72,7 @@ interface ListingRead {
 async function readListing({ context, settings, urlOf, pageCap }: ListingRead): Promise<Fetched> {
   const read = async (after?: string): Promise<Page> => {
     const url = urlOf(after);
-    // Page by page, so that searches with different pasts share what they have in common.
+    // Each page is shared, so that searches with different starts share their common pages.
     const listing = await context.shared(url, () => askListing(context, settings, url));
     const next = listing.after;
     return {
@@ -96,7 +96,7 @@ async function askListing(context: FetchContext, settings: RedditSettings, url: 
     return parseListing(body);
   } catch (error) {
     if (error instanceof UpstreamError && error.statusCode === 302) {
-      // A subreddit that does not exist is answered with the way to the search for subreddits.
+      // For a subreddit that does not exist, reddit redirects to the search for subreddits.
       throw new UpstreamError(
         'not_found',
         'reddit answered 302: there is no such subreddit; check filters.subreddit',

@@ -16,10 +16,10 @@ export function mediaOf(post: JsonRecord): MediaParts {
   return [{ url: link, type: IMAGE.test(link) || post['post_hint'] === 'image' ? 'image' : 'link' }];
 }
 
-/** Where a link post points to; undefined for a text post. */
+/** The target of a link post; undefined for a text post. */
 export function linkOf(post: JsonRecord): string | undefined {
   const url = textOf(post['url']);
-  // A crosspost points to a path, a gallery to itself.
+  // The link of a crosspost is a path; the link of a gallery is itself.
   if (url === undefined || post['is_self'] === true) return undefined;
   return url.startsWith('/') ? `https://www.reddit.com${url}` : url;
 }

@@ -4,7 +4,7 @@ import { UpstreamError, type LookupAnswer } from '../source.js';
 import { aboutUrl, moderatedUrl } from './request.js';
 import { askSignedIn, type RedditSettings, type SignedInContext } from './sign-in.js';
 
-/** A subreddit as the lookup of moderated subreddits tells it. */
+/** A subreddit in the result of the lookup of moderated subreddits. */
 export type Subreddit = {
   name: string;
   title: string;
@@ -12,14 +12,14 @@ export type Subreddit = {
   isNsfw: boolean;
 };
 
-/** Answers `moderated` {username}: the subreddits that a user moderates. */
+/** The lookup `moderated` {username}: the subreddits that a user moderates. */
 export async function lookUpModerated(
   question: JsonObject,
   context: SignedInContext,
   settings: RedditSettings,
 ): Promise<LookupAnswer> {
   const username = (textOf(question['username']) ?? '').trim().replace(/^(@|\/?u\/)/i, '');
-  // Nobody can have such a name: what is asked for is somebody.
+  // No user can have such a name.
   if (!/^[A-Za-z0-9_-]{1,20}$/.test(username)) return notFound(username);
   try {
     const subreddits = await moderatedSubreddits(username, context, settings);
@@ -31,7 +31,10 @@ export async function lookUpModerated(
   }
 }
 
-/** The subreddits that a user moderates. Throws `UpstreamError`; `not_found` when there is no such user. */
+/**
+ * The subreddits that a user moderates.
+ * @throws UpstreamError `not_found` if there is no such user
+ */
 export async function moderatedSubreddits(
   username: string,
   context: SignedInContext,
@@ -41,10 +44,13 @@ export async function moderatedSubreddits(
   return parseModerated(body);
 }
 
-/** Reads the answer to `/user/{name}/moderated_subreddits`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads the response of `/user/{name}/moderated_subreddits`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseModerated(body: unknown): Subreddit[] {
   const answer = recordOf(body);
-  // Who moderates nothing is answered with an empty object, not with an empty list.
+  // For a user who moderates nothing, the response is an empty object and not an empty list.
   if (answer && Object.keys(answer).length === 0) return [];
   const rows = listOf(answer?.['data']);
   if (answer?.['kind'] !== 'ModeratedList' || !rows) throw unknownShape('reddit', 'a ModeratedList');
@@ -61,7 +67,7 @@ export function parseModerated(body: unknown): Subreddit[] {
   });
 }
 
-/** What reddit says of a user whose subreddits it does not show; undefined where that is not about the user. */
+/** Why reddit does not show the subreddits of a user; undefined if the reason is not the user. */
 async function refusalOf(
   username: string,
   context: SignedInContext,
@@ -69,7 +75,7 @@ async function refusalOf(
 ): Promise<LookupAnswer | undefined> {
   try {
     const { body } = await askSignedIn(context, settings, aboutUrl(username));
-    // Of a suspended account there are the name and this.
+    // For a suspended account, reddit returns only the name and this flag.
     if (recordOf(recordOf(body)?.['data'])?.['is_suspended'] !== true) return undefined;
     return {
       kind: 'refused',

@@ -18,14 +18,17 @@ import { linkOf, mediaOf } from './media.js';
 export interface Listing {
   items: SourceItem[];
   warnings: string[];
-  /** Fullname to continue after; absent on the last page. */
+  /** Fullname after which the next page begins; absent on the last one. */
   after: string | undefined;
 }
 
 const SITE = 'https://www.reddit.com';
 const GONE_TEXTS = new Set(['[deleted]', '[removed]', '[ Removed by Reddit ]']);
 
-/** Reads a Listing of posts (t3) and comments (t1). Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a Listing of posts (t3) and comments (t1).
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseListing(body: unknown): Listing {
   const listing = recordOf(body);
   const data = recordOf(listing?.['data']);
@@ -73,7 +76,7 @@ function readPost(post: JsonRecord): Reading {
     engagement: { score, replies: numComments },
     media: mediaOf(post),
     body: {
-      // The plain id; a comment's carries its t1_. `name` is reddit's own full name of either.
+      // The plain id; that of a comment begins with t1_. `name` is reddit's own full name of both.
       id: common.id,
       ...common.body,
       kind: 'post',
@@ -83,7 +86,7 @@ function readPost(post: JsonRecord): Reading {
       score: score ?? null,
       numComments: numComments ?? null,
       flair: textOf(post['link_flair_text']) ?? null,
-      // The post it shares is embedded too: it is named, and not read as a second mention.
+      // The shared post is also embedded. It is only named here, and not read as a second mention.
       crosspostOf: textOf(post['crosspost_parent']) ?? null,
       parentId: null,
       postId: common.parts.itemId,
@@ -98,7 +101,7 @@ function readComment(comment: JsonRecord): Reading {
   const text = comment['body'];
   if (typeof text !== 'string') return { malformed: 'no body' };
   if (comment['removed_by_category'] || isGone(text)) return { leftOut: 'deleted or removed' };
-  // Only listings of comments say what they are under.
+  // Only listings of comments contain the title of the post.
   const title = textOf(comment['link_title'])?.trim() ?? '';
   const score = countOf(comment['score']);
   const item = buildItem('reddit', {
@@ -135,7 +138,7 @@ function commonOf(thing: JsonRecord, prefix: 't1' | 't3') {
   const path = textOf(thing['permalink']) ?? commentPath(thing, id, subreddit);
   if (path === undefined) return 'no permalink';
   const name = `${prefix}_${id}`;
-  // Of a deleted account the posts may stay; they have no author then.
+  // Posts of a deleted account may remain, without an author.
   const named = textOf(thing['author']);
   const author = named === '[deleted]' ? undefined : named;
   const url = `${SITE}${path}`;
@@ -153,23 +156,23 @@ function commonOf(thing: JsonRecord, prefix: 't1' | 't3') {
   };
 }
 
-// Comments of 2016 come without a permalink.
+// Comments of 2016 have no permalink.
 function commentPath(comment: JsonRecord, id: string, subreddit: string | undefined): string | undefined {
   const post = textOf(comment['link_id'])?.replace(/^t3_/, '');
   if (post === undefined || subreddit === undefined) return undefined;
   return `/r/${subreddit}/comments/${post}/_/${id}/`;
 }
 
-// Reddit renders its Markdown itself; where it does not say how, the Markdown is the text.
+// Reddit renders its Markdown itself. Without the rendered form, the Markdown is the text.
 function readableText(markdown: string, html: unknown): string {
   const rendered = textOf(html);
   if (rendered === undefined) return htmlFreeText(markdown);
-  // An answer given without raw_json holds its HTML escaped.
+  // In a response without raw_json the HTML is escaped.
   const tags = rendered.startsWith('&lt;') ? htmlToText(rendered) : rendered;
   return htmlToText(tags, { addresses: true });
 }
 
-// Its editor leaves these two behind, as text.
+// Reddit's editor leaves these two entities in the text.
 function htmlFreeText(markdown: string): string {
   return (textOf(markdown) ?? '').replace(/&#x200B;|&nbsp;/gi, ' ').trim();
 }

@@ -7,10 +7,10 @@ const API = 'https://oauth.reddit.com';
 const MAX_QUERY_LENGTH = 512;
 const MAX_SUBREDDITS = 50;
 
-/** Items of one page: reddit's own limit. */
+/** Items of one page: reddit's maximum. */
 export const PAGE_SIZE = 100;
 
-/** The subreddits that a search is kept to: `filters.subreddit`, a name or a list of names. Empty: all of reddit. */
+/** The subreddits of a search: `filters.subreddit`, a name or a list of names. Empty: all of reddit. */
 export function subredditsOf(criteria: Criteria): string[] {
   const value = (criteria.filters as JsonObject | undefined)?.['subreddit'];
   const names = Array.isArray(value) ? value : typeof value === 'string' ? value.split(/[\s,+]+/) : [];
@@ -31,7 +31,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   if (value !== undefined && value !== null && !texts) {
     faults.push({ path: 'filters.subreddit', message: 'must be the name of a subreddit or a list of names' });
   }
-  // "all" and "popular" are reddit's own; a profile is u_<name>.
+  // "all" and "popular" belong to reddit; a profile is u_<name>.
   const bad = names.find((name) => !/^[A-Za-z0-9_]{2,24}$/.test(name));
   if (bad !== undefined) {
     faults.push({ path: 'filters.subreddit', message: `"${bad}" is not the name of a subreddit` });
@@ -45,7 +45,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** The `q` of each request that a search needs: terms joined by OR, as many as fit; the query in front of them. */
+/** The `q` of each request of a search: the query, then as many terms joined by OR as fit. */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const query = criteria.query?.trim() ?? '';
   const front = query === '' || match === 'platform' ? query : quotedIfNeeded(query);
@@ -63,7 +63,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   return [...queries, joined(front, group)];
 }
 
-/** Newest posts that match `q`. */
+/** The newest posts that match `q`. */
 export function searchUrl(q: string, subreddits: readonly string[], after?: string): string {
   const within = subreddits.length > 0;
   return urlOf(`${placeOf(subreddits)}/search`, {
@@ -75,7 +75,7 @@ export function searchUrl(q: string, subreddits: readonly string[], after?: stri
   });
 }
 
-/** Newest posts or comments of the subreddits; without any, of all of reddit. */
+/** The newest posts or comments of the subreddits; without any, of all of reddit. */
 export function newestUrl(what: 'new' | 'comments', subreddits: readonly string[], after?: string): string {
   return urlOf(`${placeOf(subreddits.length > 0 ? subreddits : ['all'])}/${what}`, {
     ...(after !== undefined && { after }),
@@ -87,7 +87,7 @@ export function moderatedUrl(username: string): string {
   return urlOf(`/user/${encodeURIComponent(username)}/moderated_subreddits`, {});
 }
 
-/** What reddit says about a user. */
+/** Reddit's data about a user. */
 export function aboutUrl(username: string): string {
   return urlOf(`/user/${encodeURIComponent(username)}/about`, {});
 }
@@ -101,7 +101,7 @@ function placeOf(subreddits: readonly string[]): string {
   return subreddits.length === 0 ? '' : `/r/${subreddits.join('+')}`;
 }
 
-// Without raw_json=1 every text comes with &amp;, &lt; and &gt; in it.
+// Without raw_json=1 every text contains &amp;, &lt; and &gt;.
 function urlOf(path: string, more: Record<string, string>): string {
   return `${API}${path}?${new URLSearchParams({ ...more, limit: String(PAGE_SIZE), raw_json: '1' })}`;
 }

@@ -14,7 +14,7 @@ interface Token {
   expiresAt: number;
 }
 
-/** What signing in needs of a read's context. */
+/** The part of a read's context that a sign-in needs. */
 export interface SignedInContext {
   http: UpstreamHttp;
   now: Date;
@@ -23,10 +23,10 @@ export interface SignedInContext {
 
 const TOKEN_URL = 'https://www.reddit.com/api/v1/access_token';
 const SESSION_KEY = 'reddit.token';
-// A token that ends while the request is on its way would cost a second request.
+// A token that expires during the request would cost a second request.
 const RENEW_BEFORE_MS = 60_000;
 
-/** Asks with our application's token (app-only OAuth). A token that is refused is renewed once. */
+/** Sends a request with our application's token (app-only OAuth). A refused token is renewed once. */
 export async function askSignedIn(
   context: SignedInContext,
   settings: RedditSettings,
@@ -65,7 +65,7 @@ async function signIn({ http, now }: SignedInContext, settings: RedditSettings):
   const answer = recordOf(body);
   const value = textOf(answer?.['access_token']);
   if (value === undefined) {
-    // A grant that is refused comes as 200 with an "error".
+    // A refused grant comes as a 200 with an "error".
     if (textOf(answer?.['error']) === undefined)
       throw unknownShape('reddit', 'an object with an "access_token"');
     throw new UpstreamError(
@@ -78,7 +78,7 @@ async function signIn({ http, now }: SignedInContext, settings: RedditSettings):
   return { value, expiresAt: now.getTime() + expiresInSeconds * 1000 };
 }
 
-// Reddit wants one that names the platform and the application, and throttles those that do not.
+// Reddit wants a user agent that names the platform and the application, and throttles others.
 function userAgentOf({ clientId }: RedditSettings): string {
   return `server:${clientId}:v1 (Earshot)`;
 }

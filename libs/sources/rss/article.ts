@@ -8,14 +8,14 @@ import { parseFeedDate } from './dates.js';
 import { present, type FeedContent, type FeedEntry, type FeedText } from './entry.js';
 import { resolveBase, resolveLink } from './links.js';
 
-/** Where an article was found. */
+/** The place where an article was found. */
 export interface ArticlePlace {
-  /** The feed's address as the search names it: the ids of its items hang on it, wherever it moves. */
+  /** The feed's address in the search. The ids of its items depend on it, so it does not change when the feed moves. */
   feedUrl: string;
-  /** What relative links are relative to. */
+  /** The base of relative links. */
   base: string;
   feed: FeedContent;
-  /** Guids that stand for several articles of this feed. */
+  /** Guids that several articles of this feed share. */
   repeatedGuids: ReadonlySet<string>;
 }
 
@@ -23,14 +23,14 @@ const SUMMARY_BYTES = 5_000;
 
 type MediaType = 'image' | 'video' | 'audio' | 'link';
 
-// Feeds that name no type mostly mean pictures.
+// Media without a type are mostly pictures.
 const BY_ENDING: readonly [RegExp, MediaType][] = [
   [/\.(jpe?g|png|gif|webp|avif)(\?|$)/i, 'image'],
   [/\.(mp4|webm|mov|m3u8)(\?|$)/i, 'video'],
   [/\.(mp3|m4a|ogg|opus|wav)(\?|$)/i, 'audio'],
 ];
 
-/** An entry as an item, or undefined where there is nothing in it: no guid, link, title, date or text. */
+/** An entry as an item, or undefined if it is empty: without guid, link, title, date and text. */
 export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | undefined {
   const { feed, feedUrl } = place;
   const base = resolveBase(entry.base, place.base);
@@ -50,7 +50,7 @@ export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | u
     itemId,
     eventType: 'article.created',
     kind: 'article',
-    // An entry without a link of its own is read where the feed is.
+    // An entry without its own link gets the link of the feed.
     url: link ?? resolveLink(feed.link, place.base) ?? feedUrl,
     title,
     text: paragraphsOf(entry.content ?? entry.summary),
@@ -73,7 +73,7 @@ export function articleOf(entry: FeedEntry, place: ArticlePlace): SourceItem | u
   });
 }
 
-/** Guids that several entries with different links carry: some feeds give every entry the same. */
+/** Guids of several entries with different links: some feeds give every entry the same guid. */
 export function repeatedGuidsOf(entries: readonly FeedEntry[]): Set<string> {
   const links = new Map<string, Set<string>>();
   for (const {
@@ -93,7 +93,7 @@ interface IdentityParts {
   repeatedGuids: ReadonlySet<string>;
 }
 
-// Empty: nothing tells the entry from others.
+// An empty text means that the entry cannot be distinguished from others.
 function identityOf({ guid }: FeedEntry, parts: IdentityParts): string {
   const { link, title, publishedAt, summary, repeatedGuids } = parts;
   if (guid !== undefined) return repeatedGuids.has(guid) ? `${guid} ${link ?? title}` : guid;

@@ -12,10 +12,10 @@ import { feedServers, feedUrlFaults, feedUrlsOf } from './feed-urls.js';
 import { fetchFeed } from './fetch-feed.js';
 import { outageOf } from './outages.js';
 
-// Fewer entries than this, all of them new, are a young feed rather than a busy one.
+// If fewer entries than this are all new, the feed is young rather than busy.
 const ENTRIES_OF_A_BUSY_FEED = 10;
 
-/** Feeds: RSS, RDF, Atom and JSON Feed. Needs no settings; `filters.feed_urls` names them. */
+/** Feeds: RSS, RDF, Atom and JSON Feed. Needs no settings; `filters.feed_urls` contains the addresses. */
 export function createRssConnector(): SourceConnector {
   return {
     id: 'rss',
@@ -78,7 +78,7 @@ function allFailed(first: UpstreamError, faults: readonly UpstreamError[]): Upst
   );
 }
 
-// A feed has no second page. When even its oldest entry is new, entries may have come and gone between two looks.
+// A feed has no second page. If even its oldest entry is new, entries may have appeared and vanished between two reads.
 function turnedOver({ items }: FeedAnswer, context: FetchContext): boolean {
   const { since } = context;
   if (!since || items.length < ENTRIES_OF_A_BUSY_FEED) return false;

@@ -1,4 +1,4 @@
-// Names that RFC 822 allows or that feeds use all the same, as minutes from UTC.
+// Time zone names that RFC 822 allows or that feeds use anyway, in minutes from UTC.
 const ZONES: Readonly<Record<string, number>> = {
   UT: 0,
   UTC: 0,
@@ -35,7 +35,7 @@ const LAST_YEAR = 2100;
 // 2026-03-04T12:00:00.5+01:00, 2026-03-04 12:00, 2026-03-04, 2026-03
 const ISO =
   /^(\d{4})-(\d\d)(?:-(\d\d))?(?:[T\s]+(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,3})\d*)?)?\s*(Z|[A-Z]{2,4}|[+-]\d\d:?\d\d)?)?$/i;
-// Wed, 04 Mar 2026 12:00:00 +0100; the weekday, the seconds and the zone may be missing
+// Wed, 04 Mar 2026 12:00:00 +0100; the weekday, the seconds and the zone may be missing.
 const RFC_822 =
   /^(?:\p{L}+\.?,?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*\.?,?[\s-]+(\d{4}|\d\d)(?:,?\s+(\d\d?):(\d\d)(?::(\d\d))?(?:\.\d+)?\s*([A-Z]{1,4}|[+-]\d\d:?\d\d)?)?(?:\s*\(.*\))?$/iu;
 // March 4, 2026 12:00:00 +0100
@@ -43,8 +43,8 @@ const MONTH_FIRST =
   /^(?:\p{L}+\.?,?\s+)?([a-z]{3})[a-z]*\.?\s+(\d{1,2}),?\s+(\d{4})(?:,?\s+(\d\d?):(\d\d)(?::(\d\d))?\s*([A-Z]{1,4}|[+-]\d\d:?\d\d)?)?$/iu;
 
 /**
- * A date of a feed as ISO 8601 UTC. Without a zone it is UTC. Undefined where it cannot be read: the time of the
- * poll is never put in its place.
+ * A date of a feed as ISO 8601 UTC. Without a zone it is UTC. Undefined if it cannot be read; the time of the poll is
+ * never used as a replacement.
  */
 export function parseFeedDate(text: string): string | undefined {
   const date = text.replace(/\s+/g, ' ').trim();
@@ -93,7 +93,7 @@ function monthOf(name: string): number | undefined {
   return month === -1 ? undefined : month;
 }
 
-// RFC 822 wrote years in two digits.
+// RFC 822 used years with two digits.
 function fullYear(year: string | undefined): number {
   const number = Number(year);
   if (year === undefined || year.length > 2) return number;

@@ -1,7 +1,7 @@
 import chardet from 'chardet';
 import iconv from 'iconv-lite';
 
-// Labels that mean more than they say (WHATWG Encoding): what is declared Latin-1 is windows-1252 in practice.
+// Labels whose practical meaning is wider (WHATWG Encoding): declared Latin-1 is windows-1252.
 const SUPERSETS: Readonly<Record<string, string>> = {
   'iso-8859-1': 'windows-1252',
   'iso8859-1': 'windows-1252',
@@ -13,15 +13,15 @@ const SUPERSETS: Readonly<Record<string, string>> = {
   'iso-8859-9': 'windows-1254',
   'ks_c_5601-1987': 'euc-kr',
 };
-// A few broken characters in a long text are a few broken characters, not another encoding.
+// A few broken characters in a long text do not mean that the encoding is another one.
 const TOLERATED_REPLACEMENTS = 0.02;
-// What the detector reads; more costs time and changes nothing.
+// The part that the detector reads; more takes time without changing the result.
 const SAMPLE_BYTES = 65_536;
 
 /**
- * The text of a feed. Order: byte order mark; UTF-8 where the bytes are UTF-8, whatever is declared (servers and
- * files lie, and other encodings are not UTF-8 by accident); the HTTP charset; the declaration in the file;
- * detection.
+ * Decodes the text of a feed. In this order: byte order mark; UTF-8 if the bytes are valid UTF-8, whatever is declared
+ * (declarations are often wrong, and other encodings are not valid UTF-8 by accident); the HTTP charset; the
+ * declaration in the file; detection.
  */
 export function decodeFeed(bytes: Uint8Array, contentType: string | undefined): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -30,7 +30,7 @@ export function decodeFeed(bytes: Uint8Array, contentType: string | undefined): 
   const http = known(/charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType ?? '')?.[1]);
   const declared = known(declarationOf(buffer));
   const utf8 = buffer.toString('utf8');
-  // ISO-2022 and its like are plain ASCII to look at: there the declaration is all there is.
+  // ISO-2022 and similar encodings look like plain ASCII, so only the declaration identifies them.
   const escaped = [http, declared].find((name) => name !== undefined && /^(iso-?2022|hz)/i.test(name));
   if (escaped === undefined && isUtf8(utf8)) return utf8;
   const named = [escaped, http, declared].find(
@@ -44,7 +44,7 @@ function encodingOfMark(bytes: Buffer): string | undefined {
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
   if (a === 0xff && b === 0xfe) return 'utf-16le';
   if (a === 0xfe && b === 0xff) return 'utf-16be';
-  // Without a mark: "<" or "{" as the first character of UTF-16.
+  // UTF-16 without a byte order mark, whose first character is "<" or "{".
   if ((a === 0x3c || a === 0x7b) && b === 0 && d === 0) return 'utf-16le';
   if (a === 0 && (b === 0x3c || b === 0x7b) && c === 0) return 'utf-16be';
   return undefined;
@@ -63,7 +63,7 @@ function isUtf8(text: string): boolean {
 }
 
 function detected(bytes: Buffer): string {
-  // Mark-up and English around the words would outvote them in a short feed: only words with high bytes speak.
+  // In a short feed, mark-up and English words would dominate the detection, so only words with high bytes are used.
   const text = bytes
     .subarray(0, SAMPLE_BYTES)
     .toString('latin1')

@@ -5,27 +5,28 @@ import { UpstreamError } from '../source.js';
 import type { FeedContent } from './entry.js';
 import { contentOf } from './formats.js';
 
-/** A feed as it was read. */
+/** A parsed feed. */
 export interface FeedDocument {
   content: FeedContent;
-  /** Entries in the document, readable or not. */
+  /** Number of entries in the document, whether they could be read or not. */
   entryCount: number;
-  /** The end is missing: what came before it was read. */
+  /** True if the end is missing; the entries before it were read. */
   brokenOff: boolean;
 }
 
 const FORMATS = 'RSS, Atom, RDF or JSON Feed';
 const ROOTS = new Set(['rss', 'feed', 'rdf']);
 const HTML = /^<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|div|p|h1|center|table)[\s>]/i;
-// What may stand before the first element: blanks, comments, declarations and processing instructions.
+// Content that may precede the first element: blanks, comments, declarations and processing instructions.
 const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 
 /**
- * Reads the text of a feed of any format, leniently. Throws `UpstreamError`: `not_parsable` for what is no feed,
- * `truncated` where nothing is left before the end, `unknown_shape` for mark-up of another kind.
+ * Reads the text of a feed of any format, leniently.
+ * @throws UpstreamError `not_parsable` if it is not a feed, `truncated` if no entry is complete, `unknown_shape` for
+ *   other mark-up
  */
 export function readDocument(text: string): FeedDocument {
-  // Blank bytes, marks and NULs before the first character are common, and no reader minds them.
+  // Blanks, byte order marks and NULs before the first character are common, and readers ignore them.
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   const source = text.replace(/^[\ufeff\u0000\s]+/, '');
   if (source === '') throw notAFeed('nothing');
@@ -43,7 +44,7 @@ function readXml(text: string): FeedDocument {
   const start = text.replace(PROLOG, '');
   if (HTML.test(start)) throw notAFeed('HTML');
   if (/^<!doctype/i.test(start)) {
-    // A DOCTYPE can define entities that grow without bound or read files; no feed of today needs one.
+    // A DOCTYPE can define entities that grow without bound or read files. Current feeds do not need one.
     throw new UpstreamError(
       'not_parsable',
       'rss answered a feed with a DOCTYPE, which is refused for safety',
@@ -63,7 +64,7 @@ function readXml(text: string): FeedDocument {
   return { content, entryCount: countEntries(text), brokenOff };
 }
 
-// The parser gives up where an entry breaks off; up to the last whole one the feed is as good as any.
+// The parser fails at an incomplete entry, so the feed is cut after its last complete one.
 function readWhole(text: string): FeedContent | undefined {
   const end = [...text.matchAll(/<\/(?:[\w.-]+:)?(?:item|entry)\s*>/gi)].at(-1);
   return end && attempt(() => contentOf(parseFeed(text.slice(0, end.index + end[0].length))));
@@ -74,7 +75,7 @@ function countEntries(text: string): number {
   return markup.match(/<(?:[\w.-]+:)?(?:item|entry)(?=[\s>/])/gi)?.length ?? 0;
 }
 
-// Whatever the parser dislikes, it throws; what it dislikes is not ours to tell apart.
+// The parser throws for anything that it does not accept; the reasons are not distinguished.
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,29 +1,29 @@
-/** Text of a feed and how to read it. */
+/** A text of a feed, and whether it is HTML. */
 export interface FeedText {
   value: string;
-  /** True: mark-up and entities. False: as it stands. */
+  /** True: it contains mark-up and entities. False: plain text. */
   html: boolean;
 }
 
-/** One entry, whatever the format of its feed. Links are as the feed writes them. */
+/** One entry of a feed of any format. Links are unchanged. */
 export interface FeedEntry {
   guid?: string | undefined;
-  /** Where the article is, the best candidate first. */
+  /** Addresses of the article, the best candidate first. */
   links: string[];
   title?: FeedText | undefined;
   content?: FeedText | undefined;
   summary?: FeedText | undefined;
-  /** The best candidate first; the first that can be read counts. */
+  /** The best candidate first; the first that can be parsed is used. */
   dates: string[];
   author?: string | undefined;
   categories: string[];
   media: { url: string; mimeType?: string | undefined; kind?: string | undefined }[];
   lang?: string | undefined;
-  /** `xml:base`, on the entry. */
+  /** `xml:base` of the entry. */
   base?: string | undefined;
 }
 
-/** A feed, whatever its format. */
+/** A feed of any format. */
 export interface FeedContent {
   title?: FeedText | undefined;
   /** The site. */
@@ -31,17 +31,17 @@ export interface FeedContent {
   author?: string | undefined;
   lang?: string | undefined;
   base?: string | undefined;
-  /** Minutes that the feed asks not to be read again for. */
+  /** Minutes for which the feed asks not to be read again. */
   ttl?: number | undefined;
   entries: FeedEntry[];
 }
 
-/** Text that is HTML by the custom of its format. */
+/** Text that is HTML according to its format. */
 export function htmlText(value: string | undefined): FeedText | undefined {
   return value === undefined ? undefined : { value, html: true };
 }
 
-/** The values that are there. */
+/** The values without undefined. */
 export function present<T>(values: readonly (T | undefined)[]): T[] {
   return values.filter((value) => value !== undefined);
 }

@@ -3,24 +3,24 @@ import { sessionCache } from '../shared/session-cache.js';
 import type { FetchContext, UpstreamError, UpstreamErrorKind } from '../source.js';
 import type { StoredFeed } from './parse.js';
 
-/** What a server says of one version of a feed, to be sent back with the next request. */
+/** The validators of one version of a feed, which are sent with the next request. */
 export interface Validators {
   etag?: string;
   lastModified?: string;
 }
 
-/** The last answer of a feed, whichever search asked for it. */
+/** The last response of a feed, from a request of any search. */
 export interface CachedFeed extends Validators {
-  /** The address that was read. */
+  /** The address that was requested. */
   address: string;
   feed: StoredFeed;
-  /** When it was read, or was said not to have changed; ms since the epoch. */
+  /** When it was read, or confirmed as unchanged; ms since the epoch. */
   readAt: number;
-  /** For how long the publisher asks not to be asked again (`Cache-Control: max-age`, `<ttl>`), in ms. */
+  /** How long the publisher asks not to be asked again (`Cache-Control: max-age`, `<ttl>`), in ms. */
   politeMs: number;
 }
 
-/** Reads in a row that a feed has failed, and until when it is left alone (ms since the epoch). */
+/** Number of failed reads of a feed in a row, and the end of its wait (ms since the epoch). */
 export interface FeedTrouble {
   failures: number;
   until: number;
@@ -33,10 +33,10 @@ const FEEDS_KEPT = 5_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 15 * 60_000;
-/** An answer that was read a moment ago serves everybody. */
+/** Responses of the last moments are shared by all searches. */
 const MOMENT_MS = 5_000;
 
-/** What is known of feeds across searches and accounts: by their addresses, for the life of the source's session. */
+/** The state of feeds, shared by searches and accounts. By address, for the life of the source's session. */
 export class FeedCache {
   private readonly troubles: LRUCache<string, FeedTrouble>;
   private readonly answers: LRUCache<string, CachedFeed>;
@@ -57,9 +57,9 @@ export class FeedCache {
   }
 
   /**
-   * The last answer, where it is as good as a new one: for as long as the publisher asks, but at most for half of the
-   * search's interval, so that every check of a search of its own reads anew. A first poll wants the feed as it is now: what
-   * it lacks counts as new.
+   * The last response if it is recent enough: as long as the publisher asks, but at most half of the search's interval,
+   * so that every check of a search with its own feed reads again. A first poll wants the current feed, because entries
+   * that are missing in it would later count as new.
    */
   freshAnswerOf(feedUrl: string): CachedFeed | undefined {
     const answer = this.answers.get(feedUrl);
@@ -69,7 +69,7 @@ export class FeedCache {
     return now.getTime() - answer.readAt < Math.min(intervalSeconds * 500, politeMs) ? answer : undefined;
   }
 
-  /** Why the feed is left alone for now; undefined where it may be asked. */
+  /** Why the feed gets no requests at the moment; undefined if it may be requested. */
   troubleOf(feedUrl: string): FeedTrouble | undefined {
     const trouble = this.troubles.get(feedUrl);
     return trouble && trouble.until > this.context.now.getTime() ? trouble : undefined;

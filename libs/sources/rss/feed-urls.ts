@@ -6,14 +6,16 @@ import type { NamedServer } from '../source.js';
 const MAX_FEEDS = 20;
 const PATH = 'filters.feed_urls';
 
-/** The feeds of a search (`filters.feed_urls`: a list, or text with commas between the addresses), each once. */
+/**
+ * The feeds of a search (`filters.feed_urls`: a list, or text with commas between the addresses), without duplicates.
+ */
 export function feedUrlsOf(criteria: Criteria): string[] {
   return [
     ...new Set(entriesOf(criteria).flatMap((entry) => (URL.canParse(entry) ? [new URL(entry).href] : []))),
   ];
 }
 
-/** The feeds' servers, each by the address of a feed. */
+/** The feeds' servers, by the address of a feed. */
 export function feedServers(criteria: Criteria): NamedServer[] {
   return feedUrlsOf(criteria).map((url) => ({ path: PATH, url }));
 }
@@ -44,7 +46,7 @@ function faultOf(entry: string): string | undefined {
 
 function entriesOf(criteria: Criteria): string[] {
   const value = (criteria.filters as JsonObject | undefined)?.['feed_urls'];
-  // An address may hold a comma: only one before another address divides.
+  // An address may contain a comma, so a comma separates only before another address.
   const entries = typeof value === 'string' ? value.split(/\s*,\s*(?=[a-z]+:)|\s+/i) : value;
   if (!Array.isArray(entries)) return [];
   return entries.flatMap((entry) => (typeof entry === 'string' && entry.trim() !== '' ? [entry.trim()] : []));

@@ -15,24 +15,24 @@ import { parseOffThread } from './parse-off-thread.js';
 import { answerOf, type FeedAnswer } from './parse.js';
 import { politeMsOf } from './politeness.js';
 
-/** What is remembered of one feed from check to check. */
+/** Data of one feed that is kept from check to check. */
 interface FeedMemory extends Validators {
-  /** It has moved here for good (301, 308). */
+  /** Its new address after a permanent redirect (301, 308). */
   movedTo?: string;
-  /** When it answered 410: it is not asked for a day. */
+  /** When it responded with 410; then it is not requested for a day. */
   gone?: string;
 }
 
 const ACCEPT =
   'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5';
-// Some servers answer 410 by mistake, and addresses come back.
+// Some servers respond with 410 by mistake, and feeds come back.
 const GONE_MS = 24 * 3_600_000;
 const GONE_KEPT = 5_000;
 const HOSTS_KEPT = 5_000;
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Of one server. */
+/** Per server. */
 const REQUESTS_AT_ONCE = 4;
-// With these a new address was a mistake, or is past: the old one is asked again.
+// With these errors the new address was a mistake or is outdated, so the old one is requested again.
 const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
   'not_found',
   'gone',
@@ -42,8 +42,9 @@ const MOVED_IN_VAIN: ReadonlySet<UpstreamErrorKind> = new Set([
 ]);
 
 /**
- * Reads one feed: only what has changed since the last check, from where it has moved to. A feed that has failed, and a
- * server that asks for patience, are left alone by all searches alike. Throws `UpstreamError` that names the feed.
+ * Reads one feed from its current address, if it has changed since the last check. All searches together wait with a
+ * feed that has failed, and with a server that asks to wait.
+ * @throws UpstreamError that names the feed
  */
 export async function fetchFeed(feedUrl: string, context: FetchContext): Promise<FeedAnswer> {
   const cache = new FeedCache(context);
@@ -60,7 +61,7 @@ export async function fetchFeed(feedUrl: string, context: FetchContext): Promise
     return withHurry(feedUrl, answer, cache.answerOf(feedUrl)?.politeMs ?? 0, context);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    // No validators: watches that have begun since want the whole feed, not "nothing new" since before them.
+    // Without validators, because watches that began since want the whole feed, and not the response "unchanged".
     if (error.kind !== 'gone') remember(feedUrl, context, movedOnly(memory));
     else if (!memory.gone) remember(feedUrl, context, { gone: context.now.toISOString() });
     const reason = `${displayUrl(feedUrl)}: ${error.message}`;
@@ -85,7 +86,7 @@ interface Fetch {
   remembered: FeedMemory;
 }
 
-/** What another search has just read is not asked for again. */
+/** The result of another search's recent read. */
 function reused(feedUrl: string, cached: CachedFeed, memory: FeedMemory, context: FetchContext): FeedAnswer {
   const { etag, lastModified } = cached;
   remember(feedUrl, context, { ...movedOnly(memory), ...validatorsOf(etag, lastModified) });
@@ -96,7 +97,7 @@ function reused(feedUrl: string, cached: CachedFeed, memory: FeedMemory, context
   return { ...answer, warnings: [...answer.warnings, note] };
 }
 
-/** The interval is the user's to choose; that the publisher asks for a longer one is worth knowing. */
+/** The user may choose a shorter interval than the publisher asks for; a warning reports it. */
 function withHurry(
   feedUrl: string,
   answer: FeedAnswer,
@@ -124,7 +125,7 @@ async function fetchMoved(
   }
 }
 
-// Whoever has seen the same version of the same feed gets the same answer: it is asked for once.
+// Searches that have seen the same version of the same feed get the same response, so it is requested once.
 async function fetchShared(
   feedUrl: string,
   address: string,
@@ -137,7 +138,7 @@ async function fetchShared(
     try {
       return await fetchAt({ feedUrl, address, memory, context, cache });
     } catch (error) {
-      // What the server's patience forbids is no failure of the feed.
+      // A refusal because of the server's wait is not a failure of the feed.
       if (error instanceof UpstreamError && error.retryAfterMs === undefined) cache.failed(feedUrl, error);
       throw error;
     }
@@ -163,7 +164,7 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: Asking): Pr
   if (response.status === 304) {
     if (cached) cache.keep(feedUrl, { ...cached, readAt: now });
     const isSeen = !cached || (cached.etag === memory.etag && cached.lastModified === memory.lastModified);
-    // Another search has seen this version, not this one.
+    // Another search has seen this version, but this search has not.
     const answer = isSeen ? { items: [], warnings: [] } : answerOf(cached.feed);
     return { answer, remembered: { ...validatorsOf(asked.etag, asked.lastModified), ...moved } };
   }
@@ -179,7 +180,7 @@ async function fetchAt({ feedUrl, address, memory, context, cache }: Asking): Pr
   return { answer: answerOf(feed), remembered: { ...validators, ...moved } };
 }
 
-/** Each server has a patience of its own: requests to one of them are few at once, and none before it allows them. */
+/** Each server has its own wait. Only few requests run at the same time, and none before the wait is over. */
 async function requestFeed(
   address: string,
   { etag, lastModified }: Validators,
@@ -246,7 +247,8 @@ function memoryOf(feedUrl: string, context: FetchContext): FeedMemory {
 function remember(feedUrl: string, context: FetchContext, memory: FeedMemory): void {
   const { state } = context;
   state['feeds'] = { ...recordOf(state['feeds']), [feedUrl]: memory };
-  // The state of a failed check is not kept, and a search of one feed that is gone only fails.
+  // The state of a failed check is not stored, and a search whose only feed is gone always fails, so the session keeps
+  // it.
   if (memory.gone) goneIn(context).set(feedUrl, memory.gone);
 }
 

@@ -12,7 +12,7 @@ type ItemOf<Feed extends { items?: unknown }> =
 type AtomEntry = NonNullable<Atom['entries']>[number];
 type MediaNs = ItemOf<Rss>['media'];
 
-/** The feed without the differences between its formats. */
+/** Converts the feed to a structure that is independent of its format. */
 export function contentOf(parsed: Parsed): FeedContent {
   switch (parsed.format) {
     case 'rss':
@@ -153,7 +153,7 @@ function alternateOf(links: AtomEntry['links']): string | undefined {
   return links?.find(({ rel, href }) => href && (rel === undefined || rel === 'alternate'))?.href;
 }
 
-// Text that claims to be plain and holds tags is HTML with a wrong label.
+// Text that is declared as plain but contains tags is HTML with a wrong label.
 function atomText(text: { value: string; type?: string | undefined } | undefined): FeedText | undefined {
   if (text === undefined) return undefined;
   const plain = text.type === undefined || text.type === 'text' || text.type === 'text/plain';

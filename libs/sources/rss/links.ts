@@ -1,4 +1,4 @@
-/** The address that a link in a feed leads to, or undefined where that is no http(s) address. */
+/** The absolute address of a link in a feed, or undefined if it is not an http(s) address. */
 export function resolveLink(link: string | undefined, base: string): string | undefined {
   if (link === undefined || link.trim() === '') return undefined;
   const url = parsed(link.trim(), base);
@@ -6,17 +6,17 @@ export function resolveLink(link: string | undefined, base: string): string | un
   return unwrapped(url).href;
 }
 
-/** A base address (`xml:base`, `Content-Location`) laid on the one around it; a broken one changes nothing. */
+/** A base address (`xml:base`, `Content-Location`) relative to the outer one; an invalid one changes nothing. */
 export function resolveBase(base: string | undefined, around: string): string {
   return (base === undefined ? undefined : parsed(base.trim(), around)?.href) ?? around;
 }
 
-/** True for an address that stands by itself. */
+/** True for an absolute address. */
 export function isAbsolute(link: string): boolean {
   return /^https?:\/\//i.test(link.trim());
 }
 
-// Google Alerts hide each address behind one of google.com.
+// Google Alerts put each address into an address of google.com.
 function unwrapped(url: URL): URL {
   if (!/(^|\.)google\.[a-z.]+$/.test(url.hostname) || url.pathname !== '/url') return url;
   const hidden = url.searchParams.get('url') ?? url.searchParams.get('q') ?? '';

@@ -1,15 +1,15 @@
 import { recordOf, textOf } from '../shared/shape.js';
 import type { FetchContext, Outage } from '../source.js';
 
-/** As the history has it: ISO 8601; `until` is absent while it lasts. */
+/** As stored in the history: ISO 8601; `until` is absent during the outage. */
 interface KeptOutage {
   from: string;
   until?: string;
 }
 
 /**
- * Keeps in the search's history since when a feed has not answered, and tells of one that answers which outage was
- * its last. Only what has failed is kept: where the history is lost, items are reported rather than swallowed.
+ * Stores in the search's history since when a feed has not answered, and returns the last outage of a feed that
+ * answers. Only failures are stored: if the history is lost, items are reported rather than dropped.
  */
 export function outageOf(feedUrl: string, answered: boolean, context: FetchContext): Outage | undefined {
   const { state } = context;

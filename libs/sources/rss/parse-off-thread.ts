@@ -6,7 +6,7 @@ import { UpstreamError } from '../source.js';
 import type { FeedOrigin, StoredFeed } from './parse.js';
 import type { ParseOutcome, ParseTask } from './parse-worker.js';
 
-/** Threads that parse feeds of one size, and what one of them may take. */
+/** Threads that parse feeds of one size class, and their limits. */
 interface Threads {
   queue: PQueue;
   pool: Tinypool;
@@ -14,14 +14,14 @@ interface Threads {
   memoryMb: number;
 }
 
-/** Most feeds are smaller; the others must not keep them waiting. */
+/** Most feeds are smaller. Larger ones must not delay them. */
 const SMALL_BYTES = 256 * 1024;
 let threads: { small: Threads; large: Threads } | undefined;
 
 /**
- * Parses a feed in a thread of its own, which is ended where it takes too much time or memory: the publisher of a feed must
- * not hold up this process. The smaller go first. Throws `UpstreamError`: what `parseFeed` throws, and `too_large` for a feed
- * that takes too much.
+ * Parses a feed in a separate thread, which is terminated if it takes too much time or memory: a publisher must not
+ * block this process. Small feeds have their own threads.
+ * @throws UpstreamError of `parseFeed`, and `too_large` for a feed that takes too much
  */
 export async function parseOffThread(bytes: Uint8Array, origin: FeedOrigin): Promise<StoredFeed> {
   threads ??= { small: startThreads(2, 2_000, 128), large: startThreads(1, 10_000, 512) };
@@ -42,7 +42,7 @@ async function run(
   const { port1, port2 } = new MessageChannel();
   const tooLong = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  // From when it begins: a thread that has just been started may need a while for that.
+  // The time counts from the begin of the task, because starting a thread may take long.
   port1.once('message', () => (timer = setTimeout(() => tooLong.abort(), timeMs)));
   try {
     const options = { transferList: [port2], signal: tooLong.signal };

@@ -3,18 +3,18 @@ import { isMainThread, type MessagePort } from 'node:worker_threads';
 import { UpstreamError, type UpstreamErrorKind } from '../source.js';
 import { parseFeed, type FeedOrigin, type StoredFeed } from './parse.js';
 
-/** A feed to be parsed. `begun` hears when its turn has come. */
+/** A feed to parse. `begun` gets a message when the task begins. */
 export interface ParseTask {
   bytes: Uint8Array;
   origin: FeedOrigin;
   begun: MessagePort;
 }
 
-/** What became of it: errors lose their fields between threads. */
+/** The result of a task. It is plain data, because errors lose their fields between threads. */
 export type ParseOutcome =
   { feed: StoredFeed } | { fault: { kind: UpstreamErrorKind; message: string; statusCode: number } };
 
-// Everything else that this process does goes first. On Linux alone a thread has a priority of its own.
+// Lowers the priority of this thread, which only Linux supports for single threads.
 if (!isMainThread && process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
 /** Runs in a worker thread: see `parse-off-thread.ts`. */

@@ -9,31 +9,34 @@ import { readDocument } from './document.js';
 import { present, type FeedEntry } from './entry.js';
 import { resolveBase } from './links.js';
 
-/** Where a feed's bytes came from. */
+/** The origin of a feed's bytes. */
 export interface FeedOrigin {
-  /** As the search names it. */
+  /** The address in the search. */
   feedUrl: string;
-  /** Where it was read, after redirects. */
+  /** The address of the response, after redirects. */
   url: string;
   contentType?: string | undefined;
   contentLocation?: string | undefined;
 }
 
-/** What a feed holds, newest first. */
+/** The content of a feed, newest first. */
 export interface FeedAnswer {
   items: SourceItem[];
   warnings: string[];
 }
 
-/** A feed's answer as it crosses threads and is kept: the items are messages. */
+/** A feed's content in the form that is cached and passed between threads: the items are messages. */
 export interface StoredFeed {
   items: Uint8Array[];
   warnings: string[];
-  /** Minutes that the feed asks not to be read again for. */
+  /** Minutes for which the feed asks not to be read again. */
   ttl: number | undefined;
 }
 
-/** Reads the bytes of a feed: RSS 0.9x and 2.0, RDF, Atom, JSON Feed; the newest entries of a very long one. Throws `UpstreamError`. */
+/**
+ * Reads the bytes of a feed: RSS 0.9x and 2.0, RDF, Atom, JSON Feed. Of a very long feed it reads the newest entries.
+ * @throws UpstreamError
+ */
 export function parseFeed(bytes: Uint8Array, origin: FeedOrigin): StoredFeed {
   const { content, entryCount, brokenOff } = readDocument(decodeFeed(bytes, origin.contentType));
   const place = {
@@ -42,7 +45,7 @@ export function parseFeed(bytes: Uint8Array, origin: FeedOrigin): StoredFeed {
     feed: content,
     repeatedGuids: repeatedGuidsOf(content.entries),
   };
-  // Entries with nothing in them never leave the parser: they are counted as what they are.
+  // The parser drops empty entries; they are counted here.
   const empty = Array.from({ length: Math.max(0, entryCount - content.entries.length) }, () => undefined);
   const entries = newestFirst(content.entries);
   const { items, warnings } = readEntries('rss', [...entries, ...empty], (entry) => {
@@ -53,17 +56,17 @@ export function parseFeed(bytes: Uint8Array, origin: FeedOrigin): StoredFeed {
   return { items: items.map((item) => toBinary(ItemSchema, item)), warnings, ttl: content.ttl };
 }
 
-/** As `parseFeed`, on this thread. */
+/** Like `parseFeed`, on this thread. */
 export function parseFeedAnswer(bytes: Uint8Array, origin: FeedOrigin): FeedAnswer {
   return answerOf(parseFeed(bytes, origin));
 }
 
-/** The answer that was stored. */
+/** Converts the stored form. */
 export function answerOf({ items, warnings }: StoredFeed): FeedAnswer {
   return { items: items.map((item) => fromBinary(ItemSchema, item)), warnings };
 }
 
-/** Where not all are read, it is the newest that are. */
+/** Sorts newest first, so that a limit keeps the newest entries. */
 function newestFirst(entries: readonly FeedEntry[]): readonly FeedEntry[] {
   if (entries.length <= MOST_ENTRIES) return entries;
   const dated = entries.map((entry) => ({ entry, at: present(entry.dates.map(parseFeedDate))[0] ?? '' }));

@@ -1,11 +1,16 @@
 const LONGEST_MS = 24 * 3_600_000;
 
-/** For how long a publisher asks not to be asked again, in ms; 0 where it says nothing. `ttl`: as RSS has it, in minutes. */
+/**
+ * How long a publisher asks not to be asked again, in ms; 0 if it does not.
+ * @param ttl from RSS, in minutes
+ */
 export function politeMsOf(headers: Readonly<Record<string, string>>, ttl: number | undefined): number {
   const control = headers['cache-control'] ?? '';
   const maxAge = /\b(?:no-cache|no-store)\b/i.test(control)
     ? undefined
     : /\bmax-age\s*=\s*"?(\d{1,9})/i.exec(control);
-  const told = [Number(maxAge?.[1] ?? 0) * 1000, (ttl ?? 0) * 60_000].filter((ms) => ms > 0 && ms < Infinity);
-  return Math.min(LONGEST_MS, Math.max(0, ...told));
+  const waits = [Number(maxAge?.[1] ?? 0) * 1000, (ttl ?? 0) * 60_000].filter(
+    (ms) => ms > 0 && ms < Infinity,
+  );
+  return Math.min(LONGEST_MS, Math.max(0, ...waits));
 }

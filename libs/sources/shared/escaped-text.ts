@@ -1,15 +1,15 @@
-// &amp;lt; is what a person wrote as &lt;: each escape is undone once.
+// A person who wrote &lt; appears as &amp;lt;, so each escape is decoded only once.
 const ESCAPE = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-f]{1,6});/gi;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Plain text that an upstream escaped for HTML (`&amp;`, `&#39;`) and that holds no tags. */
+/** Decodes plain text that an upstream escaped for HTML (`&amp;`, `&#39;`) and that contains no tags. */
 export function unescaped(text: string): string {
   return text.replace(ESCAPE, characterOf);
 }
 
 /**
- * Offsets into the escaped text, counted in code points, as offsets into the unescaped one. One inside an escape is
- * the end of its character.
+ * Converts offsets in the escaped text, counted in code points, to offsets in the unescaped text. An offset inside an
+ * escape becomes the end of its character.
  */
 export function unescapedOffsets(text: string, offsets: readonly number[]): number[] {
   const escapes = [...text.matchAll(ESCAPE)].map((found) => ({

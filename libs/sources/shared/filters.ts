@@ -2,29 +2,29 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 
-/** The value of one of the source's own filters; undefined where the search does not have it. */
+/** The value of one of the source's own filters; undefined if the search does not have it. */
 export function filterOf(criteria: Criteria, key: string): unknown {
   return (criteria.filters as JsonObject | undefined)?.[key] ?? undefined;
 }
 
-/** A filter that holds a text or a list of texts, as a list: trimmed, each once, without empty ones. */
+/** A filter with a text or a list of texts, as a list: trimmed, without duplicates and empty texts. */
 export function filterTexts(criteria: Criteria, key: string): string[] {
   const value = filterOf(criteria, key);
   const texts = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
   return [...new Set(texts.map((text) => text.trim()).filter((text) => text !== ''))];
 }
 
-/** What a filter of texts has to be. */
+/** The rules of a filter with texts. */
 export interface TextFilter {
   key: string;
-  /** Follows "must be": `a language such as "en", or a list of them`. */
+  /** Continues "must be": `a language such as "en", or a list of them`. */
   wanted: string;
   valid(text: string): boolean;
-  /** Default 20. */
+  /** Maximum number of texts, default 20. */
   most?: number;
 }
 
-/** The fault of a filter of texts: a value of another type, a text that cannot be one, or too many. */
+/** The fault of a filter with texts: a value of another type, an invalid text, or too many. */
 export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, most = 20 }: TextFilter): Fault[] {
   const value = filterOf(criteria, key);
   if (value === undefined) return [];
@@ -39,7 +39,7 @@ export function faultsOfTexts(criteria: Criteria, { key, wanted, valid, most = 2
   return texts.length > most ? [{ path, message: `at most ${most}` }] : [];
 }
 
-/** The fault of a sort that the source does not have. */
+/** The fault of a sort order that the source does not support. */
 export function faultsOfSort(source: string, criteria: Criteria, sorts: readonly string[]): Fault[] {
   const sort = sortOf(criteria);
   if (sort === undefined || sorts.includes(sort)) return [];
@@ -50,15 +50,15 @@ export function faultsOfSort(source: string, criteria: Criteria, sorts: readonly
   return [{ path: 'sort', message }];
 }
 
-/** The order that the search asks for; undefined where it names none. */
+/** The sort order of the search; undefined if it has none. */
 export function sortOf(criteria: Criteria): string | undefined {
   return criteria.sort?.trim() || undefined;
 }
 
-/** The market as an ISO 3166 country code in capitals; undefined where it is not one country (`global`). */
+/** The market as an ISO 3166 country code in capitals; undefined if it is not one country (`global`). */
 export function countryOf(criteria: Criteria): string | undefined {
   const market = criteria.market?.trim().toUpperCase() ?? '';
   if (!/^[A-Z]{2}$/.test(market)) return undefined;
-  // What people call it; the code is GB.
+  // A common name; the code is GB.
   return market === 'UK' ? 'GB' : market;
 }

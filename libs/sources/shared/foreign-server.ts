@@ -4,19 +4,19 @@ import { sessionCache } from './session-cache.js';
 import { UpstreamError, type FetchContext, type UpstreamHttp, type UpstreamRequest } from '../source.js';
 
 const SERVERS_KEPT = 5_000;
-/** Several times what a page of posts takes: reading it must not hold up the process. */
+/** Several times the size of a page of posts. Reading it must not block the process. */
 const MOST_BYTES = 2 * 1024 * 1024;
-/** Where a server asks for patience, and does not say how much. */
+/** The wait if a server asks to wait without a time. */
 const PATIENCE_MS = 30_000;
 
-/** How long a fault asks to wait; 0 where it does not. */
+/** How long a fault asks to wait; 0 if it does not. */
 export function waitOf({ kind, retryAfterMs }: UpstreamError): number {
   return retryAfterMs ?? (kind === 'rate_limited' ? PATIENCE_MS : 0);
 }
 
 /**
- * A server that only searches name. Its patience is its own: nobody waits for it, and it is not asked before that has
- * passed, by whichever search of the lane.
+ * A server that only searches name. When it asks to wait, no search of the lane sends it requests until then, and
+ * requests to other servers continue.
  */
 export class ForeignServer {
   constructor(
@@ -25,12 +25,12 @@ export class ForeignServer {
     private readonly context: FetchContext,
   ) {}
 
-  /** The context in which it is read: the lane takes no notice of what it says of its patience. */
+  /** The context in which it is read: the lane ignores its requests to wait. */
   get reading(): FetchContext {
     return { ...this.context, http: this.door };
   }
 
-  /** Keeps the patience that a fault asks for, from now on. */
+  /** Stores the wait that a fault asks for, from now on. */
   noteFault(fault: UpstreamError): void {
     this.leaveAlone(waitOf(fault));
   }
@@ -76,7 +76,7 @@ export class ForeignServer {
     this.patience.set(this.host, Math.max(until, this.patience.get(this.host) ?? 0));
   }
 
-  /** Until when each server is left alone, on the clock of this process. */
+  /** The end of each server's wait, by the clock of this process. */
   private get patience() {
     return sessionCache<number>(this.context, `${this.source}.patience`, SERVERS_KEPT);
   }

@@ -1,7 +1,7 @@
 import { compile, type FormatCallback } from 'html-to-text';
 import { cleanText } from './shape.js';
 
-// Nesting beyond any real page would end in a stack overflow, and megabytes of it in a long stand-still.
+// Deeper nesting than in any real page would cause a stack overflow, and megabytes of it would block for long.
 const MAX_DEPTH = 200;
 const MAX_INPUT_LENGTH = 250_000;
 
@@ -19,8 +19,8 @@ const withShownLinks = converter(false);
 const withAllLinks = converter(true);
 
 /**
- * HTML as readable text: paragraphs kept, entities decoded, scripts and images gone. A link shows its words, or
- * its whole address where the upstream has shortened it; with `addresses` the address follows other words too.
+ * HTML as readable text: keeps paragraphs, decodes entities, removes scripts and images. A link shows its words, or its
+ * whole address if the upstream has shortened it. With `addresses`, the address is added after other words as well.
  */
 export function htmlToText(html: string, { addresses = false } = {}): string {
   const convert = addresses ? withAllLinks : withShownLinks;
@@ -31,7 +31,7 @@ export function htmlToText(html: string, { addresses = false } = {}): string {
     .trim();
 }
 
-/** HTML as one line of text: for titles. */
+/** HTML as one line of text, for titles. */
 export function htmlToLine(html: string): string {
   return htmlToText(html).replace(/\s+/g, ' ');
 }

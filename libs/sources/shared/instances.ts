@@ -5,13 +5,13 @@ import { ForeignServer, waitOf } from './foreign-server.js';
 import { merged } from './paging.js';
 import { UpstreamError, type FetchContext, type Fetched, type NamedServer } from '../source.js';
 
-// For sources that are a network of many servers (Mastodon, Lemmy).
+// For sources that consist of many servers (Mastodon, Lemmy).
 
 const MAX_INSTANCES = 5;
-// A name with a dot that does not end in a number: no address, no machine of this network.
+// A name with a dot that does not end in a number, so neither an IP address nor a machine of the local network.
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
-/** The host of `lamps.example` or `https://lamps.example/`, in lower case; undefined for anything else. */
+/** The host of `lamps.example` or `https://lamps.example/`, in lower case; undefined for any other text. */
 export function hostOf(text: string): string | undefined {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return undefined;
@@ -20,7 +20,10 @@ export function hostOf(text: string): string | undefined {
   return bare && HOST_NAME.test(hostname) ? hostname : undefined;
 }
 
-/** The host that a setting names, or `otherwise` where it is empty. Throws an `Error` that names the setting. */
+/**
+ * The host in a setting, or `otherwise` if it is empty.
+ * @throws Error that names the setting
+ */
 export function hostOfSetting(setting: string, value: string, otherwise: string): string {
   if (value.trim() === '') return otherwise;
   const host = hostOf(value.trim());
@@ -29,12 +32,12 @@ export function hostOfSetting(setting: string, value: string, otherwise: string)
   return host;
 }
 
-/** The servers that a search names (`filters.instances`), each once; empty where it leaves that to the setting. */
+/** The servers of a search (`filters.instances`), without duplicates; empty if it uses the configured one. */
 export function instancesOf(criteria: Criteria): string[] {
   return [...new Set(filterTexts(criteria, 'instances').flatMap((text) => hostOf(text) ?? []))];
 }
 
-/** The servers that a search names beside the one of the settings. */
+/** The servers of a search except the configured one. */
 export function namedInstances(criteria: Criteria, own: string): NamedServer[] {
   return instancesOf(criteria)
     .filter((host) => host !== own)
@@ -55,15 +58,15 @@ export function instanceFaults(criteria: Criteria, example: string): Fault[] {
 export interface Instances {
   source: SourceId;
   hosts: readonly string[];
-  /** The host that the settings name. */
+  /** The configured host. */
   own: string;
   context: FetchContext;
 }
 
 /**
- * Reads several servers as one. One that fails is a warning; when all do, that is the fault. Where the one of the
- * settings asks for patience, the lane waits, whatever the others answer. One that only the search names is no reason
- * for others to wait: its fault is marked so, and it alone is left alone for as long as it asks.
+ * Reads several servers as one. A server that fails causes a warning; if all fail, the read fails. If the configured
+ * server asks to wait, the lane waits, whatever the others answer. If a server that only the search names asks to wait,
+ * other searches do not wait: its fault is marked, and only this server gets no requests.
  */
 export async function readInstances(
   { source, hosts, own, context }: Instances,
@@ -80,7 +83,7 @@ export async function readInstances(
   const reads = outcomes.flatMap((outcome) => (outcome instanceof UpstreamError ? [] : [outcome]));
   const [fault] = faults;
   if (fault && outcomes.length === 1) throw fault;
-  // A fault of its own makes the lane wait; as a warning, or as one of several, it would not.
+  // As the only fault it makes the lane wait; as a warning, or among several faults, it would not.
   const ownFault = faults.find(({ reach }) => reach === 'upstream');
   const waitMs = ownFault ? waitOf(ownFault) : 0;
   if (ownFault && waitMs > 0) context.http.holdOff({ waitMs, reason: ownFault.message });

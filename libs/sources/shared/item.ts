@@ -4,7 +4,7 @@ import { derivedId } from '#kernel';
 import { cutJson, cutText, TEXT_BYTES, TITLE_BYTES } from './size-limits.js';
 import type { SourceItem } from '../source.js';
 
-/** What a connector knows of one item; absent where the source says nothing. */
+/** What a connector knows of one item; absent fields are unknown. */
 export interface ItemParts {
   itemId: string;
   eventType: string;
@@ -18,16 +18,19 @@ export interface ItemParts {
   community?: string | undefined;
   lang?: string | undefined;
   publishedAt?: string | undefined;
-  /** ISO 8601: when we saw it happen, where the source gives no date. */
+  /** ISO 8601: when Earshot saw it happen, for sources without a date. */
   happenedAt?: string | undefined;
   previousPrice?: number | undefined;
   engagement?: EngagementParts;
   media?: readonly { url: string; type: 'image' | 'video' | 'audio' | 'link' }[];
-  /** The envelope's source object, any JSON; source, url, author and publishedAt are filled in unless given. */
+  /**
+   * The envelope's source object, any JSON. `source`, `url`, `author` and `publishedAt` are added unless they are
+   * given.
+   */
   body: { id: string; [key: string]: unknown };
 }
 
-/** Counts as the source gives them. */
+/** Counts from the source. */
 export interface EngagementParts {
   likes?: number | undefined;
   replies?: number | undefined;
@@ -36,19 +39,19 @@ export interface EngagementParts {
   score?: number | undefined;
 }
 
-/** Kinds that answer a post or a question, whose title is all that they have of one. */
+/** Kinds that answer a post or a question; their only title is that of the parent. */
 const REPLY_KINDS = new Set(['comment', 'answer']);
 const NAME_BYTES = 1024;
 const URL_BYTES = 2048;
 const LANG_BYTES = 35;
 const MAX_MEDIA = 16;
-/** Every store and every index takes a key of this length. */
+/** All stores and indexes accept a key of this length. */
 const ID_BYTES = 512;
 
 /**
- * An item in the shape that all sources share, within the limits of size that hold for all of them: a text keeps 64 KiB, a
- * title 1 KiB, an address that is too long is left out. What is cut says so (`truncated`), in the item and in its body. The
- * item always fits into one message, whatever the upstream sent.
+ * Builds an item in the common structure, with the size limits of all sources: a text keeps 64 KiB, a title 1 KiB, an
+ * address that is too long is left out. `truncated` in the item and in its body reports a cut. The item always fits
+ * into one message, whatever the upstream sent.
  */
 export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
   const { body, engagement, media = [], previousPrice, ...fields } = parts;
@@ -91,7 +94,7 @@ export function buildItem(source: SourceId, parts: ItemParts): SourceItem {
   });
 }
 
-/** Holds fields to their limits, and notes whether one was beyond its own. */
+/** Limits fields, and records whether one was too long. */
 class FieldLimits {
   exceeded = false;
 
@@ -102,7 +105,7 @@ class FieldLimits {
     return kept;
   }
 
-  /** Half an address leads elsewhere. */
+  /** A cut address would be wrong, so it is left out. */
   url(url: string | undefined): string | undefined {
     if (url === undefined || Buffer.byteLength(url) <= URL_BYTES) return url?.toWellFormed();
     this.exceeded = true;
@@ -118,21 +121,21 @@ class FieldLimits {
   }
 }
 
-/** The id, or one derived from it where it is too long: a cut one could be another thing's. */
+/** The id, or an id derived from it if it is too long: a cut one could be the id of another thing. */
 function shortId(id: string): string {
-  // No table takes U+0000, and an item that cannot be remembered would fail its check for ever.
+  // Tables do not accept U+0000. An item that cannot be stored would fail its check forever.
   const plain = id.replaceAll('\0', '').toWellFormed();
   if (Buffer.byteLength(plain) <= ID_BYTES) return plain;
   return `${cutText(plain, ID_BYTES / 2)}~${derivedId('long item id', plain)}`;
 }
 
-/** An instant that every table takes. */
+/** True for an instant that all tables accept. */
 function isInstant(text: string | undefined): boolean {
   const ms = text === undefined ? NaN : Date.parse(text);
   return ms >= Date.UTC(1900, 0) && ms < Date.UTC(2262, 0);
 }
 
-/** What the wire can carry: an upstream that counts in fractions, or beyond 32 bits, has not told a count. */
+/** True for a count that the wire format can represent. Fractions and numbers beyond 32 bits are ignored. */
 function isCount(count: number | undefined): count is number {
   return count !== undefined && Number.isInteger(count) && Math.abs(count) <= 0x7fff_ffff;
 }

@@ -1,7 +1,10 @@
 import type { SourceId } from '#contracts';
 import { UpstreamError } from '../source.js';
 
-/** Parses an answer as JSON. Throws `UpstreamError` `not_parsable` or, where the end is missing, `truncated`. */
+/**
+ * Parses a response as JSON.
+ * @throws UpstreamError `not_parsable`, or `truncated` if the end is missing
+ */
 export function parseJson(source: SourceId, text: string, status = 200): unknown {
   const start = text.trimStart();
   if (start.startsWith('<')) {
@@ -20,7 +23,7 @@ export function parseJson(source: SourceId, text: string, status = 200): unknown
   }
 }
 
-// V8 says "Unexpected end", "Unterminated …", or names the position where it wanted more: the end of the text.
+// V8 reports "Unexpected end", "Unterminated …", or the position at which the text ended too early.
 function isCutOff(error: unknown, text: string): boolean {
   const message = error instanceof Error ? error.message : '';
   if (/Unexpected end|Unterminated/.test(message)) return true;

@@ -1,6 +1,6 @@
 import type { Fetched, SourceItem } from '../source.js';
 
-/** One page of an upstream's answer. */
+/** One page of an upstream's response. */
 export interface Page {
   /** Newest first. */
   items: SourceItem[];
@@ -9,21 +9,20 @@ export interface Page {
   next?: (() => Promise<Page>) | undefined;
 }
 
-/** How far to page. */
+/** The limits of paging. */
 export interface PagingBounds {
-  /** True when the search has seen the item before. */
+  /** True if the search has seen the item before. */
   known(itemId: string): boolean;
-  /** Absent at a first poll: one page is enough. */
+  /** Absent at a first poll, which reads one page. */
   since: Date | undefined;
-  /** Stop at a page that reaches back to this instant (ISO 8601); absent where the upstream was told itself. */
+  /** Stop at a page that reaches back to this instant (ISO 8601); absent if the request contained the time. */
   until?: string | undefined;
-  /** At most this many pages. */
+  /** Maximum number of pages. */
   pageCap: number;
 }
 
 /**
- * Reads page after page until one holds a known item, reaches `until`, or is the last. A cap reached before that
- * is a gap.
+ * Reads pages until one contains a known item, reaches `until`, or is the last. Reaching the cap before that is a gap.
  */
 export async function readPages(first: Page, bounds: PagingBounds): Promise<Fetched> {
   const items: SourceItem[] = [];
@@ -39,7 +38,7 @@ export async function readPages(first: Page, bounds: PagingBounds): Promise<Fetc
   }
 }
 
-/** Several reads as one: every item once, newest first, items without a date last. */
+/** Merges several reads: every item once, newest first, items without a date last. */
 export function merged(reads: readonly Fetched[]): Fetched {
   const items = new Map<string, SourceItem>();
   for (const read of reads) {

@@ -1,24 +1,24 @@
-/** What the headers of an answer say about the upstream's patience. */
+/** Rate limits in the headers of a response. */
 export interface RateHeaders {
   /** Requests left in the current window. */
   remaining?: number;
-  /** Until the window starts anew. */
+  /** Time until the next window. */
   resetAfterMs?: number;
-  /** How long we are told to wait (`Retry-After`, or the reset of a window in which nothing is left). */
+  /** How long the upstream asks to wait (`Retry-After`, or the reset of a used up window). */
   retryAfterMs?: number;
 }
 
-// Above this a "reset" is an epoch in seconds (bluesky, github), below it seconds from now (reddit).
+// A larger "reset" is an epoch in seconds (bluesky, github), a smaller one is seconds from now (reddit).
 const FIRST_EPOCH_SECONDS = 1_000_000_000;
-// No upstream means more; a longer wait is a broken header, and would blind the source for good.
+// No upstream means a longer wait: it is a broken header, which would disable the source.
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
-/** Reads `Retry-After` and the spellings of rate-limit headers in use. Unreadable values count as absent. */
+/** Reads `Retry-After` and the known spellings of rate-limit headers. Unreadable values count as absent. */
 export function readRateHeaders(headers: Record<string, string>, now: Date): RateHeaders {
   const remaining = numberIn(spelled(headers, 'remaining'));
   const resetAfterMs = untilReset(spelled(headers, 'reset'), now);
-  const told = untilRetry(headers['retry-after'], now);
-  const retryAfterMs = told ?? (remaining !== undefined && remaining < 1 ? resetAfterMs : undefined);
+  const waits = untilRetry(headers['retry-after'], now);
+  const retryAfterMs = waits ?? (remaining !== undefined && remaining < 1 ? resetAfterMs : undefined);
   return {
     ...(remaining !== undefined && { remaining }),
     ...(resetAfterMs !== undefined && { resetAfterMs }),
@@ -26,14 +26,16 @@ export function readRateHeaders(headers: Record<string, string>, now: Date): Rat
   };
 }
 
-/** `ratelimit-…` is the IETF's draft, `x-ratelimit-…` most upstreams', `x-rate-limit-…` X's and Product Hunt's. */
+/**
+ * `ratelimit-…` is from the IETF's draft, most upstreams use `x-ratelimit-…`, X and Product Hunt use `x-rate-limit-…`.
+ */
 function spelled(headers: Record<string, string>, what: string): string | undefined {
   return headers[`ratelimit-${what}`] ?? headers[`x-ratelimit-${what}`] ?? headers[`x-rate-limit-${what}`];
 }
 
 function untilReset(text: string | undefined, now: Date): number | undefined {
   const value = numberIn(text);
-  // Mastodon writes an ISO 8601 time.
+  // Mastodon sends an ISO 8601 time.
   if (value === undefined) return untilInstant(text, now);
   return bounded(value >= FIRST_EPOCH_SECONDS ? value * 1000 - now.getTime() : value * 1000);
 }

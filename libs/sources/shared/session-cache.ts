@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { FetchContext } from '../source.js';
 
 /**
- * What a lane remembers under `name` for its life, at most so many entries: for whatever is known by names that users
- * give (servers, feeds), of which there is no end.
+ * A cache that a lane keeps under `name` for its life, with a maximum number of entries. For data of servers and feeds
+ * that users name, of which there may be any number.
  */
 export function sessionCache<V extends NonNullable<unknown>>(
   { session }: Pick<FetchContext, 'session'>,

@@ -1,17 +1,17 @@
 import { UpstreamError } from '../source.js';
 
-/** Something that is had once for a lane, and used by all its reads: an access token. */
+/** A value that a lane gets once and all its reads use: an access token. */
 export interface SessionToken<T> {
-  /** The lane's. */
+  /** The session of the lane. */
   session: Map<string, unknown>;
   key: string;
-  /** Has it made. */
+  /** Gets a new one. */
   make(): Promise<T>;
-  /** False: it ends soon. Absent: it says nothing of when it ends. */
+  /** False if it expires soon. Absent if its expiry is unknown. */
   isGood?(token: T): boolean;
 }
 
-/** The token that is kept, or a new one. It is the promise that is kept, so that reads that start together sign in once. */
+/** The kept token, or a new one. The promise is kept, so that concurrent reads sign in only once. */
 export async function sessionToken<T>(token: SessionToken<T>): Promise<T> {
   const { session, key, make, isGood } = token;
   for (;;) {
@@ -24,7 +24,7 @@ export async function sessionToken<T>(token: SessionToken<T>): Promise<T> {
   }
 }
 
-/** Keeps what is being made; what could not be made is not kept. */
+/** Keeps the promise; removes it if it rejects. */
 export function keepInSession<T>(session: Map<string, unknown>, key: string, making: Promise<T>): Promise<T> {
   session.set(key, making);
   making.catch(() => {
@@ -33,7 +33,7 @@ export function keepInSession<T>(session: Map<string, unknown>, key: string, mak
   return making;
 }
 
-/** Asks with the token. One that is refused is renewed once. */
+/** Sends a request with the token. A refused token is renewed once. */
 export async function askWithToken<T, R>(
   token: SessionToken<T>,
   ask: (token: T) => Promise<R>,
@@ -45,7 +45,7 @@ export async function askWithToken<T, R>(
     return await ask(given);
   } catch (error) {
     if (!isRefused(error)) throw error;
-    // Another read may have renewed it meanwhile: only the token that was refused is thrown away.
+    // Another read may have renewed it meanwhile, so only the refused token is removed.
     const kept = session.get(key);
     if ((await kept) === given && session.get(key) === kept) session.delete(key);
     return ask(await sessionToken(token));

@@ -4,7 +4,7 @@ import { UpstreamError, type SourceItem } from '../source.js';
 /** A JSON object of unknown content. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** The value as an object, or undefined (lists and null are none). */
+/** The value as an object, or undefined (also for lists and null). */
 export function recordOf(value: unknown): JsonRecord | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as JsonRecord)
@@ -16,7 +16,7 @@ export function listOf(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The value as text that stores and wire formats take, or undefined where it is not text or blank. */
+/** The value as text that stores and wire formats accept, or undefined if it is blank or not a text. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = cleanText(value);
@@ -35,7 +35,7 @@ export function countOf(value: unknown): number | undefined {
   return Math.max(-2_147_483_648, Math.min(2_147_483_647, Math.trunc(number)));
 }
 
-/** Epoch seconds as ISO 8601, or undefined where it is no real time. */
+/** Epoch seconds as ISO 8601, or undefined if they are not a real time. */
 export function isoOfSeconds(value: unknown): string | undefined {
   const seconds = numberOf(value);
   return seconds === undefined || seconds <= 0 ? undefined : isoOfMs(seconds * 1000);
@@ -47,20 +47,20 @@ export function isoOfText(value: unknown): string | undefined {
 }
 
 function isoOfMs(ms: number): string | undefined {
-  // Years of five digits leave the ISO form that everything downstream sorts by.
+  // Years with five digits would break the ISO form, which is used for sorting.
   return ms > -62_135_596_800_000 && ms < 253_402_300_800_000 ? new Date(ms).toISOString() : undefined;
 }
 
 /**
- * Text without what stores refuse: NUL and the other control characters (Postgres takes no NUL), and halves of
- * surrogate pairs, which have no UTF-8.
+ * Removes what stores refuse: NUL and other control characters (Postgres does not accept NUL), and halves of surrogate
+ * pairs, which have no UTF-8.
  */
 export function cleanText(text: string): string {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]|\p{Surrogate}/gu, '');
 }
 
-/** The fault of an answer that parsed and yet is not what this source answers. */
+/** The fault of a parsed response with an unexpected structure. */
 export function unknownShape(source: SourceId, expected: string): UpstreamError {
   return new UpstreamError(
     'unknown_shape',
@@ -69,15 +69,15 @@ export function unknownShape(source: SourceId, expected: string): UpstreamError 
   );
 }
 
-/** What became of one entry of an answer. `malformed`, `leftOut`: why, in words that follow a count. */
+/** The result of one entry of a response. `malformed`, `leftOut`: the reason, as a text that follows a count. */
 export type Reading<Read = SourceItem> = { item: Read } | { malformed: string } | { leftOut: string };
 
-/** No upstream sends so many on one page; a hostile one that does is read so far. */
+/** No upstream sends this many on one page; further entries of a hostile one are ignored. */
 export const MOST_ENTRIES = 10_000;
 
 /**
- * Reads every entry, the first 10,000; each item once. An entry that cannot be read, for whatever reason, is counted in
- * `warnings`. Throws `UpstreamError` `unknown_shape` when there are entries and none of them can be read.
+ * Reads the entries, at most the first 10,000; each item once. Entries that cannot be read are counted in `warnings`.
+ * @throws UpstreamError `unknown_shape` when there are entries and none of them can be read
  */
 export function readEntries<Entry>(
   source: SourceId,
@@ -119,7 +119,7 @@ export function readEntries<Entry, Read extends { itemId: string }>(
   return { items: [...items.values()], warnings };
 }
 
-// What a parser did not foresee in one entry is no fault of the others.
+// An unexpected error in one entry must not affect the others.
 function attempt<Entry, Read>(read: (entry: Entry) => Reading<Read>, entry: Entry): Reading<Read> {
   try {
     return read(entry);

@@ -3,25 +3,25 @@ import type { ObservationSchema } from '#contracts';
 
 type ObservationInit = MessageInitShape<typeof ObservationSchema>;
 
-/** Longest title, in bytes of UTF-8. */
+/** Maximum size of a title, in bytes of UTF-8. */
 export const TITLE_BYTES = 1024;
-/** Longest text field, in bytes of UTF-8. */
+/** Maximum size of a text field, in bytes of UTF-8. */
 export const TEXT_BYTES = 64 * 1024;
-/** Largest body of an item, as JSON. An event carries it twice and has to fit into one message of 1 MiB. */
+/** Maximum size of an item's body, as JSON. An event contains it twice and must fit into one message of 1 MiB. */
 export const BODY_BYTES = 192 * 1024;
 
-/** How much of a JSON value is kept. */
+/** Limits of a JSON value. */
 interface JsonLimits {
-  /** Bytes of a string at the top. */
+  /** Maximum bytes of a string at the top level. */
   topBytes: number;
-  /** Bytes of a string further down. */
+  /** Maximum bytes of a nested string. */
   nestedBytes: number;
-  /** Entries of one list, keys of one object. */
+  /** Maximum number of entries of a list and keys of an object. */
   entries: number;
 }
 
 const SMALLEST: JsonLimits = { topBytes: 2048, nestedBytes: 256, entries: 10 };
-/** The first leaves nearly every value as it is. */
+/** The first stage does not change typical values. */
 const STAGES: readonly JsonLimits[] = [
   { topBytes: TEXT_BYTES, nestedBytes: 8192, entries: 100 },
   { topBytes: 16_384, nestedBytes: 1024, entries: 50 },
@@ -29,13 +29,13 @@ const STAGES: readonly JsonLimits[] = [
 ];
 const MAX_DEPTH = 6;
 const KEY_BYTES = 256;
-/** Longer than nearly every character that is made of several code points. */
+/** Longer than nearly every character that consists of several code points. */
 const WIDEST_CHARACTER = 64;
 
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
 const encoder = new TextEncoder();
 
-/** The text within `maxBytes` of UTF-8, never cut inside a character; halves of surrogate pairs become U+FFFD. */
+/** Cuts the text to `maxBytes` of UTF-8, never inside a character; halves of surrogate pairs become U+FFFD. */
 export function cutText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text.toWellFormed();
   const { read: end } = encoder.encodeInto(text, new Uint8Array(maxBytes));
@@ -45,23 +45,24 @@ export function cutText(text: string, maxBytes: number): string {
   return text.slice(0, start > from ? start : end).toWellFormed();
 }
 
-/** What is left of a JSON object. */
+/** A JSON object after cutting. */
 export interface CutJson<Value> {
   value: Value;
   json: string;
-  /** True: something is missing. */
+  /** True if something was removed. */
   cut: boolean;
 }
 
 /**
- * A JSON object within `BODY_BYTES`. Strings, lists, objects and nesting that are too long are cut; `title` as titles are.
+ * Cuts a JSON object to `BODY_BYTES`: strings, lists, objects and nesting that are too long. `title` has the limit of
+ * titles.
  */
 export function cutJson<Value extends object>(value: Value): CutJson<Value> {
   for (const limits of STAGES) {
     const result = cutWith(limits, value);
     if (Buffer.byteLength(result.json) <= BODY_BYTES) return result;
   }
-  // Lists of lists of lists: nothing that an upstream means.
+  // Deeply nested lists, which no real upstream sends.
   const flat = Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'object'));
   return { ...cutWith(SMALLEST, flat as Value), cut: true };
 }
@@ -72,7 +73,7 @@ function cutWith<Value extends object>(limits: JsonLimits, value: Value): CutJso
   return { value: kept, json: JSON.stringify(kept), cut: cutter.cut };
 }
 
-/** An observation within the limits of an item's body. */
+/** Cuts an observation to the limits of an item's body. */
 export function cutObservation(observation: ObservationInit): ObservationInit {
   const { kind } = observation;
   if (!kind?.value) return observation;

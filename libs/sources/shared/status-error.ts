@@ -2,7 +2,7 @@ import type { SourceId } from '#contracts';
 import { readRateHeaders } from './rate-headers.js';
 import { UpstreamError } from '../source.js';
 
-/** The fault that a status (outside 2xx and not accepted) stands for, said so that a person knows what to do. */
+/** The fault for a status (outside 2xx and not accepted), with advice for people. */
 export function statusError(
   source: SourceId,
   settings: readonly string[],
@@ -11,37 +11,42 @@ export function statusError(
   now: Date,
 ): UpstreamError {
   const rate = readRateHeaders(headers, now);
-  const told = `${source} answered ${status}`;
-  // Some upstreams refuse a spent quota with 403 and say so in the headers alone.
+  const answered = `${source} answered ${status}`;
+  // Some upstreams refuse an exhausted quota with 403 and report it only in the headers.
   if (status === 429 || (status === 403 && rate.retryAfterMs !== undefined)) {
-    return rateLimited(told, status, rate.retryAfterMs ?? rate.resetAfterMs);
+    return rateLimited(answered, status, rate.retryAfterMs ?? rate.resetAfterMs);
   }
-  if (status === 401) return new UpstreamError('unauthorized', `${told}: ${signInAdvice(settings)}`, status);
+  if (status === 401)
+    return new UpstreamError('unauthorized', `${answered}: ${signInAdvice(settings)}`, status);
   if (status === 403) {
     const reason = 'access was refused; the upstream blocks this service, or wants other credentials';
-    return new UpstreamError('forbidden', `${told}: ${reason}`, status);
+    return new UpstreamError('forbidden', `${answered}: ${reason}`, status);
   }
   if (status === 404) {
     const reason = 'there is nothing at this address; check what the search names';
-    return new UpstreamError('not_found', `${told}: ${reason}`, status);
+    return new UpstreamError('not_found', `${answered}: ${reason}`, status);
   }
   if (status === 410) {
-    return new UpstreamError('gone', `${told}: it is gone for good; take it out of the search`, status);
+    return new UpstreamError('gone', `${answered}: it is gone for good; take it out of the search`, status);
   }
   if (status >= 500) {
     const reason = 'the upstream has a fault of its own; it is asked again later';
-    return new UpstreamError('server_error', `${told}: ${reason}`, status, rate.retryAfterMs);
+    return new UpstreamError('server_error', `${answered}: ${reason}`, status, rate.retryAfterMs);
   }
   if (status >= 300 && status < 400) {
-    return new UpstreamError('unexpected_status', `${told}: a redirect where an answer was expected`, status);
+    return new UpstreamError(
+      'unexpected_status',
+      `${answered}: a redirect where an answer was expected`,
+      status,
+    );
   }
-  return new UpstreamError('unexpected_status', `${told}: the request was not understood`, status);
+  return new UpstreamError('unexpected_status', `${answered}: the request was not understood`, status);
 }
 
-function rateLimited(told: string, status: number, retryAfterMs: number | undefined): UpstreamError {
+function rateLimited(answered: string, status: number, retryAfterMs: number | undefined): UpstreamError {
   const wait =
     retryAfterMs === undefined ? 'asked to wait' : `asked to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  return new UpstreamError('rate_limited', `${told}: too many requests, ${wait}`, status, retryAfterMs);
+  return new UpstreamError('rate_limited', `${answered}: too many requests, ${wait}`, status, retryAfterMs);
 }
 
 function signInAdvice(settings: readonly string[]): string {

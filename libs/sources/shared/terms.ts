@@ -2,8 +2,8 @@ import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 
 /**
- * The alternatives of a search. Each holds the phrases that must all be there: the query and one term, or the
- * query alone. Empty when the search names neither.
+ * The alternatives of a search. Each contains the phrases that must all occur: the query and one term, or only the
+ * query. Empty if the search has neither.
  */
 export function alternativesOf(criteria: Criteria): string[][] {
   const query = criteria.query?.trim() ?? '';
@@ -13,13 +13,13 @@ export function alternativesOf(criteria: Criteria): string[][] {
   return terms.map((term) => [...front, term]);
 }
 
-/** The fault of a search that names neither query nor terms, on a source that needs one. */
+/** The fault of a search without query and terms, on a source that requires one. */
 export function faultsWithoutTerms(source: string, criteria: Criteria): Fault[] {
   if (alternativesOf(criteria).length > 0) return [];
   return [{ path: 'query', message: `a search on ${source} needs a query or terms` }];
 }
 
-/** The phrase in quotes; quotes of its own are taken out, since no upstream can escape them. */
+/** The phrase in quotes. Its own quotes are removed, because no upstream can escape them. */
 export function quoted(phrase: string): string {
   return `"${phrase
     .replace(/["\u201c\u201d]/g, ' ')
@@ -27,7 +27,7 @@ export function quoted(phrase: string): string {
     .trim()}"`;
 }
 
-/** In quotes where the phrase is more than one plain word, or a word that upstreams read as an operator. */
+/** Adds quotes if the phrase is more than one plain word, or a word that upstreams read as an operator. */
 export function quotedIfNeeded(phrase: string): string {
   return /^[\p{L}\p{N}]+$/u.test(phrase) && !/^(AND|OR|NOT)$/.test(phrase) ? phrase : quoted(phrase);
 }

@@ -2,8 +2,8 @@ import type { SourceId } from '#contracts';
 import { UpstreamError } from '../source.js';
 
 /**
- * Asks; a 401 is told with `advice`. For sources that work without a token too: their door knows of no setting that
- * it could name.
+ * Runs the request and adds `advice` to a 401. For sources that also work without a token, whose client has no setting
+ * to name.
  */
 export async function askAdvised<T>(source: SourceId, advice: string, ask: () => Promise<T>): Promise<T> {
   try {

@@ -5,36 +5,36 @@ import { parseJson } from './json-answer.js';
 import { UpstreamError, type UpstreamHttp, type UpstreamRequest, type UpstreamResponse } from '../source.js';
 import { statusError } from './status-error.js';
 
-/** What the owner of a source's lane wants to know of each request. */
+/** Callbacks of the lane for each request. */
 export interface UpstreamBudget {
-  /** Settles when the request may be sent; may reject, then it is not sent. */
+  /** Resolves when the request may be sent; rejects if it must not be sent. */
   before(request: UpstreamRequest): Promise<void>;
-  /** Called once for each request that was sent. Status 0 and no headers: there was no answer. */
+  /** Called once for each sent request. Status 0 and no headers: there was no response. */
   after(answer: { status: number; headers: Record<string, string> }, request: UpstreamRequest): void;
-  /** The upstream asked for patience: see `UpstreamHttp.holdOff`. */
+  /** The upstream asked to wait: see `UpstreamHttp.holdOff`. */
   holdOff?(wait: { waitMs: number; reason: string; quota?: string }): void;
 }
 
-/** What a source's door is made of. */
+/** The options of a source's HTTP client. */
 export interface UpstreamHttpOptions {
   source: SourceId;
   http: OutboundHttp;
   /** `SOURCE_<ID>_URL`: its scheme, host and port replace those of every request. */
   baseUrl?: string | undefined;
-  /** Named when the upstream refuses our credentials. */
+  /** Named in the error when the upstream refuses our credentials. */
   settings?: readonly string[];
   budget?: (source: SourceId) => UpstreamBudget;
   clock?: Clock;
-  /** Over one request with its redirects. Default 20 s. */
+  /** For one request with its redirects. Default 20 s. */
   deadlineMs?: number;
-  /** Decoded bytes of one answer. Default 16 MiB. */
+  /** Decoded bytes of one response. Default 16 MiB. */
   maxBytes?: number;
 }
 
 const DEADLINE_MS = 20_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A source's own door to its upstream: see `UpstreamHttp` for what it throws. */
+/** Creates the HTTP client of a source: see `UpstreamHttp` for its errors. */
 export function createUpstreamHttp(options: UpstreamHttpOptions): UpstreamHttp {
   return new SourceUpstreamHttp(options);
 }
@@ -59,7 +59,7 @@ class SourceUpstreamHttp implements UpstreamHttp {
     }
     return {
       ...answer,
-      // Most connectors read JSON; feeds, which know better encodings, never look at it.
+      // Most connectors read JSON. Feeds decode the bytes themselves and never read it.
       get text() {
         return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
       },

@@ -6,9 +6,9 @@ import { ask } from './ask.js';
 const SESSION_KEY = 'stackoverflow.answerFilter';
 
 /**
- * The name of the filter by which answers come with the title and the tags of their question; the ones that are built
- * in have neither. A filter is made once and lasts for ever, so it costs one request for the life of a lane; titles by
- * `/questions/{ids}` would cost one for every page.
+ * The name of the filter with which answers contain the title and the tags of their question; the built-in ones contain
+ * neither. A filter is created once and lasts forever, so it costs one request for the life of a lane. Titles by
+ * `/questions/{ids}` would cost a request for every page.
  */
 export function answerFilter(context: FetchContext, key: string): Promise<string> {
   const make = () => makeFilter(context, key);

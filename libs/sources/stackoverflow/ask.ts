@@ -3,7 +3,7 @@ import { parseJson } from '../shared/json-answer.js';
 import { numberOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type FetchContext } from '../source.js';
 
-/** The setting that holds the key of an application. */
+/** The setting with the key of an application. */
 export const TOKEN_SETTING = 'SOURCE_STACKOVERFLOW_TOKEN';
 /** The name of the daily quota: requests. */
 export const QUOTA = 'requests';
@@ -13,21 +13,22 @@ export const nextReset = nextMidnightIn('UTC');
 const API = 'https://api.stackexchange.com/2.3';
 const LONGEST_WAIT_SECONDS = 86_400;
 
-/** One request, as its path and parameters. */
+/** One request: its path and parameters. */
 export interface Question {
   path: string;
   query: Record<string, string>;
 }
 
 /**
- * Asks the Stack Exchange API. What its answers say of patience and of the day's quota, which they have in the body,
- * is passed on. Throws `UpstreamError`.
+ * Calls the Stack Exchange API. Its responses contain waits and the daily quota in the body; both are passed to the
+ * lane.
+ * @throws UpstreamError
  */
 export async function ask(context: FetchContext, key: string, question: Question): Promise<JsonRecord> {
   const response = await context.http.request({
     url: addressOf(key, question),
     headers: { accept: 'application/json' },
-    // Its own faults are all a 400; which one is in the body.
+    // All its own faults have status 400; the body names the fault.
     accept: [400],
     spends: { quota: QUOTA, points: 1 },
   });
@@ -38,7 +39,7 @@ export async function ask(context: FetchContext, key: string, question: Question
   return answer;
 }
 
-/** The address of a request; without a key (empty) it names an answer that is shared. */
+/** The address of a request; without a key (empty) it is the key of a shared response. */
 export function addressOf(key: string, { path, query }: Question): string {
   return `${API}/${path}?${new URLSearchParams({ ...query, ...(key !== '' && { key }) })}`;
 }
@@ -61,52 +62,56 @@ function heed(answer: JsonRecord, { http, now }: FetchContext): void {
 function faultOf(answer: JsonRecord, key: string): UpstreamError {
   const name = textOf(answer['error_name']) ?? '';
   const message = textOf(answer['error_message']) ?? '';
-  const told = `stackoverflow answered 400${/^[a-z_]{1,40}$/.test(name) ? ` (${name})` : ''}`;
+  const answered = `stackoverflow answered 400${/^[a-z_]{1,40}$/.test(name) ? ` (${name})` : ''}`;
   switch (name) {
     case 'throttle_violation':
-      return throttled(told, message);
+      return throttled(answered, message);
     case 'access_denied':
     case 'key_required':
-      return new UpstreamError('forbidden', `${told}: it wants a key for that; set ${TOKEN_SETTING}`, 400);
+      return new UpstreamError(
+        'forbidden',
+        `${answered}: it wants a key for that; set ${TOKEN_SETTING}`,
+        400,
+      );
     case 'access_token_required':
-      // What the API calls its 401.
-      return new UpstreamError('unauthorized', `${told}: it wants a sign-in; set ${TOKEN_SETTING}`, 400);
+      // The API's equivalent of a 401.
+      return new UpstreamError('unauthorized', `${answered}: it wants a sign-in; set ${TOKEN_SETTING}`, 400);
     case 'internal_error':
     case 'temporarily_unavailable':
       return new UpstreamError(
         'server_error',
-        `${told}: the upstream has a fault of its own; it is asked again later`,
+        `${answered}: the upstream has a fault of its own; it is asked again later`,
         400,
       );
     case 'bad_parameter':
-      return badParameter(told, message, key);
+      return badParameter(answered, message, key);
     default:
-      return new UpstreamError('unexpected_status', `${told}: the request was not understood`, 400);
+      return new UpstreamError('unexpected_status', `${answered}: the request was not understood`, 400);
   }
 }
 
 // "too many requests from this IP, more requests available in 67194 seconds"
-function throttled(told: string, message: string): UpstreamError {
+function throttled(answered: string, message: string): UpstreamError {
   const found = /in (\d{1,9}) seconds/.exec(message)?.[1];
   if (found === undefined)
-    return new UpstreamError('rate_limited', `${told}: too many requests, asked to wait`, 400);
+    return new UpstreamError('rate_limited', `${answered}: too many requests, asked to wait`, 400);
   const seconds = Math.min(Number(found), LONGEST_WAIT_SECONDS);
-  const reason = `${told}: too many requests, asked to wait ${seconds} s`;
+  const reason = `${answered}: too many requests, asked to wait ${seconds} s`;
   return new UpstreamError('rate_limited', reason, 400, seconds * 1000);
 }
 
 // The message is the name of the parameter, or a sentence about it.
-function badParameter(told: string, message: string, key: string): UpstreamError {
+function badParameter(answered: string, message: string, key: string): UpstreamError {
   if (key !== '' && /\bkey\b/.test(message)) {
     return new UpstreamError(
       'unauthorized',
-      `${told}: the key was not accepted; check ${TOKEN_SETTING}`,
+      `${answered}: the key was not accepted; check ${TOKEN_SETTING}`,
       400,
     );
   }
   if (/\bsite\b/i.test(message)) {
-    return new UpstreamError('not_found', `${told}: there is no such site; check filters.site`, 400);
+    return new UpstreamError('not_found', `${answered}: there is no such site; check filters.site`, 400);
   }
   const named = /^[a-z]{1,20}$/.test(message) ? ` (${message})` : '';
-  return new UpstreamError('unexpected_status', `${told}: a parameter was not understood${named}`, 400);
+  return new UpstreamError('unexpected_status', `${answered}: a parameter was not understood${named}`, 400);
 }

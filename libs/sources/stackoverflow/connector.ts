@@ -17,33 +17,33 @@ import {
   wantsAnswers,
 } from './request.js';
 
-/** May be empty: then 300 requests a day are allowed, and not 10,000. */
+/** The key may be empty; then 300 requests a day are allowed in place of 10,000. */
 export interface StackoverflowSettings {
-  /** The key of an application (stackapps.com); no secret. */
+  /** The key of an application (stackapps.com). It is not secret. */
   key: string;
 }
 
 const POINTS_WITH_KEY = 10_000;
 const POINTS_WITHOUT = 300;
-// A question enters the search a little after it was asked.
+// Questions enter the search with a delay.
 const INDEX_LAG_SECONDS = 300;
-// A generous guess at what is asked and answered.
+// A high estimate of the number of questions and answers.
 const QUESTIONS_PER_SECOND = 0.02;
 const ANSWERS_PER_SECOND = 0.03;
 const QUESTIONS_FILTER = 'withbody';
 
-/** Stack Overflow and the other sites of Stack Exchange: questions by search, answers by the newest ones. */
+/** Stack Overflow and the other sites of Stack Exchange: questions by search, answers from the newest ones. */
 export function createStackoverflowConnector(settings: StackoverflowSettings): SourceConnector {
   const key = settings.key.trim();
   return {
     id: 'stackoverflow',
     requiredSettings: [],
     filterKeys: ['site', 'tagged'],
-    // Answers, and the newest questions, are read once for all searches that are due together.
+    // Answers, and the newest questions, are read once for all searches that are due at the same time.
     commonGrid: true,
     hasSearch: true,
     budget: {
-      // 30 a second are allowed; the day's quota is what is scarce.
+      // 30 a second are allowed; the daily quota is the scarce resource.
       requestsPerMinute: 60,
       concurrency: 2,
       backoff: 'lane',
@@ -64,7 +64,7 @@ export function createStackoverflowConnector(settings: StackoverflowSettings): S
       read: (since, context) => readFeed({ ...context, since }, key),
       serves: (criteria) =>
         tagsOf(criteria).length === 0 && sitesOf(criteria).every((site) => site === DEFAULT_SITE),
-      // Generous: a question or an answer comes several times an hour.
+      // A high value: a question or an answer comes several times an hour.
       quietSeconds: 6 * 3_600,
     },
   };

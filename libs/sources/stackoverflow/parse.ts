@@ -22,7 +22,7 @@ export interface PostPage {
   hasMore: boolean;
 }
 
-// Sites with a name of their own; all others are below stackexchange.com.
+// Sites with their own domain; all others are subdomains of stackexchange.com.
 const OWN_DOMAINS: Readonly<Record<string, string>> = {
   stackoverflow: 'stackoverflow.com',
   serverfault: 'serverfault.com',
@@ -32,12 +32,18 @@ const OWN_DOMAINS: Readonly<Record<string, string>> = {
   mathoverflow: 'mathoverflow.net',
 };
 
-/** Reads a page of questions of a site. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a page of a site's questions.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseQuestions(body: unknown, site: string): PostPage {
   return pageOf(body, (entry) => readQuestion(entry, site));
 }
 
-/** Reads a page of answers of a site, those to questions with one of the tags. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a page of a site's answers to questions with one of the tags.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseAnswers(body: unknown, site: string, tags: readonly string[] = []): PostPage {
   const page = pageOf(body, (entry) => readAnswer(entry, site));
   if (tags.length === 0) return page;
@@ -84,9 +90,9 @@ interface PostParts {
   site: string;
   kind: 'question' | 'answer';
   id: number;
-  /** As the API escapes it; of an answer the title of its question. */
+  /** Escaped, as in the API; for an answer, the title of its question. */
   title: string | undefined;
-  /** Of its page on the site. */
+  /** Path of its page on the site. */
   path: string;
 }
 
@@ -134,7 +140,7 @@ function readPost(post: JsonRecord, { site, kind, id, title, path }: PostParts):
       closedReason: textOf(post['closed_reason']) ?? null,
       editedAt: isoOfSeconds(post['last_edit_date']) ?? null,
       lastActivityAt: isoOfSeconds(post['last_activity_date']) ?? null,
-      // Who shows the text must name its author and this licence.
+      // The licence requires that the author and this licence are shown with the text.
       license: textOf(post['content_license']) ?? null,
       authorId: idText(owner?.['user_id']),
       authorType: textOf(owner?.['user_type']) ?? null,

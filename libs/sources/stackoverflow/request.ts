@@ -4,32 +4,32 @@ import { faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
 import { alternativesOf } from '../shared/terms.js';
 import type { Question } from './ask.js';
 
-/** Things of one page: the API's own limit. */
+/** Things of one page: the API's maximum. */
 export const PAGE_SIZE = 100;
-/** The site that is read where a search names none. */
+/** The default site of a search. */
 export const DEFAULT_SITE = 'stackoverflow';
 
 const MAX_SITES = 5;
 const MAX_TAGS = 5;
 const SITE = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 const TAG = /^[\p{L}\p{N}.#+_-]{1,35}$/u;
-// So that searches that are due together, with slightly different pasts, ask for the same.
+// Rounds the start, so that searches that are due together with slightly different starts share a request.
 const SHARED_STEP_SECONDS = 600;
 
-/** The sites of a search (`filters.site`), by the names that the API has for them. */
+/** The sites of a search (`filters.site`), by the API's names. */
 export function sitesOf(criteria: Criteria): string[] {
   const named = [...new Set(filterTexts(criteria, 'site').map(siteOf))];
   return named.length > 0 ? named : [DEFAULT_SITE];
 }
 
-/** Tags of which a question must have one (`filters.tagged`); empty: any. */
+/** Tags of which a question must have at least one (`filters.tagged`); empty: any. */
 export function tagsOf(criteria: Criteria): string[] {
   return [
     ...new Set(filterTexts(criteria, 'tagged').flatMap((text) => text.toLowerCase().split(/\s*;\s*/))),
   ].filter((tag) => tag !== '');
 }
 
-/** Faults of criteria that Stack Exchange cannot serve. */
+/** Faults of criteria that Stack Exchange does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfTexts(criteria, {
@@ -63,16 +63,16 @@ export function wantsAnswers(criteria: Criteria, match: MatchMode): boolean {
   return match !== 'platform' || alternativesOf(criteria).length === 0;
 }
 
-/** Which part of a listing is wanted. */
+/** The wanted part of a listing. */
 export interface Slice {
   site: string;
-  /** Epoch seconds: created since then; undefined at a first poll. */
+  /** Epoch seconds: the earliest creation; undefined at a first poll. */
   from: number | undefined;
   page: number;
   filter: string;
 }
 
-/** Newest questions that match `q` and have one of the tags. */
+/** The newest questions that match `q` and have one of the tags. */
 export function searchQuestion(q: string | undefined, tags: readonly string[], slice: Slice): Question {
   const query = {
     ...(q !== undefined && { q }),
@@ -82,12 +82,12 @@ export function searchQuestion(q: string | undefined, tags: readonly string[], s
   return { path: 'search/advanced', query };
 }
 
-/** Newest questions or answers of a site. */
+/** The newest questions or answers of a site. */
 export function newestQuestion(path: 'questions' | 'answers', slice: Slice): Question {
   return { path, query: queryOf(slice) };
 }
 
-/** `since`, and a little before, in epoch seconds. */
+/** `since` minus the delay of the index, in epoch seconds. */
 export function fromOf(since: Date | undefined, lagSeconds: number): number | undefined {
   if (!since) return undefined;
   const seconds = since.getTime() / 1000 - lagSeconds;
@@ -106,7 +106,7 @@ function queryOf({ site, from, page, filter }: Slice): Record<string, string> {
   };
 }
 
-// The API takes both "unix" and "unix.stackexchange.com"; an item must have one id.
+// The API accepts both "unix" and "unix.stackexchange.com", but an item must have one id.
 function siteOf(text: string): string {
   return text
     .toLowerCase()

@@ -9,13 +9,13 @@ import { SETTINGS, withToken, type SignedInContext, type TiktokSettings } from '
 const FIELDS =
   'id,video_description,create_time,region_code,share_count,view_count,like_count,comment_count,music_id,hashtag_names,username,voice_to_text,video_duration';
 const QUERY_URL = `https://open.tiktokapis.com/v2/research/video/query/?fields=${FIELDS}`;
-// It searches while one waits: answers after half a minute are no exception.
+// Searches are slow: some responses take more than half a minute.
 const DEADLINE_MS = 60_000;
 const nextReset = nextMidnightIn('UTC');
 
-/** Videos of one page: TikTok's own limit. */
+/** Videos of one page: TikTok's maximum. */
 export const PAGE_SIZE = 100;
-/** What TikTok allows a project a day; failed requests count too. */
+/** TikTok's daily limit of a project; failed requests count as well. */
 export const QUOTAS = { requests: { points: 1_000, nextReset } } satisfies Record<string, DailyQuota>;
 
 /** One page of the videos of some days. */
@@ -24,25 +24,28 @@ export interface VideoPage {
   /** First and last day in UTC: `YYYYMMDD`. */
   startDate: string;
   endDate: string;
-  /** Where the page before has ended; absent for the first. */
+  /** Where the previous page ended; absent for the first. */
   place?: { cursor: number; searchId: string | undefined } | undefined;
 }
 
-/** TikTok refuses a request, and says in one word why. */
+/** A refused request, with TikTok's reason. */
 export class RefusedByTiktok extends UpstreamError {
   constructor(
     kind: UpstreamErrorKind,
     message: string,
     statusCode: number,
     retryAfterMs: number | undefined,
-    /** TikTok's word for it, for example `invalid_params`; empty where it gives none. */
+    /** TikTok's error code, for example `invalid_params`; empty if there is none. */
     readonly code: string,
   ) {
     super(kind, message, statusCode, retryAfterMs);
   }
 }
 
-/** Asks for a page of videos, and gives the answer's `data`. Throws `UpstreamError`, mostly `RefusedByTiktok`. */
+/**
+ * Requests a page of videos, and returns the response's `data`.
+ * @throws UpstreamError mostly `RefusedByTiktok`
+ */
 export function askVideos(
   context: SignedInContext,
   settings: TiktokSettings,
@@ -73,7 +76,7 @@ async function askWith(
       max_count: PAGE_SIZE,
       ...(place && { cursor: place.cursor, search_id: place.searchId }),
     }),
-    // Their bodies say what is meant.
+    // The bodies of these statuses contain the reason.
     accept: [400, 401, 403, 429],
     spends: { quota: 'requests', points: 1 },
     deadlineMs: DEADLINE_MS,
@@ -97,9 +100,9 @@ async function askWith(
 const SCOPE_CODE = 'scope_not_authorized';
 
 function faultOf({ status, headers }: UpstreamResponse, code: string, now: Date): RefusedByTiktok {
-  const told = `tiktok answered ${status}`;
+  const answered = `tiktok answered ${status}`;
   const refused = (kind: UpstreamErrorKind, why: string, retryAfterMs?: number) =>
-    new RefusedByTiktok(kind, `${told}: ${why}`, status, retryAfterMs, code);
+    new RefusedByTiktok(kind, `${answered}: ${why}`, status, retryAfterMs, code);
   switch (code) {
     case 'daily_quota_limit_exceeded':
       return refused(

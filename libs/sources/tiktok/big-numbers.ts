@@ -3,16 +3,16 @@ import { parseJson } from '../shared/json-answer.js';
 import { UpstreamError } from '../source.js';
 
 /**
- * Parses an answer in which ids are numbers above 2^53: what does not fit a double is its digits, as text. Throws
- * `UpstreamError` as `parseJson` does.
+ * Parses a response in which ids are numbers above 2^53: numbers that do not fit a double become text.
+ * @throws UpstreamError like `parseJson`
  */
 export function parseBigNumbers(text: string, status: number): unknown {
-  // First as everywhere: it knows HTML from an answer that breaks off.
+  // First parsed as everywhere, because that detects HTML and truncated responses.
   parseJson('tiktok', text, status);
   try {
     return parse(text, undefined, numberOrDigits);
   } catch {
-    // It refuses what JSON.parse takes: a key that is there twice.
+    // Unlike JSON.parse it refuses duplicate keys.
     throw new UpstreamError('not_parsable', 'tiktok answered JSON that contradicts itself', status);
   }
 }

@@ -7,7 +7,7 @@ import { faultsOf, videoQueryOf, type VideoQuery } from './query.js';
 import { SETTINGS, type TiktokSettings } from './sign-in.js';
 import { daysOf, isTimeForAll, type Days } from './window.js';
 
-/** TikTok by its Research API, which TikTok opens to approved researchers alone. */
+/** TikTok with its Research API, which is available only to approved researchers. */
 export function createTiktokConnector(settings: TiktokSettings): SourceConnector {
   return {
     id: 'tiktok',
@@ -15,7 +15,7 @@ export function createTiktokConnector(settings: TiktokSettings): SourceConnector
     filterKeys: ['hashtag', 'region_code', 'username'],
     commonGrid: false,
     hasSearch: true,
-    // By the minute TikTok names no limit; by the day there are few.
+    // TikTok documents no limit per minute; the limit per day is low.
     budget: { requestsPerMinute: 30, concurrency: 2, backoff: 'lane', quotas: QUOTAS },
     checkCriteria: faultsOf,
     requestsPerSearch: () => 1,
@@ -42,7 +42,7 @@ async function search(criteria: Criteria, context: FetchContext, settings: Tikto
   return { ...read, gap: read.gap || warnings.length > 0, warnings: [...read.warnings, ...warnings] };
 }
 
-/** Reads every page of the days: videos that reached the index late stand among those that are known. */
+/** Reads every page of the days, because videos that were indexed late are among known ones. */
 async function readAll(first: Page, { since, pageCap, known }: FetchContext): Promise<Fetched> {
   const read = await readPages(first, { known: () => false, since, pageCap });
   const reachedBack = read.items.some(
@@ -50,7 +50,7 @@ async function readAll(first: Page, { since, pageCap, known }: FetchContext): Pr
       known(itemId) || (since && publishedAt !== undefined && publishedAt <= since.toISOString()),
   );
   if (!read.gap || !reachedBack) return read;
-  // What is new was read whole. What came late may stand on the pages that were not.
+  // New videos were read completely, but late ones may be on unread pages.
   const warning = `tiktok: videos that reached its search late were looked for on ${pageCap} pages only`;
   return { ...read, gap: false, warnings: [...read.warnings, warning] };
 }
@@ -76,7 +76,7 @@ async function firstPage({ query, days, context, settings, warnings }: VideoRead
       warnings.push('tiktok said that there is more, and not where');
       return page;
     } catch (error) {
-      // "Search Id … is invalid or expired", "Invalid count or cursor": it loses the place at random.
+      // "Search Id … is invalid or expired", "Invalid count or cursor": TikTok loses cursors at random.
       const isLost = place && error instanceof RefusedByTiktok && error.code === 'invalid_params';
       if (!isLost || startedAgain) throw error;
       startedAgain = true;

@@ -16,11 +16,14 @@ import type { SourceItem } from '../source.js';
 export interface VideosAnswer {
   items: SourceItem[];
   warnings: string[];
-  /** Where the next page begins; absent on the last one. A page may be empty before that. */
+  /** The begin of the next page; absent on the last one. Earlier pages may be empty. */
   next: { cursor: number; searchId: string | undefined } | undefined;
 }
 
-/** Reads the `data` of an answer of `/v2/research/video/query/`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads the `data` of a response of `/v2/research/video/query/`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseVideos(data: JsonRecord): VideosAnswer {
   const videos = listOf(data['videos']);
   if (!videos || typeof data['has_more'] !== 'boolean') {
@@ -39,7 +42,7 @@ export function parseVideos(data: JsonRecord): VideosAnswer {
 
 function readVideo(entry: unknown): Reading {
   const video = recordOf(entry);
-  // Its own documentation says video_id, its answers id.
+  // The documentation says video_id, but responses have id.
   const id = digitsOf(video?.['id']) ?? digitsOf(video?.['video_id']);
   if (!video || id === undefined) return { malformed: 'no id' };
   const publishedAt = isoOfSeconds(video['create_time']);
@@ -51,7 +54,7 @@ function readVideo(entry: unknown): Reading {
 }
 
 function itemOf(video: JsonRecord, id: string, publishedAt: string): SourceItem {
-  // textOf leaves out the U+0000 that names are sometimes filled up with.
+  // textOf removes U+0000, with which some names are padded.
   const username = textOf(video['username'])?.replace(/^@/, '');
   const description = textOf(video['video_description'])?.trim() ?? '';
   const count = (name: string) => numberOf(video[`${name}_count`]);
@@ -87,7 +90,7 @@ function itemOf(video: JsonRecord, id: string, publishedAt: string): SourceItem 
   });
 }
 
-// Ids are numbers; those that fit no double are read as text already.
+// Ids are numbers; those that do not fit a double have been parsed as text.
 function digitsOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : textOf(value);
   return text !== undefined && /^\d{1,24}$/.test(text) ? text : undefined;

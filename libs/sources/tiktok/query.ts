@@ -3,20 +3,20 @@ import type { Fault } from '#kernel';
 import { countryOf, faultsOfSort, faultsOfTexts, filterTexts } from '../shared/filters.js';
 import { alternativesOf } from '../shared/terms.js';
 
-/** What a video has to be: `field_name` is EQ one value, or IN several. */
+/** A condition of a video: `field_name` equals one value (EQ) or one of several (IN). */
 export interface Condition {
   operation: 'EQ' | 'IN';
   field_name: 'keyword' | 'region_code' | 'username' | 'hashtag_name';
   field_values: string[];
 }
 
-/** All of `and`, and any of `or` where there is one. */
+/** All conditions of `and`, and at least one of `or` if there are any. */
 export interface VideoQuery {
   and?: Condition[];
   or?: Condition[];
 }
 
-/** Faults of criteria that TikTok cannot serve. */
+/** Faults of criteria that TikTok does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfTexts(criteria, {
@@ -44,7 +44,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** The one query of a search: TikTok takes every alternative at once. */
+/** The query of a search. TikTok accepts all alternatives in one query. */
 export function videoQueryOf(criteria: Criteria): VideoQuery {
   const query = criteria.query?.trim() ?? '';
   const terms = alternativesOf(criteria).flatMap((phrases) => phrases.slice(query === '' ? 0 : 1));

@@ -9,14 +9,14 @@ export interface TiktokSettings {
   clientSecret: string;
 }
 
-/** What signing in needs of a read's context. */
+/** The part of a read's context that a sign-in needs. */
 export interface SignedInContext {
   http: UpstreamHttp;
   now: Date;
   session: Map<string, unknown>;
 }
 
-/** The settings that TikTok wants. */
+/** The required settings. */
 export const SETTINGS = ['SOURCE_TIKTOK_CLIENT_ID', 'SOURCE_TIKTOK_CLIENT_SECRET'];
 
 interface Token {
@@ -28,10 +28,10 @@ interface Token {
 const TOKEN_URL = 'https://open.tiktokapis.com/v2/oauth/token/';
 const SESSION_KEY = 'tiktok.token';
 const TOKEN_SECONDS = 7_200;
-// A token that ends while the request is on its way would cost one of the day's requests.
+// A token that expires during the request would cost one of the day's requests.
 const RENEW_BEFORE_MS = 300_000;
 
-/** Asks with our token (client credentials). One that is refused is renewed once. */
+/** Sends a request with our token (client credentials). A refused token is renewed once. */
 export async function withToken<T>(
   context: SignedInContext,
   settings: TiktokSettings,
@@ -60,7 +60,7 @@ async function signIn({ http, now }: SignedInContext, settings: TiktokSettings):
   const answer = recordOf(body);
   const value = textOf(answer?.['access_token']);
   if (value === undefined) {
-    // Credentials that are refused come as 200 with an "error".
+    // Refused credentials come as a 200 with an "error".
     if (textOf(answer?.['error']) === undefined)
       throw unknownShape('tiktok', 'an object with an "access_token"');
     const reason = `tiktok refused the sign-in; check ${SETTINGS.join(' and ')}`;

@@ -2,17 +2,17 @@ import { recordOf, textOf } from '../shared/shape.js';
 import type { FetchContext } from '../source.js';
 
 const DAY_MS = 86_400_000;
-// Videos reach the index for researchers days after they were published.
+// Videos reach the index for researchers days after their publication.
 const INDEX_LAG_MS = 3 * DAY_MS;
-// The two dates may be 30 days apart.
+// The maximum distance of the two dates.
 const REACH_MS = 30 * DAY_MS;
 const WHOLE_EVERY_MS = 6 * 3_600_000;
 
-/** The days that a search asks for, in UTC: `YYYYMMDD`. */
+/** The days of a search, in UTC: `YYYYMMDD`. */
 export interface Days {
   startDate: string;
   endDate: string;
-  /** True: what was published since the last look began before the days that can be asked for. */
+  /** True if the time since the last look is longer than the days that can be requested. */
   missed: boolean;
 }
 
@@ -28,13 +28,13 @@ export function daysOf({ since, now }: Pick<FetchContext, 'since' | 'now'>): Day
 }
 
 /**
- * True when it is time to read all of the days again, and not only up to the first video that is known: late ones
- * stand among those. Remembers when that was, in the history: a watch that reads seldom must not begin the hours anew.
+ * True if all days must be read again, and not only up to the first known video, because late videos are among known
+ * ones. Stores the time in the history, so that a watch with a long interval does not restart the period.
  */
 export function isTimeForAll({ since, now, state }: Pick<FetchContext, 'since' | 'now' | 'state'>): boolean {
   const history = recordOf(state['history']);
   const last = Date.parse(textOf(history?.['allReadAt']) ?? '');
-  // A search that begins has read nothing that could have come late.
+  // A new search has not read anything that could have come late.
   const isTime = since !== undefined && now.getTime() - last >= WHOLE_EVERY_MS;
   if (isTime || Number.isNaN(last)) state['history'] = { ...history, allReadAt: now.toISOString() };
   return isTime;

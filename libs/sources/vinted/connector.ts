@@ -11,12 +11,12 @@ import { PAGES_PER_READ, catalogUrl, faultsOf, phrasesOf, scanPagesOf } from './
 import { scan, type Scan } from './scan.js';
 import { askCatalog } from './session.js';
 
-// A watch asks for a little more than it has not seen: this much before its last look.
+// A watch also reads this much before its last look.
 const OVERLAP_MS = 5 * 60_000;
 
 /**
- * Vinted by the catalogue of its sites, which is no offered interface: off unless `SOURCE_VINTED_ENABLED=true`. It
- * follows listings: new ones, changes of price, and those that are gone.
+ * Vinted with the catalogue of its sites, which is not an official API: disabled unless `SOURCE_VINTED_ENABLED=true`.
+ * It follows listings: new ones, changes of price, and those that are gone.
  */
 export function createVintedConnector(): SourceConnector {
   return {
@@ -25,7 +25,7 @@ export function createVintedConnector(): SourceConnector {
     filterKeys: ['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'],
     commonGrid: false,
     hasSearch: true,
-    // No limit is documented; a fast pace is answered with 403 and 429.
+    // No limit is documented; a fast rate causes 403 and 429.
     budget: { requestsPerMinute: 20, concurrency: 1, backoff: 'lane' },
     checkCriteria: faultsOf,
     requestsPerSearch: (criteria) => phrasesOf(criteria).length * scanPagesOf(criteria),
@@ -52,13 +52,13 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   for (const { placed, promoted } of scans)
     for (const listing of [...promoted, ...placed]) shown.set(listing.id, listing);
   const reported = { market, history, present, shown };
-  // What happened may be told twice, so that no clock of another machine makes it lost. What is merely seen would be
-  // told again for each listing.
+  // Changes may be reported twice, so that clock differences between machines lose none. Mere sightings would be
+  // repeated for each listing.
   const seen = since && new Date(since.getTime() + OVERLAP_MS);
   const observations = observationsOf(criteria, reported, since && seen && { happened: since, seen });
   const missed = (history.missedUntil ?? 0) > (since?.getTime() ?? Infinity) + OVERLAP_MS;
   context.state['history'] = writeHistory(
-    // What happened before cannot be told to the watches that come later either.
+    // Earlier changes are also unknown to watches that come later.
     kept || !since ? history : { ...history, missedUntil: now.getTime() },
     market,
   );
@@ -70,7 +70,10 @@ async function search(criteria: Criteria, context: FetchContext): Promise<Fetche
   };
 }
 
-/** One phrase after the other, as the lane's budget allows. What one does not need of the pages is the next one's. */
+/**
+ * Scans one phrase after another, within the lane's budget. Pages that one phrase does not use are available to the
+ * next.
+ */
 async function scanAll(
   criteria: Criteria,
   market: Market,
@@ -86,7 +89,7 @@ async function scanAll(
     const atMost = Math.min(context.pageCap, atLeast + spare);
     const one = await scan(key, history?.lists.get(key), { atLeast, atMost }, (page, time) => {
       const url = catalogUrl(market, criteria, phrase, page, time);
-      // Page by page: the reads for watches with a past and for those without are of the same list.
+      // Each page is shared, because reads for watches with and without a past use the same list.
       return context.shared(url, async () => parseCatalog(await askCatalog(context, market, url), market));
     });
     spare -= Math.max(0, one.pages - atLeast);
@@ -111,8 +114,8 @@ async function followed(
 }
 
 /**
- * The history is lost (a new version cannot read it): what the watches have seen before stands for it. What they
- * have not is reported rather than swallowed.
+ * For a lost history (a new version cannot read it): the items that watches have seen before replace it. Others are
+ * reported rather than dropped.
  */
 function restarted(scans: readonly Scan[], since: Date, context: FetchContext): History {
   const known = (listings: readonly Listing[]) => listings.filter(({ itemId }) => context.known(itemId));

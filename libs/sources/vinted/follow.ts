@@ -5,29 +5,29 @@ import { compare, type KnownList, type Places } from './places.js';
 import { isPriceChange, type Money } from './price.js';
 import type { Scan } from './scan.js';
 
-/** What is followed from one scan to the next. */
+/** The input for following listings from one scan to the next. */
 export interface Following {
-  /** What was known before; absent where nothing was. */
+  /** The previous history; absent if there is none. */
   before: History | undefined;
-  /** One for each phrase of the search. */
+  /** One scan for each phrase of the search. */
   scans: readonly Scan[];
   now: Date;
-  /** Ids of listings whose own page says that they are gone. */
+  /** Ids of listings whose own page confirms that they are gone. */
   confirmedGone?: ReadonlySet<string>;
 }
 
-/** What the scans say, compared with what was known. */
+/** The result of comparing the scans with the history. */
 export interface Followup {
   history: History;
-  /** Ids of all listings that are there now, newest first. */
+  /** Ids of all current listings, newest first. */
   present: string[];
-  /** Ids of listings that one scan has missed: a second one, or their own page, will tell. */
+  /** Ids of listings that one scan has missed. A second scan, or their own page, will decide. */
   doubtful: string[];
-  /** Something new may lie where no scan has looked. */
+  /** True if there may be new listings that no scan has read. */
   gap: boolean;
 }
 
-/** Sellers take photos first, and write the rest afterwards. */
+/** Sellers take photos first, and write the rest later. */
 const PHOTO_LEAD_MS = 3_600_000;
 const SCANS_WITHOUT = 2;
 
@@ -36,7 +36,7 @@ export function follow({ before, scans, now, confirmedGone }: Following): Follow
   return new Follower(before, scans, now.getTime(), confirmedGone ?? new Set()).followup();
 }
 
-/** A scan beside the list that it is compared with; without places where nothing was known of the list. */
+/** A scan with the list that it is compared with; without places if the list was unknown. */
 interface Compared {
   scan: Scan;
   list: KnownList | undefined;
@@ -131,7 +131,7 @@ class Follower {
     this.sight(one);
   }
 
-  /** Keeps what nothing happened to. The first time of a day that it is seen is noted. */
+  /** Keeps a listing without a change. Records the first sighting of each day. */
   private sight(one: Followed): void {
     const isToday = ({ at }: { at: number }) => dayOf(at) === dayOf(this.now);
     if (one.sightings.some(isToday) || one.happenings.some(isToday)) return this.keep(one);
@@ -139,20 +139,22 @@ class Follower {
     this.keep({ ...one, sightings: [...one.sightings, sighting].slice(-MOST_SIGHTINGS) });
   }
 
-  /** Above what the scan before has shown nothing old can stand, but for what was moved up or is paid for. */
+  /** Above the listings of the previous scan there are only new ones, except bumped and promoted ones. */
   private isNew({ id, photoUploadedAt }: Listing): boolean {
     if (!this.before) return false;
     const placed = this.compared.filter(({ indexes }) => indexes.has(id));
     if (placed.length > 0) {
       return placed.some(({ places, indexes }) => places && (indexes.get(id) ?? Infinity) < places.newUpTo);
     }
-    // Whoever pays is shown anywhere. Only a photo that was not there at the last scan tells that it is new.
+    // Promoted listings may appear anywhere. Only a photo from after the last scan shows that one is new.
     return Date.parse(photoUploadedAt ?? '') > this.before.scannedAt - PHOTO_LEAD_MS;
   }
 
-  /** It was not seen. That says something only where scans went past its place in every list that it was in. */
+  /**
+   * A listing that was not seen. It counts as missing only if scans passed its place in every list that contained it.
+   */
   private lack(id: string, one: Followed): void {
-    // What was seen out of order only has no place that a scan could go past. Nobody was told of it either.
+    // A listing that was only seen out of order has no place that a scan could pass. It has not been reported either.
     if (one.unplaced) return;
     const lists = this.compared.filter(({ places }) => places?.held(id));
     const passed =
@@ -183,7 +185,7 @@ class Follower {
     const indexOf = (id: string) =>
       Math.min(...this.compared.map(({ indexes }) => indexes.get(id) ?? Infinity));
     const indexes = new Map([...this.seen.keys()].map((id) => [id, indexOf(id)]));
-    // Infinity less Infinity is no number: what is out of order keeps the order in which it was found.
+    // Infinity minus Infinity is NaN, so listings out of order keep the order in which they were found.
     return [...indexes].sort(([, a], [, b]) => (a === b ? 0 : a - b)).map(([id]) => id);
   }
 
@@ -205,7 +207,7 @@ class Follower {
     );
   }
 
-  /** It was seen in another list, and has left this one: it matches one phrase less. */
+  /** True if it was seen in another list and has left this one, because it matches one phrase less. */
   private isElsewhere(id: string, scan: Scan, places: Places | undefined): boolean {
     const here = scan.promoted.some((listing) => listing.id === id);
     return this.seen.has(id) && !here && places?.hasPassed(id) === true;

@@ -5,62 +5,62 @@ import type { KnownList } from './places.js';
 import { isSamePrice, type Money } from './price.js';
 import { listingUrl } from './request.js';
 
-/** What is known of the listings of one search, whoever saw which read. Times are epoch milliseconds. */
+/** The known listings of one search, from reads for any watch. Times are epoch milliseconds. */
 export interface History {
-  /** When it was last scanned. */
+  /** The time of the last scan. */
   scannedAt: number;
-  /** Until then something may have happened that this history does not hold. */
+  /** Changes before this time may be missing in the history. */
   missedUntil?: number | undefined;
   /** The list of each phrase. */
   lists: ReadonlyMap<string, KnownList>;
   followed: ReadonlyMap<string, Followed>;
 }
 
-/** One listing that is followed, or was until it was gone. */
+/** One listing that is followed, or was followed until it was gone. */
 export interface Followed {
-  /** As it was last seen. */
+  /** The last seen version. */
   listing: Listing;
   firstSeenAt: number;
   lastSeenAt: number;
-  /** How many times it was put up, and how many times its price moved, as far as we saw. */
+  /** How often it was listed, and how often its price changed, as far as Earshot has seen. */
   listed: number;
   priceChanges: number;
-  /** Scans in a row that went past its place without it. */
+  /** Number of scans in a row that passed its place without it. */
   missing: number;
   gone: boolean;
-  /** Seen out of order only: it has no place yet, and nobody was told of it. */
+  /** True if it was only seen out of order: it has no place yet and has not been reported. */
   unplaced: boolean;
   /** Oldest first. */
   happenings: readonly Happening[];
-  /** The first one of each of the last UTC days on which nothing had happened to it before. Oldest first. */
+  /** The first sighting of each of the last UTC days on which nothing had happened to it before. Oldest first. */
   sightings: readonly Sighting[];
 }
 
-/** When it was seen, and for what price then. */
+/** The time of a sighting, and the price at that time. */
 export interface Sighting {
   at: number;
   price: Money;
 }
 
-/** What happened to a listing, and when we saw it. */
+/** A change of a listing, and when Earshot saw it. */
 export interface Happening {
   kind: HappeningKind;
   at: number;
-  /** The how manieth of its kind: 1 is the first. */
+  /** Its number among the changes of its kind, from 1. */
   n: number;
   price: Money;
   previous?: Money | undefined;
 }
 
-/** In the words of the observations. */
+/** The kinds in the observations. */
 export type HappeningKind = (typeof KINDS)[number];
 
 const KINDS = ['created', 'price_changed', 'delisted'] as const;
 const VERSION = 2;
 
 /**
- * The history as JSON. It is claimed together with those of many other searches, and holds some hundred listings, at
- * times three thousand: keys are short, and what can be told from the rest is left out.
+ * The history as JSON. It is read together with those of many other searches, and contains some hundred listings,
+ * sometimes three thousand. So keys are short, and derivable data are left out.
  */
 export function writeHistory(history: History, market: Market): JsonRecord {
   const { scannedAt, missedUntil, lists, followed } = history;
@@ -77,7 +77,7 @@ export function writeHistory(history: History, market: Market): JsonRecord {
   };
 }
 
-/** The history that a state holds; undefined where it holds none that can be read. */
+/** The history in a state; undefined if there is none that can be read. */
 export function readHistory(value: unknown, market: Market): History | undefined {
   const kept = recordOf(value);
   const lists = recordOf(kept?.['lists']);
@@ -105,7 +105,7 @@ export function readHistory(value: unknown, market: Market): History | undefined
 function written({ listing, ...one }: Followed, scannedAt: number, address: string): JsonRecord {
   const { seller, shown } = listing;
   const url = shortUrl(listing.url, address);
-  // The first one stands for the others, and is wanted where something happened, or will when the listing is gone.
+  // Only the first photo is kept. It is needed if something happened, or when the listing is gone.
   const photo = isWanted(one, scannedAt) ? listing.photos[0] : undefined;
   return {
     t: listing.title,
@@ -139,7 +139,7 @@ function isWanted(
   return happenings.length > 0 || missing > 0 || lastSeenAt === scannedAt;
 }
 
-/** An address of Vinted is that of the listing's id, with the title behind it: of these only the title is kept. */
+/** An address of Vinted consists of the listing's id and the title; only the title is kept. */
 function shortUrl(url: string, address: string): string {
   const behind = url.startsWith(address) ? url.slice(address.length) : url;
   return behind.startsWith('http') ? url : behind;

@@ -1,24 +1,24 @@
 import type { Followed, History } from './history.js';
 
 const DAY_MS = 86_400_000;
-/** What is older is not told any more: `missedUntil` says so to a watch that asks less often. */
+/** Older changes are no longer reported; `missedUntil` shows that to a watch with a longer interval. */
 const KEPT_MS = 31 * DAY_MS;
-/** More than one read can show (30 pages of 96), so that what is there now is never forgotten. */
+/** More than one read can return (30 pages of 96), so current listings are never forgotten. */
 const MOST_FOLLOWED = 3_000;
-/** Of one listing. */
+/** Per listing. */
 const MOST_HAPPENINGS = 20;
-/** Of one listing, one each day: a day of 24 hours that ends at any time touches two of the calendar's. */
+/** Per listing, one per day: 24 hours that end at any time touch two calendar days. */
 export const MOST_SIGHTINGS = 2;
 const SIGHTING_KEPT_MS = MOST_SIGHTINGS * DAY_MS;
 
-/** The UTC day of an instant, counted from the epoch's. */
+/** The UTC day of an instant, as a number of days since the epoch. */
 export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS);
 }
 
 /**
- * The history within its bounds: nothing older than 31 days, at most 3,000 listings, the gone ones first to go.
- * Where something is forgotten that a watch with a long interval may not have been told of, `missedUntil` says so.
+ * The history within its limits: nothing older than 31 days, at most 3,000 listings, gone ones are removed first. If a
+ * change is removed that a watch with a long interval may not have got, `missedUntil` records it.
  */
 export function pruned(history: History, now: number): History {
   const oldest = now - KEPT_MS;
@@ -34,7 +34,7 @@ export function pruned(history: History, now: number): History {
     const count = Math.max(old, one.happenings.length - MOST_HAPPENINGS);
     forget(one, count);
     const happenings = one.happenings.slice(count);
-    // What is not seen for so long lies where no scan looks any more.
+    // A listing that was not seen for so long is deeper than scans read.
     const unseenSince = one.unplaced && happenings.length === 0 ? now - SIGHTING_KEPT_MS : oldest;
     const sightings = one.sightings.filter(({ at }) => at >= now - SIGHTING_KEPT_MS);
     const isOver = one.gone ? happenings.length === 0 : one.lastSeenAt < unseenSince;

@@ -1,17 +1,17 @@
 import type { Criteria } from '#contracts';
 import type { Fault } from '#kernel';
 
-/** One country's Vinted: a site of its own, with prices in its own currency. */
+/** Vinted's site for one country, with prices in its own currency. */
 export interface Market {
-  /** As it stands in events: `fr`, `uk`, `us`. */
+  /** The code in events: `fr`, `uk`, `us`. */
   code: string;
-  /** Of every address of the market, without a slash at the end. */
+  /** The origin of all addresses of the market, without a trailing slash. */
   origin: string;
   /** ISO 4217. */
   currency: string;
 }
 
-// The sites that Vinted runs, with what comes after "vinted." where that is not the code itself.
+// Vinted's sites, with the part after "vinted." if it differs from the code.
 const CURRENCIES: Readonly<Record<string, string>> = {
   at: 'EUR',
   be: 'EUR',
@@ -43,7 +43,7 @@ const CURRENCIES: Readonly<Record<string, string>> = {
 const ENDINGS: Readonly<Record<string, string>> = { uk: 'co.uk', us: 'com' };
 const ALIASES: Readonly<Record<string, string>> = { 'co.uk': 'uk', gb: 'uk', com: 'us' };
 
-/** The market that a search names: `fr`, `uk` or `co.uk`, `us` or `com`. Undefined where Vinted has no such site. */
+/** The market of a search: `fr`, `uk` or `co.uk`, `us` or `com`. Undefined if Vinted has no such site. */
 export function marketOf(text: string | undefined): Market | undefined {
   const named = text?.trim().toLowerCase() ?? '';
   const code = ALIASES[named] ?? named;
@@ -52,7 +52,7 @@ export function marketOf(text: string | undefined): Market | undefined {
   return { code, origin: `https://www.vinted.${ENDINGS[code] ?? code}`, currency };
 }
 
-/** The fault of a search that names no market, or one that Vinted does not have. */
+/** The fault of a search without a market, or with one that Vinted does not have. */
 export function faultsOfMarket({ market }: Criteria): Fault[] {
   if (marketOf(market)) return [];
   const known = Object.keys(CURRENCIES).join(', ');

@@ -8,15 +8,15 @@ import { idsOf } from './request.js';
 
 type ObservationInit = MessageInitShape<typeof ObservationSchema>;
 
-/** After these instants. */
+/** The start of the wanted period. */
 export interface Window {
-  /** What happened is wanted from then on. */
+  /** For changes. */
   happened: Date;
-  /** What was merely seen is wanted from then on. */
+  /** For mere sightings. */
   seen: Date;
 }
 
-/** One thing that is known of a listing, with its own instant. */
+/** One fact about a listing, with its own instant. */
 interface Row {
   one: Followed;
   event: HappeningKind | 'seen';
@@ -26,10 +26,10 @@ interface Row {
 }
 
 /**
- * What was observed of listings, for their price history and the market's statistics, oldest first. It is told from
- * the history, so that every watch gets what lies in its own window, whoever saw it first. Told again it is the same
- * to the letter, and counts once.
- * @param window absent at a first poll: then it is what there is now
+ * The observations of listings, for their price history and the market's statistics, oldest first. They are derived
+ * from the history, so every watch gets those of its own period, whoever saw them first. A repeated observation is
+ * identical and counts once.
+ * @param window absent at a first poll: then the current listings are returned
  */
 export function observationsOf(
   criteria: Criteria,
@@ -74,7 +74,7 @@ function rowsSince({ happened, seen }: Window, { history }: Reported): Row[] {
   return rows.sort((a, b) => a.at - b.at);
 }
 
-/** Everything that is there, once: as it was when this day first, or when something last happened to it this day. */
+/** All current listings once: at the first sighting or the last change of this day. */
 function rowsOfNow({ history, present }: Reported): Row[] {
   return present.flatMap((id): Row[] => {
     const one = history.followed.get(id);

@@ -5,19 +5,19 @@ import { listingUrl } from './request.js';
 import type { Scan } from './scan.js';
 import { isGone } from './session.js';
 
-/** A listing that is missing may be asked for on its own page: at most so many in a read, since each costs a request. */
+/** Maximum number of missing listings whose own pages one read requests, because each costs a request. */
 export const CONFIRMATIONS = 2;
 
-/** What the own pages of listings say. */
+/** The results of the listings' own pages. */
 export interface OwnPages {
-  /** Ids of those that are gone. */
+  /** Ids of listings that are gone. */
   gone: ReadonlySet<string>;
   warnings: string[];
 }
 
 /**
- * Asks the own pages of the first few listings. One that cannot be read says nothing, and is no reason to lose the
- * scan: the next will tell as well. Where Vinted asks for patience no other is asked, and the lane waits.
+ * Requests the own pages of the first few listings. A page that cannot be read gives no result and does not fail the
+ * scan, because the next scan decides as well. If Vinted asks to wait, no further page is requested and the lane waits.
  */
 export async function askOwnPages(
   ids: readonly string[],
@@ -40,14 +40,14 @@ export async function askOwnPages(
   return { gone, warnings: [] };
 }
 
-/** That one or two listings leave a list between two scans, and it is empty, happens. */
+/** A list may really become empty between two scans if only this many listings leave it. */
 const FEW = 2;
-/** A list that is empty for so long is believed to be. */
+/** After this time, an empty list is believed. */
 const DOUBTED_MS = 2 * 86_400_000;
 
 /**
- * Ids of the listings that the scan before has shown, where this one shows nothing at all although they were several:
- * Vinted has more likely not answered than lost them all at once. Empty where the scan can be believed.
+ * Ids of the listings of the previous scan if this scan is empty although there were several: probably Vinted did not
+ * answer correctly. Empty if the scan can be believed.
  */
 export function vanished(before: History | undefined, scans: readonly Scan[], now: Date): string[] {
   const isEmpty = scans.every(({ placed, promoted }) => placed.length + promoted.length === 0);
@@ -58,7 +58,7 @@ export function vanished(before: History | undefined, scans: readonly Scan[], no
   return ids.length > FEW ? ids.sort() : [];
 }
 
-/** The fault of an answer that is empty and not believed. No other search need wait for it. */
+/** The fault of an empty response that is not believed. Other searches need not wait. */
 export function emptyAnswer(listings: number): UpstreamError {
   const reason = `vinted answered an empty list where ${listings} listings were; counted as no answer`;
   return new UpstreamError('truncated', reason, 200, undefined, 'search');

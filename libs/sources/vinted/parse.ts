@@ -14,18 +14,18 @@ import type { Market } from './markets.js';
 import { priceOf, sellersPriceOf, type Money } from './price.js';
 import { PAGE_SIZE } from './request.js';
 
-/** A listing as a search shows it. */
+/** A listing in the results of a search. */
 export interface Listing {
-  /** Upstream's own, the same in every market. */
+  /** Vinted's id, the same in every market. */
   id: string;
-  /** Ours: with the market, since the price is the market's. */
+  /** Our id, which contains the market, because the price depends on it. */
   itemId: string;
   title: string;
   description?: string | undefined;
   url: string;
-  /** What the seller asks, in the seller's currency. */
+  /** The seller's price, in the seller's currency. */
   price: Money;
-  /** What the market shows instead, where the seller is in one with another currency. */
+  /** The price that the market shows instead, if the seller's currency is another one. */
   shown?: Money | undefined;
   brand?: string | undefined;
   size?: string | undefined;
@@ -34,13 +34,13 @@ export interface Listing {
   favourites?: number | undefined;
   seller?: Seller | undefined;
   photos: string[];
-  /** ISO 8601: the nearest to a date that a listing has. */
+  /** ISO 8601: the best available date of a listing. */
   photoUploadedAt?: string | undefined;
-  /** Shown out of order, because somebody pays for it. */
+  /** True if it is shown out of order because somebody pays for it. */
   isPromoted: boolean;
 }
 
-/** Who sells. */
+/** The seller. */
 export interface Seller {
   id?: string | undefined;
   login?: string | undefined;
@@ -51,18 +51,21 @@ export interface Seller {
 export interface CatalogPage {
   listings: Listing[];
   warnings: string[];
-  /** There is no page after it. */
+  /** True if there is no further page. */
   isLast: boolean;
-  /** Beyond it there are no more listings either: the list is shorter than the most that Vinted gives. */
+  /** True if the list ends here: it is shorter than the maximum that Vinted returns. */
   isEnd: boolean;
-  /** Keeps the next pages in step with this one. */
+  /** A parameter that keeps later pages consistent with this one. */
   time: number | undefined;
 }
 
-/** All that one search ever gives, over its pages. */
+/** Maximum number of listings of one search, on all pages. */
 const MOST_LISTINGS = 960;
 
-/** Reads a page of `/api/v2/catalog/items`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a page of `/api/v2/catalog/items`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseCatalog(body: unknown, market: Market): CatalogPage {
   const answer = recordOf(body);
   const entries = listOf(answer?.['items']);
@@ -73,7 +76,7 @@ export function parseCatalog(body: unknown, market: Market): CatalogPage {
   const page = numberOf(pagination?.['current_page']) ?? 1;
   const total = numberOf(pagination?.['total_entries']);
   const isLast = entries.length === 0 || (pages === undefined ? entries.length < PAGE_SIZE : page >= pages);
-  // An empty page that is said to hold listings is no end: it shows nothing of them.
+  // An empty page that should contain listings according to its total is not the end.
   const isEmptied = entries.length === 0 && (total ?? 0) > (page - 1) * PAGE_SIZE;
   return {
     listings: items,
@@ -120,7 +123,7 @@ export function itemIdOf({ code }: Market, id: string): string {
   return `vinted:${code}:${id}`;
 }
 
-// A product's page has the seller's name beside the listing's own keys.
+// On a product's page, the seller's name is beside the listing's own keys.
 function sellerOf(entry: JsonRecord): Seller | undefined {
   const user = recordOf(entry['user']);
   const id = idOf(user?.['id'] ?? entry['seller_id']);

@@ -1,39 +1,39 @@
-/** What one scan of a list says of the list as it was before. */
+/** What one scan of a list shows about the previous list. */
 export interface Places {
-  /** Listings of the scan up to this index (exclusive) are new unless known: below it they may be old ones. */
+  /** Listings of the scan up to this index (exclusive) are new unless known; below it they may be old ones. */
   newUpTo: number;
-  /** True where the listing was in the list before. */
+  /** True if the listing was in the previous list. */
   held(id: string): boolean;
-  /** True where the scan shows that a listing of the list before, which it does not hold, is not in it any more. */
+  /** True if the scan shows that a listing of the previous list, which it does not contain, has left the list. */
   hasPassed(id: string): boolean;
-  /** The list as it is now, newest first: the scan, and what lies where it did not look. */
+  /** The current list, newest first: the scan, and the part that it did not read. */
   order(dropped: ReadonlySet<string>): string[];
 }
 
 /**
- * So many listings of the list before, in their old order, prove that a scan has met it. Listings are bumped now and
- * then: only as many of them, in just this order, could be taken for it.
+ * This many listings of the previous list, in their old order, prove that a scan has reached it. Listings are sometimes
+ * bumped; only as many bumped ones, in exactly this order, could be mistaken for it.
  */
 const MEETING = 5;
 
-/** A list as the scans so far know it. */
+/** A list according to the scans so far. */
 export interface KnownList {
   /** Ids of listings, newest first. */
   order: readonly string[];
-  /** The last scan reached its end: there was nothing else. */
+  /** True if the last scan reached the end of the list. */
   whole: boolean;
 }
 
-/** True where a scan holds enough of the list before that nothing new can be below it. */
+/** True if a scan contains enough of the previous list, so that nothing new can be below it. */
 export function meets(known: KnownList, scanned: readonly string[]): boolean {
   const wanted = Math.min(MEETING, known.order.length);
   return wanted > 0 && inOldOrder(ranksOf(known.order), scanned).length >= wanted;
 }
 
 /**
- * Compares a scan with the list before. Listings never move down; one that moves up (it is bumped, or edited) must
- * not be taken for a sign of where the scan has got to, so only those that kept their order among each other count.
- * @param scanned ids of the listings that stand in their order, newest first
+ * Compares a scan with the previous list. Listings never move down. One that moves up (bumped or edited) does not show
+ * how far the scan has got, so only listings that kept their relative order count.
+ * @param scanned ids of the listings in their order, newest first
  */
 export function compare(
   known: KnownList,
@@ -48,7 +48,7 @@ export function compare(
     newUpTo: known.whole || last === undefined ? Infinity : scanned.indexOf(last),
     held: (id) => ranks.has(id),
     hasPassed: (id) => whole || (complete && (ranks.get(id) ?? Infinity) < lastRank),
-    // Of a scan that was cut short nobody knows where it has got to: what it lacks may all be below it.
+    // The depth of an incomplete scan is unknown: listings that it lacks may all be below it.
     order: (dropped) => merged(known.order, scanned, new Set(complete ? kept : []), dropped),
   };
 }
@@ -57,12 +57,12 @@ function ranksOf(order: readonly string[]): Map<string, number> {
   return new Map(order.map((id, rank) => [id, rank]));
 }
 
-/** The longest run of scanned listings that stand in their old order: the others have moved up. */
+/** The longest run of scanned listings in their old order; the others have moved up. */
 function inOldOrder(ranks: ReadonlyMap<string, number>, scanned: readonly string[]): string[] {
   const ids = scanned.filter((id) => ranks.has(id));
   const rankAt = (index: number | undefined) =>
     index === undefined ? -1 : (ranks.get(ids[index] ?? '') ?? -1);
-  // Of the runs of each length so far, where the one with the lowest last rank ends.
+  // For each length of run: the smallest last rank so far.
   const ends: number[] = [];
   const before: (number | undefined)[] = [];
   ids.forEach((_, index) => {
@@ -80,7 +80,9 @@ function inOldOrder(ranks: ReadonlyMap<string, number>, scanned: readonly string
   return run.reverse();
 }
 
-/** What the scan lacks stays before the next listing that kept its place; below the last of these, at the end. */
+/**
+ * Listings that the scan lacks stay before the next listing that kept its place; below the last of these, at the end.
+ */
 function merged(
   order: readonly string[],
   scanned: readonly string[],

@@ -1,6 +1,6 @@
 import { numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
-/** What is asked for a listing. */
+/** An amount with its currency. */
 export interface Money {
   /** A decimal number with at least two places, so that equal prices are equal texts: `12.50`. */
   amount: string;
@@ -9,9 +9,9 @@ export interface Money {
 }
 
 /**
- * The price of a listing as its market shows it, in any of the shapes that Vinted has used: `{amount,
- * currency_code}` (2025 on), `"35.0"` beside a `currency` (2023), `"4,00 €"` beside a `price_numeric` (2021), a
- * number. Undefined where there is none.
+ * The price of a listing that its market shows, in any of Vinted's formats: `{amount, currency_code}` (from 2025),
+ * `"35.0"` beside a `currency` (2023), `"4,00 €"` beside a `price_numeric` (2021), a number. Undefined if there is
+ * none.
  */
 export function priceOf(entry: JsonRecord, marketCurrency: string): Money | undefined {
   const money = recordOf(entry['price']);
@@ -23,8 +23,8 @@ export function priceOf(entry: JsonRecord, marketCurrency: string): Money | unde
 }
 
 /**
- * What the seller asks, where the listing comes from a market with another currency. The price that is shown moves
- * with the exchange rate, this one does not.
+ * The seller's price, if the listing comes from a market with another currency. The shown price changes with the
+ * exchange rate, this one does not.
  */
 export function sellersPriceOf(entry: JsonRecord): Money | undefined {
   const conversion = recordOf(entry['conversion']);
@@ -33,24 +33,24 @@ export function sellersPriceOf(entry: JsonRecord): Money | undefined {
   return amount === undefined || currency === undefined ? undefined : { amount, currency };
 }
 
-/** True where not even a digit of the price or the currency has moved. */
+/** True if amount and currency are equal. */
 export function isSamePrice(a: Money, b: Money): boolean {
   return a.amount === b.amount && a.currency === b.currency;
 }
 
 /**
- * True where a price has moved. From one currency to another it has not: a conversion that Vinted begins or ceases to
- * show is none of the seller's doing.
+ * True if a price has changed. A change of the currency is not a change of price: Vinted began or stopped showing a
+ * conversion, and the seller did nothing.
  */
 export function isPriceChange(from: Money, to: Money): boolean {
   return from.currency === to.currency && from.amount !== to.amount;
 }
 
-/** A number, or a text with one in it, as a decimal of at least two places; undefined where there is none. */
+/** A number, or a text with one, as a decimal with at least two places; undefined if there is none. */
 export function decimalOf(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value.trim() : String(numberOf(value) ?? '');
   if (/^\d+(\.\d+)?$/.test(text)) return normalized(text);
-  // As people write it: "4,00 €", "1.234,50 zł", "$1,234.50". Separators before the last one part thousands.
+  // Formats of people: "4,00 €", "1.234,50 zł", "$1,234.50". Separators before the last one separate thousands.
   const shown = /^\D*(\d(?:[\d\s.,\u00a0\u202f]*\d)?)\D*$/.exec(text)?.[1]?.replace(/\s/g, '');
   if (typeof value !== 'string' || shown === undefined) return undefined;
   const fraction = /[.,](\d{1,2})$/.exec(shown)?.[1] ?? '';

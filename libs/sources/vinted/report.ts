@@ -5,17 +5,17 @@ import type { Market } from './markets.js';
 import type { Listing } from './parse.js';
 import { isSamePrice } from './price.js';
 
-/** What a report is about. */
+/** The input of a report. */
 export interface Reported {
   market: Market;
   history: History;
-  /** Ids of the listings that are there now, newest first. */
+  /** Ids of the current listings, newest first. */
   present: readonly string[];
-  /** As they were shown just now, with all that is not kept. */
+  /** The listings of the current scan, with fields that the history does not keep. */
   shown: ReadonlyMap<string, Listing>;
 }
 
-/** Everything that is there now, as created: what a first poll remembers. */
+/** All current listings as created: a first poll stores them as the baseline. */
 export function reportOfAll({ market, history, present, shown }: Reported): SourceItem[] {
   return present.flatMap((id) => {
     const one = history.followed.get(id);
@@ -28,8 +28,8 @@ export function reportOfAll({ market, history, present, shown }: Reported): Sour
 }
 
 /**
- * Everything that happened after an instant, the latest first: again at each read that asks for it, since other
- * watches of the same search may not have been told.
+ * All changes after an instant, newest first. Each read that asks for them returns them again, because other watches of
+ * the same search may not have got them.
  */
 export function reportSince(since: Date, { market, history, present, shown }: Reported): SourceItem[] {
   const places = new Map(present.map((id, place) => [id, place]));
@@ -50,10 +50,10 @@ function itemOf(market: Market, one: Followed, fresh: Listing | undefined, happe
   const listing = fresh ?? one.listing;
   const { seller, shown } = listing;
   const { price, previous } = happening;
-  // What the market shows belongs to the price of now.
+  // The market's converted price belongs to the current price only.
   const converted = isSamePrice(price, listing.price) ? shown : undefined;
   const previousPrice = previous && Number(previous.amount);
-  // Vinted's own search looks at these too: a listing by Nike need not say so in its title.
+  // Vinted's own search uses these as well: a listing by Nike need not contain the brand in its title.
   const facts = [listing.brand, listing.size, listing.condition].filter((fact) => fact !== undefined);
   return buildItem('vinted', {
     itemId: itemIdOf(listing, happening),
@@ -94,7 +94,9 @@ function itemOf(market: Market, one: Followed, fresh: Listing | undefined, happe
   });
 }
 
-/** From what happened alone, so that a read that is repeated after a crash tells the same things by the same ids. */
+/**
+ * Derived only from the change, so that a read that is repeated after a crash reports the same change with the same id.
+ */
 function itemIdOf({ itemId }: Listing, { kind, n, price }: Happening): string {
   switch (kind) {
     case 'created':

@@ -4,37 +4,37 @@ import { faultsOfSort, filterOf } from '../shared/filters.js';
 import { alternativesOf } from '../shared/terms.js';
 import { faultsOfMarket, type Market } from './markets.js';
 
-/** Listings of one page: Vinted's own limit. */
+/** Listings of one page: Vinted's maximum. */
 export const PAGE_SIZE = 96;
-/** Pages that every scan reads at least, so that prices and places of some hundred listings are followed. */
+/** Minimum number of pages of a scan, so that prices and places of some hundred listings are followed. */
 export const SCAN_PAGES = 3;
 /**
- * Pages of all terms that one read takes. At the pace of the budget they are a minute and a half: a claim on the
- * search holds for three.
+ * Maximum number of pages of all terms in one read. At the rate of the budget they take a minute and a half; a claim on
+ * the search lasts three.
  */
 export const PAGES_PER_READ = 30;
 
 const ORDER = 'newest_first';
 const ID_FILTERS = ['brand_ids', 'size_ids', 'catalog_ids', 'color_ids', 'status_ids'] as const;
 
-/** The phrases that a search asks for, one request each; one empty phrase where its filters say it all. */
+/** The phrases of a search, one request each; one empty phrase if it has only filters. */
 export function phrasesOf(criteria: Criteria): string[] {
   const phrases = alternativesOf(criteria).map((alternative) => alternative.join(' '));
   return phrases.length > 0 ? phrases : [''];
 }
 
-/** Pages that each phrase of the search is read at least: fewer where there are many of them. */
+/** Minimum number of pages per phrase: fewer if there are many phrases. */
 export function scanPagesOf(criteria: Criteria): number {
   const share = Math.floor(PAGES_PER_READ / phrasesOf(criteria).length);
   return Math.max(1, Math.min(SCAN_PAGES, share));
 }
 
-/** The ids that a filter names, as Vinted writes them; empty where there are none or the value is none of ids. */
+/** The ids in a filter, in Vinted's format; empty if there are none or the value is invalid. */
 export function idsOf(criteria: Criteria, key: (typeof ID_FILTERS)[number]): string[] {
   return readIds(filterOf(criteria, key)) ?? [];
 }
 
-/** Faults of criteria that Vinted cannot serve. */
+/** Faults of criteria that Vinted does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...faultsOfMarket(criteria),
@@ -53,7 +53,7 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** One page of the listings that match a phrase, newest first. `time` keeps later pages in step with the first. */
+/** One page of the listings that match a phrase, newest first. `time` keeps later pages consistent with the first. */
 export function catalogUrl(
   market: Market,
   criteria: Criteria,
@@ -71,7 +71,7 @@ export function catalogUrl(
     ...(priceMin !== undefined && { price_from: String(priceMin) }),
     ...(priceMax !== undefined && { price_to: String(priceMax) }),
     ...(bounded && { currency: market.currency }),
-    // Nothing else can be followed: in any other order a listing's place says nothing of its age.
+    // Only this order can be followed: in any other, a listing's place does not depend on its age.
     order: ORDER,
     page: String(page),
     per_page: String(PAGE_SIZE),

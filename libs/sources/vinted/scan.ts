@@ -1,32 +1,32 @@
 import type { CatalogPage, Listing } from './parse.js';
 import { meets, type KnownList } from './places.js';
 
-/** The newest listings of one phrase, as deep as the scan went. */
+/** The newest listings of one phrase, down to the depth of the scan. */
 export interface Scan {
   phrase: string;
-  /** In their order: newest first. */
+  /** Listings in their order, newest first. */
   placed: Listing[];
-  /** Shown out of order. */
+  /** Listings that are shown out of order. */
   promoted: Listing[];
-  /** It reached the end of the list. */
+  /** True if it reached the end of the list. */
   whole: boolean;
-  /** It reached the end, or listings of the scan before: nothing new is below. */
+  /** True if it reached the end, or listings of the previous scan: nothing new is below. */
   complete: boolean;
-  /** Pages it took. */
+  /** Number of pages it read. */
   pages: number;
   warnings: string[];
 }
 
-/** How deep a scan goes. */
+/** The depth of a scan. */
 export interface ScanDepth {
-  /** Pages that are read even where everything on them is known. */
+  /** Minimum number of pages, even if everything on them is known. */
   atLeast: number;
   atMost: number;
 }
 
 /**
- * Reads page after page until the list before is met, or the list ends.
- * @param before the list as it was; absent where nothing is known of it yet
+ * Reads pages until it meets the previous list, or the list ends.
+ * @param before the previous list; absent if it is unknown
  */
 export async function scan(
   phrase: string,
@@ -42,7 +42,7 @@ export async function scan(
     const answer = await ask(page, time);
     time ??= answer.time;
     warnings.push(...answer.warnings);
-    // The list moves while it is read: what slips onto the next page is there twice.
+    // The list may move during the read, so a listing may occur on two pages.
     for (const listing of answer.listings) {
       const group = listing.isPromoted ? promoted : placed;
       if (!group.has(listing.id)) group.set(listing.id, listing);

@@ -4,18 +4,18 @@ import type { Market } from './markets.js';
 import { listingUrl } from './request.js';
 import { askWithToken, sessionToken, type SessionToken } from '../shared/session-token.js';
 
-/** What asking needs of a read's context. */
+/** The part of a read's context that requests need. */
 export type SessionContext = Pick<FetchContext, 'http' | 'session' | 'shared'>;
 
-// Without it the catalogue answers 401. A visitor without an account is given one on the first page.
+// Without it the catalogue responds with 401. A visitor without an account gets it on the first page.
 const ACCESS_COOKIE = 'access_token_web';
-/** Statuses of a listing's page that say nothing of the listing itself: the way to its address with its title. */
+/** Statuses of a listing's page that only redirect to its address with the title. */
 const MOVED = [301, 302, 303, 307, 308];
 const GONE = [404, 410];
 
 /**
- * Asks the market's catalogue as a visitor without an account. A visit that has ended is begun anew, once. Throws
- * `UpstreamError`, also where an answer of 200 holds a `code` that says no.
+ * Reads the market's catalogue as a visitor without an account. An expired visit is renewed once.
+ * @throws UpstreamError also for a 200 with an error `code`
  */
 export async function askCatalog(context: SessionContext, market: Market, url: string): Promise<unknown> {
   let visits = 0;
@@ -35,7 +35,10 @@ export async function askCatalog(context: SessionContext, market: Market, url: s
   }
 }
 
-/** True where the listing's own page says that there is none. Throws `UpstreamError`. */
+/**
+ * True if the listing's own page says that it does not exist.
+ * @throws UpstreamError
+ */
 export async function isGone(context: SessionContext, market: Market, id: string): Promise<boolean> {
   const { status } = await context.http.request({
     url: listingUrl(market, id),
@@ -52,21 +55,21 @@ async function ask({ http }: SessionContext, cookie: string, url: string): Promi
   return body;
 }
 
-// As public clients of the catalogue know them.
+// The codes are known from public clients of the catalogue.
 function refusal(code: number): UpstreamError {
-  const told = `vinted answered 200 with the code ${code}`;
+  const answered = `vinted answered 200 with the code ${code}`;
   switch (code) {
     case 100:
-      return new UpstreamError('unauthorized', `${told}: the visit has ended`, 200);
+      return new UpstreamError('unauthorized', `${answered}: the visit has ended`, 200);
     case 21:
-      return new UpstreamError('unauthorized', `${told}: it wants a sign-in`, 200);
+      return new UpstreamError('unauthorized', `${answered}: it wants a sign-in`, 200);
     case 102:
     case 106:
-      return new UpstreamError('forbidden', `${told}: it refuses this address`, 200);
+      return new UpstreamError('forbidden', `${answered}: it refuses this address`, 200);
     case 104:
-      return new UpstreamError('not_found', `${told}: there is nothing at this address`, 200);
+      return new UpstreamError('not_found', `${answered}: there is nothing at this address`, 200);
     default:
-      return new UpstreamError('unexpected_status', `${told}: the request was not understood`, 200);
+      return new UpstreamError('unexpected_status', `${answered}: the request was not understood`, 200);
   }
 }
 
@@ -99,7 +102,7 @@ function pairOf(setCookie: string): [name: string, value: string] | undefined {
   const at = pair.indexOf('=');
   const name = pair.slice(0, at).trim();
   const value = textOf(pair.slice(at + 1))?.trim();
-  // A name without a value is how a site takes a cookie back.
+  // A name without a value deletes a cookie.
   return at <= 0 || name === '' || value === undefined ? undefined : [name, value];
 }
 

@@ -6,7 +6,7 @@ import { handleOf } from './query.js';
 import { userUrl } from './request.js';
 import { userOf, type User } from './user.js';
 
-/** A definitive no. */
+/** A definitive negative answer. */
 export type Refused = Extract<LookupAnswer, { kind: 'refused' }>;
 
 const REFUSALS: Readonly<Record<Failure, { code: string; message: (ref: string) => string }>> = {
@@ -19,18 +19,20 @@ const REFUSALS: Readonly<Record<Failure, { code: string; message: (ref: string) 
 };
 
 const SESSION_KEY = 'x.accounts';
-// A name seldom goes to another account, and a read of a profile costs the operator a cent.
+// A name seldom moves to another account, and a read of a profile costs the operator a cent.
 const KEPT_MS = 3_600_000;
 const MOST_KEPT = 5_000;
 
-/** The profile of an account by its name (with or without @) or number. */
+/**
+ * The profile of an account by its name (with or without @) or number.
+ */
 export async function profileOf(
   ref: string,
   context: LookupContext,
   settings: XSettings,
 ): Promise<{ kind: 'profile'; user: User } | Refused> {
   const named = namedBy(ref);
-  // X answers 400, and not 404, to a name that nobody can have.
+  // X responds with 400, and not 404, to an impossible name.
   if (!named) return refusalOf(ref, 'not_found');
   const asked = await askAbout(ref, userUrl(named), context, settings);
   if (asked.kind === 'refused') return asked;
@@ -39,7 +41,7 @@ export async function profileOf(
   return { kind: 'profile', user };
 }
 
-/** The number of an account, from memory where it was asked for within the hour. A protected one is refused. */
+/** The number of an account, cached for an hour. A protected account is refused. */
 export async function accountIdOf(
   ref: string,
   context: LookupContext,
@@ -54,7 +56,7 @@ export async function accountIdOf(
   const profile = await profileOf(ref, context, settings);
   if (profile.kind === 'refused') return profile;
   const { user } = profile;
-  // Not remembered: it may be opened any minute.
+  // Not cached, because it may become public at any time.
   if (user.protected === true) return refusalOf(ref, 'protected');
   const [oldest] = kept.keys();
   if (kept.size >= MOST_KEPT && oldest !== undefined) kept.delete(oldest);
@@ -62,7 +64,10 @@ export async function accountIdOf(
   return { kind: 'id', id: user.id };
 }
 
-/** Asks about an account. Throws `UpstreamError`; what X says of an account that it does not show is a refusal. */
+/**
+ * Sends a request about an account.
+ * @throws UpstreamError; an account that X does not show is returned as a refusal
+ */
 export async function askAbout(
   ref: string,
   url: string,

@@ -4,29 +4,29 @@ import { listOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shar
 import { UpstreamError, type UpstreamHttp, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';
 
-/** The setting that X wants: the bearer token of an application. */
+/** The required setting: the bearer token of an application. */
 export const TOKEN_SETTING = 'SOURCE_X_TOKEN';
 
-// Credits come when somebody buys them: now and then a single request finds out.
+// Credits come back when somebody buys them, so a single request tries from time to time.
 const NO_CREDITS_WAIT_MS = 3_600_000;
 const USAGE_CAP_WAIT_MS = 24 * 3_600_000;
 
-/** What the operator has to give. */
+/** The operator's settings. */
 export interface XSettings {
   /** The bearer token of an application (developer console, Keys and tokens). */
   token: string;
 }
 
-/** What asking X needs of a read's or a lookup's context. */
+/** The part of a read's or a lookup's context that requests need. */
 export interface AskContext {
   http: UpstreamHttp;
   now: Date;
 }
 
-/** X does not take the request as it is. */
+/** X refuses the request as invalid. */
 export class RefusedRequest extends UpstreamError {
   constructor(
-    /** The parameters at fault, as X names them: `query`, `pagination_token`. */
+    /** The faulty parameters, by X's names: `query`, `pagination_token`. */
     readonly parameters: readonly string[],
   ) {
     const named = parameters.length === 0 ? '' : ` (${parameters.join(', ')})`;
@@ -38,12 +38,15 @@ export class RefusedRequest extends UpstreamError {
   }
 }
 
-/** Asks as our application, and gives the answer's object. Throws `UpstreamError`, `RefusedRequest` for a 400. */
+/**
+ * Sends a request as our application, and returns the response's object.
+ * @throws UpstreamError, `RefusedRequest` for a 400
+ */
 export async function ask({ http, now }: AskContext, { token }: XSettings, url: string): Promise<JsonRecord> {
   const response = await http.request({
     url,
     headers: { accept: 'application/json', authorization: `Bearer ${token}` },
-    // Their bodies say what is meant.
+    // The bodies of these statuses contain the reason.
     accept: [400, 402, 403, 429],
   });
   if (response.status >= 300) throw faultOf(response, http, now);
@@ -76,7 +79,7 @@ function spent(http: UpstreamHttp, reason: string, status: number, waitMs: numbe
   return new UpstreamError('quota_spent', reason, status, waitMs);
 }
 
-/** The last part of a problem's `type`: its host has changed before. */
+/** The last part of a problem's `type`, because its host has changed before. */
 export function problemType(problem: JsonRecord | undefined): string {
   return textOf(problem?.['type'])?.split('/').at(-1) ?? '';
 }

@@ -1,9 +1,9 @@
 import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import type { Includes } from './includes.js';
 
-/** A picture, a video or an animation of a tweet. Null: X does not say. */
+/** A picture, a video or an animation of a tweet. Null: X does not send it. */
 export type Media = {
-  /** Of a video its best file. */
+  /** For a video, its best file. */
   url: string | null;
   previewUrl: string | null;
   width: number | null;
@@ -20,7 +20,7 @@ export type Poll = {
   countsAreFinal: boolean;
 };
 
-/** Pictures and videos of a tweet, in their order, as far as the answer includes them. */
+/** Pictures and videos of a tweet, in order, if the response includes them. */
 export function mediaOf(tweet: JsonRecord, includes: Includes): Media[] {
   return mediaRecords(tweet, includes).map((media) => {
     const variants = variantsOf(media);
@@ -38,7 +38,7 @@ export function mediaOf(tweet: JsonRecord, includes: Includes): Media[] {
   });
 }
 
-/** The same in the form that mentions of all sources have. */
+/** The same in the common form of mentions. */
 export function mentionMediaOf(
   tweet: JsonRecord,
   includes: Includes,
@@ -50,7 +50,7 @@ export function mentionMediaOf(
   });
 }
 
-/** The poll of a tweet; null where it has none, or the answer does not include it. */
+/** The poll of a tweet; null if there is none, or the response does not include it. */
 export function pollOf(tweet: JsonRecord, includes: Includes): Poll | null {
   const id = textOf(listOf(recordOf(tweet['attachments'])?.['poll_ids'])?.[0]);
   const poll = id === undefined ? undefined : includes.polls.get(id);

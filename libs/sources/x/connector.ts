@@ -10,10 +10,10 @@ import { faultsOf, isByRelevancy, queriesOf } from './query.js';
 import { PAGE_SIZE, searchUrl, type SearchStart } from './request.js';
 import { newerThan, startOf } from './search-start.js';
 
-/** What the connector remembers for a search: the newest tweet that each of its queries has found. */
+/** The key of the connector's state for a search: the newest tweet of each of its queries. */
 const STATE_KEY = 'newestIds';
 
-/** X by its API v2: the tweets of the last seven days, and lookups of tweets and accounts. */
+/** X with its API v2: the tweets of the last seven days, and lookups of tweets and accounts. */
 export function createXConnector(settings: XSettings): SourceConnector {
   return {
     id: 'x',
@@ -28,7 +28,7 @@ export function createXConnector(settings: XSettings): SourceConnector {
     requestsPerSearch: (criteria) => Math.max(1, queriesOf(criteria, 'word').length),
     search: (criteria, context) => search(criteria, context, settings),
     lookups: createLookups(settings),
-    // At least 300 in 15 minutes for each endpoint; its headers say when a window is used up.
+    // At least 300 in 15 minutes for each endpoint; the headers report when a window is used up.
     lookupsApart: { requestsPerMinute: 20, burst: 60 },
   };
 }
@@ -69,14 +69,14 @@ async function readQuery({ query, start, byRelevancy, context, settings }: Query
     const url = searchUrl({ query, start, byRelevancy, nextToken });
     const answer = parseSearchAnswer(await ask(context, settings, url));
     for (const itemId of answer.editedItemIds) edited.add(itemId);
-    // Of the first page only: the others are older.
+    // Only from the first page, because the others are older.
     if (nextToken === undefined) newest = answer.newestId;
     const next = answer.nextToken;
     const last = next === undefined || next === nextToken;
     return { items: answer.items, warnings: answer.warnings, next: last ? undefined : () => read(next) };
   };
   const fetched = await readPages(await read(), {
-    // An edit brings a known tweet among newer ones, and by relevancy known ones stand anywhere.
+    // An edit puts a known tweet among newer ones, and with relevancy known ones may be anywhere.
     known: (itemId) => !byRelevancy && !edited.has(itemId) && context.known(itemId),
     since: context.since,
     pageCap: context.pageCap,

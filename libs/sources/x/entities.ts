@@ -3,10 +3,10 @@ import { listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/s
 import type { Includes } from './includes.js';
 import { linksOf } from './links.js';
 
-/** Where an entity stands in the tweet's `text`, in code points; `end` is exclusive. Null: X does not say. */
+/** The position of an entity in the tweet's `text`, in code points; `end` is exclusive. Null: X does not send it. */
 type Place = { start: number | null; end: number | null };
 
-/** What X has found in a tweet's text. */
+/** The entities that X has found in a tweet's text. */
 export type Entities = {
   urls: ({ url: string; expandedUrl: string | null; displayUrl: string | null } & Place)[];
   mentions: ({ id: string | null; username: string; name: string | null } & Place)[];
@@ -14,7 +14,10 @@ export type Entities = {
   cashtags: ({ text: string } & Place)[];
 };
 
-/** Reads a tweet's entities. `written` is its text as X wrote it: escaped, which is what X counts its offsets in. */
+/**
+ * Reads a tweet's entities.
+ * @param written its text as X sent it: escaped, because X counts offsets in it
+ */
 export function entitiesOf(entities: JsonRecord | undefined, written: string, includes: Includes): Entities {
   const place = (entity: JsonRecord): Place => {
     const [start, end] = [numberOf(entity['start']), numberOf(entity['end'])];

@@ -1,6 +1,6 @@
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
-/** What an answer carries beside its tweets, by id. A tweet that is gone or not to be seen is missing. */
+/** The objects that a response includes beside its tweets, by id. A deleted or hidden tweet is missing. */
 export interface Includes {
   users: ReadonlyMap<string, JsonRecord>;
   tweets: ReadonlyMap<string, JsonRecord>;
@@ -8,7 +8,7 @@ export interface Includes {
   polls: ReadonlyMap<string, JsonRecord>;
 }
 
-/** Reads `includes` of an answer. */
+/** Reads `includes` of a response. */
 export function includesOf(answer: JsonRecord): Includes {
   const includes = recordOf(answer['includes']);
   return {

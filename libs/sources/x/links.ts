@@ -3,16 +3,16 @@ import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 
 /** A link of a text. */
 export interface Link {
-  /** As it stands in the text: `https://t.co/…`. */
+  /** The link in the text: `https://t.co/…`. */
   url: string;
   expandedUrl: string | undefined;
   displayUrl: string | undefined;
   record: JsonRecord;
 }
 
-/** What a link leads to. */
+/** The target of a link. */
 export type Card = {
-  /** X does not say which kind of card its clients show. */
+  /** X does not send the kind of card that its clients show. */
   type: null;
   url: string;
   title: string;
@@ -31,13 +31,13 @@ export function linksOf(urls: unknown): Link[] {
   });
 }
 
-/** The text with the addresses behind X's short links. A link that is not explained stays as it is. */
+/** The text with the addresses behind X's short links. A link without its address stays unchanged. */
 export function expandedText(text: string, links: readonly Link[]): string {
   const addresses = new Map(links.map(({ url, expandedUrl }) => [url, expandedUrl ?? url]));
   return text.replace(/https?:\/\/t\.co\/[A-Za-z0-9]+/g, (link) => addresses.get(link) ?? link);
 }
 
-/** The first link whose page X has read; null where there is none. The interface has no cards of its own. */
+/** The first link whose page X has read; null if there is none. The API has no cards. */
 export function cardOf(links: readonly Link[]): Card | null {
   for (const { url, expandedUrl, record } of links) {
     const title = textOf(record['title']);

@@ -16,8 +16,8 @@ const CODES: Readonly<Record<Failure, string>> = {
 };
 
 /**
- * The questions that X answers at once: `tweets` {ids}, `user` {ref}, `userTweets`, `followers` and `following`
- * {ref, cursor?}. A ref is an account's name, with or without @, or its number.
+ * The lookups of X: `tweets` {ids}, `user` {ref}, `userTweets`, `followers` and `following` {ref, cursor?}. A ref is an
+ * account's name, with or without @, or its number.
  */
 export function createLookups(settings: XSettings): Readonly<Record<string, Lookup>> {
   return {
@@ -38,10 +38,10 @@ async function lookUpTweets(
   settings: XSettings,
 ): Promise<LookupAnswer> {
   const ids = [...new Set((listOf(question['ids']) ?? []).flatMap((id) => textOf(id) ?? []))];
-  // One that cannot be an id would make X refuse them all.
+  // A single impossible id would make X refuse all of them.
   const possible = ids.filter((id) => /^\d{1,19}$/.test(id));
   const answer = possible.length === 0 ? { data: [] } : await ask(context, settings, tweetsUrl(possible));
-  // Where none of them is to be seen there is no list of tweets at all.
+  // If none of them is visible, the response contains no list of tweets.
   const none = answer['data'] === undefined && listOf(answer['errors']) !== undefined;
   const tweets = new Map((none ? [] : tweetsOf(answer)).map((tweet) => [tweet.id, tweet]));
   const failures = failuresOf(answer);
@@ -54,7 +54,7 @@ async function lookUpTweets(
 
 type Listed = (JsonObject & { id: string })[];
 
-/** A lookup of one page of what belongs to an account. */
+/** A lookup of one page of data that belong to an account. */
 function pageOf(
   settings: XSettings,
   urlOf: (userId: string, cursor: string | undefined) => string,
@@ -99,7 +99,7 @@ function usersIn(answer: JsonRecord): Listed {
   return users;
 }
 
-// An empty list is not written at all: then `meta` counts 0.
+// An empty list is absent from the response; then `meta` counts 0.
 function entriesOf(answer: JsonRecord): readonly unknown[] {
   const entries = listOf(answer['data']);
   const isEmpty = answer['data'] === undefined && numberOf(recordOf(answer['meta'])?.['result_count']) === 0;

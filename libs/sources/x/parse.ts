@@ -20,20 +20,23 @@ import { referencesOf, textPartsOf, tweetOf, versionsOf, type Tweet } from './tw
 export interface SearchAnswer {
   items: SourceItem[];
   warnings: string[];
-  /** Leads to the next page; absent on the last one. */
+  /** Token of the next page; absent on the last one. */
   nextToken: string | undefined;
   /** The newest tweet of the page. */
   newestId: string | undefined;
-  /** Items that were edited: known they may be, and yet stand where the edit was made. */
+  /** Items that were edited: known ones may appear at the place of the edit. */
   editedItemIds: ReadonlySet<string>;
 }
 
-/** Reads an answer of `/2/tweets/search/recent`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of `/2/tweets/search/recent`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseSearchAnswer(answer: JsonRecord): SearchAnswer {
   const meta = recordOf(answer['meta']);
   const count = numberOf(meta?.['result_count']);
   const tweets = listOf(answer['data']);
-  // A page without results has no list at all.
+  // A page without results has no list.
   if (!meta || count === undefined || (!tweets && count > 0)) {
     throw unknownShape('x', 'a list "data", or a "meta" that says there is none');
   }
@@ -69,7 +72,7 @@ interface ItemOfTweet {
 }
 
 function itemOf({ tweet, record, includes, itemId, publishedAt }: ItemOfTweet): SourceItem {
-  // The envelope has words of its own for these two: the source's id, and the author's name.
+  // The envelope uses these two keys differently: for the source's id, and the author's name.
   const { source: clientName, author, ...rest } = tweet;
   const { written, entities } = textPartsOf(record);
   const { likes, replies, retweets, quotes, views } = tweet.metrics;
@@ -109,7 +112,7 @@ function kindOf(tweet: JsonRecord): string {
   return references.has('quoted') ? 'quote' : 'post';
 }
 
-// X's own codes for texts of links, tags or pictures alone ("qme", "zxx", "und") name no language.
+// X's codes for texts with only links, tags or pictures ("qme", "zxx", "und") are not languages.
 function languageOf(lang: string | null): string | undefined {
   return lang === null || /^(q..|und|zxx)$/.test(lang) ? undefined : lang;
 }

@@ -1,15 +1,15 @@
 import { listOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { problemType } from './ask.js';
 
-/** Why X does not show a thing that was asked for. */
+/** Why X does not show a requested thing. */
 export type Failure = 'not_found' | 'protected' | 'suspended';
 
-// Errors of other parameters are about what a tweet refers to: a mention, a quoted tweet, a pinned one.
+// Errors of other parameters concern things that a tweet refers to: a mention, a quoted tweet, a pinned one.
 const ASKED_FOR = new Set(['id', 'ids', 'username', 'usernames']);
 
 /**
- * What an answer of 200 says about the things asked for that it does not show: by id, or by name as it was asked.
- * Errors about includes are left out; one that is not understood counts as not found.
+ * The requested things that a response of 200 does not show: by id, or by the requested name. Errors about includes are
+ * ignored; an unknown error counts as not found.
  */
 export function failuresOf(answer: JsonRecord): Map<string, Failure> {
   const failures = new Map<string, Failure>();
@@ -25,7 +25,7 @@ export function failuresOf(answer: JsonRecord): Map<string, Failure> {
 
 function failureOf(error: JsonRecord): Failure {
   if (problemType(error) === 'not-authorized-for-resource') return 'protected';
-  // A suspended account has the type of a missing one.
+  // A suspended account has the same type as a missing one.
   const suspended =
     error['title'] === 'Forbidden' || textOf(error['detail'])?.startsWith('User has been suspended') === true;
   return suspended ? 'suspended' : 'not_found';

@@ -3,26 +3,28 @@ import type { Fault } from '#kernel';
 import { faultsOfSort, faultsOfTexts, filterOf, filterTexts, sortOf } from '../shared/filters.js';
 import { alternativesOf, quoted, quotedIfNeeded } from '../shared/terms.js';
 
-/** Characters of one query; enterprise contracts take more, and are not needed. */
+/** Maximum number of characters of one query. Enterprise contracts allow more, which is not needed. */
 const MAX_QUERY_LENGTH = 512;
-/** A name that X can know: it answers 400 to any other. */
+/** A possible name; X responds with 400 to any other. */
 const HANDLE = /^[A-Za-z0-9_]{1,15}$/;
 const SORTS = ['recency', 'relevancy'];
 const EXCLUDABLE = ['replies', 'quotes'];
 const ATTACHABLE = ['images', 'videos', 'media', 'links', 'hashtags', 'mentions'];
 
-/** The account's name without its @; undefined where no account can have it. */
+/**
+ * The account's name without its @; undefined if it is not a possible name.
+ */
 export function handleOf(text: string): string | undefined {
   const name = text.trim().replace(/^@/, '');
   return HANDLE.test(name) ? name : undefined;
 }
 
-/** True when the search wants the most relevant first, and not the newest. */
+/** True if the search wants the most relevant first, and not the newest. */
 export function isByRelevancy(criteria: Criteria): boolean {
   return sortOf(criteria) === 'relevancy';
 }
 
-/** Faults of criteria that X cannot serve. */
+/** Faults of criteria that X does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [...faultsOfFilters(criteria), ...faultsOfSort('x', criteria, SORTS)];
   const { repliesTo } = criteria;
@@ -49,8 +51,8 @@ export function faultsOf(criteria: Criteria): Fault[] {
 }
 
 /**
- * The queries that a search needs: the query in front, as many terms joined by OR as fit behind it, then the filters.
- * Empty where the search names nothing.
+ * The queries of a search: the query, as many terms joined by OR as fit, then the filters. Empty if the search contains
+ * nothing.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
   const { front, terms, limits } = partsOf(criteria, match);
@@ -71,7 +73,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): string[] {
 interface QueryParts {
   front: string;
   terms: string[];
-  /** What is AND-ed behind: accounts, languages, kinds. Ends with the exclusion of retweets. */
+  /** Conditions that are added with AND: accounts, languages, kinds. The last one excludes retweets. */
   limits: string[];
 }
 
@@ -96,7 +98,7 @@ function limitsOf(criteria: Criteria): string[] {
     ...anyOf(has),
     ...(filterOf(criteria, 'verified') === true ? ['is:verified'] : []),
     ...excluded,
-    // What somebody else wrote, once more: it is found as its original. (No longer answered since 2026-05-04.)
+    // A retweet repeats somebody else's tweet, which is found as the original. (No longer returned since 2026-05-04.)
     '-is:retweet',
   ];
 }
@@ -126,17 +128,17 @@ function faultsOfFilters(criteria: Criteria): Fault[] {
   ];
 }
 
-// A term is text: nothing in it is an operator but a whole hashtag or mention, which match those alone.
+// A term is text: it contains no operators, except a whole hashtag or mention, which match only those.
 function asText(phrase: string): string {
   if (/^#[\p{L}\p{N}_]*\p{L}[\p{L}\p{N}_]*$/u.test(phrase)) return phrase;
   if (phrase.startsWith('@') && HANDLE.test(phrase.slice(1))) return phrase;
-  // "Ambiguous use of and as a keyword": a 400, in small letters too.
+  // "Ambiguous use of and as a keyword": a 400, also in lower case.
   if (/^(and|or|not)$/i.test(phrase)) return quoted(phrase);
-  // A backslash would take the closing quote with it.
+  // A backslash would escape the closing quote.
   return quotedIfNeeded(phrase.replaceAll('\\', ' ').trim());
 }
 
-// AND binds before OR: without parentheses only the last alternative would be limited by what follows.
+// AND has precedence over OR: without parentheses the following conditions would only apply to the last alternative.
 function asWritten(query: string): string {
   return /\sOR\s/.test(query) ? `(${query})` : query;
 }

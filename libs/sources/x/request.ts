@@ -1,7 +1,7 @@
 const API = 'https://api.x.com/2';
 
-// What is not asked for is not told: without these an answer holds ids and texts alone. `post.fields` would ask for
-// the same in other words (referenced_posts, repost_count).
+// X returns only requested fields: without these, a response contains only ids and texts. `post.fields` would return
+// the same with other names (referenced_posts, repost_count).
 const TWEETS = {
   'tweet.fields':
     'author_id,created_at,conversation_id,entities,public_metrics,referenced_tweets,in_reply_to_user_id,lang,edit_controls,edit_history_tweet_ids,note_tweet,possibly_sensitive,attachments,display_text_range,source',
@@ -16,12 +16,12 @@ const USERS = {
     'username,name,description,created_at,location,url,entities,profile_image_url,verified,verified_type,protected,public_metrics',
 };
 
-/** Tweets of one page of a search or a timeline: X's own limit. */
+/** Tweets of one page of a search or a timeline: X's maximum. */
 export const PAGE_SIZE = 100;
-// X bills each user that it returns; its limit would be 1,000.
+// X bills each returned user; its maximum would be 1,000.
 const USERS_PER_PAGE = 100;
 
-/** Where a search begins. X refuses both at once. */
+/** The start of a search. X refuses both at the same time. */
 export type SearchStart = { sinceId: string } | { startTime: string } | undefined;
 
 /** One page of the tweets of the last seven days. */
@@ -54,7 +54,7 @@ export function userUrl(ref: { username: string } | { id: string }): string {
   return urlOf('id' in ref ? `/users/${ref.id}` : `/users/by/username/${ref.username}`, USERS);
 }
 
-/** The newest tweets of an account, retweets and replies included. */
+/** The newest tweets of an account, including retweets and replies. */
 export function timelineUrl(userId: string, cursor: string | undefined): string {
   return urlOf(`/users/${userId}/tweets`, {
     max_results: String(PAGE_SIZE),
@@ -63,7 +63,7 @@ export function timelineUrl(userId: string, cursor: string | undefined): string 
   });
 }
 
-/** Who follows an account, or whom it follows. */
+/** The followers of an account, or the accounts that it follows. */
 export function followsUrl(
   userId: string,
   which: 'followers' | 'following',

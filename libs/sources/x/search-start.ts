@@ -1,15 +1,16 @@
 import type { FetchContext } from '../source.js';
 import type { SearchStart } from './request.js';
 
-// X answers 400 to what lies further back, and to what is too near: its searches end 30 s before they are asked.
+// X responds with 400 to an older start, and to one that is too recent, because its searches end 30 s before the
+// request.
 const REACH_MS = 7 * 86_400_000;
 const MARGIN_MS = 60_000;
-// An id holds the milliseconds since then in all but its lowest 22 bits.
+// An id contains the milliseconds since then, in all but its lowest 22 bits.
 const EPOCH_MS = 1_288_834_974_657;
 
 /**
- * Where a search begins: behind the newest tweet that it has found, or where that is unknown or too long ago, at
- * `since`. The warning: not everything since then can be asked for.
+ * The start of a search: after the newest tweet that it has found, or at `since` if that is unknown or too long ago.
+ * The warning says that the period cannot be covered completely.
  */
 export function startOf(
   { since, now }: Pick<FetchContext, 'since' | 'now'>,
@@ -24,7 +25,7 @@ export function startOf(
   const startMs = Math.min(Math.max(since.getTime(), earliestMs + MARGIN_MS), latestMs);
   const missed = since.getTime() < earliestMs;
   return {
-    // Whole seconds are what X takes.
+    // X accepts whole seconds only.
     start: { startTime: `${new Date(startMs).toISOString().slice(0, 19)}Z` },
     warnings: missed ? ['x searches the last 7 days only; what is older was not asked for'] : [],
   };

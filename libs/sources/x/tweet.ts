@@ -6,10 +6,10 @@ import type { Includes } from './includes.js';
 import { cardOf, linksOf, type Card } from './links.js';
 import { authorOf, booleanOf, type Author } from './user.js';
 
-/** A tweet as the interface has it. Null: X does not say. */
+/** A tweet in the form of the interface. Null: X does not send it. */
 export type Tweet = {
   id: string;
-  /** Whole and unescaped; its links are X's short ones. */
+  /** Complete and unescaped; links are X's short ones. */
   text: string;
   createdAt: string | null;
   lang: string | null;
@@ -31,32 +31,32 @@ export type Tweet = {
   inReplyToUserId: string | null;
   inReplyToUsername: string | null;
   conversationId: string | null;
-  /** In code points of `text`; null of a long text, for which X gives the range of its short form. */
+  /** In code points of `text`; null for a long text, for which X sends the range of its short form. */
   displayTextRange: number[] | null;
   /** The client's name. */
   source: string | null;
   possiblySensitive: boolean | null;
   poll: Poll | null;
   card: Card | null;
-  /** X's interface has none. */
+  /** X's API has none. */
   communityNote: null;
   editControl: EditControl | null;
 };
 
 type EditControl = {
-  /** Every version, oldest first. */
+  /** All versions, oldest first. */
   editTweetIds: string[];
   editableUntilMs: number | null;
   editsRemaining: number | null;
   isEditEligible: boolean | null;
 };
 
-// A quote inside a retweet is as deep as tweets go; two that quote each other would never end.
+// A quote inside a retweet is the deepest real case; two tweets that quote each other would never end.
 const DEPTH = 2;
 
 /**
- * Reads one tweet of an answer, with the tweets that it quotes or repeats as far as the answer includes them.
- * @returns `malformed`, in words that follow a count, for what is no tweet
+ * Reads one tweet of a response, with the quoted and repeated tweets that the response includes.
+ * @returns `malformed` with a text that follows a count, if it is not a tweet
  */
 export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Tweet | { malformed: string } {
   const tweet = recordOf(value);
@@ -75,7 +75,7 @@ export function tweetOf(value: unknown, includes: Includes, depth = DEPTH): Twee
     text: unescaped(written),
     createdAt: isoOfText(tweet['created_at']) ?? null,
     lang: textOf(tweet['lang']) ?? null,
-    // Without a name X finds the tweet all the same.
+    // X also finds the tweet without the name.
     url: `https://x.com/${author?.username ?? 'i'}/status/${id}`,
     author,
     metrics: metricsOf(tweet),
@@ -105,12 +105,12 @@ export function referencesOf(tweet: JsonRecord): Map<string, string> {
   return new Map(references);
 }
 
-/** Every version of a tweet, oldest first: each edit gets an id of its own. */
+/** All versions of a tweet, oldest first: each edit has its own id. */
 export function versionsOf(tweet: JsonRecord): string[] {
   return (listOf(tweet['edit_history_tweet_ids']) ?? []).flatMap((id) => textOf(id) ?? []);
 }
 
-/** A tweet's text as X wrote it (escaped, a long one whole), and what X found in it. */
+/** A tweet's complete text as X sent it (escaped), and the entities that X found in it. */
 export function textPartsOf(tweet: JsonRecord) {
   const long = recordOf(tweet['note_tweet']);
   const longText = textOf(long?.['text']);
@@ -165,7 +165,7 @@ function editControlOf(tweet: JsonRecord): EditControl | null {
   const control = recordOf(tweet['edit_controls']);
   if (!control) return null;
   const until = isoOfText(control['editable_until']);
-  // Recorded as the text "4" and as the number 5.
+  // Recorded responses contain the text "4" and the number 5.
   const remaining = Number(control['edits_remaining'] ?? NaN);
   return {
     editTweetIds: versionsOf(tweet),

@@ -2,18 +2,18 @@ import { unescaped } from '../shared/escaped-text.js';
 import { isoOfText, listOf, numberOf, recordOf, textOf, type JsonRecord } from '../shared/shape.js';
 import { expandedText, linksOf } from './links.js';
 
-/** An account as a tweet names its author. */
+/** An account as the author of a tweet. */
 export type Author = {
   id: string;
   username: string | null;
   displayName: string | null;
   profileImageUrl: string | null;
   verified: boolean | null;
-  /** The paid blue check; a business or a government is verified and not blue. */
+  /** The paid blue check; a business or a government is verified but not blue. */
   isBlueVerified: boolean | null;
 };
 
-/** An account's profile. Null: X does not say. */
+/** An account's profile. Null: X does not send it. */
 export type User = {
   id: string;
   username: string;
@@ -38,7 +38,7 @@ export type User = {
   };
 };
 
-/** The author of a tweet; of one that is not included the id alone is known. */
+/** The author of a tweet; if the response does not include the author, only the id is known. */
 export function authorOf(id: string | undefined, user: JsonRecord | undefined): Author | null {
   if (id === undefined) return null;
   return {
@@ -50,7 +50,7 @@ export function authorOf(id: string | undefined, user: JsonRecord | undefined): 
   };
 }
 
-/** Reads a user of `data`; undefined where it is none. */
+/** Reads a user of `data`; undefined if it is not a user. */
 export function userOf(value: unknown): User | undefined {
   const user = recordOf(value);
   const id = textOf(user?.['id']);
@@ -83,14 +83,14 @@ export function userOf(value: unknown): User | undefined {
   };
 }
 
-/** Every user of a list; undefined where one of them is none. */
+/** All users of a list; undefined if one entry is not a user. */
 export function usersOf(value: unknown): User[] | undefined {
   const entries = listOf(value);
   const users = entries?.flatMap((entry) => userOf(entry) ?? []);
   return users?.length === entries?.length ? users : undefined;
 }
 
-/** True, false, or null where X does not say. */
+/** True, false, or null if X does not send it. */
 export function booleanOf(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }

@@ -10,25 +10,27 @@ import {
 } from '../source.js';
 import { statusError } from '../shared/status-error.js';
 
-/** The setting that YouTube wants: an API key. */
+/** The required setting: an API key. */
 export const KEY_SETTING = 'SOURCE_YOUTUBE_TOKEN';
 
-/** What the operator has to give. */
+/** The operator's settings. */
 export interface YoutubeSettings {
-  /** An API key of a Google Cloud project in which the YouTube Data API v3 is turned on. */
+  /** An API key of a Google Cloud project in which the YouTube Data API v3 is enabled. */
   key: string;
 }
 
 const API = 'https://www.googleapis.com/youtube/v3';
 const nextReset = nextMidnightIn('America/Los_Angeles');
 
-/** What Google allows a project a day, until midnight in California: calls of the search, units of all the rest. */
+/**
+ * Google's daily limits of a project, until midnight in California: calls of the search, units of all other methods.
+ */
 export const QUOTAS = {
   search: { points: 100, nextReset },
   units: { points: 10_000, nextReset },
 } satisfies Record<string, DailyQuota>;
 
-/** What asking YouTube needs of a read's or a lookup's context. */
+/** The part of a read's or a lookup's context that requests need. */
 export interface AskContext {
   http: UpstreamHttp;
   now: Date;
@@ -36,26 +38,29 @@ export interface AskContext {
 
 /** One request. */
 export interface Question {
-  /** Below `/youtube/v3/`. */
+  /** The path below `/youtube/v3/`. */
   method: 'search' | 'videos' | 'commentThreads';
   query: Record<string, string>;
 }
 
-/** YouTube refuses a request, and says in one word why. */
+/** A refused request, with YouTube's reason. */
 export class RefusedByYoutube extends UpstreamError {
   constructor(
     kind: UpstreamErrorKind,
     message: string,
     statusCode: number,
     retryAfterMs: number | undefined,
-    /** YouTube's word for it, for example `commentsDisabled`; empty where it gives none. */
+    /** YouTube's reason, for example `commentsDisabled`; empty if there is none. */
     readonly reason: string,
   ) {
     super(kind, message, statusCode, retryAfterMs);
   }
 }
 
-/** Asks with our key, and gives the answer's object. Throws `UpstreamError`. */
+/**
+ * Sends a request with our key, and returns the response's object.
+ * @throws UpstreamError
+ */
 export async function ask(
   { http, now }: AskContext,
   { key }: YoutubeSettings,
@@ -64,7 +69,7 @@ export async function ask(
   const response = await http.request({
     url: `${API}/${method}?${new URLSearchParams({ ...query, key })}`,
     headers: { accept: 'application/json' },
-    // Their bodies say what is meant.
+    // The bodies of these statuses contain the reason.
     accept: [400, 403, 404, 429],
     spends: { quota: quotaOf(method), points: 1 },
   });
@@ -85,14 +90,14 @@ function faultOf(
   quota: keyof typeof QUOTAS,
 ): RefusedByYoutube {
   const { reason, details } = problemOf(text);
-  const told = `youtube answered ${status}`;
+  const answered = `youtube answered ${status}`;
   const refused = (kind: UpstreamErrorKind, why: string, retryAfterMs?: number) =>
-    new RefusedByYoutube(kind, `${told}: ${why}`, status, retryAfterMs, reason);
+    new RefusedByYoutube(kind, `${answered}: ${why}`, status, retryAfterMs, reason);
   if (isDailyQuota(reason, details)) {
     const waitMs = nextReset(now).getTime() - now.getTime();
     const what = quota === 'search' ? 'searches' : 'units';
     const why = `the day's ${what} of the key are used up; they are new at midnight in California`;
-    http.holdOff({ waitMs, reason: `${told}: ${why}`, quota });
+    http.holdOff({ waitMs, reason: `${answered}: ${why}`, quota });
     return refused('quota_spent', why, waitMs);
   }
   if (RATE_REASONS.has(reason)) {
@@ -120,12 +125,12 @@ const OFF_REASONS = new Set([
   ...['ipRefererBlocked', 'API_KEY_IP_ADDRESS_BLOCKED', 'API_KEY_HTTP_REFERRER_BLOCKED'],
 ]);
 
-// Google's newer errors say `rateLimitExceeded` of a day as of a minute, and name the limit in their details.
+// Google's newer errors use `rateLimitExceeded` for a day and for a minute; the details name the limit.
 function isDailyQuota(reason: string, details: readonly string[]): boolean {
   return QUOTA_REASONS.has(reason) || details.some((detail) => /PerDay/i.test(detail));
 }
 
-// Messages may hold HTML: only the words that stand for a reason are read.
+// Messages may contain HTML, so only the codes of reasons are read.
 function problemOf(text: string): { reason: string; details: string[] } {
   try {
     const error = recordOf(recordOf(JSON.parse(text))?.['error']);

@@ -12,24 +12,24 @@ import type { LookupAnswer, LookupContext } from '../source.js';
 import { RefusedByYoutube, ask, type YoutubeSettings } from './ask.js';
 import { nextPageOf } from './parse.js';
 
-/** A comment under a video, as the interface has it. Null: YouTube does not say. */
+/** A comment under a video, in the form of the interface. Null: YouTube does not send it. */
 export type VideoComment = {
   id: string;
   videoId: string;
   text: string;
   authorDisplayName: string | null;
-  /** Null of an author who is gone. */
+  /** Null if the author's account is deleted. */
   authorChannelId: string | null;
   publishedAt: string | null;
   likeCount: number | null;
   replyCount: number | null;
-  /** The Data API has no word of it. */
+  /** The Data API does not provide it. */
   isHeartedByCreator: null;
 };
 
 const COMMENTS_PER_PAGE = 100;
 
-/** Answers `videoComments` {videoId, cursor?}: the newest comments of a video, without the replies to them. */
+/** The lookup `videoComments` {videoId, cursor?}: the newest comments of a video, without their replies. */
 export async function lookUpComments(
   question: JsonObject,
   context: LookupContext,
@@ -58,7 +58,10 @@ export async function lookUpComments(
   }
 }
 
-/** Reads an answer of `commentThreads.list` about a video. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of `commentThreads.list` for a video.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseComments(answer: JsonRecord, askedId: string): VideoComment[] {
   const threads = listOf(answer['items']);
   if (!threads) throw unknownShape('youtube', 'an object with a list "items"');
@@ -85,7 +88,7 @@ export function parseComments(answer: JsonRecord, askedId: string): VideoComment
   });
 }
 
-/** What is definitive about this video; undefined for what is about us. */
+/** A definitive refusal about this video; undefined if the reason is our request or account. */
 function refusalOf(
   { reason, statusCode }: RefusedByYoutube,
   videoId: string,

@@ -7,12 +7,12 @@ import { nextPageOf, parseSearchAnswer, parseVideos, videoIdsOf, type Details } 
 import { faultsOf, isByDate, limitsOf, queriesOf } from './query.js';
 
 const PAGE_SIZE = 50;
-// Each page is one of a hundred searches a day.
+// Each page is one of a hundred searches per day.
 const MOST_PAGES = 5;
-// A new video can take hours to be found. What turns up late stands on pages that are read anyway.
+// A new video can take hours to be indexed. Late videos are on pages that are read anyway.
 const INDEX_LAG_MS = 6 * 3_600_000;
 
-/** YouTube by its Data API v3: new videos, with what `videos.list` says of them, and comments of a video. */
+/** YouTube with its Data API v3: new videos with details from `videos.list`, and comments of a video. */
 export function createYoutubeConnector(settings: YoutubeSettings): SourceConnector {
   return {
     id: 'youtube',
@@ -20,10 +20,10 @@ export function createYoutubeConnector(settings: YoutubeSettings): SourceConnect
     filterKeys: ['channel_id', 'duration', 'lang'],
     commonGrid: false,
     hasSearch: true,
-    // By the minute Google allows far more than by the day.
+    // Google's limit per minute is much higher than the one per day.
     budget: { requestsPerMinute: 60, concurrency: 2, backoff: 'lane', quotas: QUOTAS },
     checkCriteria: faultsOf,
-    // A page, and what its videos are.
+    // A page, and the details of its videos.
     requestsPerSearch: (criteria) => 2 * queriesOf(criteria, 'word').length,
     search: (criteria, context) => search(criteria, context, settings),
     lookups: { videoComments: (question, context) => lookUpComments(question, context, settings) },
@@ -57,7 +57,7 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
     part: 'snippet',
     type: 'video',
     maxResults: String(PAGE_SIZE),
-    // Whole seconds are what YouTube takes.
+    // YouTube accepts whole seconds only.
     ...(after && { publishedAfter: `${after.toISOString().slice(0, 19)}Z` }),
   };
   const read = async (pageToken?: string, emptyBefore = false): Promise<Page> => {
@@ -67,7 +67,7 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
     const { items, warnings } = parseSearchAnswer(answer, details);
     const next = nextPageOf(answer);
     const empty = items.length === 0;
-    // A page may be empty before the last. Two of them in a row are the end: it goes on giving tokens there.
+    // A page before the last may be empty. Two empty pages in a row are the end, although they still contain tokens.
     const last = next === undefined || next === pageToken || (empty && emptyBefore);
     return { items, warnings, next: last ? undefined : () => read(next, empty) };
   };
@@ -79,7 +79,7 @@ async function readSearch({ query, byDate, context, settings }: SearchRead): Pro
   });
 }
 
-/** What `videos.list` says of videos that the search has not seen before: one request for all of a page. */
+/** Details from `videos.list` of videos that the search has not seen before: one request per page. */
 async function detailsOf(
   ids: readonly string[],
   context: FetchContext,

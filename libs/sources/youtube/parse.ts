@@ -19,10 +19,13 @@ export interface SearchAnswer {
   warnings: string[];
 }
 
-/** The videos of a page by id, as `videos.list` tells them; one that is gone or private is missing. */
+/** The videos of a page by id, from `videos.list`; a deleted or private one is missing. */
 export type Details = ReadonlyMap<string, JsonRecord>;
 
-/** The ids of a page's videos. Throws `UpstreamError` `unknown_shape` for what is no page of a search. */
+/**
+ * The ids of a page's videos.
+ * @throws UpstreamError `unknown_shape` if it is not a page of a search
+ */
 export function videoIdsOf(answer: JsonRecord): string[] {
   return entriesOf(answer).flatMap((entry) => videoIdOf(recordOf(entry)) ?? []);
 }
@@ -32,7 +35,10 @@ export function nextPageOf(answer: JsonRecord): string | undefined {
   return textOf(answer['nextPageToken']);
 }
 
-/** Reads an answer of `videos.list`. Throws `UpstreamError` `unknown_shape`. */
+/**
+ * Reads a response of `videos.list`.
+ * @throws UpstreamError `unknown_shape`
+ */
 export function parseVideos(answer: JsonRecord): Details {
   const videos = entriesOf(answer).map((entry) => {
     const video = recordOf(entry);
@@ -44,8 +50,9 @@ export function parseVideos(answer: JsonRecord): Details {
 }
 
 /**
- * Reads an answer of `search.list`, with what `videos.list` says of its videos: a search cuts descriptions short and
- * counts nothing. Throws `UpstreamError` `unknown_shape`.
+ * Reads a response of `search.list`, with the details from `videos.list`, because a search shortens descriptions and
+ * has no counts.
+ * @throws UpstreamError `unknown_shape`
  */
 export function parseSearchAnswer(answer: JsonRecord, details: Details): SearchAnswer {
   return readEntries('youtube', entriesOf(answer), (entry) => readVideo(entry, details));
@@ -69,7 +76,7 @@ function readVideo(entry: unknown, details: Details): Reading {
   const found = recordOf(result['snippet']);
   const detail = details.get(id);
   const whole = recordOf(detail?.['snippet']);
-  // In a search alone titles are escaped for HTML.
+  // Only in a search, titles are escaped for HTML.
   const escaped = textOf(found?.['title']);
   const title = textOf(whole?.['title']) ?? (escaped === undefined ? undefined : unescaped(escaped));
   if (!found || title === undefined) return { malformed: 'no snippet with a title' };
@@ -125,7 +132,7 @@ function itemOf(id: string, title: string, snippet: JsonRecord, detail: JsonReco
   });
 }
 
-// Counts come as text; one that the owner hides is missing.
+// Counts are texts; a count that the owner hides is missing.
 function countsOf(detail: JsonRecord): (number | undefined)[] {
   const statistics = recordOf(detail['statistics']);
   return ['viewCount', 'likeCount', 'commentCount'].map((name) => {
@@ -134,7 +141,7 @@ function countsOf(detail: JsonRecord): (number | undefined)[] {
   });
 }
 
-/** Seconds of `PT1H2M3S`; null where there is no end yet (a broadcast: `P0D`). */
+/** Seconds of `PT1H2M3S`; null if there is no end yet (a broadcast: `P0D`). */
 function durationOf(detail: JsonRecord): number | null {
   const text = textOf(recordOf(detail['contentDetails'])?.['duration']) ?? '';
   const parts = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text);

@@ -3,12 +3,12 @@ import type { Fault } from '#kernel';
 import { countryOf, faultsOfSort, filterOf, sortOf } from '../shared/filters.js';
 import { alternativesOf, quotedIfNeeded } from '../shared/terms.js';
 
-// YouTube names no limit; addresses of more than some 8,000 characters are refused everywhere.
+// YouTube documents no limit; addresses of more than about 8,000 characters are refused everywhere.
 const MAX_QUERY_LENGTH = 4_000;
 const SORTS = ['date', 'relevance', 'rating', 'title', 'viewCount'];
 const DURATIONS = ['short', 'medium', 'long'];
 
-/** Filters that hold one text. */
+/** Filters with one text. */
 const TEXT_FILTERS = [
   {
     key: 'channel_id',
@@ -27,7 +27,7 @@ const TEXT_FILTERS = [
   },
 ];
 
-/** Faults of criteria that YouTube cannot serve. */
+/** Faults of criteria that YouTube does not support. */
 export function faultsOf(criteria: Criteria): Fault[] {
   const faults = [
     ...TEXT_FILTERS.flatMap(({ key, wanted, valid }) => {
@@ -47,14 +47,14 @@ export function faultsOf(criteria: Criteria): Fault[] {
   return faults;
 }
 
-/** True when the newest come first; by any other order the known ones stand anywhere. */
+/** True if the newest come first; in any other order known ones may be anywhere. */
 export function isByDate(criteria: Criteria): boolean {
   return (sortOf(criteria) ?? 'date') === 'date';
 }
 
 /**
- * The `q` of each request that a search needs; undefined for everything of a channel. `|` binds before the space that
- * means AND, so that no parentheses are needed.
+ * The `q` of each request of a search; undefined for everything of a channel. `|` has precedence over the space that
+ * means AND, so no parentheses are needed.
  */
 export function queriesOf(criteria: Criteria, match: MatchMode): (string | undefined)[] {
   const written = (phrase: string) => (match === 'platform' ? phrase : quotedIfNeeded(phrase));
@@ -78,7 +78,7 @@ export function queriesOf(criteria: Criteria, match: MatchMode): (string | undef
   return [...queries, joined()];
 }
 
-/** What is asked for beside the words, in YouTube's own terms. */
+/** The parameters besides the words, in YouTube's terms. */
 export function limitsOf(criteria: Criteria): Record<string, string> {
   const country = countryOf(criteria);
   const text = (key: string) => {
