@@ -67,21 +67,21 @@ describe('messages that earlier versions stored', () => {
     ['account', AccountDecisionSchema, AccountEventSchema],
     ['replay', ReplayDecisionSchema, ReplayEventSchema],
   ])('have a fixture for each event of a %s decision', (_, decision, event) => {
-    const told = fixtures
+    const stored = fixtures
       .filter(([, { message }]) => message === decision.typeName)
       .flatMap(([, { says }]) =>
         (says as { events: Record<string, unknown>[] }).events.flatMap((one) => Object.keys(one)),
       );
-    expect([...new Set(told)].sort()).toEqual(kindsOf(event).sort());
+    expect([...new Set(stored)].sort()).toEqual(kindsOf(event).sort());
   });
 
   it('have a fixture for each cause that moves credits', () => {
-    const told = fixtures
+    const stored = fixtures
       .filter(([, { message }]) => message === CreditDecisionSchema.typeName)
       .flatMap(([, { says }]) =>
         (says as { movements: Record<string, unknown>[] }).movements.flatMap((one) => Object.keys(one)),
       );
     const causes = kindsOf(CreditMovementSchema);
-    expect([...new Set(told)].filter((key) => causes.includes(key)).sort()).toEqual(causes.sort());
+    expect([...new Set(stored)].filter((key) => causes.includes(key)).sort()).toEqual(causes.sort());
   });
 });

@@ -38,13 +38,13 @@ export function lockDirectory(directory: string): DirectoryLock {
   const file = join(directory, 'lock');
   const fd = tryLock(file);
   const holder = readHolder(file);
-  if (fd === undefined) throw new DirectoryInUseError(directory, toldOf(holder));
+  if (fd === undefined) throw new DirectoryInUseError(directory, holderText(holder));
   const self = identifySelf();
   // Earlier releases did not use a lock of the operating system: their file contains the id of a living process.
   const identity = parseIdentity(holder);
   if (identity && isRunning(identity) && identity.pid !== self.pid) {
     closeSync(fd);
-    throw new DirectoryInUseError(directory, toldOf(holder));
+    throw new DirectoryInUseError(directory, holderText(holder));
   }
   ftruncateSync(fd);
   writeSync(fd, JSON.stringify({ ...self, host: hostname() }), 0);
@@ -86,7 +86,7 @@ function readHolder(file: string): string {
   }
 }
 
-function toldOf(holder: string): string {
+function holderText(holder: string): string {
   try {
     const { pid, host } = JSON.parse(holder) as { pid: number; host?: string };
     return `a running process (pid ${pid}${host ? ` on ${host}` : ''})`;

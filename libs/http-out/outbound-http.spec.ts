@@ -18,11 +18,12 @@ describe('the deadline', () => {
     const server = await outside((_, response) => answer.push(() => response.end()));
     const http = door({ connectionsPerOrigin: 1 });
     const first = http.request(get(server.origin));
+    await until('the first request arrives', () => answer.length === 1);
     expect(await faultOf(http.request(get(server.origin, { deadlineMs: 30 })))).toMatch(/^timeout: /);
     answer[0]?.();
     await first;
     const third = http.request(get(server.origin));
-    await until('the third asks', () => answer.length === 2);
+    await until('the third request arrives', () => answer.length === 2);
     answer[1]?.();
     await third;
     expect(server.requests.length).toBe(2);
