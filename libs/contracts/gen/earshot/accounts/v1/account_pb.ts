@@ -13,7 +13,7 @@ export const file_earshot_accounts_v1_account: GenFile = /*@__PURE__*/
   fileDesc("CiFlYXJzaG90L2FjY291bnRzL3YxL2FjY291bnQucHJvdG8SE2VhcnNob3QuYWNjb3VudHMudjEigAEKD0FjY291bnREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRIxCgZldmVudHMYBCADKAsyIS5lYXJzaG90LmFjY291bnRzLnYxLkFjY291bnRFdmVudCLcAwoMQWNjb3VudEV2ZW50EjwKDmFjY291bnRfb3BlbmVkGAEgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50T3BlbmVkSAASPQoPYXBpX2tleV9jcmVhdGVkGAIgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlDcmVhdGVkSAASPQoPYXBpX2tleV9yZXZva2VkGAMgASgLMiIuZWFyc2hvdC5hY2NvdW50cy52MS5BcGlLZXlSZXZva2VkSAASOAoMcGxhbl9jaGFuZ2VkGAQgASgLMiAuZWFyc2hvdC5hY2NvdW50cy52MS5QbGFuQ2hhbmdlZEgAEksKFnNpZ25pbmdfc2VjcmV0X3JvdGF0ZWQYBSABKAsyKS5lYXJzaG90LmFjY291bnRzLnYxLlNpZ25pbmdTZWNyZXRSb3RhdGVkSAASQAoQc2VjcmV0c19yZXNlYWxlZBgGIAEoCzIkLmVhcnNob3QuYWNjb3VudHMudjEuU2VjcmV0c1Jlc2VhbGVkSAASPgoPYWNjb3VudF9jaGFuZ2VkGAcgASgLMiMuZWFyc2hvdC5hY2NvdW50cy52MS5BY2NvdW50Q2hhbmdlZEgAQgcKBWV2ZW50Ik4KDUFjY291bnRPcGVuZWQSDQoFZW1haWwYASABKAkSDAoEcGxhbhgCIAEoCRIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYAyABKAwiYgoNQXBpS2V5Q3JlYXRlZBIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghrZXlfaGFzaBgDIAEoDBINCgVzY29wZRgEIAEoCRISCgpleHBpcmVzX2F0GAUgASgJIh8KDUFwaUtleVJldm9rZWQSDgoGa2V5X2lkGAEgASgJIhsKC1BsYW5DaGFuZ2VkEgwKBHBsYW4YASABKAkiVgoUU2lnbmluZ1NlY3JldFJvdGF0ZWQSIAoYc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAEgASgMEhwKFHByZXZpb3VzX3ZhbGlkX3VudGlsGAIgASgJIl4KD1NlY3JldHNSZXNlYWxlZBIgChhzaWduaW5nX3NlY3JldF9lbmNyeXB0ZWQYASABKAwSKQohcHJldmlvdXNfc2lnbmluZ19zZWNyZXRfZW5jcnlwdGVkGAIgASgMIoYBCg5BY2NvdW50Q2hhbmdlZBIeChFzaWduYXR1cmVfdmVyc2lvbhgBIAEoCUgAiAEBEhEKBG5hbWUYAiABKAlIAYgBARIVCgh0aW1lem9uZRgDIAEoCUgCiAEBQhQKEl9zaWduYXR1cmVfdmVyc2lvbkIHCgVfbmFtZUILCglfdGltZXpvbmViBnByb3RvMw");
 
 /**
- * One decision about one account. Stream ACCOUNTS, subject accounts.<account>, kept for ever.
+ * One decision about one account. Stream ACCOUNTS, subject accounts.<account>, kept without limit.
  *
  * @generated from message earshot.accounts.v1.AccountDecision
  */
@@ -216,7 +216,7 @@ export const PlanChangedSchema: GenMessage<PlanChanged> = /*@__PURE__*/
   messageDesc(file_earshot_accounts_v1_account, 5);
 
 /**
- * A new signing secret. The one before it stays valid until previous_valid_until: deliveries carry a signature of each.
+ * A new signing secret. The previous one remains valid until previous_valid_until: deliveries are signed with both.
  *
  * @generated from message earshot.accounts.v1.SigningSecretRotated
  */
@@ -244,7 +244,7 @@ export const SigningSecretRotatedSchema: GenMessage<SigningSecretRotated> = /*@_
   messageDesc(file_earshot_accounts_v1_account, 6);
 
 /**
- * The same secrets, encrypted under a new MASTER_KEY. What earlier events hold is not read any more.
+ * The same secrets, encrypted with a new MASTER_KEY. The secrets in earlier events are no longer read.
  *
  * @generated from message earshot.accounts.v1.SecretsResealed
  */
@@ -255,7 +255,7 @@ export type SecretsResealed = Message<"earshot.accounts.v1.SecretsResealed"> & {
   signingSecretEncrypted: Uint8Array;
 
   /**
-   * Empty where no previous secret was kept.
+   * Empty if there is no previous secret.
    *
    * @generated from field: bytes previous_signing_secret_encrypted = 2;
    */
@@ -283,14 +283,14 @@ export type AccountChanged = Message<"earshot.accounts.v1.AccountChanged"> & {
   signatureVersion?: string | undefined;
 
   /**
-   * Empty: none.
+   * Empty: no name.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * IANA
+   * IANA time zone.
    *
    * @generated from field: optional string timezone = 3;
    */

@@ -13,8 +13,8 @@ export const file_earshot_attempts_v1_attempt: GenFile = /*@__PURE__*/
   fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEiugMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSEwoLdGFyZ2V0X2tpbmQYDyABKAkSEQoJdGFyZ2V0X2lkGBAgASgJEhAKCGZpcnN0X2F0GBEgASgJEkAKEWVuZHBvaW50X2Rpc2FibGVkGBIgASgLMiUuZWFyc2hvdC5hdHRlbXB0cy52MS5FbmRwb2ludERpc2FibGVkEi4KCGF0dGVtcHRzGBMgAygLMhwuZWFyc2hvdC5hdHRlbXB0cy52MS5BdHRlbXB0IlsKEEVuZHBvaW50RGlzYWJsZWQSCwoDdXJsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIQCghmYWlsdXJlcxgDIAEoBRIYChBsYXN0X3N0YXR1c19jb2RlGAQgASgFYgZwcm90bzM");
 
 /**
- * One webhook attempt, or a group of them. Stream ATTEMPTS, subject attempts.<account>.<watch>. Nats-Msg-Id: attempt_id;
- * of a group, a UUIDv5 of the attempt_ids in it.
+ * One webhook attempt, or a group of them. Stream ATTEMPTS, subject attempts.<account>.<watch>. Nats-Msg-Id:
+ * attempt_id; for a group, a UUIDv5 of its attempt_ids.
  *
  * @generated from message earshot.attempts.v1.Attempt
  */
@@ -52,14 +52,14 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   eventId: string;
 
   /**
-   * Where to; query and credentials are left out.
+   * The address without query and credentials.
    *
    * @generated from field: string endpoint = 7;
    */
   endpoint: string;
 
   /**
-   * From 1; 0 when nothing was sent (message says why), and in the record of a disabled endpoint.
+   * From 1. 0 if nothing was sent (message contains the reason), and in the record of a disabled endpoint.
    *
    * @generated from field: int32 number = 8;
    */
@@ -76,7 +76,7 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   durationMs: number;
 
   /**
-   * What the endpoint answered; 0 when nothing came.
+   * Status of the response; 0 if there was none.
    *
    * @generated from field: int32 status_code = 11;
    */
@@ -88,23 +88,23 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   delivered: boolean;
 
   /**
-   * Reason of a failure in plain words.
+   * Reason of a failure, for people.
    *
    * @generated from field: string message = 13;
    */
   message: string;
 
   /**
-   * ISO 8601; empty when there is no further attempt.
+   * ISO 8601; empty if there is no further attempt.
    *
    * @generated from field: string next_attempt_at = 14;
    */
   nextAttemptAt: string;
 
   /**
-   * What the event was sent to; together with the event the delivery's key. webhook: a webhook address. resend: one
-   * event that a user sends again. replay: a replay. More kinds may come. Empty in messages written before there were
-   * several targets: the watch's webhook.
+   * The kind of the target; event and target together are the key of the delivery. webhook: a webhook address. resend:
+   * one event that a user sends again. replay: a replay. More kinds may follow. Empty in messages from before there
+   * were several targets: the watch's webhook.
    *
    * @generated from field: string target_kind = 15;
    */
@@ -118,23 +118,23 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   targetId: string;
 
   /**
-   * When the delivery's first attempt was, ISO 8601; empty: at.
+   * Time of the delivery's first attempt, ISO 8601; empty: the same as `at`.
    *
    * @generated from field: string first_at = 17;
    */
   firstAt: string;
 
   /**
-   * Present in the record that an endpoint was disabled. It is no attempt: event_id, watch_id and keyword_id name the
-   * delivery whose failure disabled the endpoint.
+   * Present in the record of a disabled endpoint, which is not an attempt: event_id, watch_id and keyword_id are those
+   * of the delivery whose failure disabled the endpoint.
    *
    * @generated from field: earshot.attempts.v1.EndpointDisabled endpoint_disabled = 18;
    */
   endpointDisabled?: EndpointDisabled | undefined;
 
   /**
-   * A group: the attempts of one watch that were recorded together. A message with this field has no other. Attempts in
-   * a group are never groups themselves.
+   * A group: attempts of one watch that were recorded together. A message with this field has no other field. Attempts
+   * in a group are never groups.
    *
    * @generated from field: repeated earshot.attempts.v1.Attempt attempts = 19;
    */
@@ -153,14 +153,14 @@ export const AttemptSchema: GenMessage<Attempt> = /*@__PURE__*/
  */
 export type EndpointDisabled = Message<"earshot.attempts.v1.EndpointDisabled"> & {
   /**
-   * The whole address.
+   * The complete address.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * Why, in plain words.
+   * The reason, for people.
    *
    * @generated from field: string reason = 2;
    */
@@ -174,7 +174,7 @@ export type EndpointDisabled = Message<"earshot.attempts.v1.EndpointDisabled"> &
   failures: number;
 
   /**
-   * 0 when the last attempt got no answer.
+   * 0 if the last attempt got no response.
    *
    * @generated from field: int32 last_status_code = 4;
    */

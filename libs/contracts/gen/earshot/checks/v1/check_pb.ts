@@ -13,8 +13,8 @@ export const file_earshot_checks_v1_check: GenFile = /*@__PURE__*/
   fileDesc("Ch1lYXJzaG90L2NoZWNrcy92MS9jaGVjay5wcm90bxIRZWFyc2hvdC5jaGVja3MudjEi6AQKBUNoZWNrEhAKCGNoZWNrX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHRpY2sYByABKAkSEwoLZmluaXNoZWRfYXQYCCABKAkSDAoEcGFydBgJIAEoBRINCgVwYXJ0cxgKIAEoBRIQCghiYXNlbGluZRgLIAEoCBItCgVpdGVtcxgMIAMoCzIeLmVhcnNob3QuY2hlY2tzLnYxLk1hdGNoZWRJdGVtEhsKE3JlbWVtYmVyZWRfaXRlbV9pZHMYDSADKAkSKwoHZmFpbHVyZRgOIAEoCzIaLmVhcnNob3QuY2hlY2tzLnYxLkZhaWx1cmUSFAoMY29zdF9jcmVkaXRzGA8gASgFEhMKC3dpbmRvd19mcm9tGBAgASgJEhEKCXdpbmRvd190bxgRIAEoCRILCgNnYXAYEiABKAgSEAoId2FybmluZ3MYEyADKAkSEgoKaXRlbXNfc2VlbhgUIAEoBRI0CgxvYnNlcnZhdGlvbnMYFSADKAsyHi5lYXJzaG90LmNoZWNrcy52MS5PYnNlcnZhdGlvbhINCgV1bml0cxgWIAEoBRIVCg1jcml0ZXJpYV9oYXNoGBcgASgJEhQKDHJhdGVfY3JlZGl0cxgYIAEoARIaChJwcmljZV9ib29rX3ZlcnNpb24YGSABKAkSEgoKZmlyc3Rfc2NhbhgaIAEoCBISCgptYXRjaF9tb2RlGBsgASgJIqICCglDaGVja0Nvc3QSEAoIY2hlY2tfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRISCgprZXl3b3JkX2lkGAQgASgJEg4KBnNvdXJjZRgGIAEoCRITCgtmaW5pc2hlZF9hdBgIIAEoCRIMCgRwYXJ0GAkgASgFEisKB2ZhaWx1cmUYDiABKAsyGi5lYXJzaG90LmNoZWNrcy52MS5GYWlsdXJlEhQKDGNvc3RfY3JlZGl0cxgPIAEoBRINCgV1bml0cxgWIAEoBRIUCgxyYXRlX2NyZWRpdHMYGCABKAESGgoScHJpY2VfYm9va192ZXJzaW9uGBkgASgJEhIKCmZpcnN0X3NjYW4YGiABKAgihwEKC09ic2VydmF0aW9uEjgKB2xpc3RpbmcYASABKAsyJS5lYXJzaG90LmNoZWNrcy52MS5MaXN0aW5nT2JzZXJ2YXRpb25IABI2CgZhbnN3ZXIYAiABKAsyJC5lYXJzaG90LmNoZWNrcy52MS5BbnN3ZXJPYnNlcnZhdGlvbkgAQgYKBGtpbmQi/wEKEkxpc3RpbmdPYnNlcnZhdGlvbhISCgpsaXN0aW5nX2lkGAEgASgJEg4KBm1hcmtldBgCIAEoCRITCgtvYnNlcnZlZF9hdBgDIAEoCRINCgVldmVudBgEIAEoCRINCgVwcmljZRgFIAEoCRIQCghjdXJyZW5jeRgGIAEoCRIWCg5wcmV2aW91c19wcmljZRgHIAEoCRINCgV0aXRsZRgIIAEoCRILCgN1cmwYCSABKAkSDQoFYnJhbmQYCiABKAkSEQoJYnJhbmRfaWRzGAsgAygJEhMKC2NhdGFsb2dfaWRzGAwgAygJEhUKDWZpcnN0X3NlZW5fYXQYDSABKAkitgEKEUFuc3dlck9ic2VydmF0aW9uEg4KBmVuZ2luZRgBIAEoCRIOCgZwcm9tcHQYAiABKAkSDgoGbWFya2V0GAMgASgJEg0KBW1vZGVsGAQgASgJEhMKC2Fuc3dlcmVkX2F0GAUgASgJEgwKBHRleHQYBiABKAkSLgoJY2l0YXRpb25zGAcgAygLMhsuZWFyc2hvdC5jaGVja3MudjEuQ2l0YXRpb24SDwoHcXVlcmllcxgIIAMoCSImCghDaXRhdGlvbhILCgN1cmwYASABKAkSDQoFdGl0bGUYAiABKAkiZgoHRmFpbHVyZRIMCgRraW5kGAEgASgJEg4KBnJlYXNvbhgCIAEoCRITCgtzdGF0dXNfY29kZRgDIAEoBRIQCghyZXRyeV9hdBgEIAEoCRIWCg5jcmVkaXRzX25lZWRlZBgFIAEoASJ3CgtNYXRjaGVkSXRlbRIlCgRpdGVtGAEgASgLMhcuZWFyc2hvdC5jaGVja3MudjEuSXRlbRItCgdtYXRjaGVzGAIgAygLMhwuZWFyc2hvdC5jaGVja3MudjEuVGVybU1hdGNoEhIKCmJhY2tmaWxsZWQYAyABKAgiRAoJVGVybU1hdGNoEgwKBHRlcm0YASABKAkSDQoFZmllbGQYAiABKAkSDQoFc3RhcnQYAyABKAUSCwoDZW5kGAQgASgFIsgECgRJdGVtEg8KB2l0ZW1faWQYASABKAkSDgoGc291cmNlGAIgASgJEhIKCmV2ZW50X3R5cGUYAyABKAkSDAoEa2luZBgEIAEoCRILCgN1cmwYBSABKAkSDQoFdGl0bGUYBiABKAkSDAoEdGV4dBgHIAEoCRITCgZhdXRob3IYCCABKAlIAIgBARIYCgthdXRob3JfbmFtZRgJIAEoCUgBiAEBEhcKCmF1dGhvcl91cmwYCiABKAlIAogBARIWCgljb21tdW5pdHkYCyABKAlIA4gBARIRCgRsYW5nGAwgASgJSASIAQESGQoMcHVibGlzaGVkX2F0GA0gASgJSAWIAQESMQoKZW5nYWdlbWVudBgOIAEoCzIdLmVhcnNob3QuY2hlY2tzLnYxLkVuZ2FnZW1lbnQSJwoFbWVkaWEYDyADKAsyGC5lYXJzaG90LmNoZWNrcy52MS5NZWRpYRIRCglib2R5X2pzb24YECABKAkSGAoLaGFwcGVuZWRfYXQYESABKAlIBogBARIbCg5wcmV2aW91c19wcmljZRgSIAEoAUgHiAEBEhcKD3RpdGxlX29mX3BhcmVudBgTIAEoCBIRCgl0cnVuY2F0ZWQYFCABKAhCCQoHX2F1dGhvckIOCgxfYXV0aG9yX25hbWVCDQoLX2F1dGhvcl91cmxCDAoKX2NvbW11bml0eUIHCgVfbGFuZ0IPCg1fcHVibGlzaGVkX2F0Qg4KDF9oYXBwZW5lZF9hdEIRCg9fcHJldmlvdXNfcHJpY2UiqAEKCkVuZ2FnZW1lbnQSEgoFbGlrZXMYASABKAVIAIgBARIUCgdyZXBsaWVzGAIgASgFSAGIAQESEwoGc2hhcmVzGAMgASgFSAKIAQESEgoFdmlld3MYBCABKAVIA4gBARISCgVzY29yZRgFIAEoBUgEiAEBQggKBl9saWtlc0IKCghfcmVwbGllc0IJCgdfc2hhcmVzQggKBl92aWV3c0IICgZfc2NvcmUiIgoFTWVkaWESCwoDdXJsGAEgASgJEgwKBHR5cGUYAiABKAliBnByb3RvMw");
 
 /**
- * One check, one fact: one watch was looked at for one tick. Items found, the activity record and the charge
- * are all derived from it. Stream CHECKS, subject checks.<account>.<watch>, Nats-Msg-Id <check_id>:<part>.
+ * One check: the result of one read for one watch and one tick. Items, the activity record and the charge are derived
+ * from it. Stream CHECKS, subject checks.<account>.<watch>, Nats-Msg-Id <check_id>:<part>.
  *
  * @generated from message earshot.checks.v1.Check
  */
@@ -37,14 +37,14 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   watchId: string;
 
   /**
-   * Empty for a watch that no keyword owns.
+   * Empty for a watch without a keyword.
    *
    * @generated from field: string keyword_id = 4;
    */
   keywordId: string;
 
   /**
-   * The keyword's search that the watch serves; empty as above.
+   * The keyword's search of the watch; empty for a watch without a keyword.
    *
    * @generated from field: string search_id = 5;
    */
@@ -63,15 +63,15 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   tick: string;
 
   /**
-   * When the answer was complete, ISO 8601. Becomes occurredAt of the events.
+   * When the response was complete, ISO 8601. It becomes occurredAt of the events.
    *
    * @generated from field: string finished_at = 8;
    */
   finishedAt: string;
 
   /**
-   * A check over 512 KiB is split; parts are numbered from 1. The last carries the charge (in checks
-   * of earlier versions the first): what is charged is there whole.
+   * A check over 512 KiB is split into parts, numbered from 1. The last one contains the complete charge (in checks of
+   * earlier versions the first).
    *
    * @generated from field: int32 part = 9;
    */
@@ -83,7 +83,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   parts: number;
 
   /**
-   * The first poll of the watch: it never pushes.
+   * True for the first poll of the watch, which never pushes.
    *
    * @generated from field: bool baseline = 11;
    */
@@ -97,7 +97,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   items: MatchedItem[];
 
   /**
-   * Ids that are remembered and never reported: a baseline without backfill, items older than the watch, items beyond the
+   * Ids that are stored and never reported: a baseline without backfill, items older than the watch, items beyond the
    * limit of one check.
    *
    * @generated from field: repeated string remembered_item_ids = 13;
@@ -117,7 +117,7 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   costCredits: number;
 
   /**
-   * What the check looked at: publishedAt after `from` (empty at a baseline) up to `to`. ISO 8601.
+   * The period of the check: publishedAt after `from` (empty for a baseline) up to `to`. ISO 8601.
    *
    * @generated from field: string window_from = 16;
    */
@@ -129,50 +129,50 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   windowTo: string;
 
   /**
-   * True when the page cap was reached before a known item: something may have been missed.
+   * True if the page cap was reached before a known item, so items may be missing.
    *
    * @generated from field: bool gap = 18;
    */
   gap: boolean;
 
   /**
-   * Parts of the answer that could not be read (one of several feeds, one malformed item), in plain words.
+   * Parts of the response that could not be read (one of several feeds, one malformed item), for people.
    *
    * @generated from field: repeated string warnings = 19;
    */
   warnings: string[];
 
   /**
-   * Upstream items looked at, before matching.
+   * Number of upstream items that were read, before matching.
    *
    * @generated from field: int32 items_seen = 20;
    */
   itemsSeen: number;
 
   /**
-   * What the upstream showed of things that are followed over time, matched or not.
+   * Observations of things that are followed over time, whether they matched or not.
    *
    * @generated from field: repeated earshot.checks.v1.Observation observations = 21;
    */
   observations: Observation[];
 
   /**
-   * Priced parts that answered (the engines of ai_answers); 0 in a failed check.
+   * Number of priced parts that answered (the engines of ai_answers); 0 in a failed check.
    *
    * @generated from field: int32 units = 22;
    */
   units: number;
 
   /**
-   * The search's identity, for what is counted by search.
+   * The search's identity, for counts per search.
    *
    * @generated from field: string criteria_hash = 23;
    */
   criteriaHash: string;
 
   /**
-   * Credits for one unit, and the price book they stand in: empty in checks of the time when nothing was charged. With
-   * `first_scan` a unit is an item that was returned.
+   * Credits for one unit, and the version of the price book. Empty in checks from before charging existed. With
+   * `first_scan`, a unit is a returned item.
    *
    * @generated from field: double rate_credits = 24;
    */
@@ -189,8 +189,9 @@ export type Check = Message<"earshot.checks.v1.Check"> & {
   firstScan: boolean;
 
   /**
-   * How the items were matched: word, contains or platform. It differs from the search's own `match` where that is platform and
-   * the source has no search to trust, and where the source itself decides. Empty in failed checks and in those of earlier versions.
+   * How the items were matched: word, contains or platform. It differs from the search's own `match` if that is
+   * platform and the source has no search, and if the source itself decides. Empty in failed checks and in those of
+   * earlier versions.
    *
    * @generated from field: string match_mode = 27;
    */
@@ -205,8 +206,8 @@ export const CheckSchema: GenMessage<Check> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 0);
 
 /**
- * What charges are derived from: a Check's fields under the same numbers. Reading the items takes longer than
- * everything else that is done with a check.
+ * The fields of a Check from which charges are derived, with the same numbers. Reading the items would take longer than
+ * the rest of the work with a check.
  *
  * @generated from message earshot.checks.v1.CheckCost
  */
@@ -314,7 +315,7 @@ export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 2);
 
 /**
- * One look at a listing of a marketplace: when it was first seen, when its price moved, when it was gone, and
+ * One observation of a listing of a marketplace: when it was first seen, when its price changed, when it was gone, and
  * otherwise once in each UTC day on which it was seen.
  *
  * @generated from message earshot.checks.v1.ListingObservation
@@ -340,28 +341,28 @@ export type ListingObservation = Message<"earshot.checks.v1.ListingObservation">
   observedAt: string;
 
   /**
-   * seen (as before), created, price_changed, delisted
+   * seen (without a change), created, price_changed, delisted
    *
    * @generated from field: string event = 4;
    */
   event: string;
 
   /**
-   * What the seller asks, a decimal number such as "12.50"; the last one known where it is gone.
+   * The seller's price, a decimal number such as "12.50"; the last known one if the listing is gone.
    *
    * @generated from field: string price = 5;
    */
   price: string;
 
   /**
-   * ISO 4217, the seller's.
+   * ISO 4217, the seller's currency.
    *
    * @generated from field: string currency = 6;
    */
   currency: string;
 
   /**
-   * Before a change of price.
+   * The price before a change.
    *
    * @generated from field: string previous_price = 7;
    */
@@ -383,7 +384,7 @@ export type ListingObservation = Message<"earshot.checks.v1.ListingObservation">
   brand: string;
 
   /**
-   * Ids of brand and catalogue, where the search asked for exactly these.
+   * Ids of brand and catalogue, if the search asked for exactly these.
    *
    * @generated from field: repeated string brand_ids = 11;
    */
@@ -410,7 +411,7 @@ export const ListingObservationSchema: GenMessage<ListingObservation> = /*@__PUR
   messageDesc(file_earshot_checks_v1_check, 3);
 
 /**
- * What one engine answered to a prompt, kept whole so that a brand named later can be read from it.
+ * The complete answer of one engine to a prompt, so that brands that are added later can be read from it.
  *
  * @generated from message earshot.checks.v1.AnswerObservation
  */
@@ -455,7 +456,7 @@ export type AnswerObservation = Message<"earshot.checks.v1.AnswerObservation"> &
   citations: Citation[];
 
   /**
-   * What the engine searched the web for.
+   * The engine's web searches.
    *
    * @generated from field: repeated string queries = 8;
    */
@@ -504,7 +505,7 @@ export type Failure = Message<"earshot.checks.v1.Failure"> & {
   kind: string;
 
   /**
-   * For people: what happened and what to do.
+   * For people: what happened and how to correct it.
    *
    * @generated from field: string reason = 2;
    */
@@ -516,14 +517,14 @@ export type Failure = Message<"earshot.checks.v1.Failure"> & {
   statusCode: number;
 
   /**
-   * ISO 8601; when the lane asks again, empty where the next tick does.
+   * ISO 8601: when the lane asks again; empty if at the next tick.
    *
    * @generated from field: string retry_at = 4;
    */
   retryAt: string;
 
   /**
-   * insufficient_credits: what the check may cost at the most; 0 otherwise.
+   * insufficient_credits: the maximum price of the check; 0 otherwise.
    *
    * @generated from field: double credits_needed = 5;
    */
@@ -552,8 +553,8 @@ export type MatchedItem = Message<"earshot.checks.v1.MatchedItem"> & {
   matches: TermMatch[];
 
   /**
-   * Published before the watch's baseline and read after it: kept as a mention, never pushed. All items of a baseline
-   * are so, with or without this mark.
+   * Published before the watch's baseline and read after it: stored as a mention, never pushed. This applies to all
+   * items of a baseline, with or without this field.
    *
    * @generated from field: bool backfilled = 3;
    */
@@ -568,7 +569,7 @@ export const MatchedItemSchema: GenMessage<MatchedItem> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 7);
 
 /**
- * Where a term was found. Offsets are UTF-16 code units into the named field.
+ * The position of a found term. Offsets are UTF-16 code units in the field.
  *
  * @generated from message earshot.checks.v1.TermMatch
  */
@@ -604,7 +605,7 @@ export const TermMatchSchema: GenMessage<TermMatch> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 8);
 
 /**
- * One thing that a source published, in the shape that all sources share.
+ * One thing that a source published, in the common structure of all sources.
  *
  * @generated from message earshot.checks.v1.Item
  */
@@ -653,7 +654,7 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
   text: string;
 
   /**
-   * The handle as the source writes it, without @ or u/. Absent where there is none.
+   * The handle in the spelling of the source, without @ or u/. Absent if there is none.
    *
    * @generated from field: optional string author = 8;
    */
@@ -675,14 +676,14 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
   community?: string | undefined;
 
   /**
-   * BCP 47 as the source gives it.
+   * BCP 47, from the source.
    *
    * @generated from field: optional string lang = 12;
    */
   lang?: string | undefined;
 
   /**
-   * ISO 8601 UTC; absent where the source gives no real date.
+   * ISO 8601 UTC; absent if the source gives no real date.
    *
    * @generated from field: optional string published_at = 13;
    */
@@ -699,37 +700,37 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
   media: Media[];
 
   /**
-   * The envelope's source object (post, item, article, …) as JSON. It carries at least
-   * id, source, url, author, publishedAt.
+   * The envelope's source object (post, item, article, …) as JSON. It contains at least id, source, url, author,
+   * publishedAt.
    *
    * @generated from field: string body_json = 16;
    */
   bodyJson: string;
 
   /**
-   * ISO 8601 UTC: when we saw it happen, for things that the source does not date (a listing, a change of price,
-   * an answer). What happened before a watch began is not reported to it.
+   * ISO 8601 UTC: when Earshot saw it happen, for things without a date of the source (a listing, a change of price, an
+   * answer). Changes from before a watch began are not reported to it.
    *
    * @generated from field: optional string happened_at = 17;
    */
   happenedAt?: string | undefined;
 
   /**
-   * Of a listing whose price moved.
+   * For a listing whose price changed.
    *
    * @generated from field: optional double previous_price = 18;
    */
   previousPrice?: number | undefined;
 
   /**
-   * The title is that of the post or question that the item answers: it is matched only where `match` is platform.
+   * True if the title is that of the parent post or question: it is matched only if `match` is platform.
    *
    * @generated from field: bool title_of_parent = 19;
    */
   titleOfParent: boolean;
 
   /**
-   * Something was cut to the size limits of an item; the body says `truncated: true` as well.
+   * True if something was cut to the size limits of an item; then the body contains `truncated: true` as well.
    *
    * @generated from field: bool truncated = 20;
    */

@@ -25,7 +25,7 @@ export type Reply = Message<"earshot.commands.v1.Reply"> & {
    */
   outcome: {
     /**
-     * The message named at the command.
+     * The output message that the comment of the command names.
      *
      * @generated from field: bytes ok = 1;
      */
@@ -290,7 +290,7 @@ export const CreateKeywordSchema: GenMessage<CreateKeyword> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 9);
 
 /**
- * The id of what was made or changed; it can be read at once.
+ * The id of the created or changed keyword or watch; it can be read at once.
  *
  * @generated from message earshot.commands.v1.Made
  */
@@ -301,7 +301,7 @@ export type Made = Message<"earshot.commands.v1.Made"> & {
   id: string;
 
   /**
-   * What is stored and has no effect, of a keyword.
+   * For a keyword: stored parts that have no effect.
    *
    * @generated from field: repeated earshot.commands.v1.Detail warnings = 2;
    */
@@ -490,7 +490,7 @@ export const RetireWatchSchema: GenMessage<RetireWatch> = /*@__PURE__*/
  */
 export type LookUp = Message<"earshot.commands.v1.LookUp"> & {
   /**
-   * Becomes the lookup's id.
+   * Becomes the id of the lookup.
    *
    * @generated from field: string command_id = 1;
    */
@@ -517,7 +517,7 @@ export type LookUp = Message<"earshot.commands.v1.LookUp"> & {
   questionJson: string;
 
   /**
-   * ISO 8601: nobody waits for the answer after it, so that it is neither stated nor charged.
+   * ISO 8601: the caller's time limit. A later answer is neither stored nor charged.
    *
    * @generated from field: string deadline = 6;
    */
@@ -594,7 +594,7 @@ export const ChangePlanSchema: GenMessage<ChangePlan> = /*@__PURE__*/
  */
 export type GrantCredits = Message<"earshot.commands.v1.GrantCredits"> & {
   /**
-   * Becomes the pack's id.
+   * Becomes the id of the pack.
    *
    * @generated from field: string command_id = 1;
    */
@@ -611,7 +611,7 @@ export type GrantCredits = Message<"earshot.commands.v1.GrantCredits"> & {
   amount: number;
 
   /**
-   * ISO 8601; empty = never.
+   * ISO 8601; empty = no expiry.
    *
    * @generated from field: string expires_at = 4;
    */
@@ -653,7 +653,7 @@ export const GrantedSchema: GenMessage<Granted> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 19);
 
 /**
- * commands.keywords.estimate-keyword → Estimated: what create-keyword would decide, and nothing is created.
+ * commands.keywords.estimate-keyword → Estimated: the result that create-keyword would have, without creating anything.
  *
  * @generated from message earshot.commands.v1.EstimateKeyword
  */
@@ -701,7 +701,7 @@ export const EstimatedSchema: GenMessage<Estimated> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 21);
 
 /**
- * commands.analysis.change-mention → Done. A key that is absent stays as it is.
+ * commands.analysis.change-mention → Done. Absent keys do not change.
  *
  * @generated from message earshot.commands.v1.ChangeMention
  */
@@ -727,7 +727,7 @@ export type ChangeMention = Message<"earshot.commands.v1.ChangeMention"> & {
   labels?: MentionLabels | undefined;
 
   /**
-   * Empty: the correction is taken back; likewise of the intent.
+   * Empty: removes the correction; likewise for the intent.
    *
    * @generated from field: optional string sentiment = 5;
    */
@@ -739,7 +739,7 @@ export type ChangeMention = Message<"earshot.commands.v1.ChangeMention"> & {
   intent?: string | undefined;
 
   /**
-   * -1: the correction is taken back.
+   * -1: removes the correction.
    *
    * @generated from field: optional int32 relevance = 7;
    */
@@ -792,14 +792,14 @@ export type ChangeKeyword = Message<"earshot.commands.v1.ChangeKeyword"> & {
   keywordId: string;
 
   /**
-   * The whole keyword as it is to be.
+   * The complete new keyword.
    *
    * @generated from field: earshot.keywords.v1.KeywordDefinition definition = 4;
    */
   definition?: KeywordDefinition | undefined;
 
   /**
-   * The version that it was made from; 409 CONFLICT when there is a newer one.
+   * The version on which the change is based; 409 CONFLICT if there is a newer one.
    *
    * @generated from field: int32 expected_version = 5;
    */
@@ -831,7 +831,7 @@ export const ChangedSchema: GenMessage<Changed> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 25);
 
 /**
- * commands.keywords.pause-keyword → Done: a reason of the user's
+ * commands.keywords.pause-keyword → Done: pauses with the reason `user`
  *
  * @generated from message earshot.commands.v1.PauseKeyword
  */
@@ -922,7 +922,7 @@ export type RotatedSigningSecret = Message<"earshot.commands.v1.RotatedSigningSe
   signingSecret: string;
 
   /**
-   * ISO 8601: until then deliveries are signed with the secret before, too.
+   * ISO 8601: until then deliveries are also signed with the previous secret.
    *
    * @generated from field: string previous_valid_until = 2;
    */
@@ -960,7 +960,7 @@ export type ChangeAccount = Message<"earshot.commands.v1.ChangeAccount"> & {
   signatureVersion?: string | undefined;
 
   /**
-   * At most 80 characters; empty = none, absent = unchanged.
+   * At most 80 characters; empty = no name, absent = unchanged.
    *
    * @generated from field: optional string name = 4;
    */
@@ -988,7 +988,7 @@ export const ChangeAccountSchema: GenMessage<ChangeAccount> = /*@__PURE__*/
  */
 export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
   /**
-   * Becomes the replay's id.
+   * Becomes the id of the replay.
    *
    * @generated from field: string command_id = 1;
    */
@@ -1026,7 +1026,7 @@ export type CreateReplay = Message<"earshot.commands.v1.CreateReplay"> & {
   until: string;
 
   /**
-   * Absent: the webhook URL that the keyword or watch has now.
+   * Absent: the current webhook URL of the keyword or watch.
    *
    * @generated from field: optional string url = 7;
    */
@@ -1105,7 +1105,7 @@ export type Resend = Message<"earshot.commands.v1.Resend"> & {
   eventId: string;
 
   /**
-   * Absent: the webhook URL that the event's keyword or watch has now.
+   * Absent: the current webhook URL of the event's keyword or watch.
    *
    * @generated from field: optional string url = 4;
    */
@@ -1182,7 +1182,7 @@ export type TestedWebhook = Message<"earshot.commands.v1.TestedWebhook"> & {
   delivered: boolean;
 
   /**
-   * 0 when no answer came.
+   * 0 if there was no response.
    *
    * @generated from field: int32 status_code = 2;
    */

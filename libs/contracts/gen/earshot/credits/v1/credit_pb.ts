@@ -13,15 +13,15 @@ export const file_earshot_credits_v1_credit: GenFile = /*@__PURE__*/
   fileDesc("Ch9lYXJzaG90L2NyZWRpdHMvdjEvY3JlZGl0LnByb3RvEhJlYXJzaG90LmNyZWRpdHMudjEihAEKDkNyZWRpdERlY2lzaW9uEhMKC2RlY2lzaW9uX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKZGVjaWRlZF9hdBgDIAEoCRI1Cgltb3ZlbWVudHMYBCADKAsyIi5lYXJzaG90LmNyZWRpdHMudjEuQ3JlZGl0TW92ZW1lbnQi1wIKDkNyZWRpdE1vdmVtZW50EhMKC21vdmVtZW50X2lkGAEgASgJEg4KBmFtb3VudBgCIAEoARIVCg1iYWxhbmNlX2FmdGVyGAMgASgBEiwKBmNoYXJnZRgEIAEoCzIaLmVhcnNob3QuY3JlZGl0cy52MS5DaGFyZ2VIABIqCgVncmFudBgFIAEoCzIZLmVhcnNob3QuY3JlZGl0cy52MS5HcmFudEgAEjUKC3BhY2tfZXhwaXJ5GAYgASgLMh4uZWFyc2hvdC5jcmVkaXRzLnYxLlBhY2tFeHBpcnlIABIuCgdyZW5ld2FsGAcgASgLMhsuZWFyc2hvdC5jcmVkaXRzLnYxLlJlbmV3YWxIABI/ChBhbGxvd2FuY2VfY2hhbmdlGAggASgLMiMuZWFyc2hvdC5jcmVkaXRzLnYxLkFsbG93YW5jZUNoYW5nZUgAQgcKBWNhdXNlIoICCgZDaGFyZ2USEQoJb3BlcmF0aW9uGAEgASgJEg4KBnNvdXJjZRgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhAKCHdhdGNoX2lkGAQgASgJEhAKCGNoZWNrX2lkGAUgASgJEhEKCXJlZmVyZW5jZRgGIAEoCRIKCgJhdBgHIAEoCRIUCgxjb3N0X2NyZWRpdHMYCCABKAESFAoMcmF0ZV9jcmVkaXRzGAkgASgBEg0KBXVuaXRzGAogASgFEhoKEnByaWNlX2Jvb2tfdmVyc2lvbhgLIAEoCRInCgVkcmF3cxgMIAMoCzIYLmVhcnNob3QuY3JlZGl0cy52MS5EcmF3IigKBERyYXcSDwoHcGFja19pZBgBIAEoCRIPCgdjcmVkaXRzGAIgASgBIjoKBUdyYW50Eg8KB3BhY2tfaWQYASABKAkSEgoKZXhwaXJlc19hdBgCIAEoCRIMCgRub3RlGAMgASgJIh0KClBhY2tFeHBpcnkSDwoHcGFja19pZBgBIAEoCSJcCgdSZW5ld2FsEgwKBHBsYW4YASABKAkSFAoMcGVyaW9kX3N0YXJ0GAIgASgJEhIKCnBlcmlvZF9lbmQYAyABKAkSGQoRYWxsb3dhbmNlX2NyZWRpdHMYBCABKAEiOgoPQWxsb3dhbmNlQ2hhbmdlEgwKBHBsYW4YASABKAkSGQoRYWxsb3dhbmNlX2NyZWRpdHMYAiABKAFiBnByb3RvMw");
 
 /**
- * Movements of one account's credits that were decided together. Stream CREDITS, subject credits.<account>, kept for
- * ever. Each movement is derived from a fact (a check, an event, a lookup, a grant, a renewal, a change of plan), and
- * its id from that fact, so that the same cause never moves credits twice.
+ * Movements of one account's credits that were decided together. Stream CREDITS, subject credits.<account>, kept
+ * without limit. Each movement is derived from a fact (a check, an event, a lookup, a grant, a renewal, a change of
+ * plan), and so is its id, so that the same cause never moves credits twice.
  *
  * @generated from message earshot.credits.v1.CreditDecision
  */
 export type CreditDecision = Message<"earshot.credits.v1.CreditDecision"> & {
   /**
-   * Of the batch; also the Nats-Msg-Id.
+   * The id of the batch, which is also the Nats-Msg-Id.
    *
    * @generated from field: string decision_id = 1;
    */
@@ -33,7 +33,7 @@ export type CreditDecision = Message<"earshot.credits.v1.CreditDecision"> & {
   accountId: string;
 
   /**
-   * ISO 8601 UTC with milliseconds, as every time here.
+   * ISO 8601 UTC with milliseconds, like all times here.
    *
    * @generated from field: string decided_at = 3;
    */
@@ -53,7 +53,7 @@ export const CreditDecisionSchema: GenMessage<CreditDecision> = /*@__PURE__*/
   messageDesc(file_earshot_credits_v1_credit, 0);
 
 /**
- * Credits are whole numbers; a double holds them exactly up to 2^53.
+ * Credits are whole numbers; a double represents them exactly up to 2^53.
  *
  * @generated from message earshot.credits.v1.CreditMovement
  */
@@ -66,7 +66,7 @@ export type CreditMovement = Message<"earshot.credits.v1.CreditMovement"> & {
   movementId: string;
 
   /**
-   * Negative: spent or lost.
+   * Negative: spent or expired.
    *
    * @generated from field: double amount = 2;
    */
@@ -123,7 +123,7 @@ export const CreditMovementSchema: GenMessage<CreditMovement> = /*@__PURE__*/
   messageDesc(file_earshot_credits_v1_credit, 1);
 
 /**
- * Work that was done, at the rate of the price book that was in force then.
+ * Work that was done, at the price of the price book at that time.
  *
  * @generated from message earshot.credits.v1.Charge
  */
@@ -156,7 +156,7 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
   checkId: string;
 
   /**
-   * The fact that it is derived from: the check's, the lookup's or the event's id.
+   * The id of the fact: of a check, a lookup or an event.
    *
    * @generated from field: string reference = 6;
    */
@@ -170,15 +170,15 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
   at: string;
 
   /**
-   * What the fact costs. More than the movement's amount where the balance did not cover it, which only happens to
-   * work whose reservation had run out.
+   * The price of the fact. It is higher than the movement's amount if the balance did not cover it, which only happens
+   * if the reservation of the work had expired.
    *
    * @generated from field: double cost_credits = 8;
    */
   costCredits: number;
 
   /**
-   * Credits for one unit, and how many units: engines, tweets.
+   * Credits for one unit, and the number of units: engines, tweets.
    *
    * @generated from field: double rate_credits = 9;
    */
@@ -195,7 +195,8 @@ export type Charge = Message<"earshot.credits.v1.Charge"> & {
   priceBookVersion: string;
 
   /**
-   * Who paid: first the allowance (empty pack_id), then packs, the one that expires first before the others.
+   * The sources of the credits: first the allowance (empty pack_id), then packs, the one that expires first before the
+   * others.
    *
    * @generated from field: repeated earshot.credits.v1.Draw draws = 12;
    */
@@ -232,7 +233,7 @@ export const DrawSchema: GenMessage<Draw> = /*@__PURE__*/
   messageDesc(file_earshot_credits_v1_credit, 3);
 
 /**
- * A pack of credits beside the allowance.
+ * A pack of credits in addition to the allowance.
  *
  * @generated from message earshot.credits.v1.Grant
  */
@@ -243,14 +244,14 @@ export type Grant = Message<"earshot.credits.v1.Grant"> & {
   packId: string;
 
   /**
-   * Empty: never.
+   * Empty: no expiry.
    *
    * @generated from field: string expires_at = 2;
    */
   expiresAt: string;
 
   /**
-   * Why, in the giver's words.
+   * The reason, in the words of the person who granted it.
    *
    * @generated from field: string note = 3;
    */
@@ -282,8 +283,8 @@ export const PackExpirySchema: GenMessage<PackExpiry> = /*@__PURE__*/
   messageDesc(file_earshot_credits_v1_credit, 5);
 
 /**
- * A period of the account begins: what was left of the allowance before is gone, the plan's is there again. Amount is
- * the difference.
+ * A new period of the account begins: the rest of the old allowance expires, and the plan's allowance is available
+ * again. Amount is the difference.
  *
  * @generated from message earshot.credits.v1.Renewal
  */
@@ -317,7 +318,7 @@ export const RenewalSchema: GenMessage<Renewal> = /*@__PURE__*/
   messageDesc(file_earshot_credits_v1_credit, 6);
 
 /**
- * The plan was changed within a period: the allowance is the new plan's, less what this period has used.
+ * The plan was changed within a period: the new allowance is the new plan's, minus what this period has used.
  *
  * @generated from message earshot.credits.v1.AllowanceChange
  */

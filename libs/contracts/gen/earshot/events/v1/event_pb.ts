@@ -33,7 +33,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   accountId: string;
 
   /**
-   * The keyword's id in an event of the keyword itself (keyword.paused), which no watch has.
+   * In an event of the keyword itself (keyword.paused), which has no watch: the keyword's id.
    *
    * @generated from field: string watch_id = 3;
    */
@@ -69,14 +69,14 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   occurredAt: string;
 
   /**
-   * The public envelope, the exact bytes that are delivered and replayed.
+   * The public envelope: the exact bytes that are delivered and replayed.
    *
    * @generated from field: bytes envelope = 9;
    */
   envelope: Uint8Array;
 
   /**
-   * False for a baseline's events and for dropped ones.
+   * False for events of a baseline and for dropped ones.
    *
    * @generated from field: bool push = 10;
    */
@@ -93,7 +93,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   checkId: string;
 
   /**
-   * What the item looked like and where it matched.
+   * The item, and the positions of its matches.
    *
    * @generated from field: earshot.checks.v1.MatchedItem matched = 13;
    */
@@ -110,21 +110,21 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   vip: boolean;
 
   /**
-   * Present when the item matched and was then left out.
+   * Present if the item matched and was dropped.
    *
    * @generated from field: earshot.events.v1.Dropped dropped = 16;
    */
   dropped?: Dropped | undefined;
 
   /**
-   * Each mute and VIP that was looked at, in order.
+   * Every mute and VIP that was checked, in order.
    *
    * @generated from field: repeated earshot.events.v1.Verdict verdicts = 17;
    */
   verdicts: Verdict[];
 
   /**
-   * What was read of the item for credits: none where nothing was.
+   * Priced analyses of the item; empty if there were none.
    *
    * @generated from field: repeated earshot.events.v1.EventCharge charges = 18;
    */
@@ -168,7 +168,7 @@ export const EventChargeSchema: GenMessage<EventCharge> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 1);
 
 /**
- * What charges are derived from: an Event's fields under the same numbers.
+ * The fields of an Event from which charges are derived, with the same numbers.
  *
  * @generated from message earshot.events.v1.EventCost
  */
@@ -222,8 +222,8 @@ export const EventCostSchema: GenMessage<EventCost> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 2);
 
 /**
- * What delivery reads of an Event: the same fields under the same numbers. Reading the rest takes longer than
- * everything else that is done with an event.
+ * The fields of an Event that delivery reads, with the same numbers. Reading the rest would take longer than all other
+ * work with an event.
  *
  * @generated from message earshot.events.v1.PushedEvent
  */
@@ -324,7 +324,7 @@ export type Verdict = Message<"earshot.events.v1.Verdict"> & {
   hit: boolean;
 
   /**
-   * What was compared, in plain words; empty where nothing was hit.
+   * The matched text, for people; empty if nothing matched.
    *
    * @generated from field: string detail = 4;
    */

@@ -15,8 +15,8 @@ export const file_earshot_keywords_v1_keyword: GenFile = /*@__PURE__*/
   fileDesc("CiFlYXJzaG90L2tleXdvcmRzL3YxL2tleXdvcmQucHJvdG8SE2VhcnNob3Qua2V5d29yZHMudjEilAEKD0tleXdvcmREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKc3ViamVjdF9pZBgDIAEoCRISCgpkZWNpZGVkX2F0GAQgASgJEjEKBmV2ZW50cxgFIAMoCzIhLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZEV2ZW50IucECgxLZXl3b3JkRXZlbnQSPgoPa2V5d29yZF9jcmVhdGVkGAEgASgLMiMuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkQ3JlYXRlZEgAEj4KD2tleXdvcmRfcmV0aXJlZBgCIAEoCzIjLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZFJldGlyZWRIABI6Cg13YXRjaF9jcmVhdGVkGAMgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENyZWF0ZWRIABI6Cg13YXRjaF9jaGFuZ2VkGAQgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENoYW5nZWRIABI6Cg13YXRjaF9yZXRpcmVkGAUgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaFJldGlyZWRIABI+Cg9rZXl3b3JkX2NoYW5nZWQYBiABKAsyIy5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmRDaGFuZ2VkSAASNQoOa2V5d29yZF9wYXVzZWQYByABKAsyGy5lYXJzaG90LmtleXdvcmRzLnYxLlBhdXNlZEgAEjcKD2tleXdvcmRfcmVzdW1lZBgIIAEoCzIcLmVhcnNob3Qua2V5d29yZHMudjEuUmVzdW1lZEgAEjMKDHdhdGNoX3BhdXNlZBgJIAEoCzIbLmVhcnNob3Qua2V5d29yZHMudjEuUGF1c2VkSAASNQoNd2F0Y2hfcmVzdW1lZBgKIAEoCzIcLmVhcnNob3Qua2V5d29yZHMudjEuUmVzdW1lZEgAQgcKBWV2ZW50InkKDktleXdvcmRDcmVhdGVkEjoKCmRlZmluaXRpb24YASABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEisKB3dhdGNoZXMYAiADKAsyGi5lYXJzaG90LmtleXdvcmRzLnYxLldhdGNoIvABCg5LZXl3b3JkQ2hhbmdlZBI6CgpkZWZpbml0aW9uGAEgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbhIrCgd3YXRjaGVzGAIgAygLMhouZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaBIZChFyZXRpcmVkX3dhdGNoX2lkcxgDIAMoCRIwCgZyZXNldHMYBCADKAsyIC5lYXJzaG90LmtleXdvcmRzLnYxLlNlYXJjaFJlc2V0Eg8KB3Jlc3RpbmcYBSABKAgSFwoPd2ViaG9va19jaGFuZ2VkGAYgASgIIl0KC1NlYXJjaFJlc2V0Eg4KBnNvdXJjZRgBIAEoCRIRCglzZWFyY2hfaWQYAiABKAkSGQoRcHJldmlvdXNfd2F0Y2hfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkiXAoGUGF1c2VkEg4KBnJlYXNvbhgBIAEoCRIPCgdzdG9wcGVkGAIgASgIEhkKEWNyZWRpdHNfcmVtYWluaW5nGAMgASgBEhYKDmNyZWRpdHNfbmVlZGVkGAQgASgBIkUKB1Jlc3VtZWQSDgoGcmVhc29uGAEgASgJEg8KB3J1bm5pbmcYAiABKAgSGQoRY3JlZGl0c19yZW1haW5pbmcYAyABKAEiEAoOS2V5d29yZFJldGlyZWQioQEKDFdhdGNoQ3JlYXRlZBIpCgV3YXRjaBgBIAEoCzIaLmVhcnNob3Qua2V5d29yZHMudjEuV2F0Y2gSGAoLd2ViaG9va191cmwYAiABKAlIAIgBARIqCgJhaRgDIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAQgASgIQg4KDF93ZWJob29rX3VybCKoAgoFV2F0Y2gSEAoId2F0Y2hfaWQYASABKAkSDgoGc291cmNlGAIgASgJEhEKCXNlYXJjaF9pZBgDIAEoCRIvCghjcml0ZXJpYRgEIAEoCzIdLmVhcnNob3Qua2V5d29yZHMudjEuQ3JpdGVyaWESFQoNY3JpdGVyaWFfaGFzaBgFIAEoCRIYChBpbnRlcnZhbF9zZWNvbmRzGAYgASgFEhAKCGJhY2tmaWxsGAcgASgIEhAKCGRpc2FibGVkGAggASgIEhEKCWNvX2JyYW5kcxgJIAEoCBIZChFjcmVkaXRzX3Blcl9jaGVjaxgKIAEoBRIaChJmaXJzdF9zY2FuX2NyZWRpdHMYCyABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAwgASgJIpIBCgxXYXRjaENoYW5nZWQSHQoQaW50ZXJ2YWxfc2Vjb25kcxgBIAEoBUgAiAEBEhgKC3dlYmhvb2tfdXJsGAIgASgJSAGIAQESFgoJaXNfYWN0aXZlGAMgASgISAKIAQFCEwoRX2ludGVydmFsX3NlY29uZHNCDgoMX3dlYmhvb2tfdXJsQgwKCl9pc19hY3RpdmUiDgoMV2F0Y2hSZXRpcmVkYgZwcm90bzM", [file_earshot_keywords_v1_definition]);
 
 /**
- * One decision about one keyword, or about one watch that no keyword owns.
- * Stream KEYWORDS, subject keywords.<account>.<keyword or watch>.
+ * One decision about one keyword, or about one watch without a keyword. Stream KEYWORDS, subject
+ * keywords.<account>.<keyword or watch>.
  *
  * @generated from message earshot.keywords.v1.KeywordDecision
  */
@@ -160,7 +160,7 @@ export const KeywordCreatedSchema: GenMessage<KeywordCreated> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 2);
 
 /**
- * The whole keyword as it is from now on.
+ * The complete keyword from now on.
  *
  * @generated from message earshot.keywords.v1.KeywordChanged
  */
@@ -171,14 +171,14 @@ export type KeywordChanged = Message<"earshot.keywords.v1.KeywordChanged"> & {
   definition?: KeywordDefinition | undefined;
 
   /**
-   * Those that go on (with the interval that they have now) and those that begin.
+   * Watches that continue (with their current interval) and watches that begin.
    *
    * @generated from field: repeated earshot.keywords.v1.Watch watches = 2;
    */
   watches: Watch[];
 
   /**
-   * Ended: their search was changed, or is no longer there.
+   * Watches that ended: their search was changed or removed.
    *
    * @generated from field: repeated string retired_watch_ids = 3;
    */
@@ -190,14 +190,14 @@ export type KeywordChanged = Message<"earshot.keywords.v1.KeywordChanged"> & {
   resets: SearchReset[];
 
   /**
-   * The keyword is paused: its watches do not run.
+   * True if the keyword is paused, so that its watches do not run.
    *
    * @generated from field: bool resting = 5;
    */
   resting: boolean;
 
   /**
-   * Its webhook is another than before.
+   * True if its webhook changed.
    *
    * @generated from field: bool webhook_changed = 6;
    */
@@ -212,7 +212,7 @@ export const KeywordChangedSchema: GenMessage<KeywordChanged> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 3);
 
 /**
- * A search that starts over on a new watch, since what makes it the same search has changed.
+ * A search that restarts with a new watch, because its identity has changed.
  *
  * @generated from message earshot.keywords.v1.SearchReset
  */
@@ -223,7 +223,7 @@ export type SearchReset = Message<"earshot.keywords.v1.SearchReset"> & {
   source: string;
 
   /**
-   * Empty where the source has no searches of its own.
+   * Empty if the source has no searches of its own.
    *
    * @generated from field: string search_id = 2;
    */
@@ -248,7 +248,7 @@ export const SearchResetSchema: GenMessage<SearchReset> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 4);
 
 /**
- * A reason to pause was added. A keyword, or a lone watch, runs while there is none.
+ * A reason for a pause was added. A keyword, or a lone watch, runs while it has none.
  *
  * @generated from message earshot.keywords.v1.Paused
  */
@@ -261,21 +261,21 @@ export type Paused = Message<"earshot.keywords.v1.Paused"> & {
   reason: string;
 
   /**
-   * True when it ran until now.
+   * True if it was running before.
    *
    * @generated from field: bool stopped = 2;
    */
   stopped: boolean;
 
   /**
-   * The account's, at that moment.
+   * The account's value at that time.
    *
    * @generated from field: double credits_remaining = 3;
    */
   creditsRemaining: number;
 
   /**
-   * insufficient_credits: what the check needed that could not be paid.
+   * insufficient_credits: the credits of the check that could not be paid.
    *
    * @generated from field: double credits_needed = 4;
    */
@@ -290,7 +290,7 @@ export const PausedSchema: GenMessage<Paused> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 5);
 
 /**
- * A reason to pause is gone.
+ * A reason for a pause was removed.
  *
  * @generated from message earshot.keywords.v1.Resumed
  */
@@ -303,7 +303,7 @@ export type Resumed = Message<"earshot.keywords.v1.Resumed"> & {
   reason: string;
 
   /**
-   * True when it was the last one.
+   * True if it was the last reason.
    *
    * @generated from field: bool running = 2;
    */
@@ -384,21 +384,21 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
   source: string;
 
   /**
-   * Empty for a watch that no keyword owns.
+   * Empty for a watch without a keyword.
    *
    * @generated from field: string search_id = 3;
    */
   searchId: string;
 
   /**
-   * Global criteria with the search's overrides laid on top.
+   * Global criteria with the search's overrides.
    *
    * @generated from field: earshot.keywords.v1.Criteria criteria = 4;
    */
   criteria?: Criteria | undefined;
 
   /**
-   * SHA-256, hex, over the canonical JSON of what makes a search the same search.
+   * The identity of the search: SHA-256, hex, over the canonical JSON of what distinguishes it.
    *
    * @generated from field: string criteria_hash = 5;
    */
@@ -415,22 +415,22 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
   backfill: boolean;
 
   /**
-   * The keyword's source is switched off: the watch is paused until it is switched on again.
+   * True if the keyword's source is disabled: the watch is paused until the source is enabled again.
    *
    * @generated from field: bool disabled = 8;
    */
   disabled: boolean;
 
   /**
-   * ai_answers: each engine's answer is read for brands named beside the own one, and priced so.
+   * ai_answers: true if each answer is also read for other brands than the keyword's own, which has its own price.
    *
    * @generated from field: bool co_brands = 9;
    */
   coBrands: boolean;
 
   /**
-   * What the price was when the watch began, or last changed: of one check, and of the first scan at the most
-   * (0 without backfill).
+   * The price when the watch began, or last changed: of one check, and the maximum of the first scan (0 without
+   * backfill).
    *
    * @generated from field: int32 credits_per_check = 10;
    */

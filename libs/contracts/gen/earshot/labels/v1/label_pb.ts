@@ -37,7 +37,7 @@ export type LabelDecision = Message<"earshot.labels.v1.LabelDecision"> & {
   mentionId: string;
 
   /**
-   * The keyword, or the lone watch, that caught the mention.
+   * The keyword, or the lone watch, of the mention.
    *
    * @generated from field: string owner_id = 4;
    */
@@ -103,7 +103,7 @@ export const LabelEventSchema: GenMessage<LabelEvent> = /*@__PURE__*/
  */
 export type MentionLabelled = Message<"earshot.labels.v1.MentionLabelled"> & {
   /**
-   * All that the mention has from now on: to_reply, starred, flagged, hidden
+   * All labels of the mention from now on: to_reply, starred, flagged, hidden
    *
    * @generated from field: repeated string labels = 1;
    */

@@ -13,8 +13,8 @@ export const file_earshot_lookups_v1_lookup: GenFile = /*@__PURE__*/
   fileDesc("Ch9lYXJzaG90L2xvb2t1cHMvdjEvbG9va3VwLnByb3RvEhJlYXJzaG90Lmxvb2t1cHMudjEi1wEKBkxvb2t1cBIRCglsb29rdXBfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEgoKAmF0GAUgASgJEhUKDXF1ZXN0aW9uX2pzb24YBiABKAkSDwoHb3V0Y29tZRgHIAEoCRINCgVmb3VuZBgIIAEoBRIUCgxjb3N0X2NyZWRpdHMYCSABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAogASgJEg4KBmJpbGxlZBgLIAEoCGIGcHJvdG8z");
 
 /**
- * One direct question that an upstream answered: the fact that its charge is derived from. A lookup that failed
- * costs nothing and leaves none. Stream LOOKUPS, subject lookups.<account>, Nats-Msg-Id <lookup_id>.
+ * One direct lookup that an upstream answered. Its charge is derived from this fact. A failed lookup is free and leaves
+ * no fact. Stream LOOKUPS, subject lookups.<account>, Nats-Msg-Id <lookup_id>.
  *
  * @generated from message earshot.lookups.v1.Lookup
  */
@@ -42,28 +42,28 @@ export type Lookup = Message<"earshot.lookups.v1.Lookup"> & {
   operation: string;
 
   /**
-   * ISO 8601 UTC with milliseconds: when the answer was there.
+   * ISO 8601 UTC with milliseconds: when the answer arrived.
    *
    * @generated from field: string at = 5;
    */
   at: string;
 
   /**
-   * What was asked, as JSON.
+   * The question, as JSON.
    *
    * @generated from field: string question_json = 6;
    */
   questionJson: string;
 
   /**
-   * found, or the definitive no: USER_NOT_FOUND, USER_PROTECTED, …
+   * found, or a definitive refusal: USER_NOT_FOUND, USER_PROTECTED, …
    *
    * @generated from field: string outcome = 7;
    */
   outcome: string;
 
   /**
-   * Things that were found, where the price counts them.
+   * Number of found things, if the price counts them.
    *
    * @generated from field: int32 found = 8;
    */
@@ -80,7 +80,7 @@ export type Lookup = Message<"earshot.lookups.v1.Lookup"> & {
   priceBookVersion: string;
 
   /**
-   * Charges are derived from it; false in facts of the time when nothing was charged.
+   * True if charges are derived from it; false in facts from before charging existed.
    *
    * @generated from field: bool billed = 11;
    */

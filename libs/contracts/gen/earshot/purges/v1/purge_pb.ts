@@ -13,8 +13,8 @@ export const file_earshot_purges_v1_purge: GenFile = /*@__PURE__*/
   fileDesc("Ch1lYXJzaG90L3B1cmdlcy92MS9wdXJnZS5wcm90bxIRZWFyc2hvdC5wdXJnZXMudjEiWAoFUHVyZ2USEgoKYWNjb3VudF9pZBgBIAEoCRISCgprZXl3b3JkX2lkGAIgASgJEhEKCXdhdGNoX2lkcxgDIAMoCRIUCgxyZXF1ZXN0ZWRfYXQYBCABKAliBnByb3RvMw");
 
 /**
- * Everything of one keyword is to be deleted outright, in every store. Stream PURGES, subject
- * purges.<account>.<keyword>. It names nothing but ids.
+ * A request to delete everything of one keyword in every store. Stream PURGES, subject purges.<account>.<keyword>. It
+ * contains only ids.
  *
  * @generated from message earshot.purges.v1.Purge
  */

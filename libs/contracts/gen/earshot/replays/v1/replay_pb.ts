@@ -13,8 +13,8 @@ export const file_earshot_replays_v1_replay: GenFile = /*@__PURE__*/
   fileDesc("Ch9lYXJzaG90L3JlcGxheXMvdjEvcmVwbGF5LnByb3RvEhJlYXJzaG90LnJlcGxheXMudjEikAEKDlJlcGxheURlY2lzaW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCglyZXBsYXlfaWQYAyABKAkSEgoKZGVjaWRlZF9hdBgEIAEoCRIvCgZldmVudHMYBSADKAsyHy5lYXJzaG90LnJlcGxheXMudjEuUmVwbGF5RXZlbnQiuAEKC1JlcGxheUV2ZW50EjgKCXJlcXVlc3RlZBgBIAEoCzIjLmVhcnNob3QucmVwbGF5cy52MS5SZXBsYXlSZXF1ZXN0ZWRIABI0CgdzdGFydGVkGAIgASgLMiEuZWFyc2hvdC5yZXBsYXlzLnYxLlJlcGxheVN0YXJ0ZWRIABIwCgVlbmRlZBgDIAEoCzIfLmVhcnNob3QucmVwbGF5cy52MS5SZXBsYXlFbmRlZEgAQgcKBWV2ZW50IqIBCg9SZXBsYXlSZXF1ZXN0ZWQSEgoKa2V5d29yZF9pZBgBIAEoCRIQCgh3YXRjaF9pZBgCIAEoCRINCgVzaW5jZRgDIAEoCRINCgV1bnRpbBgEIAEoCRILCgN1cmwYBSABKAkSDQoFdHlwZXMYBiADKAkSFwoPcmF0ZV9wZXJfc2Vjb25kGAcgASgFEhYKDnVwX3RvX3NlcXVlbmNlGAggASgDIiAKDVJlcGxheVN0YXJ0ZWQSDwoHbWF0Y2hlZBgBIAEoBSJdCgtSZXBsYXlFbmRlZBIOCgZzdGF0dXMYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIMCgRzZW50GAMgASgFEg4KBmZhaWxlZBgEIAEoBRIPCgdtaXNzaW5nGAUgASgFYgZwcm90bzM");
 
 /**
- * One decision about one replay: stored events that are sent again. Stream REPLAYS, subject
- * replays.<account>.<replay>, kept for 90 days. How far a running replay has come is not decided, and is not here.
+ * One decision about one replay, which sends stored events again. Stream REPLAYS, subject replays.<account>.<replay>,
+ * kept for 90 days. The progress of a running replay is not a decision, and is not stored here.
  *
  * @generated from message earshot.replays.v1.ReplayDecision
  */
@@ -120,7 +120,7 @@ export type ReplayRequested = Message<"earshot.replays.v1.ReplayRequested"> & {
   until: string;
 
   /**
-   * Where the events are sent to.
+   * The target of the events.
    *
    * @generated from field: string url = 5;
    */
@@ -139,7 +139,8 @@ export type ReplayRequested = Message<"earshot.replays.v1.ReplayRequested"> & {
   ratePerSecond: number;
 
   /**
-   * The last sequence of EVENTS when it was requested: the index must hold everything up to it before events are named.
+   * The last sequence of EVENTS at the time of the request. The index must contain everything up to it before it is
+   * read.
    *
    * @generated from field: int64 up_to_sequence = 8;
    */
@@ -158,7 +159,7 @@ export const ReplayRequestedSchema: GenMessage<ReplayRequested> = /*@__PURE__*/
  */
 export type ReplayStarted = Message<"earshot.replays.v1.ReplayStarted"> & {
   /**
-   * Events that the index names.
+   * Number of events in the index.
    *
    * @generated from field: int32 matched = 1;
    */
@@ -184,28 +185,28 @@ export type ReplayEnded = Message<"earshot.replays.v1.ReplayEnded"> & {
   status: string;
 
   /**
-   * Why, in plain words; empty when every event was sent.
+   * The reason, for people; empty if every event was sent.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * Events that the receiver has accepted.
+   * Number of events that the receiver has accepted.
    *
    * @generated from field: int32 sent = 3;
    */
   sent: number;
 
   /**
-   * Events that were given up.
+   * Number of events that were given up.
    *
    * @generated from field: int32 failed = 4;
    */
   failed: number;
 
   /**
-   * Events that the index names and EVENTS does not hold.
+   * Number of events that are in the index but not in EVENTS.
    *
    * @generated from field: int32 missing = 5;
    */
