@@ -19,7 +19,7 @@ export class First1763600000000 implements MigrationInterface {
 }
 
 const INSTALLATION = `
--- One row: a text sealed with MASTER_KEY, by which a start with another key is told.
+-- One row: a text encrypted with MASTER_KEY, which detects a start with another key.
 CREATE TABLE installation (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   key_check bytea NOT NULL
@@ -97,7 +97,7 @@ CREATE TABLE upstream_searches (
   criteria jsonb NOT NULL,
   next_due_at timestamptz(3) NOT NULL,
   leased_until timestamptz(3) NOT NULL DEFAULT 'epoch',
-  -- What the connector remembers from its last read (ETags), and when that read was.
+  -- Data that the connector keeps from its last read (ETags), and the time of that read.
   state jsonb NOT NULL DEFAULT '{}',
   state_at timestamptz(3),
   -- Failed reads in a row.
@@ -112,9 +112,9 @@ CREATE TABLE watch_schedule (
   search_id uuid,
   interval_seconds integer NOT NULL,
   backfill boolean NOT NULL,
-  -- When the first poll was; null before it.
+  -- Time of the first poll; null before it.
   baseline_at timestamptz(3),
-  -- Everything published up to here has been looked at for this watch.
+  -- Everything published until then has been read for this watch.
   covered_until timestamptz(3),
   is_active boolean NOT NULL DEFAULT true,
   next_due_at timestamptz(3) NOT NULL,
@@ -127,7 +127,7 @@ CREATE INDEX watch_schedule_due ON watch_schedule (search_key, next_due_at) WHER
 CREATE TABLE seen_items (
   watch_id uuid NOT NULL,
   item_id text NOT NULL,
-  -- End of the window of the check that saw it: after covered_until where that check was not stored whole.
+  -- End of the window of the check that saw it: after covered_until if that check was not stored completely.
   seen_at timestamptz(3) NOT NULL,
   PRIMARY KEY (watch_id, item_id)
 );
@@ -173,8 +173,8 @@ CREATE TABLE webhook_endpoints (
 `;
 
 const PROJECTIONS = `
--- How far a projection has come on one subject: what makes a repeated message change nothing, and a message that
--- overtook its predecessor wait.
+-- The position of a projection on one subject: a repeated message changes nothing, and a message that
+-- overtook its predecessor waits.
 CREATE TABLE projection_positions (
   projection text NOT NULL,
   subject text NOT NULL,

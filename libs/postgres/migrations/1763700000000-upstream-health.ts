@@ -7,10 +7,10 @@ export class UpstreamHealth1763700000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE lanes
-        -- Why the upstream is not well, for people; empty while it is.
+        -- Why the upstream is not healthy, for people; empty if it is.
         ADD COLUMN trouble text NOT NULL DEFAULT '',
         ADD COLUMN last_success_at timestamptz(3),
-        -- What is spent of daily quotas, and how far the feed was followed.
+        -- The spent part of daily quotas, and the position in the feed.
         ADD COLUMN memory jsonb NOT NULL DEFAULT '{}'
     `);
     // Each read of a search queries the shortest interval of its watches.

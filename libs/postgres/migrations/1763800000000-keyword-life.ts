@@ -7,20 +7,20 @@ export class KeywordLife1763800000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE keywords
-        -- Why it rests: it runs while there is none.
+        -- The reasons of its pause: it runs while there is none.
         ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
-        -- While it rests for want of credits: what the check needed that could not be paid.
+        -- While it is paused for lack of credits: the credits of the check that could not be paid.
         ADD COLUMN credits_needed bigint NOT NULL DEFAULT 0,
-        -- When its schedule next begins or ends; null where it never does again.
+        -- When its schedule next begins or ends; null if it never does again.
         ADD COLUMN schedule_turns_at timestamptz(3);
       CREATE INDEX keywords_schedule ON keywords (schedule_turns_at) WHERE schedule_turns_at IS NOT NULL;
       CREATE INDEX keywords_broke ON keywords (account_id) WHERE 'insufficient_credits' = ANY (pauses);
       ALTER TABLE watches
         ADD COLUMN pauses text[] NOT NULL DEFAULT '{}',
         ADD COLUMN credits_needed bigint NOT NULL DEFAULT 0,
-        -- Its source is switched off in the keyword.
+        -- True if its source is disabled in the keyword.
         ADD COLUMN disabled boolean NOT NULL DEFAULT false,
-        -- What was quoted when it began, or last changed.
+        -- The price when it began, or last changed.
         ADD COLUMN credits_per_check integer NOT NULL DEFAULT 0,
         ADD COLUMN first_scan_credits integer NOT NULL DEFAULT 0,
         ADD COLUMN price_book_version text NOT NULL DEFAULT '';
@@ -33,24 +33,24 @@ export class KeywordLife1763800000000 implements MigrationInterface {
       ALTER TABLE watch_schedule
         ADD COLUMN disabled boolean NOT NULL DEFAULT false;
       UPDATE watches SET pauses = ARRAY['user'] WHERE paused_reason = 'user' AND keyword_id IS NULL;
-      -- Schedules were stored and did nothing: each is looked at once.
+      -- Schedules were stored and had no effect: each is evaluated once.
       UPDATE keywords SET schedule_turns_at = now() WHERE state <> 'retired' AND definition->'schedule' IS NOT NULL;
-      -- Finds the watches of the time when nothing was priced.
+      -- Finds the watches from before prices existed.
       CREATE INDEX watches_unpriced ON watches (account_id) WHERE price_book_version = '' AND retired_at IS NULL;
     `);
     await runner.query(`
-      -- For how long a watch ran under which quote: what an account was told that it would pay.
+      -- The periods in which a watch ran under one quote: what the account was told that it would pay.
       CREATE TABLE quoted_periods (
         watch_id uuid NOT NULL,
         account_id uuid NOT NULL,
         keyword_id uuid,
         source text NOT NULL,
         from_at timestamptz(3) NOT NULL,
-        -- Null while it goes on.
+        -- Null while it continues.
         to_at timestamptz(3),
         interval_seconds integer NOT NULL,
         credits_per_check integer NOT NULL,
-        -- 0 but in a watch's first period.
+        -- 0 except in a watch's first period.
         first_scan_credits integer NOT NULL,
         price_book_version text NOT NULL,
         PRIMARY KEY (watch_id, from_at)

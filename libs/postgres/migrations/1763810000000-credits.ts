@@ -9,20 +9,20 @@ export class Credits1763810000000 implements MigrationInterface {
       CREATE TABLE credit_balances (
         account_id uuid PRIMARY KEY,
         plan text NOT NULL,
-        -- Its day of the month begins every period.
+        -- Every period begins on its day of the month.
         opened_at timestamptz(3) NOT NULL,
         period_start timestamptz(3) NOT NULL,
         period_end timestamptz(3) NOT NULL,
-        -- The plan's, for this period, and what the period has used of it.
+        -- The plan's allowance for this period, and the used part of it.
         allowance bigint NOT NULL,
         allowance_used bigint NOT NULL,
         -- [{id, granted, remaining, expiresAt}]
         packs jsonb NOT NULL DEFAULT '[]',
-        -- What is left of the allowance and of all packs.
+        -- The rest of the allowance and of all packs.
         balance bigint NOT NULL CHECK (balance >= 0),
-        -- When the next pack expires or the period ends: what the renewal loop looks for.
+        -- When the next pack expires or the period ends: the renewal loop reads it.
         turns_at timestamptz(3) NOT NULL,
-        -- The last message of the account's subject in CREDITS that is in here: the condition of the next append.
+        -- The last message of the account's subject in CREDITS that is applied: the condition of the next append.
         seq bigint NOT NULL
       );
       CREATE INDEX credit_balances_turns ON credit_balances (turns_at);
@@ -31,11 +31,11 @@ export class Credits1763810000000 implements MigrationInterface {
       CREATE TABLE credit_movements (
         movement_id uuid PRIMARY KEY,
         account_id uuid NOT NULL,
-        -- Its place in the account's ledger: the message in the stream, and the place in the message.
+        -- Its position in the account's ledger: the message in the stream, and the position in the message.
         seq bigint NOT NULL,
         place integer NOT NULL,
         at timestamptz(3) NOT NULL,
-        -- When the fact happened that it is derived from.
+        -- When the fact happened from which it is derived.
         fact_at timestamptz(3) NOT NULL,
         -- charge, grant, pack_expiry, renewal, allowance_change
         kind text NOT NULL,
@@ -51,18 +51,18 @@ export class Credits1763810000000 implements MigrationInterface {
         price_book_version text,
         reference text NOT NULL
       );
-      -- The ledger's page, and narrowed to what is rare in it: nearly all movements are charges.
+      -- For the pages of the ledger, also filtered by the rare kinds: nearly all movements are charges.
       CREATE INDEX credit_movements_ledger ON credit_movements (account_id, seq DESC, place DESC);
       CREATE INDEX credit_movements_kind ON credit_movements (account_id, kind, seq DESC, place DESC)
         WHERE kind <> 'charge';
       CREATE INDEX credit_movements_source ON credit_movements (account_id, source, seq DESC, place DESC)
         WHERE source IS NOT NULL;
-      -- Finds where in the ledger an instant is.
+      -- Finds the position of an instant in the ledger.
       CREATE INDEX credit_movements_time ON credit_movements (account_id, at, seq);
       CREATE INDEX credit_movements_keyword ON credit_movements (keyword_id, fact_at) WHERE keyword_id IS NOT NULL;
     `);
     await runner.query(`
-      -- What a period's charges come to: an account may have a million of them.
+      -- The sum of a period's charges: an account may have a million of them.
       CREATE TABLE credit_usage (
         account_id uuid NOT NULL,
         period_start timestamptz(3) NOT NULL,
@@ -74,13 +74,13 @@ export class Credits1763810000000 implements MigrationInterface {
     `);
     await runner.query(`
       CREATE TABLE credit_holds (
-        -- The id of the fact that the work will leave: a check's, a lookup's.
+        -- The id of the fact that the work will produce: of a check or a lookup.
         hold_id uuid PRIMARY KEY,
         account_id uuid NOT NULL,
         amount bigint NOT NULL,
-        -- After it whoever held it is taken for dead; infinity: the work is done.
+        -- After it the holder counts as dead; infinity: the work is done.
         expires_at timestamptz(3) NOT NULL,
-        -- When the work was done, or is about to be told: from then on only the charge ends it.
+        -- When the work was done: from then on only the charge ends the reservation.
         done_at timestamptz(3)
       );
       CREATE INDEX credit_holds_account ON credit_holds (account_id);

@@ -6,13 +6,13 @@ export class Requests1763820000000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- Lost with a crash of Postgres, which begins a new minute for everybody.
+      -- Lost when Postgres crashes, which begins a new minute for all accounts.
       CREATE UNLOGGED TABLE request_quotas (
         account_id uuid PRIMARY KEY,
         window_start timestamptz(3) NOT NULL,
-        -- Requests of the minute that are spent, or leased to a gateway; never above the limit.
+        -- Requests of the minute that are used, or leased to a gateway; never above the limit.
         used integer NOT NULL,
-        -- What the latest lease came to: how the statement that takes one tells it.
+        -- The size of the latest lease: the statement that takes one returns it.
         last_lease integer NOT NULL
       ) WITH (fillfactor = 50);
     `);
@@ -22,13 +22,13 @@ export class Requests1763820000000 implements MigrationInterface {
         key text NOT NULL,
         -- SHA-256 over method, address and canonical body.
         request_hash bytea NOT NULL,
-        -- The id of the command that the request becomes: whoever takes the request up again sends the same one.
+        -- The id of the command of the request: a gateway that repeats the request sends the same id.
         command_id uuid NOT NULL,
-        -- Who runs it: one that was taken for dead and is not leaves its successor's outcome alone.
+        -- The gateway that runs it: one that was considered dead must not overwrite its successor's outcome.
         runner uuid NOT NULL,
-        -- While the request runs: until when its gateway is taken to be alive.
+        -- While the request runs: until when its gateway counts as alive.
         running_until timestamptz(3),
-        -- Null until there is an outcome that stands.
+        -- Null until there is a final outcome.
         status integer,
         body text,
         created_at timestamptz(3) NOT NULL,

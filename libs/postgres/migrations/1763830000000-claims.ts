@@ -9,10 +9,10 @@ export class Claims1763830000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE upstream_searches
-        -- Set anew by every claim; null while nobody has the search.
+        -- Set by every claim; null while the search is not claimed.
         ADD COLUMN claim uuid;
       ALTER TABLE credit_holds
-        -- Whoever reserved last: a claim, or one asking of a lookup. Nobody else gives it back or prolongs it.
+        -- The last holder: a claim or a lookup request. Nobody else may release or extend it.
         ADD COLUMN holder uuid;
     `);
   }

@@ -11,12 +11,12 @@ export class Targets1763850000000 implements MigrationInterface {
       ALTER TABLE webhook_endpoints
         -- Failed attempts since failing_since.
         ADD COLUMN failures integer NOT NULL DEFAULT 0,
-        -- What the last failed attempt was answered; 0: nothing came.
+        -- Status of the last failed attempt; 0: no response.
         ADD COLUMN last_status_code integer;
     `);
     await runner.query(REPLAYS);
     await runner.query(`
-      -- Webhook tests of the account in the minute; lost with a crash of Postgres, which begins a new one.
+      -- Webhook tests of the account in the minute. Lost when Postgres crashes, which begins a new minute.
       CREATE UNLOGGED TABLE webhook_tests (
         account_id uuid PRIMARY KEY,
         minute timestamptz(3) NOT NULL,
@@ -62,13 +62,13 @@ async function keyByTarget(runner: QueryRunner): Promise<void> {
       ALTER COLUMN target_id SET NOT NULL,
       DROP CONSTRAINT pending_deliveries_pkey,
       ADD PRIMARY KEY (event_id, target_kind, target_id);
-    -- Whether anything of a replay still waits.
+    -- Whether deliveries of a replay are still waiting.
     CREATE INDEX pending_deliveries_target ON pending_deliveries (target_id) WHERE target_kind <> 'webhook';
   `);
 }
 
 const REPLAYS = `
--- Follows REPLAYS; how far a running replay has come stands here alone.
+-- Follows REPLAYS. The progress of a running replay is stored only here.
 CREATE TABLE replays (
   replay_id uuid PRIMARY KEY,
   account_id uuid NOT NULL,
@@ -76,27 +76,27 @@ CREATE TABLE replays (
   watch_id uuid,
   since timestamptz(3) NOT NULL,
   until timestamptz(3) NOT NULL,
-  -- Null: its keyword was purged.
+  -- Null if its keyword was purged.
   url text,
   types text[] NOT NULL,
   rate_per_second integer NOT NULL,
   -- queued, running, done, failed, cancelled
   status text NOT NULL,
   message text NOT NULL DEFAULT '',
-  -- Null until it has begun.
+  -- Null before it begins.
   matched integer,
-  -- Accepted by the receiver; given up; named by the index and not in EVENTS.
+  -- Accepted by the receiver; given up; in the index but not in EVENTS.
   sent integer NOT NULL DEFAULT 0,
   failed integer NOT NULL DEFAULT 0,
   missing integer NOT NULL DEFAULT 0,
-  -- Events up to here have had their first attempt: time as ClickHouse writes it, and id.
+  -- Events up to here have had their first attempt: time in ClickHouse's format, and id.
   after_at text,
   after_id uuid,
-  -- The index must hold EVENTS up to here before the replay begins.
+  -- The index must contain EVENTS up to here before the replay begins.
   up_to_seq bigint NOT NULL,
-  -- The replica that works on it, by an id that is new at every turn.
+  -- The replica that works on it, by an id that is new for every turn.
   claim uuid,
-  -- When its next turn is; while one is under way, when it is taken for dead.
+  -- The time of its next turn; during a turn, the time after which its replica counts as dead.
   due_at timestamptz(3) NOT NULL,
   created_at timestamptz(3) NOT NULL,
   finished_at timestamptz(3)

@@ -7,9 +7,9 @@ export class AccountSettings1763860000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE accounts
-        -- Empty: none.
+        -- Empty: no name.
         ADD COLUMN name text NOT NULL DEFAULT '',
-        -- IANA
+        -- IANA time zone.
         ADD COLUMN timezone text NOT NULL DEFAULT 'UTC';
     `);
   }

@@ -17,7 +17,7 @@ export class Labels1763870000000 implements MigrationInterface {
         version bigint NOT NULL
       );
       CREATE INDEX mention_labels_owner ON mention_labels (owner_id);
-      -- ClickHouse takes its time to delete; until then reads leave these keywords out.
+      -- ClickHouse deletes with a delay; until then reads leave these keywords out.
       CREATE TABLE purged_keywords (
         keyword_id uuid PRIMARY KEY,
         account_id uuid NOT NULL,

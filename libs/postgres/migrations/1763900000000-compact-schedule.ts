@@ -16,9 +16,9 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
         next_due_at timestamptz(3) NOT NULL,
         -- Sequence of the last check applied here: the condition of the next append.
         check_seq bigint NOT NULL DEFAULT 0,
-        -- When the first poll was; null before it.
+        -- Time of the first poll; null before it.
         baseline_at timestamptz(3),
-        -- Everything published up to here has been looked at for this watch.
+        -- Everything published until then has been read for this watch.
         covered_until timestamptz(3),
         last_checked_at timestamptz(3),
         interval_seconds integer NOT NULL,
@@ -31,10 +31,10 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
         search_id uuid,
         search_key text NOT NULL,
         last_status text,
-        -- The step that created the watch, until its first check; null where its trace is not recorded.
+        -- The step that created the watch, until its first check; null if its trace is not recorded.
         traceparent text
       );
-      -- A read looks at all watches of its search: they lie together.
+      -- A read uses all watches of its search, so they are stored together.
       INSERT INTO watch_schedule (${COLUMNS}) SELECT ${COLUMNS} FROM wide_schedule ORDER BY search_key;
     `);
     await runner.query(GIVE_GRANTS_AND_OWNER);
@@ -43,7 +43,7 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
       ALTER TABLE watch_schedule
         ADD PRIMARY KEY (watch_id),
         ADD FOREIGN KEY (search_key) REFERENCES upstream_searches;
-      -- Without the due time, so that a check changes no index, and equal keys are stored once.
+      -- Without the due time, so that a check changes no index and equal keys are stored once.
       CREATE INDEX watch_schedule_search ON watch_schedule (search_key) WHERE is_active;
       ANALYZE watch_schedule;
     `);
