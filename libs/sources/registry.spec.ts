@@ -6,7 +6,7 @@ describe('the sources of an installation', () => {
     expect([...createSources({}).keys()]).toEqual([...SOURCE_IDS]);
   });
 
-  it('without settings: what needs none is configured, the others say what is missing', () => {
+  it('without settings, sources that need none are configured, and the others list the missing ones', () => {
     const sources = createSources({});
     for (const id of ['hackernews', 'rss', 'lemmy', 'mastodon', 'stackoverflow', 'github'] as const) {
       expect(sources.get(id)).toMatchObject({ configured: true, missingSettings: [], enabled: true });

@@ -36,7 +36,7 @@ describe('a source through the real outbound door', () => {
       fakeContext(http, { state }),
     );
 
-  it('reads a feed that EGRESS_ALLOW lets it reach, packed and moved, and then only what is new', async () => {
+  it('reads a compressed and moved feed that EGRESS_ALLOW permits, and then only new entries', async () => {
     const http = createUpstreamHttp({ source: 'rss', http: open });
     const state = {};
     expect((await read(http, `${origin}/feed.xml`, state)).items.length).toBe(1);

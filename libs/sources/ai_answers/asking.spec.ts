@@ -34,7 +34,7 @@ describe('asking the engines', () => {
   });
 
   it.each(['global', 'com', 'eu', 'xx', '', undefined])(
-    'says no place where the market is %j',
+    'sends no place if the market is %j',
     async (market) => {
       const { read, requests } = reading(engines(), asking({ engines: ['openai'] }, market));
       await read;
@@ -67,7 +67,7 @@ describe('asking the engines', () => {
     expect(upstream.requests.length).toBe(3);
   });
 
-  it('goes on where Anthropic has paused, at most three times', async () => {
+  it('continues when Anthropic has paused, at most three times', async () => {
     const paused = { ...anthropicAnswer({ text: 'So far. ' }), stop_reason: 'pause_turn' };
     const turns = async (pauses: number) => {
       let asked = 0;
@@ -123,7 +123,7 @@ describe('an engine that fails', () => {
     await expect(connector.search(asking(), fakeContext(http))).rejects.toBe(stopped);
   });
 
-  it('is told where it is not set up any more', async () => {
+  it('is reported when it is no longer configured', async () => {
     const { read } = reading(engines(), asking({ engines: ['openai', 'gemini'] }));
     expect((await read).warnings).toEqual(['ai_answers: gemini is not set up any more; set AI_GEMINI_TOKEN']);
     await expect(reading(engines(), asking({ engines: ['gemini'] })).read).rejects.toMatchObject({
@@ -249,7 +249,7 @@ describe('an engine that fails', () => {
       new OutboundError('timeout', 'api.openai.com did not answer completely within 90 s'),
       'ai_answers could not be read: api.openai.com did not answer completely within 90 s',
     ],
-  ])('with %s says what to do', async (_, answer, message) => {
+  ])('with %s contains advice', async (_, answer, message) => {
     await expect(reading(() => answer, openaiOnly).read).rejects.toMatchObject({ message });
   });
 

@@ -67,7 +67,7 @@ describe('what engines are asked', () => {
       );
   });
 
-  it('goes to each at its own address, with its own header', () => {
+  it('is sent to the address of each engine, with its own header', () => {
     expect(
       ENGINES.map((engine) => [ENGINE_APIS[engine].url('m/1'), ENGINE_APIS[engine].headers('k')]),
     ).toEqual([
@@ -100,7 +100,7 @@ describe('answers of every engine', () => {
       { url: 'https://acme.example/a', title: 'Acme' },
       { url: 'https://news.example/b', title: 'News' },
     ]);
-    // Perplexity does not tell what it searched for.
+    // Perplexity does not return its web searches.
     expect(queries).toEqual(engine === 'perplexity' ? [] : ['best lamp', 'lamp test']);
     expect(model).not.toBe('');
   });
@@ -156,7 +156,7 @@ describe('answers of OpenAI', () => {
     });
   });
 
-  it('are not what it says on its way to the answer; a refusal is one', () => {
+  it('are not its comments before the answer; a refusal is an answer', () => {
     const answer = part(openaiAnswer({}));
     const message = answer.output.at(-1)!;
     const aside = { ...message, phase: 'commentary', content: [{ type: 'output_text', text: 'Looking.' }] };
@@ -196,7 +196,7 @@ describe('answers of Anthropic', () => {
     expect(read('anthropic', { ...answer, content }).text).toBe('Acme lamps.\n\nGood.');
   });
 
-  it('tell of a search that failed, which comes as an object where there would be a list', () => {
+  it('report a failed search, which is an object in place of a list', () => {
     const answer = part(anthropicAnswer({}));
     const failed = {
       type: 'web_search_tool_result',

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const at = (hours: number) => new Date(START + hours * HOUR_MS);
 const ACME: readonly [string, string] = ['https://acme.com/', 'Lamps'];
 
-/** A search that is run from time to time, as polling does; what is remembered is JSON. */
+/** A search that is read from time to time, like in polling; its state passes through JSON. */
 function search(names: Engine[] = ['openai']) {
   let state: Record<string, unknown> = {};
   const read = async (
@@ -54,14 +54,14 @@ describe('run after run', () => {
     expect(bodies(first)[0]).toMatchObject({ previous: null, brand: null });
   });
 
-  it('an answer in other words that says the same of the brands is no news, and is observed', async () => {
+  it('an answer in other words with the same brands is no change, and is observed', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme makes lamps.'));
     const second = await read(24, 0, says('Lamps? Take those of Acme, say I.'));
     expect([second.items, second.observations?.length, second.units]).toEqual([[], 1, 1]);
   });
 
-  it('an answer that mentions other brands has changed, and holds what was said before', async () => {
+  it('an answer that mentions other brands is a change, and contains the previous one', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.'));
     const second = await read(24, 0, says('Byron.'));
@@ -83,7 +83,7 @@ describe('run after run', () => {
     });
   });
 
-  it('a brand that is cited now, and one that is not any more, are told by name', async () => {
+  it('a newly cited brand, and one that is no longer cited, are reported by name', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.', [ACME]));
     const second = await read(24, 0, says('Acme.', [['https://byron.example/', '']]));
@@ -103,7 +103,7 @@ describe('run after run', () => {
     expect(types(await read(72, 48, says('Byron.')))).toEqual(['answer.changed']);
   });
 
-  it('an engine that is asked for the first time later is created then', async () => {
+  it('an engine that is added later is reported as created', async () => {
     const { read } = search(['openai']);
     await read(0, undefined, says('Acme.'));
     const second = await read(24, 0, says('Acme.'), ['openai', 'gemini']);
@@ -111,7 +111,7 @@ describe('run after run', () => {
     expect(bodies(second)[0]).toMatchObject({ engine: 'gemini', previous: null });
   });
 
-  it('a new watch begins with the answers of today, and is told no past changes', async () => {
+  it('a new watch begins with the current answers, without past changes', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.'));
     await read(24, 0, says('Byron.'));
@@ -120,7 +120,7 @@ describe('run after run', () => {
     expect(bodies(joined)[0]).toMatchObject({ previous: null, answeredAt: '2026-03-06T12:00:00.000Z' });
   });
 
-  it('a watch that asks less often is told all changes since, the latest first', async () => {
+  it('a watch with a longer interval gets all changes since, the latest first', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.'));
     const told = [await read(24, 0, says('Byron.')), await read(48, 24, says('Acme.', [ACME]))];
@@ -154,7 +154,7 @@ describe('a run that is repeated, since its state was lost', () => {
     expect(again.items[0]?.itemId).not.toBe(first.items[0]?.itemId);
   });
 
-  it('of a change there and back has ids of its own each time', async () => {
+  it('of a change there and back has a new id each time', async () => {
     const { read } = search();
     await read(0, undefined, says('Acme.'));
     const ids: string[] = [];
@@ -195,7 +195,7 @@ describe('what a search of ai_answers remembers', () => {
     expect(types(await one.read(34 * 24, 33 * 24, says('Acme.')))).toEqual(['answer.changed']);
   });
 
-  it('begins anew where it cannot be read', async () => {
+  it('restarts if it cannot be read', async () => {
     const one = search();
     one.forget({ history: { v: 0, engines: { openai: {} } } });
     expect(types(await one.read(24, 0, says('Acme.')))).toEqual(['answer.created']);

@@ -123,7 +123,7 @@ describe('signing in to Bluesky', () => {
     ]);
   });
 
-  it('that is refused is told, with the settings at fault', async () => {
+  it('that is refused is reported, with the settings to check', async () => {
     const session = new Map<string, unknown>();
     const { reading } = search(() => ({ status: 401, body: { error: 'AuthenticationRequired' } }), session);
     await expect(reading).rejects.toMatchObject({

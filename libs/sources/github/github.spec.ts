@@ -159,7 +159,7 @@ describe('what GitHub is asked', () => {
 describe('paging on GitHub', () => {
   const since = new Date('2026-03-04T11:00:00Z');
 
-  it('goes on past a known repository: they are not sorted by when they were made', async () => {
+  it('continues past a known repository, because they are not sorted by creation', async () => {
     const pages = [
       Array.from({ length: 100 }, (_, n) => repository(n, SPEC_NOW)),
       [repository(200, SPEC_NOW)],
@@ -192,7 +192,7 @@ describe('paging on GitHub', () => {
     expect(variables).toMatchObject([{ first: 100, after: null }, { after: 'c1' }]);
   });
 
-  it('a search that ran out of time is told', async () => {
+  it('a search that ran out of time is reported', async () => {
     const { fetched } = await read(
       { query: 'lamp', filters: issues },
       { answer: { body: { items: [issue(1, SPEC_NOW)], incomplete_results: true } } },
@@ -237,12 +237,12 @@ describe('faults of GitHub', () => {
       'github answered 403: too many requests, asked to wait',
       undefined,
     ],
-  ])('%s is told, with how long to wait', async (_, answer, message, retryAfterMs) => {
+  ])('%s is reported, with the time to wait', async (_, answer, message, retryAfterMs) => {
     const reading = read({ query: 'lamp', filters: issues }, { answer });
     await expect(reading).rejects.toMatchObject({ kind: 'rate_limited', message, retryAfterMs });
   });
 
-  it('a search that is not understood is told as such', async () => {
+  it('a search that is not understood is reported as such', async () => {
     const answer = { status: 422, body: { message: 'Validation Failed', errors: [{ message: 'x' }] } };
     await expect(read({ query: 'lamp', filters: issues }, { answer })).rejects.toMatchObject({
       kind: 'unexpected_status',
@@ -254,7 +254,7 @@ describe('faults of GitHub', () => {
   it.each([
     [withToken, 'github answered 401: the token was not accepted; check SOURCE_GITHUB_TOKEN'],
     [withoutToken, 'github answered 401: it wants a sign-in; set SOURCE_GITHUB_TOKEN'],
-  ])('a refused sign-in is told, with the setting', async (of, message) => {
+  ])('a refused sign-in is reported, with the setting', async (of, message) => {
     const answer = { status: 401, body: { message: 'Bad credentials' } };
     await expect(read({ query: 'lamp', filters: issues }, { of, answer })).rejects.toMatchObject({
       kind: 'unauthorized',

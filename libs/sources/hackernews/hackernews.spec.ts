@@ -164,7 +164,7 @@ describe('items of Hacker News', () => {
     ]);
   });
 
-  it('past the cap of one query are told as a gap, not as nothing new', async () => {
+  it('past the cap of one query are reported as a gap, not as nothing new', async () => {
     const upstream = fakeUpstream('hackernews', () => ({
       body: { hits: [], message: 'only the 1000 hits' },
     }));

@@ -43,7 +43,7 @@ describe('what Lemmy is asked', () => {
       '/api/v3/search?q=desk+light&type_=All&sort=New&listing_type=All&limit=50&page=1',
     ]);
     expect(requests.map(({ at }) => at.host)).toEqual(['lemmy.world', 'lemmy.world', 'lemmy.world']);
-    // A search counts for two: servers are more sparing of these than of the lists that the feed is made of.
+    // A search counts as two requests: servers limit searches more strictly than the lists of the feed.
     expect(connector.requestsPerSearch(criteriaOf({ terms: ['lamp', 'light'] }))).toBe(4);
   });
 
@@ -89,7 +89,7 @@ describe('what Lemmy is asked', () => {
     expect(await sitesAsked(new Date(SPEC_NOW.getTime() + 6 * 3_600_000 + 1))).toBe(1);
   });
 
-  it('a site that is no Lemmy is told, and asked again', async () => {
+  it('a site that is not a Lemmy server is reported, and asked again', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('lemmy', () => ({ body: { name: 'Lamps' } }));
     const reading = connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http, { session }));
@@ -131,7 +131,7 @@ describe('what Lemmy is asked', () => {
       '/api/v3/search?q=lamp&type_=All&sort=New&listing_type=All&community_name=lighting@light.example&community_name_or_id=lighting@light.example&limit=50&page=1',
       '/api/v3/search?q=lamp&type_=All&sort=New&listing_type=All&community_name=lamps&community_name_or_id=lamps&limit=50&page=1',
     ]);
-    // A server that does not know a community answers for all of them.
+    // A server that does not know a community responds with posts of all.
     expect(fetched.items.length).toBe(1);
     expect(connector.requestsPerSearch(criteriaOf({ query: 'lamp', filters }))).toBe(4);
   });
@@ -158,7 +158,7 @@ describe('paging on Lemmy', () => {
   const at = (minute: number) => new Date(SPEC_NOW.getTime() - minute * 60_000);
   const since = at(60);
 
-  it('goes on while either posts or comments have not been read to the last look', async () => {
+  it('continues while either posts or comments do not reach back to the last look', async () => {
     const comments = Array.from({ length: 60 }, (_, n) => commentView(n, at(n)));
     const pages = [
       { posts: [postView(1, at(1))], comments: comments.slice(0, 50) },

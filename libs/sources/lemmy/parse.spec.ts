@@ -126,7 +126,7 @@ describe('things of Lemmy', () => {
     expect(post({ post: { published } })?.publishedAt).toBe(publishedAt);
   });
 
-  it('bots are told', () => {
+  it('bots are marked', () => {
     expect(bodyOf(post({ creator: { bot_account: true } }))['bot']).toBe(true);
   });
 

@@ -15,7 +15,7 @@ const TAGS_ONLY = 'mastodon: without SOURCE_MASTODON_TOKEN only hashtags are sea
 describeConnector('mastodon, with a token', {
   create: withToken,
   criteria: criteriaOf({ query: 'lamp' }),
-  // Full text only: hashtags and timelines beside it have specs of their own.
+  // Full text only: hashtags and timelines have their own specs.
   match: 'platform',
   serve: servePosts,
   pageSize: 40,
@@ -69,7 +69,7 @@ describe('what Mastodon is asked with a token', () => {
     expect((await read(withToken(), { query: 'desk lamp' }, answer)).fetched.warnings).toEqual([]);
   });
 
-  it('a token that is refused is told, with the setting at fault', async () => {
+  it('a token that is refused is reported, with the setting to check', async () => {
     const reading = read(withToken(), { query: 'lamp' }, () => ({
       status: 401,
       body: { error: 'ungültig' },
@@ -82,7 +82,7 @@ describe('what Mastodon is asked with a token', () => {
 });
 
 describe('what Mastodon is asked without a token', () => {
-  it('is hashtags, four in one request, and the check says so', async () => {
+  it('is hashtags, four in one request, and the check reports it', async () => {
     const terms = ['Acme Rocket', 'C++', 'größe', '東京', 'x-ray', '2026', '💡'];
     const { asked, fetched, requests } = await read(withoutToken(), { terms }, (path) => ({
       body: path.includes('acmerocket') || path.includes('xray') ? [status(1, SPEC_NOW)] : [],
@@ -154,17 +154,14 @@ describe('what Mastodon is asked without a token', () => {
     expect(asked.length).toBe(4);
   });
 
-  it.each([401, 422])(
-    'hashtags that are kept from strangers (%i) are told, with the setting',
-    async (code) => {
-      const reading = read(withoutToken(), { query: 'lamp' }, () => ({ status: code, body: { error: 'x' } }));
-      await expect(reading).rejects.toMatchObject({
-        kind: 'unauthorized',
-        message: `mastodon answered ${code}: it shows its posts to its own accounts only; set SOURCE_MASTODON_TOKEN`,
-        reach: 'upstream',
-      });
-    },
-  );
+  it.each([401, 422])('hashtags that require a sign-in (%i) are reported, with the setting', async (code) => {
+    const reading = read(withoutToken(), { query: 'lamp' }, () => ({ status: code, body: { error: 'x' } }));
+    await expect(reading).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: `mastodon answered ${code}: it shows its posts to its own accounts only; set SOURCE_MASTODON_TOKEN`,
+      reach: 'upstream',
+    });
+  });
 });
 
 describe('the public timeline of an instance', () => {

@@ -10,7 +10,7 @@ import { createMastodonConnector, parseTimeline } from './index.js';
 
 const notPolled = (reason: string): Outcome => ({ error: 'unknown_shape', notPolled: reason });
 
-// Addresses of statuses hold handles; these are not repeated here.
+// Addresses of statuses contain handles, which are not repeated here.
 const withoutHandle = (uri: string) => uri.replace(/^(https:\/\/[^/]+\/).*(\/[^/]+)$/, '$1…$2');
 
 describeRecorded(
@@ -72,7 +72,7 @@ describeRecorded(
   withoutHandle,
 );
 
-// Search and timelines alike, signed in.
+// Search and timelines, signed in.
 function read({ file, status, headers, bytes, requestUrl }: Recorded): Promise<Fetched> {
   const isSearch = file.startsWith('search') || file.startsWith('http');
   const upstream = fakeUpstream('mastodon', ({ at }) =>

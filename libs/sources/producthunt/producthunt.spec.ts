@@ -20,7 +20,7 @@ describeConnector('producthunt', {
   create: withToken,
   criteria: criteriaOf({ query: 'lamp' }),
   serve: servePosts,
-  // No page size: how far it pages has specs of its own, since it does not end at a known post.
+  // No page size: paging has its own specs, because it does not end at a known post.
   itemIdOf: (n) => `producthunt:${postId(n)}`,
   changedShapes: [
     {},
@@ -59,7 +59,7 @@ describe('what Product Hunt is asked', () => {
     expect(request && variablesIn(request)).toEqual({
       first: 20,
       after: null,
-      // On the ten minutes: searches that are due together ask for the same.
+      // Rounded to ten minutes, so that searches that are due together share a request.
       postedAfter: '2026-03-04T05:00:00.000Z',
       topic: null,
     });
@@ -193,7 +193,7 @@ describe('signing in to Product Hunt', () => {
     });
   });
 
-  it('that is refused is told, and tried anew at the next read', async () => {
+  it('that is refused is reported, and retried at the next read', async () => {
     const session = new Map<string, unknown>();
     const answer = () => ({ status: 400, body: { error: 'invalid_grant' } });
     await expect(read({ query: 'lamp' }, answer, { session }, asApplication())).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('signing in to Product Hunt', () => {
     expect(session.size).toBe(0);
   });
 
-  it('a developer token that is refused is told', async () => {
+  it('a developer token that is refused is reported', async () => {
     const body = { data: null, errors: [{ error: 'invalid_oauth_token', error_description: 'x' }] };
     for (const status of [200, 401]) {
       await expect(read({ query: 'lamp' }, () => ({ status, body }))).rejects.toMatchObject({
@@ -232,7 +232,7 @@ describe('faults of Product Hunt', () => {
       429,
       9_000,
     ],
-  ])('points that are used up, told by %s', async (_, answer, status, retryAfterMs) => {
+  ])('used up points, reported by %s', async (_, answer, status, retryAfterMs) => {
     await expect(read({ query: 'lamp' }, () => answer)).rejects.toMatchObject({
       kind: 'rate_limited',
       message: `producthunt answered ${status}: too many requests, asked to wait ${retryAfterMs / 1000} s`,
@@ -240,7 +240,7 @@ describe('faults of Product Hunt', () => {
     });
   });
 
-  it('a door shut by Cloudflare is told as such', async () => {
+  it('a refusal by Cloudflare is reported as such', async () => {
     const answer = () => ({ status: 403, body: '<!DOCTYPE html><title>Just a moment...</title>' });
     await expect(read({ query: 'lamp' }, answer)).rejects.toMatchObject({
       kind: 'forbidden',

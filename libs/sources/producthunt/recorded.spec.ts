@@ -48,7 +48,7 @@ describeRecorded(
 function read({ file, status, headers, bytes }: Recorded): Promise<Fetched> {
   const isSignIn = file.includes('oauth-token');
   const upstream = fakeUpstream('producthunt', (): FakeAnswer => {
-    // The recording does not say its status; the interface does.
+    // The recording does not contain its status; it is documented.
     if (isSignIn) return { status: 400, body: bytes };
     return { status, headers, body: pageOf(file, bytes) };
   });
@@ -63,7 +63,7 @@ interface Node {
   slug?: string;
 }
 
-// Who recorded the posts kept the nodes alone, and asked for no ids: the slug stands for it.
+// The recorded posts contain only the nodes without ids, so the slug is used as the id.
 function pageOf(file: string, bytes: Buffer): Uint8Array | object {
   if (file === 'posts-edges-1.json') {
     const edges = JSON.parse(bytes.toString()) as { node: Node }[];
@@ -76,7 +76,7 @@ function pageOf(file: string, bytes: Buffer): Uint8Array | object {
   return bytes;
 }
 
-it('every field that is asked for is one of the interface', () => {
+it('every requested field is part of the API', () => {
   const recorded = recordedAnswer('producthunt', 'graphql-schema-1.json');
   if (!recorded) return;
   const { data } = JSON.parse(recorded.bytes.toString()) as { data: { __schema: { types: SchemaType[] } } };

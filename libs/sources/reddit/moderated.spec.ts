@@ -104,7 +104,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
     [forbidden, notThere, 'USER_NOT_FOUND', 'There is no account "Ada_Byron" on reddit'],
     [notThere, suspended, 'USER_SUSPENDED', 'The account "Ada_Byron" on reddit is suspended'],
     [forbidden, suspended, 'USER_SUSPENDED', 'The account "Ada_Byron" on reddit is suspended'],
-  ])('is refused as reddit says of the account (%j, %j)', async (list, about, code, message) => {
+  ])('is refused for the reason that reddit gives (%j, %j)', async (list, about, code, message) => {
     const { answer, paths } = lookUp({ [LIST]: list, [ABOUT]: about });
     expect(await answer).toEqual({ kind: 'refused', code, message });
     expect(paths()).toEqual([LIST, ABOUT]);
@@ -117,7 +117,7 @@ describe('the lookup of the subreddits that a user moderates', () => {
     [notThere, { status: 503 }, 'not_found'],
     [{ status: 500 }, suspended, 'server_error'],
     [{ body: { kind: 'Listing' } }, suspended, 'unknown_shape'],
-  ])('is a fault where reddit does not answer as it should (%j, %j)', async (list, about, kind) => {
+  ])('is a fault if reddit does not answer correctly (%j, %j)', async (list, about, kind) => {
     await expect(lookUp({ [LIST]: list, [ABOUT]: about }).answer).rejects.toMatchObject({ kind });
   });
 });

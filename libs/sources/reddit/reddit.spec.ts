@@ -10,7 +10,7 @@ const connector = createRedditConnector(settings);
 describeConnector('reddit', {
   create: () => createRedditConnector(settings),
   criteria: criteriaOf({ query: 'lamp' }),
-  // Posts only: the listing of comments beside them has specs of its own.
+  // Posts only: the listing of comments has its own specs.
   match: 'platform',
   serve: servePosts,
   signIn: serveSignIn,
@@ -131,7 +131,7 @@ describe('what reddit is asked', () => {
     expect([fetched.gap, upstream.requests.length]).toEqual([true, 1 + 1 + 3]);
   });
 
-  it('a subreddit that does not exist is told as such', async () => {
+  it('a subreddit that does not exist is reported as such', async () => {
     const upstream = fakeUpstream('reddit', (request) => serveSignIn(request) ?? { status: 302 });
     const criteria = criteriaOf({ query: 'lamp', filters: { subreddit: 'nolamps' } });
     await expect(connector.search(criteria, fakeContext(upstream.http))).rejects.toMatchObject({

@@ -15,7 +15,7 @@ const connector = createRssConnector();
 const feed = rss(rssItems([{ n: 1, at: SPEC_NOW }]));
 const OTHER_URL = 'https://other.example/feed';
 
-// Several checks in a row: what one leaves in state and session, the next one finds.
+// Several checks in a row, which share state and session.
 function checks(answer: (request: FakeRequest) => FakeAnswer, feed_urls: string[] = [FEED_URL]) {
   const upstream = fakeUpstream('rss', answer);
   const session = new Map<string, unknown>();
@@ -31,14 +31,14 @@ function checks(answer: (request: FakeRequest) => FakeAnswer, feed_urls: string[
 }
 
 describe('asking for a feed', () => {
-  it('says what we read, and follows redirects', async () => {
+  it('sends the accepted formats, and follows redirects', async () => {
     const { check, requests } = checks(() => ({ body: feed }));
     await check();
     expect(requests[0]).toMatchObject({ method: 'GET', url: FEED_URL, redirects: 'follow' });
     expect(requests[0]?.headers?.['accept']).toContain('application/rss+xml');
   });
 
-  it('says that the server is none of the lane’s', async () => {
+  it('marks the server as foreign to the lane', async () => {
     const foreign: unknown[] = [];
     const before = (request: UpstreamRequest) => Promise.resolve(void foreign.push(request.foreign));
     const upstream = fakeUpstream('rss', () => ({ body: feed }), {
@@ -87,7 +87,7 @@ describe('asking for a feed', () => {
     expect(states).toEqual([seen('"2"'), seen('"2"'), seen('"2"')]);
   });
 
-  it('goes where the feed has moved for good, and back when that leads nowhere', async () => {
+  it('reads a moved feed at its new address, and at the old one when the new one fails', async () => {
     const moved = 'https://new.example/feed';
     let alive = true;
     const { check, requests } = checks((request) => {
@@ -104,7 +104,7 @@ describe('asking for a feed', () => {
     expect(requests.map(({ url }) => url)).toEqual([FEED_URL, moved, moved, FEED_URL, FEED_URL]);
   });
 
-  it('asks a feed that is gone again after a day, and not before', async () => {
+  it('requests a feed that is gone again after a day, and not before', async () => {
     const { check, requests } = checks(() => ({ status: 410 }));
     const inHours = (hours: number) => ({ now: new Date(SPEC_NOW.getTime() + hours * 3_600_000) });
     await expect(check()).rejects.toMatchObject({ kind: 'gone', statusCode: 410 });
@@ -119,7 +119,7 @@ describe('asking for a feed', () => {
     expect(requests.length).toBe(2);
   });
 
-  it('reads the other feeds when one fails, and says which', async () => {
+  it('reads the other feeds when one fails, and reports which', async () => {
     const { check } = checks(
       ({ url }) => (url === OTHER_URL ? { status: 404 } : { body: feed }),
       [FEED_URL, OTHER_URL],
@@ -188,7 +188,7 @@ describe('asking for a feed', () => {
     }
     afterEach(() => void jest.useRealTimers());
 
-    it('leaves it alone for as long as Retry-After says, with every feed of every search', async () => {
+    it('sends no requests until Retry-After has passed, for any feed of any search', async () => {
       jest.useFakeTimers(fakeOnly('performance'));
       const { search, asked } = searches(({ url }) =>
         url === A ? { status: 429, headers: { 'retry-after': '10' } } : { body: feed },
@@ -207,7 +207,7 @@ describe('asking for a feed', () => {
       expect(asked().at(-1)).toBe(B);
     });
 
-    it('asks with what another search was told, and gives all of an unchanged feed to a search that lacks it', async () => {
+    it('sends the validators of another search, and returns all of an unchanged feed to a search that lacks it', async () => {
       const { search, requests } = searches((request) =>
         request.headers?.['if-none-match'] === '"1"'
           ? { status: 304 }

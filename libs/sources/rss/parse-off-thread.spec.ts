@@ -12,7 +12,7 @@ const repeated = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join('');
 
 describe('a feed that is parsed off the thread', () => {
-  it('is read as it is read on it', async () => {
+  it('is read like on this thread', async () => {
     expect(answerOf(await parse(good))).toEqual(parseFeedAnswer(Buffer.from(good), origin));
   });
 
@@ -24,7 +24,7 @@ describe('a feed that is parsed off the thread', () => {
     });
   });
 
-  it('is read up to so many entries, the newest, and says how many were left out', async () => {
+  it('is read up to a limit of entries, the newest, and reports how many were left out', async () => {
     const dated = (n: number) =>
       `<item><guid>${n}</guid><title>${n}</title><pubDate>${new Date(n * 1000).toUTCString()}</pubDate></item>`;
     const { items, warnings } = answerOf(await parse(rss(repeated(MOST_ENTRIES + 500, dated))));
@@ -32,8 +32,8 @@ describe('a feed that is parsed off the thread', () => {
     expect(warnings).toEqual([`rss: 500 of 10500 items left out: one answer is read up to 10000 items`]);
   });
 
-  it('fails where it takes too much time or memory, while this thread goes on, and others are read', async () => {
-    // So many need more memory than a thread may take, on a fast machine too.
+  it('fails if it takes too much time or memory, while this thread continues and other feeds are read', async () => {
+    // This many need more memory than a thread may take, also on a fast machine.
     const hostile = rss(`<item${repeated(3_000_000, (n) => ` a${n}="1"`)}><title>x</title></item>`);
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();

@@ -20,7 +20,7 @@ describeRecorded(
       last: 'rss:59523b9b-8280-58b1-95e8-849f5bdd8e27',
       digest: '516e9f87f206',
     },
-    // An HTML page around a feed, with a DOCTYPE: refused for either reason.
+    // An HTML page around a feed, with a DOCTYPE: refused for both reasons.
     'atom-duplicate-content-1.xml': { error: 'not_parsable' },
     'atom-incomplete-1.xml': { error: 'unknown_shape' },
     'atom-minimal-1.xml': { items: 1, ids: ['rss:f138d8e5-012b-5ddb-871e-600a00378aff'] },
@@ -45,7 +45,7 @@ describeRecorded(
     'encoding-gb2312-1.xml': { items: 1, ids: ['rss:918dd9a1-e44e-597a-9f80-cad701a7043a'] },
     'encoding-koi8r-1.xml': { items: 1, ids: ['rss:b951eac6-95d0-5bc0-98c8-8a44f93757a4'] },
     'encoding-shiftjis-1.xml': { items: 1, ids: ['rss:00ece497-ff55-5b36-bd37-b31a6046d2d3'] },
-    // An rss element with nothing in it, not even a channel.
+    // An empty rss element, without a channel.
     'encoding-utf16le-bom-1.xml': { error: 'unknown_shape' },
     'encoding-utf8-bom-1.xml': { error: 'unknown_shape' },
     'encoding-windows1255-hebrew-1.xml': { items: 1, ids: ['rss:79e95c3e-cc31-585e-b2d9-e2ef29ff7cac'] },
@@ -204,7 +204,7 @@ it.each([
   ],
   ['rss2-no-guid-1.xml', ({ items }: Fetched) => new Set(items.map(({ itemId }) => itemId)).size === 30],
   ['atom-reddit-1.xml', ({ items }: Fetched) => items.every(({ text }) => !/<\/?[a-z]+/i.test(text))],
-])('the recorded feed %s is read as it was meant', async (file, holds) => {
+])('the recorded feed %s is read correctly', async (file, holds) => {
   const recorded = recordedAnswer('rss', file);
   if (recorded) expect(holds(await read(recorded))).toBe(true);
 });

@@ -206,7 +206,7 @@ describe('articles', () => {
     expect(one(rss(entry), { feedUrl: 'https://other.example/' })?.itemId).not.toBe(one(rss(entry))?.itemId);
   });
 
-  it('are told apart by guid and link where every guid is the same', () => {
+  it('are distinguished by guid and link if every guid is the same', () => {
     const entries = [1, 2].map((n) => `<item><guid>same</guid><link>https://a.example/${n}</link></item>`);
     expect(parse(rss(entries.join(''))).items.map(({ itemId }) => itemId)).toEqual([
       idOf('same https://a.example/1'),

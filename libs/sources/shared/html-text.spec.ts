@@ -34,7 +34,7 @@ describe('HTML as text', () => {
     expect(htmlToText(`${'<div>'.repeat(100_000)}x`)).toBe('');
   });
 
-  it('names the addresses of links where asked to', () => {
+  it('adds the addresses of links on request', () => {
     const html =
       '<a href="https://x.example/y">the page</a>, <a href="/r/z">r/z</a>, <a href="http://q.example">http://q.example</a>';
     expect(htmlToText(html, { addresses: true })).toBe(

@@ -62,7 +62,7 @@ describe('the servers of a network that a search names', () => {
     expect(instanceFaults(criteria, 'lamps.example')).toEqual(faults);
   });
 
-  it('are one where the setting names it, and the usual one where it is empty', () => {
+  it('are the one in the setting, or the default one if it is empty', () => {
     expect(hostOfSetting('SOURCE_X', ' https://light.example/ ', 'lamps.example')).toBe('light.example');
     expect(hostOfSetting('SOURCE_X', '', 'lamps.example')).toBe('lamps.example');
     expect(() => hostOfSetting('SOURCE_X', 'http://localhost:1', 'lamps.example')).toThrow(
@@ -115,14 +115,14 @@ describe('reading several servers', () => {
     });
   });
 
-  it('the own one failing alone is its fault as it is, and everybody waits', async () => {
+  it('if only the configured one fails, its fault is thrown unchanged and all searches wait', async () => {
     await expect(read(['own.example'], ['own.example'])).rejects.toMatchObject({
       message: 'lemmy answered 500 (o)',
       reach: 'upstream',
     });
   });
 
-  it('what is not the upstream is not hidden', async () => {
+  it('errors that are not from the upstream are not hidden', async () => {
     const broken = () => Promise.reject(new TypeError('broken'));
     await expect(readOf(['a.example'], broken).reading).rejects.toThrow(TypeError);
   });
@@ -130,7 +130,7 @@ describe('reading several servers', () => {
   it.each([
     [new UpstreamError('rate_limited', 'busy', 429, 90_000), [{ waitMs: 90_000, reason: 'busy' }]],
     [new UpstreamError('server_error', 'busy', 503, 90_000), [{ waitMs: 90_000, reason: 'busy' }]],
-    // Lemmy 0.19 never says for how long.
+    // Lemmy 0.19 never names a time.
     [new UpstreamError('rate_limited', 'busy', 400), [{ waitMs: 30_000, reason: 'busy' }]],
     [new UpstreamError('server_error', 'down', 503), []],
   ])('the own one that asks for patience gets it, though another answers: %o', async (fault, waits) => {
@@ -153,7 +153,7 @@ describe('a server that only searches name', () => {
   const session = new Map<string, unknown>();
   const hosts = ['own.example', 'busy.example', 'a.example'];
 
-  /** Each read asks every server once; this one answers so. */
+  /** Each read asks every server once; this server responds like this. */
   async function read(answer: FakeAnswer) {
     const foreign: string[] = [];
     const heldOff: unknown[] = [];
@@ -181,7 +181,7 @@ describe('a server that only searches name', () => {
     [{ status: 503, headers: { 'retry-after': '60' } }, 60],
     [{ status: 429 }, 30],
     [{ headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60' } }, 60],
-  ])('is not asked before the patience that %j asks for has passed, by no search', async (busy, seconds) => {
+  ])('gets no requests from any search until the wait of %j has passed', async (busy, seconds) => {
     session.clear();
     const first = await read(busy);
     expect([first.asked, first.heldOff]).toEqual([hosts, []]);
@@ -197,7 +197,7 @@ describe('a server that only searches name', () => {
     expect([later.asked, later.warnings]).toEqual([hosts, []]);
   });
 
-  it('is asked again at once where it only failed', async () => {
+  it('is asked again at once if it only failed', async () => {
     session.clear();
     await read({ status: 503 });
     expect((await read({})).asked).toEqual(hosts);

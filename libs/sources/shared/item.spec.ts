@@ -66,7 +66,7 @@ describe('an item of any source', () => {
     ]);
   });
 
-  it('has a short id of its own where the upstream gives a very long one', () => {
+  it('has a short derived id if the upstream gives a very long one', () => {
     const idOf = (itemId: string) => buildItem('hackernews', { ...PARTS, itemId }).itemId;
     const long = `hn:${'x'.repeat(600_000)}`;
     expect(idOf(long).length).toBeLessThan(512);
@@ -75,7 +75,7 @@ describe('an item of any source', () => {
     expect(monster().itemId.startsWith('hn:')).toBe(true);
   });
 
-  it('says nothing of being cut where nothing was', () => {
+  it('does not report a cut if nothing was cut', () => {
     const item = buildItem('hackernews', { ...PARTS, title: 'x'.repeat(1024), text: 'y'.repeat(65_536) });
     expect(item.truncated).toBe(false);
     expect(JSON.parse(item.bodyJson)).not.toHaveProperty('truncated');

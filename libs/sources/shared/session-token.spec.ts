@@ -1,7 +1,7 @@
 import { askWithToken, sessionToken } from './session-token.js';
 import { UpstreamError } from '../source.js';
 
-/** Tokens numbered in the order in which they were made; the first `failing` cannot be had. */
+/** Tokens numbered in order; getting the first `failing` ones fails. */
 function numbered(failing = 0) {
   const made: number[] = [];
   const make = () => {
@@ -43,7 +43,7 @@ describe('a token of the session', () => {
     expect(made.length).toBe(3);
   });
 
-  it('stays when something else goes wrong', async () => {
+  it('is kept when another error occurs', async () => {
     const { made, token } = numbered();
     await expect(askWithToken(token, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
     expect([await sessionToken(token), made.length]).toEqual([1, 1]);

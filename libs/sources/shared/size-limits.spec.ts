@@ -18,7 +18,7 @@ describe('a text that is cut', () => {
     );
   });
 
-  it('is whole where it fits', () => {
+  it('is complete if it fits', () => {
     fc.assert(
       fc.property(text, (value) => {
         expect(cutText(value, Buffer.byteLength(value))).toBe(value.toWellFormed());
@@ -34,7 +34,7 @@ describe('a text that is cut', () => {
 });
 
 describe('JSON that is cut', () => {
-  it('is as it came where it is small', () => {
+  it('is unchanged if it is small', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 20 }), (value) => {
         const { json, cut } = cutJson(value);
@@ -67,7 +67,7 @@ describe('JSON that is cut', () => {
     );
   });
 
-  it('says that something is missing: of a text, a title, a list, a nesting', () => {
+  it('reports a cut of a text, a title, a list, a nesting', () => {
     expect(cutJson({ text: 'x'.repeat(70_000) })).toMatchObject({
       cut: true,
       value: { text: 'x'.repeat(65_536) },

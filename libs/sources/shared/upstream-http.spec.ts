@@ -83,7 +83,7 @@ describe("a source's door", () => {
     ['{"a": 1}}', 'not_parsable', 'reddit answered something that is not JSON'],
     ['', 'not_parsable', 'reddit answered nothing where JSON was expected'],
     ['<html>', 'not_parsable', 'reddit answered HTML where JSON was expected'],
-  ])('tells what is wrong with %s', async (body, kind, message) => {
+  ])('reports what is wrong with %s', async (body, kind, message) => {
     const upstream = fakeUpstream('reddit', () => ({ body }));
     await expect(upstream.http.json({ url: 'https://a.example/' })).rejects.toMatchObject({ kind, message });
   });

@@ -83,7 +83,7 @@ describeRecorded(
   },
 );
 
-// One page as the newest of its kind, though some promise more; the other kind has nothing new.
+// One page as the newest of its kind, although some promise more; the other kind has nothing new.
 async function read({ file, status, headers, bytes }: Recorded) {
   const isAnswers = file.startsWith('answers');
   const upstream = fakeUpstream('stackoverflow', (request): FakeAnswer => {
@@ -101,7 +101,7 @@ async function read({ file, status, headers, bytes }: Recorded) {
   return { fetched: await reading, heldOff: upstream.heldOff };
 }
 
-// One recording is in the envelope of the library that made it.
+// One recording is wrapped by the library that made it.
 function unwrapped(bytes: Buffer): object {
   const body = JSON.parse(bytes.toString()) as { stackapi_results?: object };
   return body.stackapi_results ?? body;

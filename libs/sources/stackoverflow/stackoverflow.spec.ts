@@ -16,7 +16,7 @@ const connector = create();
 describeConnector('stackoverflow', {
   create,
   criteria: criteriaOf({ query: 'lamp' }),
-  // Questions only: the newest answers beside them have specs of their own.
+  // Questions only: the newest answers have their own specs.
   match: 'platform',
   serve: serveQuestions,
   pageSize: 100,
@@ -50,7 +50,7 @@ async function read(init: Parameters<typeof criteriaOf>[0], asking: Asking = {})
 
 describe('what Stack Exchange is asked', () => {
   const since = new Date('2026-03-04T11:07:00Z');
-  // 11:02, on the ten minutes: searches that are due together ask for the same.
+  // 11:02, rounded to ten minutes, so that searches that are due together share a request.
   const from = new Date('2026-03-04T11:00:00Z').getTime() / 1000;
 
   it('is one search of questions for each term, and the newest answers', async () => {
@@ -291,7 +291,7 @@ describe('the patience of Stack Exchange', () => {
     await expect(reading).rejects.toMatchObject({ kind, message, retryAfterMs, statusCode: 400 });
   });
 
-  it('a key that is refused is told, with the setting at fault', async () => {
+  it('a key that is refused is reported, with the setting to check', async () => {
     const answers = () => ({
       status: 400,
       body: {

@@ -3,7 +3,7 @@ import { OutboundError } from '#http-out';
 import { SPEC_NOW, fakeContext, fakeUpstream, type FakeAnswer, type FakeRequest } from './fake-upstream.js';
 import { UpstreamError, type FetchContext, type Fetched, type SourceConnector } from '../source.js';
 
-// For specs only: what every source promises, tried on each of them.
+// Only for specs: the behaviour that all sources share, tested with each of them.
 
 /** An invented post: number 1 is the newest. */
 export interface InventedPost {
@@ -11,28 +11,28 @@ export interface InventedPost {
   at: Date;
 }
 
-/** How the contract talks to one source. */
+/** The data of one source for the contract. */
 export interface ContractCase {
   create(): SourceConnector;
   criteria: Criteria;
   /** Default `word`. */
   match?: MatchMode;
-  /** The source's answer to one request, were these all its posts (newest first), paged as it pages. */
+  /** The source's response to one request if these are all its posts (newest first), paged like the source. */
   serve(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer;
-  /** Answers a sign-in request; undefined for every other. */
+  /** The response to a sign-in request; undefined for every other. */
   signIn?(request: FakeRequest): FakeAnswer | undefined;
-  /** Answers what is asked about the items of a page, beside the pages; undefined for every other request. */
+  /** The response to requests for details of a page's items; undefined for every other request. */
   detail?(request: FakeRequest): FakeAnswer | undefined;
   /** Posts on one page; absent for a source that has no pages. */
   pageSize?: number;
   itemIdOf(n: number): string;
-  /** True: the source dates nothing, so that items have no `publishedAt` and stand in the order it gives. */
+  /** True: the source has no dates, so items have no `publishedAt` and are in its order. */
   undated?: true;
-  /** True: the source answers every question, so that there is no empty answer. */
+  /** True: the source answers every question, so there is no empty response. */
   neverEmpty?: true;
-  /** JSON that parses and is not what the source answers. */
+  /** Valid JSON that is not a response of the source. */
   changedShapes: readonly (object | string)[];
-  /** The whole upstream fails in this way, whichever request is made. Default: what an UpstreamError tells. */
+  /** The fault if every request fails in this way. Default: that of the UpstreamError. */
   kinds?: Partial<Record<string, string>>;
 }
 
@@ -78,13 +78,13 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
     [418, 'unexpected_status'],
     [500, 'server_error'],
     [503, 'server_error'],
-  ])('an answer of %i is the fault "%s", told with the source and the status', async (status, kind) => {
+  ])('an answer of %i is the fault "%s", with the source and the status', async (status, kind) => {
     const fault = await faultOf({ status, body: { error: status } });
     expect([fault.kind, fault.statusCode]).toEqual([kind, status]);
     expect(fault.message).toContain(`${source.create().id} answered ${status}`);
   });
 
-  it('an answer of 429 says how long to wait, in seconds or as a date', async () => {
+  it('an answer of 429 contains the time to wait, in seconds or as a date', async () => {
     const inSeconds = await faultOf({ status: 429, headers: { 'retry-after': '7' } });
     expect(inSeconds.retryAfterMs).toBe(7_000);
     const date = new Date(SPEC_NOW.getTime() + 90_000).toUTCString();
@@ -114,7 +114,7 @@ function describeFaults(source: ContractCase, faultOf: (answer: FakeAnswer) => P
   );
 
   it.each(['timeout', 'network', 'blocked', 'too_large'] as const)(
-    'a %s of the network is told',
+    'a %s of the network is reported',
     async (kind) => {
       const fault = await faultOf(new OutboundError(kind, 'example.org did what it did'));
       expect(fault.kind).toBe(kind);
@@ -182,7 +182,7 @@ function describePaging(source: ContractCase, pageSize: number, read: Read): voi
     expect(fetched.items.map((item) => item.itemId)).toEqual(expect.arrayContaining(wanted));
   });
 
-  it('the page cap ends a read before both, and the gap is told', async () => {
+  it('the page cap ends a read before both, and the gap is reported', async () => {
     const { fetched, asked } = await read(serve, { pageCap: 3 });
     expect([fetched.gap, asked.length]).toEqual([true, 3]);
     expect(new Set(fetched.items.map((item) => item.itemId)).size).toBe(fetched.items.length);
@@ -216,7 +216,7 @@ function bodyText(answer: FakeAnswer): string {
   return typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
 }
 
-// A request without paging marks: the first page.
+// A request without paging parameters: the first page.
 function requestOf(): FakeRequest {
   const url = 'https://example.org/?limit=100&hitsPerPage=100';
   return { method: 'GET', url, at: new URL(url), deadlineMs: 1, maxBytes: 1, redirects: 'none' };

@@ -4,9 +4,9 @@ import { OutboundError, type OutboundHttp, type OutboundRequest } from '#http-ou
 import type { FetchContext, UpstreamHttp } from '../source.js';
 import { createUpstreamHttp, type UpstreamHttpOptions } from '../shared/upstream-http.js';
 
-// For specs only: an upstream that answers from a function, beneath the real door of a source.
+// Only for specs: an upstream that a function plays, below the real HTTP client of a source.
 
-/** What the fake upstream answers: status 200 and JSON unless told otherwise, or a fault of the network. */
+/** The response of the fake upstream: by default status 200 and JSON, or a network error. */
 export type FakeAnswer =
   | {
       status?: number;
@@ -18,15 +18,15 @@ export type FakeAnswer =
     }
   | OutboundError;
 
-/** One request as the fake upstream saw it. */
+/** One request to the fake upstream. */
 export interface FakeRequest extends OutboundRequest {
   at: URL;
 }
 
-/** The instant at which every spec happens. */
+/** The current time in all specs. */
 export const SPEC_NOW = new Date('2026-03-04T12:00:00.000Z');
 
-/** A source's door onto an invented upstream, what was asked of it, and the patience it asked for. */
+/** A source's HTTP client for a fake upstream, its requests, and the waits that it asked for. */
 export function fakeUpstream(
   source: SourceId,
   answer: (request: FakeRequest) => FakeAnswer,
@@ -61,7 +61,7 @@ export function fakeUpstream(
   return { http, requests, heldOff };
 }
 
-/** The context of one read; `shared` shares nothing unless told otherwise. */
+/** The context of one read; by default `shared` shares nothing. */
 export function fakeContext(http: UpstreamHttp, more: Partial<FetchContext> = {}): FetchContext {
   return {
     http,
@@ -76,7 +76,7 @@ export function fakeContext(http: UpstreamHttp, more: Partial<FetchContext> = {}
   };
 }
 
-/** Criteria as a search has them. */
+/** Criteria of a search. */
 export function criteriaOf(init: MessageInitShape<typeof CriteriaSchema>): Criteria {
   return create(CriteriaSchema, init);
 }

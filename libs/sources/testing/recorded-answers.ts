@@ -4,7 +4,7 @@ import type { SourceId } from '#contracts';
 import { checkout } from '#testing';
 import { UpstreamError, type Fetched } from '../source.js';
 
-// For specs only: answers that upstreams once gave, kept beside the checkout and never copied into it.
+// Only for specs: real responses of upstreams, stored beside the checkout and never copied into it.
 const RECORDED = new URL('../shared/upstream/', checkout);
 const NOT_AN_ANSWER = new Set(['SOURCE.md', 'http-meta.json']);
 
@@ -18,12 +18,12 @@ export interface Recorded {
   requestUrl: string | undefined;
 }
 
-/** What reading one recorded answer must give. */
+/** The expected result of reading one recorded response. */
 export type Outcome = (
   | ((Nothing | All | Many) & { warnings?: string[]; gap?: true })
   | { error: string; reason?: string; retryAfterMs?: number }
 ) & {
-  /** Why the service never asks for such an answer; it is read all the same. */
+  /** Why the service never requests such a response; it is read anyway. */
   notPolled?: string;
 };
 
@@ -31,13 +31,13 @@ interface Nothing {
   items: 0;
 }
 
-/** Of few items all ids, in their order. */
+/** For few items, all ids in order. */
 interface All {
   items: number;
   ids: readonly string[];
 }
 
-/** Of many the first and the last, and a digest of them all: see `digestOf`. */
+/** For many items, the first, the last, and a digest of all: see `digestOf`. */
 interface Many {
   items: number;
   first: string;
@@ -45,7 +45,7 @@ interface Many {
   digest: string;
 }
 
-/** What a connector found, or its parser alone. */
+/** The result of a connector, or only of its parser. */
 export type Reading = Pick<Fetched, 'items' | 'warnings'> & Partial<Fetched>;
 
 /**
@@ -77,13 +77,13 @@ export function describeRecorded(
   });
 }
 
-/** One recorded answer, for a spec that looks closer; undefined where there are none. */
+/** One recorded response, for a spec with further checks; undefined if there are no recordings. */
 export function recordedAnswer(source: SourceId, file: string): Recorded | undefined {
   const folder = new URL(`${source}/`, RECORDED);
   return existsSync(new URL(file, folder)) ? recordedOf(folder, file) : undefined;
 }
 
-/** The first twelve hex digits of the SHA-256 of the ids, in their order, each on a line. */
+/** The first twelve hex digits of the SHA-256 of the ids, in order, each on a line. */
 function digestOf(itemIds: readonly string[]): string {
   return createHash('sha256').update(itemIds.join('\n')).digest('hex').slice(0, 12);
 }

@@ -80,7 +80,7 @@ describe('signing in to TikTok', () => {
     [{ body: { error: 'invalid_client', error_description: 'Client key <b>' } }, 'unauthorized'],
     [{ status: 400, body: { error: 'invalid_request' } }, 'unauthorized'],
     [{ body: {} }, 'unknown_shape'],
-  ])('that is refused with %j is told, with the settings at fault', async (answer, kind) => {
+  ])('that is refused with %j is reported, with the settings to check', async (answer, kind) => {
     const session = new Map();
     const fault: unknown = await search(
       fakeUpstream('tiktok', () => answer),
@@ -133,7 +133,7 @@ describe('what TikTok allows', () => {
     [{ body: problem('internal_error') }, 'server_error', 200],
     [{ body: problem('timeout') }, 'server_error', 200],
     [{ body: problem('something_else') }, 'unexpected_status', 200],
-  ])('is told where it is refused: %j', async (answer, kind, statusCode) => {
+  ])('is reported when it is refused: %j', async (answer, kind, statusCode) => {
     const upstream = upstreamOf(() => answer);
     const fault: unknown = await search(upstream).catch((error: unknown) => error);
     expect(fault).toMatchObject({ kind, statusCode });

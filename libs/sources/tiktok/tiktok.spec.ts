@@ -123,7 +123,7 @@ describe('the days that TikTok is asked for', () => {
     expect(await days(ago(1))).toEqual({ days: '20260228-20260304', gap: false, warnings: [] });
   });
 
-  it('are thirty at most, and what was published before is told as a gap', async () => {
+  it('are thirty at most, and an earlier period is reported as a gap', async () => {
     expect(await days(ago(29))).toMatchObject({ days: '20260202-20260304', gap: false });
     expect(await days(ago(40))).toEqual({
       days: '20260202-20260304',
@@ -187,7 +187,7 @@ describe('reading TikTok', () => {
     expect(places(upstream).map(([cursor]) => cursor)).toEqual([undefined, 100, undefined, 100]);
   });
 
-  it('gives up where it loses the place again, or does not understand the first request', async () => {
+  it('gives up if it loses the place again, or does not understand the first request', async () => {
     const again = serving([page([1], 100), lost, page([1], 100), lost]);
     await expect(read(again)).rejects.toMatchObject({ kind: 'unexpected_status', statusCode: 400 });
     const first = serving([lost]);
@@ -204,7 +204,7 @@ describe('reading TikTok', () => {
     expect([gap, warnings]).toEqual([true, ['tiktok said that there is more, and not where']]);
   });
 
-  it('reads all of the days every six hours, past what is known: late videos stand among those', async () => {
+  it('reads all of the days every six hours, past known videos, because late ones are among them', async () => {
     const known = (itemId: string) => itemId === videoId(1);
     const hoursAgo = (hours: number) => new Date(SPEC_NOW.getTime() - hours * 3_600_000).toISOString();
     const pages = () => serving([page([1], 100), page([2], 200), page([3])]);
@@ -228,7 +228,7 @@ describe('reading TikTok', () => {
     const known = (itemId: string) => itemId === videoId(1);
     let state: Record<string, unknown> = {};
     const found: number[] = [];
-    // One watch looks every two hours and another every four: then all but the history is taken away.
+    // One watch looks every two hours and another every four: then everything except the history is removed.
     for (let hours = 0; hours <= 12; hours += 2) {
       const { history } = state;
       if (hours % 4 === 0) state = history === undefined ? {} : { history };
@@ -240,7 +240,7 @@ describe('reading TikTok', () => {
     expect(found).toEqual([1, 1, 1, 3, 1, 1, 3]);
   });
 
-  it('that ends at the page cap among late videos is no gap: what is new was read', async () => {
+  it('that ends at the page cap among late videos is no gap, because new ones were read', async () => {
     const state = { history: { allReadAt: '2026-03-01T00:00:00.000Z' } };
     const { gap, warnings } = await read(serving([page([1], 100), page([2], 200)]), {
       state,

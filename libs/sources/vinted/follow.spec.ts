@@ -49,7 +49,7 @@ describe('a new listing', () => {
     expect(following.last?.gap).toBe(false);
   });
 
-  it('is one that stands between known ones too: it matches by now', async () => {
+  it('is also one between known ones, which has begun to match', async () => {
     const following = await followed(...ids(40));
     following.site.offers.splice(3, 0, { id: 'x', cents: 500 });
     expect(await following.scan()).toEqual(['created x']);
@@ -91,13 +91,13 @@ describe('a listing that somebody pays for', () => {
     for (const id of ids(5, 'paid')) promote(following, id);
     await following.scan();
     following.site.put(...ids(20, 'new'));
-    // The paid ones stand on the first page again, in their old order.
+    // The promoted ones are on the first page again, in their old order.
     const scan = await following.site.scan(following.history);
     expect([scan.pages, scan.complete]).toEqual([8, true]);
     expect((await following.scan()).length).toBe(20);
   });
 
-  it('is followed, and created only when it stands among the new ones', async () => {
+  it('is followed, and created only when it is among the new ones', async () => {
     const following = await followed('b', 'a');
     promote(following, 'paid');
     expect(await following.scan()).toEqual([]);
@@ -144,7 +144,7 @@ describe('a listing that somebody pays for', () => {
 });
 
 describe('a price', () => {
-  it('that moves is told with the one before, by an id of its own each time', async () => {
+  it('that changes is reported with the previous one, with a new id each time', async () => {
     const following = await followed('b', 'a');
     following.site.price('a', 1_500);
     expect(await following.scan()).toEqual(['price_changed a:price:15.00:1']);
@@ -166,7 +166,7 @@ describe('a price', () => {
     expect(await following.scan()).toEqual(['price_changed a:price:80.00:1']);
   });
 
-  it('is told in full', async () => {
+  it('is reported completely', async () => {
     const following = await followed('a');
     following.site.price('a', 1_550);
     await following.scan();
@@ -188,7 +188,7 @@ describe('a price', () => {
 });
 
 describe('a listing that is gone', () => {
-  it('is told after two scans that went past its place', async () => {
+  it('is reported after two scans that passed its place', async () => {
     const following = await followed(...ids(40));
     following.site.take('old2');
     expect(await following.scan()).toEqual([]);
@@ -199,7 +199,7 @@ describe('a listing that is gone', () => {
     expect(following.all).not.toContain('created old2');
   });
 
-  it('is told at once where its own page says so', async () => {
+  it('is reported at once if its own page confirms it', async () => {
     const following = await followed(...ids(40));
     following.site.take('old2');
     expect(await following.scan(undefined, new Set(['old2', 'old3']))).toEqual(['delisted old2:delisted:1']);
@@ -216,14 +216,14 @@ describe('a listing that is gone', () => {
     expect(await following.scan()).toEqual(['delisted old2:delisted:1']);
   });
 
-  it('is not told of one that was only pushed out of sight', async () => {
+  it('is not reported for one that was only pushed out of the scanned part', async () => {
     const following = await followed(...ids(40));
     following.site.put(...ids(5, 'new'));
     for (let n = 0; n < 5; n += 1) expect((await following.scan()).join()).not.toContain('delisted');
     expect(following.last?.history.followed.get('old7')?.missing).toBe(0);
   });
 
-  it('is not told from scans that were cut short', async () => {
+  it('is not reported from incomplete scans', async () => {
     const following = await followed(...ids(40));
     following.site.put(...ids(30, 'new'));
     following.site.take('old1');
@@ -233,7 +233,7 @@ describe('a listing that is gone', () => {
     }
   });
 
-  it('is not told of one below those that were moved up', async () => {
+  it('is not reported for one below those that moved up', async () => {
     const following = await followed(...ids(8), ...ids(40, 'older'));
     for (const id of ['old7', 'old6', 'old5', 'old4']) following.site.bump(id);
     following.site.put(...ids(4, 'new'));

@@ -5,7 +5,7 @@ import { catalogItem, listingId, serveVisit } from './testing/fixtures.js';
 import { news, search, vinted } from './testing/search.js';
 
 describe('following listings of Vinted', () => {
-  it('begins with what is there, and goes on with what is new', async () => {
+  it('begins with current listings, and continues with new ones', async () => {
     const { site, read } = search(2, 1);
     expect(news(await read(0))).toEqual([`listing.created ${vinted(2)}`, `listing.created ${vinted(1)}`]);
     site.entries.unshift(catalogItem(3));
@@ -17,7 +17,7 @@ describe('following listings of Vinted', () => {
     ]);
   });
 
-  it('tells what happened since a watch last looked, whatever others have been told meanwhile', async () => {
+  it('reports what happened since a watch last looked, whatever other watches got meanwhile', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     site.entries[0] = catalogItem(2, { price: { amount: '15.0', currency_code: 'EUR' } });
@@ -107,7 +107,7 @@ describe('following listings of Vinted', () => {
 });
 
 describe('a listing that is missing', () => {
-  it('is asked for on its own page, and gone where there is none', async () => {
+  it('is requested on its own page, and gone if there is none', async () => {
     const { site, read, paths } = search(3, 2, 1);
     await read(0);
     paths();
@@ -128,7 +128,7 @@ describe('a listing that is missing', () => {
     ['has moved to its title', { status: 301, headers: { location: '/items/1-lamp' } }],
     ['is refused', { status: 403 }],
     ['does not answer', new OutboundError('timeout', 'too late')],
-  ])('is gone after the second scan where its page %s', async (_, page) => {
+  ])('is gone after the second scan if its page %s', async (_, page) => {
     const { site, read } = search(3, 2, 1);
     await read(0);
     site.entries.splice(1, 1);
@@ -137,7 +137,7 @@ describe('a listing that is missing', () => {
     expect(news(await read(20, 10))).toEqual([`listing.delisted ${vinted(2)}:delisted:1`]);
   });
 
-  it('is asked for at most twice in one check', async () => {
+  it('is requested at most twice in one check', async () => {
     const { site, read, paths } = search(5, 4, 3, 2, 1);
     await read(0);
     paths();
@@ -156,7 +156,7 @@ describe('what a search of Vinted remembers', () => {
     expect(Object.keys(site.state)).toEqual(['history']);
   });
 
-  it('is replaced by what the watches have seen, where it was lost', async () => {
+  it('is replaced by items that watches have seen, if it was lost', async () => {
     const entries = Array.from({ length: 400 }, (_, n) => 400 - n);
     const { read } = search(...entries);
     const known = (itemId: string) => Number(itemId.split(':')[2]) <= 7_000_000_390;
@@ -168,7 +168,7 @@ describe('what a search of Vinted remembers', () => {
     expect((await read(20, 10)).gap).toBe(false);
   });
 
-  it('reports everything, and a gap, where it was lost and nothing of the list was seen before', async () => {
+  it('reports everything, and a gap, if it was lost and nothing of the list was seen before', async () => {
     const { read } = search(...Array.from({ length: 400 }, (_, n) => 400 - n));
     const fetched = await read(0, -60);
     expect([fetched.items.length, fetched.gap]).toEqual([288, true]);
@@ -183,7 +183,7 @@ describe('what a search of Vinted remembers', () => {
     expect((await read(30, 0)).gap).toBe(true);
   });
 
-  it('is kept as it was when a page fails', async () => {
+  it('is unchanged when a page fails', async () => {
     const { site, read } = search(1);
     await read(0);
     const before = structuredClone(site.state);

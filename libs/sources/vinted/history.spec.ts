@@ -17,7 +17,7 @@ describe('what is seen', () => {
 });
 
 describe('the history', () => {
-  it('forgets after 31 days, and says what it cannot tell any more', async () => {
+  it('forgets after 31 days, and records the period that it no longer covers', async () => {
     const following = await followed('b', 'a');
     following.site.take('a');
     await following.scan();

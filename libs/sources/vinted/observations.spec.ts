@@ -3,7 +3,7 @@ import { START, followed, observed as observedOf } from './testing/site.js';
 import { catalogItem, listingId } from './testing/fixtures.js';
 import { observed, search } from './testing/search.js';
 
-/** What a read has observed, in short: what, of which listing, at which minute, for how much. */
+/** The observations of a read, in short: kind, listing, minute, price. */
 const rows = (fetched: Fetched) =>
   observed(fetched)
     .map(({ event, listingId: id, observedAt = '', price }) => {
@@ -16,7 +16,7 @@ const DAY = 1_440;
 const euros = (amount: string) => ({ price: { amount, currency_code: 'EUR' } });
 
 describe('what was seen of listings', () => {
-  it('is told to each watch for its own window, whoever has seen it first', async () => {
+  it('is returned to each watch for its own window, whichever watch saw it first', async () => {
     const { site, read } = search(3, 2, 1);
     await read(0);
     site.entries.unshift(catalogItem(4));
@@ -34,7 +34,7 @@ describe('what was seen of listings', () => {
     expect(rows(await read(60, 50))).toEqual([]);
   });
 
-  it('is told with the price before where the price has moved, at its own instant', async () => {
+  it('contains the previous price if the price has changed, at its own instant', async () => {
     const { site, read } = search(1);
     await read(0);
     site.entries = [catalogItem(1, euros('15.0'))];
@@ -57,7 +57,7 @@ describe('what was seen of listings', () => {
     expect(rows(await read(25))).toEqual(first);
   });
 
-  it('is told again on another day: once, and the same to all watches, for the price at its time', async () => {
+  it('is returned again on another day: once, and the same to all watches, with the price at that time', async () => {
     const { site, read } = search(2, 1);
     await read(0);
     expect(rows(await read(10, 0))).toEqual([]);

@@ -4,7 +4,7 @@ import { news, search, vinted } from './testing/search.js';
 describe('an answer without a single listing', () => {
   const empty = 'vinted answered an empty list where 4 listings were; counted as no answer';
 
-  it('is no answer where there were several, and nothing of it is kept', async () => {
+  it('is not believed if there were several, and changes nothing', async () => {
     const { site, read, paths } = search(4, 3, 2, 1);
     await read(0);
     const { state, entries } = site;
@@ -18,7 +18,7 @@ describe('an answer without a single listing', () => {
     expect(news(await read(30, 0))).toEqual([]);
   });
 
-  it('is none where only one of the two listings that are asked for is gone', async () => {
+  it('is not believed if only one of the two requested listings is gone', async () => {
     const { site, read } = search(4, 3, 2, 1);
     await read(0);
     site.entries = [];

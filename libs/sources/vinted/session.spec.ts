@@ -40,7 +40,7 @@ describe('a visit to Vinted', () => {
     ]);
   });
 
-  it('that ends at once is told', async () => {
+  it('that ends at once is reported', async () => {
     const { read, requests } = reading(lamps, () => denied);
     await expect(read).rejects.toMatchObject({
       kind: 'unauthorized',
@@ -50,7 +50,7 @@ describe('a visit to Vinted', () => {
     expect(requests.length).toBe(4);
   });
 
-  it('that gives no cookie is told, and tried again the next time', async () => {
+  it('without a cookie is reported, and retried the next time', async () => {
     const session = new Map<string, unknown>();
     const upstream = fakeUpstream('vinted', () => ({ body: '<html></html>', setCookies: ['anon_id=a1'] }));
     await expect(connector.search(lamps, fakeContext(upstream.http, { session }))).rejects.toMatchObject({

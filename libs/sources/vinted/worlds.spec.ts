@@ -6,17 +6,17 @@ import type { Money } from './price.js';
 import { reportSince } from './report.js';
 import type { Scan } from './scan.js';
 
-/** What happens between two reads, by index of the listings that are there. */
+/** The changes between two reads, by index of the current listings. */
 type Change =
   | { do: 'put'; count: number }
   | { do: 'take' | 'bump' | 'return'; at: number }
   | { do: 'price'; at: number; cents: number; currency: string };
 
-/** One step of a world: what changes, and whether and how deep it is read then. */
+/** One step of a world: its changes, and whether and how deep it is read then. */
 interface Step {
   changes: Change[];
   read: 'whole' | 'short' | 'fails';
-  /** Minutes after the one before. */
+  /** Minutes after the previous step. */
   after: number;
 }
 
@@ -28,12 +28,12 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     do: fc.constant('price' as const),
     at,
     cents: fc.integer({ min: 1, max: 4 }),
-    // Now and then the same listing is shown in another currency.
+    // Sometimes the same listing is shown in another currency.
     currency: fc.constantFrom('EUR', 'EUR', 'EUR', 'PLN'),
   }),
 );
 const step: fc.Arbitrary<Step> = fc.record({
-  // At most one is bumped between two reads; that five are, in just their order, no scan could tell.
+  // At most one is bumped between two reads. No scan could detect that five are bumped in exactly their order.
   changes: fc
     .tuple(fc.array(change, { maxLength: 5 }), fc.option(fc.record({ do: fc.constant('bump' as const), at })))
     .map(([changes, bump]) => (bump ? [...changes, bump] : changes)),
@@ -45,13 +45,13 @@ const world = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 14 }),
 });
 
-/** A read that was made, and what it was made of. */
+/** A read and its input. */
 interface Read {
   at: number;
   scan: Scan;
   before: History | undefined;
   followup: Followup;
-  /** Ids of everything that was there, in sight or not. */
+  /** Ids of all listings, scanned or not. */
   there: ReadonlySet<string>;
 }
 
@@ -116,7 +116,7 @@ const always = (holds: (reads: Read[]) => void) =>
   );
 
 describe('whatever happens to listings between reads', () => {
-  it('each change of a price that two reads in a row have seen is told once, with the price before', async () => {
+  it('each change of a price that two reads in a row have seen is reported once, with the previous price', async () => {
     await always((reads) => {
       const prices = new Map<string, Money>();
       for (const read of reads) {
@@ -152,7 +152,7 @@ describe('whatever happens to listings between reads', () => {
     });
   });
 
-  it('what is gone for good is told, once the list is read to its end twice', async () => {
+  it('a listing that is gone is reported when the list has been read to its end twice', async () => {
     await always((reads) => {
       const [last, previous] = [...reads].reverse();
       if (!last?.scan.whole || !previous?.scan.whole || !last.before) return;
@@ -163,7 +163,7 @@ describe('whatever happens to listings between reads', () => {
     });
   });
 
-  it('what is put up is created once, and what was there before never', async () => {
+  it('a new listing is created once, and an earlier one never', async () => {
     await always((reads) => {
       const created = reads.flatMap((read) => newsOf(read).filter(({ kind }) => kind === 'created'));
       expect(new Set(created.map(({ itemId }) => itemId)).size).toBe(created.length);
@@ -177,7 +177,7 @@ describe('whatever happens to listings between reads', () => {
     });
   });
 
-  it('a watch that is there for some of the reads only is told the same as one that is there for all', async () => {
+  it('a watch that takes part in only some of the reads gets the same as one that takes part in all', async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.boolean(), { maxLength: 15 }), async (one, takesPart) => {
         const reads = await lives(one);

@@ -89,7 +89,7 @@ describe('what belongs to an account', () => {
     ]);
   });
 
-  it('is refused where the profile says that it is protected, and asked about again the next time', async () => {
+  it('is refused if the profile is protected, and requested again the next time', async () => {
     const { lookUp, paths } = always({ data: userRecord({ protected: true }) });
     for (const operation of ['userTweets', 'followers']) {
       expect(await lookUp(operation, { ref: 'Ada_Lamps' })).toMatchObject({

@@ -43,7 +43,7 @@ it('lookups are counted apart from searches, and eight of a kind may be asked at
 });
 
 describe('a lookup of tweets', () => {
-  it('gives those that are there in the order asked for, and says of each other one why not', async () => {
+  it('returns found ones in the requested order, and for each other one the reason', async () => {
     const found = [tweetRecord(2, SPEC_NOW), tweetRecord(1, SPEC_NOW)];
     const errors = [
       errorOf('31', MISSING),
@@ -175,7 +175,7 @@ describe('a lookup of an account', () => {
     expect(paths()).toEqual([path]);
   });
 
-  it('that says little has nulls', async () => {
+  it('with few fields has nulls', async () => {
     const { lookUp } = always({ data: { id: '7', username: 'GraceH' } });
     expect(await lookUp('user', { ref: 'GraceH' })).toMatchObject({
       body: {

@@ -67,7 +67,7 @@ describe('what X is asked', () => {
       { query: 'lamp OR light', terms: ['url:lamps.example', 'led'] },
       '(lamp OR light) (url:lamps.example OR led) -is:retweet',
     ],
-  ])('%j is written as it is in mode platform', async (init, query) => {
+  ])('%j is unchanged in mode platform', async (init, query) => {
     expect(await queries(init, { match: 'platform' })).toEqual([query]);
   });
 
@@ -85,7 +85,7 @@ describe('what X is asked', () => {
     ]);
   });
 
-  it('needs no words where it names an account', async () => {
+  it('needs no words if it names an account', async () => {
     expect(await queries({ repliesTo: 'Lamps_Inc' })).toEqual(['to:Lamps_Inc -is:retweet']);
     expect(await queries({ filters: { from: ['Ada_Lamps', 'GraceH'] } })).toEqual([
       '(from:Ada_Lamps OR from:GraceH) -is:retweet',
@@ -103,7 +103,7 @@ describe('what X is asked', () => {
     expect(connector.requestsPerSearch(criteriaOf(init))).toBe(5);
   });
 
-  it('is the most relevant where the search says so', async () => {
+  it('is the most relevant if the search asks for it', async () => {
     const { requests } = await asked({ query: 'lamp', sort: 'relevancy' });
     expect(requests[0]?.at.searchParams.get('sort_order')).toBe('relevancy');
   });

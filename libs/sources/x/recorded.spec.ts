@@ -87,7 +87,7 @@ describeRecorded(
     'error-401-1.json': { error: 'unauthorized' },
     'error-402-1.json': { error: 'quota_spent', retryAfterMs: 3_600_000 },
     'error-403-1.json': { error: 'forbidden' },
-    // Too many connections, and not the window: its reset lies years before the spec's present.
+    // Too many connections, and not the window: its reset is years before the current time of the spec.
     'error-429-stream-1.json': { error: 'rate_limited', retryAfterMs: 0 },
     'error-503-1.json': { error: 'server_error' },
   },
@@ -141,7 +141,7 @@ describe('recorded answers of x to lookups', () => {
     ]);
   });
 
-  it('a quote holds what it quotes, a link its card, a video its files, an author his check', async () => {
+  it('a quote contains the quoted tweet, a link its card, a video its files, an author the check mark', async () => {
     const quote = found(await lookUp('tweets', { ids: ['1576995594388000768'] }, 'tweets-lookup-2.json'));
     if (!quote['data']) return;
     expect(quote['data']).toMatchObject([
@@ -206,7 +206,7 @@ describe('recorded answers of x to lookups', () => {
     expect(found(answer)['nextCursor']).toBe(nextCursor);
   });
 
-  it('every retweet of a timeline holds the tweet that it repeats, unless that is gone', async () => {
+  it('every retweet of a timeline contains the repeated tweet, unless that is gone', async () => {
     const { data } = found(await lookUp('userTweets', { ref: '2351222345' }, 'user-tweets-1.json'));
     if (!data) return;
     const tweets = data as { text: string; retweetedTweet: object | null }[];

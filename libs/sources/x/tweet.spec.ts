@@ -117,7 +117,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('tell their entities with offsets that hold in the unescaped text, in code points', () => {
+  it('contain their entities with offsets in the unescaped text, in code points', () => {
     const text = '💡 &lt;3 @GraceH #lamp $LED https://t.co/aaaaaaaaa1';
     const entities = {
       mentions: [{ start: 8, end: 15, username: 'GraceH', id: '71002' }],
@@ -179,7 +179,7 @@ describe('tweets of X', () => {
     });
   });
 
-  it('that quote another hold it, with its author and client, or null where it is gone', () => {
+  it('that quote another contain it, with its author and client, or null if it is gone', () => {
     const more = { referenced_tweets: [{ type: 'quoted', id: tweetId(8) }] };
     const quoted = tweetRecord(8, SPEC_NOW, { author_id: '71002', source: 'Lamp Writer', text: 'A &amp; B' });
     expect(one(more, { tweets: [quoted] })?.kind).toBe('quote');

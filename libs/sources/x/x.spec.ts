@@ -29,7 +29,7 @@ describeConnector('x', {
     { errors: [{ title: 'Not Found Error', value: '1' }] },
     answerOf([{ id: '1', title: 'Lamp' }]),
     answerOf([{ ...tweetRecord(1, SPEC_NOW), created_at: undefined }]),
-    // The same in the words of post.fields: retweets would not be seen as such.
+    // The same in the format of post.fields, in which retweets would not be recognised.
     answerOf([{ ...tweetRecord(1, SPEC_NOW), edit_history_post_ids: ['1'] }]),
   ],
 });
@@ -82,7 +82,7 @@ describe('where a search of X begins', () => {
     expect(await startOf({ since, state })).toEqual({ startTime: '2026-03-02T12:00:00Z' });
   });
 
-  it('is at most seven days ago, and what lies before is told as a gap', async () => {
+  it('is at most seven days ago, and an earlier period is reported as a gap', async () => {
     expect(await startOf({ since: ago(9 * DAY_MS) })).toEqual({
       startTime: '2026-02-25T12:01:00Z',
       gap: ['x searches the last 7 days only; what is older was not asked for'],
@@ -120,7 +120,7 @@ describe('reading on', () => {
     meta: { ...answer.meta, next_token: token },
   });
 
-  it('goes past an edit of a known tweet: it stands among newer ones', async () => {
+  it('continues past an edit of a known tweet, which is among newer ones', async () => {
     const edit = tweetRecord(1, SPEC_NOW, { edit_history_tweet_ids: [tweetId(9), tweetId(1)] });
     const upstream = pages([more(answerOf([edit]), 'b'), answerOf([tweetRecord(2, SPEC_NOW)])]);
     const known = (itemId: string) => itemId === tweetId(9);
@@ -131,7 +131,7 @@ describe('reading on', () => {
     expect(items.map(({ itemId }) => itemId)).toEqual([tweetId(9), tweetId(2)]);
   });
 
-  it('goes past a page without tweets that has a next one, and past known ones by relevancy', async () => {
+  it('continues past a page without tweets that has a next one, and past known ones by relevancy', async () => {
     const empty = more(answerOf([]), 'b');
     const upstream = pages([empty, more(answerOf([tweetRecord(1, SPEC_NOW)]), 'c'), answerOf([])]);
     const criteria = criteriaOf({ query: 'lamp', sort: 'relevancy' });
@@ -183,7 +183,7 @@ describe('what X refuses', () => {
     },
   );
 
-  it('too many requests in a window, told in plain text', async () => {
+  it('too many requests in a window, reported in plain text', async () => {
     const headers = {
       'x-rate-limit-remaining': '0',
       'x-rate-limit-reset': String(SPEC_NOW.getTime() / 1000 + 90),
@@ -193,7 +193,7 @@ describe('what X refuses', () => {
     expect(heldOff).toEqual([]);
   });
 
-  it('a request that it does not understand: the parameters are named, its own words are not told', async () => {
+  it('a request that it does not understand is reported with the parameters, without the text of X', async () => {
     const errors = [{ parameters: { query: ['lamp <b>'] }, message: 'There were errors <b>' }];
     const { fault } = await refused({ status: 400, body: { errors, ...problem('invalid-request') } });
     expect(fault).toMatchObject({
@@ -219,7 +219,7 @@ describe('what X refuses', () => {
     });
   });
 
-  it('does not matter where it is about an account that a tweet mentions', async () => {
+  it('does not matter if it concerns an account that a tweet mentions', async () => {
     const errors = [{ parameter: 'entities.mentions.username', value: 'GraceH', title: 'Forbidden' }];
     const upstream = fakeUpstream('x', () => ({ body: answerOf([tweetRecord(1, SPEC_NOW)], { errors }) }));
     const fetched = await connector.search(criteriaOf({ query: 'lamp' }), fakeContext(upstream.http));

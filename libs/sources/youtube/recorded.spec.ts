@@ -55,7 +55,7 @@ describe('recorded answers of youtube beside the search', () => {
   it.each([
     ['videos-list-1.json', 5],
     ['videos-list-2.json', 2],
-  ])('%s says of %i videos what they are; it was recorded without counts', (file, count) => {
+  ])('%s describes %i videos; it was recorded without counts', (file, count) => {
     const recorded = recordedAnswer('youtube', file);
     if (!recorded) return;
     const details = parseVideos(JSON.parse(recorded.bytes.toString()));

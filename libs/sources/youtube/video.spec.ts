@@ -4,7 +4,7 @@ import { CHANNEL_ID, searchResult, videoId, videoResource } from './testing/fixt
 
 type More = Record<string, unknown>;
 
-/** Video 1 as the search has it, and what `videos.list` says of it, if anything. */
+/** Video 1 in the search, and its details from `videos.list`, if any. */
 function one(snippet: More = {}, details: readonly object[] = []) {
   const answer = { items: [searchResult(1, SPEC_NOW, snippet)] };
   return parseSearchAnswer(answer, parseVideos({ items: details })).items[0];
@@ -16,7 +16,7 @@ const bodyOf = (...args: Parameters<typeof one>) =>
 const URL_1 = `https://www.youtube.com/watch?v=${videoId(1)}`;
 
 describe('videos of YouTube', () => {
-  it('are mapped, from the search and from what is said of them', () => {
+  it('are mapped, from the search and from the details', () => {
     const item = one({}, whole());
     expect(item).toMatchObject({
       itemId: videoId(1),
@@ -60,7 +60,7 @@ describe('videos of YouTube', () => {
     });
   });
 
-  it('that are gone when they are asked about keep what the search said, its title unescaped', () => {
+  it('that are gone when their details are requested keep the data of the search, with the title unescaped', () => {
     expect(one()).toMatchObject({
       title: "Lamp number 1 & Ada's light",
       text: 'All about lamps ...',
@@ -142,7 +142,7 @@ describe('videos of YouTube', () => {
   });
 
   it.each([[{}], [{ items: {} }], [{ items: [{ id: { videoId: 'abc' } }] }]])(
-    'are a fault where what is said of them has an unknown shape: %j',
+    'are a fault if their details have an unknown shape: %j',
     (answer) => {
       expect(() => parseVideos(answer)).toThrow(expect.objectContaining({ kind: 'unknown_shape' }));
     },

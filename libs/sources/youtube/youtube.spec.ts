@@ -173,7 +173,7 @@ describe('reading YouTube', () => {
     ).rejects.toMatchObject({ kind: 'server_error' });
   });
 
-  it('goes past one page without videos, and not past two', async () => {
+  it('continues past one page without videos, and not past two', async () => {
     const upstream = serving([
       page([], 'b'),
       page([searchResult(1, SPEC_NOW)], 'c'),
@@ -189,7 +189,7 @@ describe('reading YouTube', () => {
     expect(paths(upstream)).toEqual(['search', 'search', 'videos', 'search', 'search']);
   });
 
-  it('gives a video once that stands on two pages', async () => {
+  it('returns a video once that is on two pages', async () => {
     const upstream = serving([page([searchResult(1, SPEC_NOW)], 'b'), page([searchResult(1, SPEC_NOW)])]);
     const { items } = await connector.search(
       criteriaOf({ query: 'lamp' }),

@@ -11,9 +11,9 @@ import { UpstreamError, type FetchContext } from '../../source.js';
 import type { Engine } from '../answer.js';
 import { aiAnswersSettings, createAiAnswersConnector } from '../index.js';
 
-// For specs only: answers in the shape of each engine, a server that speaks for all of them, and who asks them.
+// Only for specs: responses in the format of each engine, a server that plays all of them, and reads.
 
-/** Three engines of four. */
+/** Three of the four engines. */
 export const settings = aiAnswersSettings({
   AI_OPENAI_TOKEN: 'key-1',
   AI_ANTHROPIC_TOKEN: 'key-2',
@@ -25,13 +25,13 @@ export const settings = aiAnswersSettings({
 /** The connector with these. */
 export const connector = createAiAnswersConnector(settings);
 
-/** A search; `more` lays other filters over its own. */
+/** A search; `more` replaces its filters. */
 export function asking(more: Record<string, unknown> = {}, market?: string): Criteria {
   const filters = { prompt: 'Which lamp is the best?', brands: ['Acme', 'Byron'], ...more };
   return criteriaOf({ ...(market !== undefined && { market }), filters: filters as never });
 }
 
-/** One read, what was asked for it, and the patience that it asked for. */
+/** One read, its requests, and the waits that it asked for. */
 export function reading(
   answer: (request: FakeRequest) => FakeAnswer,
   criteria = asking(),
@@ -41,7 +41,7 @@ export function reading(
   return { read: connector.search(criteria, fakeContext(upstream.http, more)), ...upstream };
 }
 
-/** Where several reads ask one after the other: an upstream, and a lane that keeps its patience by quotas. */
+/** For several reads one after another: an upstream, and a lane that keeps waits in quotas. */
 export function patientUpstream(answer: (request: FakeRequest) => FakeAnswer) {
   const lane = { now: SPEC_NOW };
   const until = new Map<string, number>();
@@ -59,7 +59,7 @@ export function patientUpstream(answer: (request: FakeRequest) => FakeAnswer) {
   return { ...upstream, lane };
 }
 
-/** What an invented engine says. */
+/** The answer of an invented engine. */
 export interface Said {
   text?: string;
   /** Cited pages: address and title. */
@@ -74,12 +74,12 @@ const HOSTS: Readonly<Record<string, Engine>> = {
   'generativelanguage.googleapis.com': 'gemini',
 };
 
-/** The engine that a request is for. */
+/** The engine of a request. */
 export function engineOf(request: FakeRequest): Engine {
   return HOSTS[request.at.host] ?? 'openai';
 }
 
-/** What the engine asked says, in its own shape. */
+/** The answer in the format of the requested engine. */
 export function answered(engine: Engine, said: Said = {}): { body: object } {
   switch (engine) {
     case 'openai':
@@ -93,7 +93,7 @@ export function answered(engine: Engine, said: Said = {}): { body: object } {
   }
 }
 
-/** Answers of all engines: what each says, or how it fails. */
+/** The answers or failures of all engines. */
 export function engines(says: Partial<Record<Engine, Said | { fails: FakeAnswer }>> = {}) {
   return (request: FakeRequest): FakeAnswer => {
     const said = says[engineOf(request)] ?? {};

@@ -1,11 +1,11 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: post views in the shape of today's answers, and a server that pages by an offset as Bluesky does.
+// Only for specs: post views in the current format, and a server that pages by an offset like Bluesky.
 
 const DID = 'did:plc:ada000000000000000000000';
 
-/** A post view. `record` lays more on the record. */
+/** A post view. `record` replaces fields of the record. */
 export function postView(
   n: number,
   at: Date,

@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: things in the shape of today's answers, and a search that pages by number.
+// Only for specs: things in the current format, and a search that pages by number.
 
 /** An issue. */
 export function issue(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
@@ -70,7 +70,7 @@ export function repository(n: number, at: Date, more: Record<string, unknown> = 
   };
 }
 
-/** A discussion, as the connector's own query shows it. */
+/** A discussion, as returned by the connector's query. */
 export function discussion(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: `D_${900 - n}`,

@@ -1,7 +1,7 @@
 import type { FakeRequest } from '../../testing/fake-upstream.js';
 import type { InventedPost } from '../../testing/connector-contract.js';
 
-// For specs only: hits in the shape of today's answers, and a server that slices as Algolia does.
+// Only for specs: hits in the current format, and a server that slices like Algolia.
 
 /** A story hit. */
 export function storyHit(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: views in the shape of 0.19 and of 1.0, and a server that pages as Lemmy does.
+// Only for specs: views in the format of 0.19 and of 1.0, and a server that pages like Lemmy.
 
 type Api = 'v3' | 'v4';
 
@@ -10,7 +10,7 @@ const LANGUAGES = [
   { id: 37, code: 'en', name: 'English' },
 ];
 
-/** What differs from the usual: keys laid on the post, the comment, the creator or the view. */
+/** Differences from the default: keys of the post, the comment, the creator or the view. */
 export interface More {
   post?: Record<string, unknown>;
   comment?: Record<string, unknown>;
@@ -110,7 +110,7 @@ export function servePosts(api: Api, posts: readonly InventedPost[], request: Fa
   };
 }
 
-/** The answer to the question for the version; undefined for every other request. */
+/** The response with the version; undefined for every other request. */
 export function serveSite(version: string, request: FakeRequest): FakeAnswer | undefined {
   if (request.at.pathname !== '/api/v3/site') return undefined;
   return { body: { site_view: {}, admins: [], version, all_languages: LANGUAGES } };

@@ -3,7 +3,7 @@ import type { FetchContext } from '../../source.js';
 import { createLemmyConnector } from '../index.js';
 import { serveSite } from './fixtures.js';
 
-// For specs only: the connector without settings, and one search of it.
+// Only for specs: the connector without settings, and one search with it.
 
 export const create = () => createLemmyConnector({ instance: '', token: '' });
 export const connector = create();

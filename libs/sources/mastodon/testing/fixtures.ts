@@ -1,9 +1,9 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: statuses in the shape of today's answers, and an instance that pages as Mastodon does.
+// Only for specs: statuses in the current format, and an instance that pages like Mastodon.
 
-/** A status, as an instance shows it that got it at `at`. */
+/** A status of an instance that received it at `at`. */
 export function status(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: statusId(n, at),
@@ -46,7 +46,7 @@ export function statusUri(n: number): string {
   return `https://lamps.example/users/Ada/statuses/${n}`;
 }
 
-/** An instance's own id of a status that it got at `at`. */
+/** An instance's id of a status that it received at `at`. */
 export function statusId(n: number, at: Date): string {
   return String((BigInt(at.getTime()) << 16n) + BigInt(65_535 - (n % 65_536)));
 }

@@ -2,7 +2,7 @@ import { criteriaOf, fakeContext, fakeUpstream, type FakeAnswer } from '../../te
 import type { FetchContext } from '../../source.js';
 import { createMastodonConnector } from '../index.js';
 
-// For specs only: the connector with and without a token, and one search of it.
+// Only for specs: the connector with and without a token, and one search with it.
 
 export const withToken = () => createMastodonConnector({ instance: '', token: 'token-1' });
 export const withoutToken = () => createMastodonConnector({ instance: '', token: '' });

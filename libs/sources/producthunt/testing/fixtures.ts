@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: posts in the shape of today's answers, and an API whose cursors are offsets.
+// Only for specs: posts in the current format, and an API whose cursors are offsets.
 
 /** A post. */
 export function post(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
@@ -37,13 +37,13 @@ export function posts(nodes: readonly unknown[], endCursor: string | null = null
   return { data: { posts: { pageInfo, edges: nodes.map((node) => ({ node })) } } };
 }
 
-/** What was asked for. */
+/** The variables of a request. */
 export function variablesIn({ body }: FakeRequest): Record<string, string | number | null> {
   if (typeof body !== 'string') return {};
   return (JSON.parse(body) as { variables?: Record<string, string | number | null> }).variables ?? {};
 }
 
-/** The answer to the question for the newest posts, were these all. */
+/** The response to a request for the newest posts, if these are all posts. */
 export function servePosts(all: readonly InventedPost[], request: FakeRequest): FakeAnswer {
   const { after, postedAfter, first } = variablesIn(request);
   const made = all.filter(({ at }) => typeof postedAfter !== 'string' || at.toISOString() > postedAfter);

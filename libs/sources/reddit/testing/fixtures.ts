@@ -1,7 +1,7 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: things in the shape of today's answers, and a server that pages by `after`.
+// Only for specs: things in the current format, and a server that pages by `after`.
 
 /** A text post. */
 export function postThing(n: number, at: Date, more: Record<string, unknown> = {}) {
@@ -32,7 +32,7 @@ export function postThing(n: number, at: Date, more: Record<string, unknown> = {
   };
 }
 
-/** A comment as a listing of comments has it. */
+/** A comment in a listing of comments. */
 export function commentThing(n: number, at: Date, more: Record<string, unknown> = {}) {
   const id = idOf(n);
   return {

@@ -1,6 +1,6 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 
-// For specs only: small feeds.
+// Only for specs: small feeds.
 
 /** Address of the invented feed. */
 export const FEED_URL = 'https://news.lamps.example/feed.xml';

@@ -1,9 +1,9 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: questions and answers in the shape of today's answers, and an API that pages by number.
+// Only for specs: questions and answers in the current format, and an API that pages by number.
 
-/** A question, as the filter `withbody` shows it. */
+/** A question, as returned with the filter `withbody`. */
 export function question(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   const id = questionId(n);
   return {
@@ -30,7 +30,7 @@ export function question(n: number, at: Date, more: Record<string, unknown> = {}
   };
 }
 
-/** An answer, as the connector's own filter shows it. */
+/** An answer, as returned with the connector's own filter. */
 export function answer(n: number, at: Date, more: Record<string, unknown> = {}): Record<string, unknown> {
   const id = 8_000_000 - n;
   return {
@@ -71,7 +71,7 @@ export function serveQuestions(posts: readonly InventedPost[], request: FakeRequ
   return wrapped(items, { has_more: found.length > page * size });
 }
 
-/** The answer to the making of a filter; undefined for every other request. */
+/** The response to the creation of a filter; undefined for every other request. */
 export function serveFilter(request: FakeRequest): FakeAnswer | undefined {
   if (!request.at.pathname.endsWith('/filters/create')) return undefined;
   return wrapped([{ filter: '!own', filter_type: 'safe', included_fields: [] }]);

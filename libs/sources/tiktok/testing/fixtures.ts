@@ -1,11 +1,13 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: answers in the shape of today's Research API, and a server that pages by an offset.
+// Only for specs: responses in the current format of the Research API, and a server that pages by an offset.
 
 const FIRST_ID = 7_400_000_000_000_000_000n;
 
-/** A video, as JSON: its ids are numbers that JavaScript cannot write. `more` lays fields on top, as JSON too. */
+/**
+ * A video, as JSON, because its ids are numbers that JavaScript cannot represent. `more` replaces fields, also as JSON.
+ */
 export function videoJson(n: number, at: Date, more: Record<string, string> = {}): string {
   const fields: Record<string, string> = {
     id: videoId(n),
@@ -50,7 +52,7 @@ export function videoId(n: number): string {
   return String(FIRST_ID - BigInt(n));
 }
 
-/** What a request for videos asks. */
+/** The body of a request for videos. */
 export function askedOf(request: FakeRequest): Record<string, unknown> {
   return request.body === undefined ? {} : (JSON.parse(String(request.body)) as Record<string, unknown>);
 }

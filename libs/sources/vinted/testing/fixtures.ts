@@ -9,7 +9,7 @@ import {
 import type { FetchContext } from '../../source.js';
 import { createVintedConnector } from '../index.js';
 
-// For specs only: catalogue entries in the shape of today's answers, and a site that pages as Vinted does.
+// Only for specs: catalogue entries in the current format, and a site that pages like Vinted.
 
 /** A catalogue entry of listing n. */
 export function catalogItem(n: number, more: Record<string, unknown> = {}): Record<string, unknown> {
@@ -53,7 +53,7 @@ export function listingId(n: number): string {
   return String(7_000_000_000 + n);
 }
 
-/** A page of the catalogue, of entries that are the whole list. */
+/** A page of the catalogue, if the entries are the whole list. */
 export function catalogPage(entries: readonly object[], request?: FakeRequest): Record<string, unknown> {
   const asked = request?.at.searchParams;
   const size = Number(asked?.get('per_page') ?? 96);
@@ -72,7 +72,7 @@ export function catalogPage(entries: readonly object[], request?: FakeRequest): 
   };
 }
 
-/** The answer to a search, were these all listings. */
+/** The response to a search, if these are all listings. */
 export function serveCatalog(posts: readonly InventedPost[], request: FakeRequest): FakeAnswer {
   return {
     body: catalogPage(
@@ -101,7 +101,7 @@ export const connector = createVintedConnector();
 /** A search. */
 export const lamps = criteriaOf({ market: 'fr', query: 'lamp' });
 
-/** One read, and what was asked for it; visits are let in. */
+/** One read and its requests; visits are accepted. */
 export function reading(
   init: Parameters<typeof criteriaOf>[0],
   answer: (request: FakeRequest) => FakeAnswer,

@@ -9,20 +9,20 @@ import type { FetchContext, Fetched } from '../../source.js';
 import { createVintedConnector } from '../index.js';
 import { catalogItem, catalogPage, listingId, serveVisit } from './fixtures.js';
 
-// For specs only: one search on an invented site, read as polling reads it.
+// Only for specs: one search on an invented site, read like in polling.
 
 const connector = createVintedConnector();
 const criteria = criteriaOf({ market: 'fr', query: 'lamp' });
-/** So many minutes after the first read. */
+/** The time this many minutes after the first read. */
 export const at = (minutes: number) => new Date(Date.parse('2026-03-04T12:00:00Z') + minutes * 60_000);
 
 /** A site whose list can change, and one search that is read from time to time. */
 export function search(...first: number[]) {
   const site = {
     entries: first.map((n) => catalogItem(n)),
-    /** The answer of a listing's own page. */
+    /** The response of a listing's own page. */
     page: { status: 200 } as FakeAnswer,
-    /** Of some listings, by id. */
+    /** The same for some listings, by id. */
     pages: {} as Record<string, FakeAnswer>,
     state: {} as Record<string, unknown>,
   };
@@ -34,7 +34,7 @@ export function search(...first: number[]) {
     return { body: catalogPage(site.entries, request) };
   });
   const session = new Map<string, unknown>();
-  /** A read as polling makes it: what is remembered is JSON, and kept where the read serves. */
+  /** A read like in polling: the state passes through JSON, and is kept if the read succeeds. */
   const read = async (
     minutes: number,
     since?: number,
@@ -57,11 +57,11 @@ export function search(...first: number[]) {
   return { site, read, paths, heldOff: upstream.heldOff };
 }
 
-/** What a read tells, in short. */
+/** The items of a read, in short. */
 export const news = ({ items }: Fetched) => items.map(({ eventType, itemId }) => `${eventType} ${itemId}`);
 /** Our id of listing n. */
 export const vinted = (n: number) => `vinted:fr:${listingId(n)}`;
 
-/** What a read has observed. */
+/** The observations of a read. */
 export const observed = ({ observations = [] }: Fetched) =>
   observations.flatMap(({ kind }) => (kind?.case === 'listing' ? [kind.value] : []));

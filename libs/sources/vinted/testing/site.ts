@@ -7,12 +7,13 @@ import type { CatalogPage, Listing } from '../parse.js';
 import { reportOfAll, reportSince, type Reported } from '../report.js';
 import { scan, type Scan, type ScanDepth } from '../scan.js';
 
-// For specs only: a list of listings that come, move, change and go, shown in small pages, and who follows it.
+// Only for specs: a list of listings that appear, move, change and vanish, shown in small pages, and code that follows
+// it.
 
 /** Listings of one page. */
 const SITE_PAGE = 4;
 
-/** A listing that somebody has put up. */
+/** A listing on the site. */
 export interface Offer {
   id: string;
   cents: number;
@@ -45,7 +46,7 @@ export class Site {
     for (const offer of this.offers) if (offer.id === id) Object.assign(offer, { cents, currency });
   }
 
-  /** Scans the list as the connector does. */
+  /** Scans the list like the connector. */
   scan(before: History | undefined, depth: ScanDepth = { atLeast: 2, atMost: 50 }): Promise<Scan> {
     return scan('lamp', before?.lists.get('lamp'), depth, (page) => Promise.resolve(this.page(page)));
   }
@@ -83,7 +84,7 @@ export const TEN_MINUTES = 600_000;
 /** So many ids. */
 export const ids = (count: number, name = 'old') => Array.from({ length: count }, (_, n) => `${name}${n}`);
 
-/** Follows a site from scan to scan, as the connector does; the state goes through JSON. */
+/** Follows a site from scan to scan like the connector; the state passes through JSON. */
 export class Follow {
   history: History | undefined;
   at = START;
@@ -114,7 +115,7 @@ export class Follow {
     return reportOfAll(reportedOf(this.last!)).map(short);
   }
 
-  /** What the last scan has observed. */
+  /** The observations of the last scan. */
   get observed(): string[] {
     return observed(this.last!, this.at - TEN_MINUTES - 1).map(
       ({ event, listingId }) => `${event} ${listingId}`,
@@ -122,7 +123,7 @@ export class Follow {
   }
 }
 
-/** What followed from a scan, in the words of its reports; the history has gone through JSON. */
+/** The results of a scan in its reports; the history has passed through JSON. */
 export function reportedOf({ history, present }: Followup): Reported {
   return { market: FR, history: stored(history), present, shown: new Map() };
 }
@@ -135,7 +136,7 @@ export function observed(followup: Followup, since?: number) {
   );
 }
 
-/** The history as it is after it was stored. */
+/** The history after it was stored. */
 export function stored(history: History): History {
   const state = JSON.parse(JSON.stringify(writeHistory(history, FR))) as unknown;
   return readHistory(state, FR)!;
@@ -145,7 +146,7 @@ function short({ itemId, eventType }: { itemId: string; eventType: string }): st
   return `${eventType.replace('listing.', '')} ${itemId.replace('vinted:fr:', '')}`;
 }
 
-/** A site that has been scanned once. */
+/** A site after one scan. */
 export async function followed(...first: string[]): Promise<Follow> {
   const following = new Follow(new Site(first));
   await following.scan();

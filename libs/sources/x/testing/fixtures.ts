@@ -1,9 +1,9 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import { SPEC_NOW, type FakeAnswer, type FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: tweets in the shape of today's answers, and a server that pages by an offset.
+// Only for specs: tweets in the current format, and a server that pages by an offset.
 
-/** An author, as `includes.users` has it. */
+/** An author in `includes.users`. */
 export const ADA = {
   id: '71001',
   username: 'Ada_Lamps',
@@ -14,7 +14,7 @@ export const ADA = {
   protected: false,
 };
 
-/** The profile of an account, as a lookup has it. */
+/** The profile of an account in a lookup. */
 export function userRecord(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     ...ADA,
@@ -41,7 +41,7 @@ export function userRecord(more: Record<string, unknown> = {}): Record<string, u
   };
 }
 
-/** A tweet, as `data` has it. */
+/** A tweet in `data`. */
 export function tweetRecord(
   n: number,
   at: Date,
@@ -73,7 +73,7 @@ export function tweetId(n: number): string {
   return String(BigInt(tweetIdAt(SPEC_NOW)) - BigInt(n));
 }
 
-/** The id that a tweet of this instant could have. */
+/** An id that a tweet of this instant could have. */
 export function tweetIdAt(at: Date): string {
   return String((BigInt(at.getTime()) - 1_288_834_974_657n) << 22n);
 }

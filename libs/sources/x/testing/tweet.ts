@@ -2,7 +2,7 @@ import { SPEC_NOW } from '../../testing/fake-upstream.js';
 import { parseSearchAnswer } from '../index.js';
 import { ADA, answerOf, tweetRecord } from './fixtures.js';
 
-// For specs only: what is made of one tweet.
+// Only for specs: the results of one tweet.
 
 const GRACE = { id: '71002', username: 'GraceH', name: 'Grace', verified: false, verified_type: 'none' };
 

@@ -1,12 +1,12 @@
 import type { InventedPost } from '../../testing/connector-contract.js';
 import type { FakeAnswer, FakeRequest } from '../../testing/fake-upstream.js';
 
-// For specs only: answers in the shape of today's Data API, and a server that pages by an offset.
+// Only for specs: responses in the current format of the Data API, and a server that pages by an offset.
 
 /** The channel of every invented video. */
 export const CHANNEL_ID = 'UClampsAndLights00000000';
 
-/** One entry of a search: the title escaped, the description cut short. */
+/** One entry of a search: the title escaped, the description shortened. */
 export function searchResult(n: number, at: Date, snippet: Record<string, unknown> = {}) {
   return {
     kind: 'youtube#searchResult',
@@ -26,7 +26,7 @@ export function searchResult(n: number, at: Date, snippet: Record<string, unknow
   };
 }
 
-/** The same video as `videos.list` has it. */
+/** The same video in `videos.list`. */
 export function videoResource(n: number, at: Date, more: Record<string, unknown> = {}) {
   return {
     kind: 'youtube#video',
@@ -82,7 +82,7 @@ export function thread(n: number, at: Date, snippet: Record<string, unknown> = {
   };
 }
 
-/** An error as Google writes it. */
+/** An error in Google's format. */
 export function problem(code: number, reason: string, more: Record<string, unknown> = {}) {
   const message = 'The request cannot be completed, see <a href="/youtube/v3">this</a>.';
   return { error: { code, message, errors: [{ message, domain: 'youtube', reason }], ...more } };
@@ -110,7 +110,7 @@ export function serveVideos(posts: readonly InventedPost[], request: FakeRequest
   };
 }
 
-/** The answer to a request for details, of videos that are all gone meanwhile; undefined for every other. */
+/** The response to a request for details of videos that have all been deleted; undefined for every other request. */
 export function serveNoDetails(request: FakeRequest): FakeAnswer | undefined {
   if (!request.at.pathname.endsWith('/videos')) return undefined;
   return { body: { kind: 'youtube#videoListResponse', items: [] } };
