@@ -9,7 +9,7 @@ const NOT_THERE_YET_MS = 500;
 
 /**
  * Returns which watches have a row. A watch without a row was purged, or the decision of its keyword has not reached
- * the tables. Events of a keyword itself have its own id in place of a watch's.
+ * the tables. An event about the keyword itself has the keyword's id as its watch id.
  */
 export async function knownWatches(
   database: Database,

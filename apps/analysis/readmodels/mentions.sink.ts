@@ -31,7 +31,7 @@ export class MentionsSink {
     );
     const events = all.filter((event) => known.has(event.watchId));
     const rows = events.flatMap(mentionRow);
-    // A repeated event, or a rebuild of the table, keeps the decisions of people.
+    // Labels are added again here, so a repeated event or a rebuild does not lose them.
     const labels = await labelsOf(
       this.database.manager,
       rows.map((row) => row.event_id),

@@ -22,7 +22,7 @@ export interface ChargeCause {
   checkId: string;
   /** The id of the fact: of a check, a lookup or an event. */
   reference: string;
-  /** Identifies the charge if one fact has several. */
+  /** Identifies the charge if one fact has several charges. */
   part?: string;
   /** Time of the fact. */
   at: string;
@@ -48,7 +48,7 @@ export type LedgerCommand =
   | ({ kind: 'charge' } & ChargeCause)
   | ({ kind: 'grant'; packId: string } & GrantedPack)
   | { kind: 'change-plan'; changeId: string; plan: string }
-  /** Only time has passed. */
+  /** No request: applies only the renewals and expiries that are due. */
   | { kind: 'turn' };
 
 /** The account of the ledger, and the time of the decision. */
@@ -233,7 +233,7 @@ function checked(pack: GrantedPack, ledger: OpenLedger, now: string): GrantedPac
   return { ...pack, expiresAt: expiresAt === '' ? '' : isoOf(end) };
 }
 
-/** Years with more digits have another form. */
+/** ISO 8601 writes years after 9999 differently. */
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 function movement(

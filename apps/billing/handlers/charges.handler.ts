@@ -5,7 +5,7 @@ import { ConsumerPattern } from '#transport';
 import { chargesOf, chargingConsumerOf, type ChargedStream } from '../ledger/charges.js';
 import { LedgerWriter } from '../ledger/ledger-writer.js';
 
-/** The opening of the account has not arrived yet. */
+/** Wait before a retry while the account's ledger is not open. */
 const NO_LEDGER_YET_MS = 1000;
 
 /** Charges the cost of checks, events and lookups. The work of a purged keyword is charged too, because it was done. */

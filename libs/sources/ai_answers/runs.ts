@@ -19,7 +19,7 @@ export interface PreviousRun {
   brands: BrandReading[];
 }
 
-/** All known answers to one search, from reads for any watch. */
+/** The last answer of each engine to one search and its recent changes, from reads for any watch. */
 export interface History {
   /** Changes before this time may be missing in the history (epoch milliseconds). */
   missedUntil?: number | undefined;
