@@ -129,7 +129,7 @@ describe('a search that a source cannot serve', () => {
     const body = { criteria: { query: 'lamp' }, market: 'jp', refresh_interval_seconds: 600 };
     const made = await api.post('/v1/vinted/watches', body);
     expect([made.status, made.body.code]).toEqual([400, 'MARKET_DISABLED']);
-    expect(made.body.error).toContain('the source has the market');
+    expect(made.body.error).toContain('its markets are');
     expect((await api.post('/v1/vinted/watches', { ...body, market: 'fr' })).status).toBe(201);
     const both = { ...body, market: 'fr', criteria: { query: 'lamp', market: 'de' } };
     const refused = await api.post('/v1/vinted/watches', both);
