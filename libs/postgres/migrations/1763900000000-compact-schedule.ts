@@ -8,8 +8,8 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
   readonly name = 'CompactSchedule1763900000000';
 
   async up(runner: QueryRunner): Promise<void> {
+    await runner.query(LOCK_BOTH_TABLES);
     await runner.query(`
-      LOCK TABLE watch_schedule IN ACCESS EXCLUSIVE MODE;
       ALTER TABLE watch_schedule RENAME TO wide_schedule;
       -- Columns of eight bytes, of four, of one, then those without alignment.
       CREATE TABLE watch_schedule (
@@ -59,6 +59,24 @@ export class CompactSchedule1763900000000 implements MigrationInterface {
     );
   }
 }
+
+/**
+ * Pollers of the running release lock searches before they read the schedule, so the migration locks both tables before the
+ * copy: the reference at its end needs the searches as well. A few statements of pollers lock in the other order. If
+ * Postgres then ends this one, nothing is lost yet, and it is tried again.
+ */
+const LOCK_BOTH_TABLES = `
+  DO $$
+  BEGIN
+    FOR attempt IN 1..20 LOOP
+      BEGIN
+        LOCK TABLE upstream_searches, watch_schedule IN ACCESS EXCLUSIVE MODE;
+        RETURN;
+      EXCEPTION WHEN deadlock_detected THEN
+        IF attempt = 20 THEN RAISE; END IF;
+      END;
+    END LOOP;
+  END $$`;
 
 const GIVE_GRANTS_AND_OWNER = `
   DO $$
