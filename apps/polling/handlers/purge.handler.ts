@@ -26,10 +26,11 @@ export class PurgeHandler {
   private async erase(purge: Uint8Array): Promise<void> {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     await transactionWithoutLimit(this.database, async (tx) => {
+      // The position before the rows, as the projection does.
+      await forgetPositions(tx, SCHEDULE, [subjectOf('KEYWORDS', accountId, keywordId)]);
       await unschedule(tx, 'keyword_id', keywordId);
       // A check that was running when its watch was deleted has left rows.
       await tx.query('DELETE FROM seen_items WHERE watch_id = ANY($1)', [watchIds]);
-      await forgetPositions(tx, SCHEDULE, [subjectOf('KEYWORDS', accountId, keywordId)]);
     });
     for (const id of [...watchIds, keywordId])
       await this.store.erase('CHECKS', subjectOf('CHECKS', accountId, id));
