@@ -16,7 +16,7 @@ export interface ChargeCause {
   /** check, first_scan, x.tweets and the other lookups, analysis, … */
   operation: string;
   source: string;
-  /** Empty, like the next two, if there is none. */
+  /** Empty if there is none. The same holds for watchId and checkId. */
   keywordId: string;
   watchId: string;
   checkId: string;

@@ -39,7 +39,7 @@ export class KeywordLife1763800000000 implements MigrationInterface {
       CREATE INDEX watches_unpriced ON watches (account_id) WHERE price_book_version = '' AND retired_at IS NULL;
     `);
     await runner.query(`
-      -- The periods in which a watch ran under one quote: what the account was told that it would pay.
+      -- The periods in which a watch ran under one quote: the price that the account saw.
       CREATE TABLE quoted_periods (
         watch_id uuid NOT NULL,
         account_id uuid NOT NULL,

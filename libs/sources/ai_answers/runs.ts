@@ -107,7 +107,7 @@ export function writeHistory({ missedUntil, engines }: History): JsonRecord {
   };
 }
 
-/** The history in a state; an empty one if there is none that can be read. */
+/** Reads the history from a stored state. Returns an empty one if it is missing or unreadable. */
 export function readHistory(value: unknown): History {
   const kept = recordOf(value);
   const engines = recordOf(kept?.['engines']);
@@ -136,7 +136,7 @@ function readRun(engine: Engine, { answeredAt, answer, brands, previous }: JsonR
   return {
     engine,
     answeredAt: at,
-    // Earshot wrote it itself, from an answer that it had parsed.
+    // Not checked again: Earshot had parsed it before storing it.
     answer: answer as Run['answer'],
     brands: (listOf(brands) ?? []) as BrandReading[],
     previous: readPrevious(previous) ?? null,

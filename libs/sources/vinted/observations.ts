@@ -27,8 +27,8 @@ interface Row {
 
 /**
  * The observations of listings, for their price history and the market's statistics, oldest first. They are derived
- * from the history, so every watch gets those of its own period, whoever saw them first. A repeated observation is
- * identical and counts once.
+ * from the history, so every watch gets those of its own period, whichever watch saw them first. A repeated observation
+ * is identical and counts once.
  * @param window absent at a first poll: then the current listings are returned
  */
 export function observationsOf(
