@@ -82,7 +82,10 @@ export interface Envelope {
   previousPrice: number | null;
   /** ISO 8601 UTC: when the item was collected. */
   occurredAt: string;
+  /** The answer of the agent step; null without one. */
   ai: object | null;
+  /** Absent if nothing classified the item. */
+  analysis?: object;
 }
 
 /** An event of a keyword itself: the same envelope, with the details in `data`. */

@@ -10,6 +10,7 @@ import { AccountEventSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { KeywordDecisionSchema, KeywordEventSchema } from './gen/earshot/keywords/v1/keyword_pb.js';
 import { LookupSchema } from './gen/earshot/lookups/v1/lookup_pb.js';
 import { PurgeSchema } from './gen/earshot/purges/v1/purge_pb.js';
+import { ReadingFactSchema } from './gen/earshot/readings/v1/reading_pb.js';
 import { ReplayDecisionSchema, ReplayEventSchema } from './gen/earshot/replays/v1/replay_pb.js';
 
 /** A stored message of an earlier version, and its content. Never change one: streams keep such messages for months. */
@@ -29,6 +30,7 @@ const SCHEMAS = new Map<string, DescMessage>(
     KeywordDecisionSchema,
     LookupSchema,
     PurgeSchema,
+    ReadingFactSchema,
     ReplayDecisionSchema,
   ].map((schema) => [schema.typeName, schema]),
 );

@@ -39,6 +39,14 @@ export function creditsPerCheck(source: SourceId, coBrands = false): number {
   return (rates[source] ?? book.creditsPerCheck.open) + more;
 }
 
+/** Readings of an item that cost credits. */
+export type PricedReading = 'analysis' | 'bucket' | 'agent_step';
+
+/** The price of one reading of one item, in credits: sentiment and intent together, the bucket, the agent step. */
+export function creditsPerReading(reading: PricedReading): number {
+  return book.creditsPerReading[reading];
+}
+
 /**
  * The price of each item of a backfilled first scan, in credits, which replaces the price of the check; undefined: the
  * check's price.

@@ -20,6 +20,7 @@ const MOMENT_MS = 250;
 export const STREAMS = {
   KEYWORDS: { subjects: ['keywords.>'], maxAgeDays: 0 },
   CHECKS: { subjects: ['checks.>'], maxAgeDays: 90 },
+  READINGS: { subjects: ['readings.>'], maxAgeDays: 90 },
   EVENTS: { subjects: ['events.>'], maxAgeDays: 90 },
   ATTEMPTS: { subjects: ['attempts.>'], maxAgeDays: 90 },
   LOOKUPS: { subjects: ['lookups.>'], maxAgeDays: 90 },

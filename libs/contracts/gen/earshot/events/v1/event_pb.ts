@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/events/v1/event.proto.
  */
 export const file_earshot_events_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Ch1lYXJzaG90L2V2ZW50cy92MS9ldmVudC5wcm90bxIRZWFyc2hvdC5ldmVudHMudjEivQMKBUV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCBISCgpiYWNrZmlsbGVkGAsgASgIEhAKCGNoZWNrX2lkGAwgASgJEi8KB21hdGNoZWQYDSABKAsyHi5lYXJzaG90LmNoZWNrcy52MS5NYXRjaGVkSXRlbRISCgptYXRjaF9tb2RlGA4gASgJEgsKA3ZpcBgPIAEoCBIrCgdkcm9wcGVkGBAgASgLMhouZWFyc2hvdC5ldmVudHMudjEuRHJvcHBlZBIsCgh2ZXJkaWN0cxgRIAMoCzIaLmVhcnNob3QuZXZlbnRzLnYxLlZlcmRpY3QSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlIlIKC0V2ZW50Q2hhcmdlEhEKCW9wZXJhdGlvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAMgASgJIr8BCglFdmVudENvc3QSEAoIZXZlbnRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRISCgprZXl3b3JkX2lkGAQgASgJEg4KBnNvdXJjZRgGIAEoCRITCgtvY2N1cnJlZF9hdBgIIAEoCRIQCghjaGVja19pZBgMIAEoCRIvCgdjaGFyZ2VzGBIgAygLMh4uZWFyc2hvdC5ldmVudHMudjEuRXZlbnRDaGFyZ2UilwEKC1B1c2hlZEV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIOCgZzb3VyY2UYBiABKAkSDAoEdHlwZRgHIAEoCRIQCghlbnZlbG9wZRgJIAEoDBIMCgRwdXNoGAogASgIIicKB0Ryb3BwZWQSDgoGcmVhc29uGAEgASgJEgwKBHJ1bGUYAiABKAkiQwoHVmVyZGljdBIMCgRzdGVwGAEgASgJEg0KBXZhbHVlGAIgASgJEgsKA2hpdBgDIAEoCBIOCgZkZXRhaWwYBCABKAliBnByb3RvMw", [file_earshot_checks_v1_check]);
+  fileDesc("Ch1lYXJzaG90L2V2ZW50cy92MS9ldmVudC5wcm90bxIRZWFyc2hvdC5ldmVudHMudjEi+wUKBUV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCBISCgpiYWNrZmlsbGVkGAsgASgIEhAKCGNoZWNrX2lkGAwgASgJEi8KB21hdGNoZWQYDSABKAsyHi5lYXJzaG90LmNoZWNrcy52MS5NYXRjaGVkSXRlbRISCgptYXRjaF9tb2RlGA4gASgJEgsKA3ZpcBgPIAEoCBIrCgdkcm9wcGVkGBAgASgLMhouZWFyc2hvdC5ldmVudHMudjEuRHJvcHBlZBIsCgh2ZXJkaWN0cxgRIAMoCzIaLmVhcnNob3QuZXZlbnRzLnYxLlZlcmRpY3QSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlEi0KCGFuYWx5c2lzGBMgASgLMhsuZWFyc2hvdC5ldmVudHMudjEuQW5hbHlzaXMSDAoEbGFuZxgUIAEoCRIWCglyZWxldmFuY2UYFSABKAVIAIgBARIYChByZWxldmFuY2VfcmVhc29uGBYgASgJEhAKCHN0b3J5X2lkGBcgASgJEikKBmJ1Y2tldBgYIAEoCzIZLmVhcnNob3QuZXZlbnRzLnYxLkJ1Y2tldBIRCgljb19icmFuZHMYGSADKAkSDwoHYWlfanNvbhgaIAEoCRIRCgllbWJlZGRpbmcYGyABKAwSFwoPZW1iZWRkaW5nX21vZGVsGBwgASgJEjIKCHJlYWRpbmdzGB0gAygLMiAuZWFyc2hvdC5ldmVudHMudjEuUmVhZGluZ1JlY29yZEIMCgpfcmVsZXZhbmNlItMBCghBbmFseXNpcxIRCglzZW50aW1lbnQYASABKAkSHAoPc2VudGltZW50X3Njb3JlGAIgASgBSACIAQESDgoGaW50ZW50GAMgASgJEhYKCXJlbGV2YW5jZRgEIAEoBUgBiAEBEg4KBnJlYXNvbhgFIAEoCRIMCgRsYW5nGAYgASgJEg4KBnJlYWRlchgHIAEoCRINCgVtb2RlbBgIIAEoCRIPCgd2ZXJzaW9uGAkgASgJQhIKEF9zZW50aW1lbnRfc2NvcmVCDAoKX3JlbGV2YW5jZSIkCgZCdWNrZXQSCwoDa2V5GAEgASgJEg0KBWxhYmVsGAIgASgJIqABCg1SZWFkaW5nUmVjb3JkEgwKBGtpbmQYASABKAkSDgoGcmVhZGVyGAIgASgJEg0KBW1vZGVsGAMgASgJEg8KB3ZlcnNpb24YBCABKAkSFgoOcHJvbXB0X3ZlcnNpb24YBSABKAkSEwoLZHVyYXRpb25fbXMYBiABKAUSFAoMY29zdF9jcmVkaXRzGAcgASgFEg4KBmRldGFpbBgIIAEoCSJSCgtFdmVudENoYXJnZRIRCglvcGVyYXRpb24YASABKAkSFAoMY29zdF9jcmVkaXRzGAIgASgFEhoKEnByaWNlX2Jvb2tfdmVyc2lvbhgDIAEoCSK/AQoJRXZlbnRDb3N0EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIOCgZzb3VyY2UYBiABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIY2hlY2tfaWQYDCABKAkSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlIpcBCgtQdXNoZWRFdmVudBIQCghldmVudF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCCInCgdEcm9wcGVkEg4KBnJlYXNvbhgBIAEoCRIMCgRydWxlGAIgASgJIkMKB1ZlcmRpY3QSDAoEc3RlcBgBIAEoCRINCgV2YWx1ZRgCIAEoCRILCgNoaXQYAyABKAgSDgoGZGV0YWlsGAQgASgJYgZwcm90bzM", [file_earshot_checks_v1_check]);
 
 /**
  * One final event. Stream EVENTS, subject events.<account>.<watch>, Nats-Msg-Id = event_id.
@@ -129,6 +129,78 @@ export type Event = Message<"earshot.events.v1.Event"> & {
    * @generated from field: repeated earshot.events.v1.EventCharge charges = 18;
    */
   charges: EventCharge[];
+
+  /**
+   * The envelope's `analysis`; absent if nothing classified the item.
+   *
+   * @generated from field: earshot.events.v1.Analysis analysis = 19;
+   */
+  analysis?: Analysis | undefined;
+
+  /**
+   * BCP 47, as the readers found it; empty if it could not be told.
+   *
+   * @generated from field: string lang = 20;
+   */
+  lang: string;
+
+  /**
+   * 0 to 100; absent in events of versions that did not read it.
+   *
+   * @generated from field: optional int32 relevance = 21;
+   */
+  relevance?: number | undefined;
+
+  /**
+   * @generated from field: string relevance_reason = 22;
+   */
+  relevanceReason: string;
+
+  /**
+   * Mentions of the same story have the same id; empty if the item has neither a link nor enough text.
+   *
+   * @generated from field: string story_id = 23;
+   */
+  storyId: string;
+
+  /**
+   * @generated from field: earshot.events.v1.Bucket bucket = 24;
+   */
+  bucket?: Bucket | undefined;
+
+  /**
+   * Brands named beside the subject.
+   *
+   * @generated from field: repeated string co_brands = 25;
+   */
+  coBrands: string[];
+
+  /**
+   * The envelope's `ai` as JSON; empty without an agent step.
+   *
+   * @generated from field: string ai_json = 26;
+   */
+  aiJson: string;
+
+  /**
+   * The meaning of the text as 128 bfloat16 numbers, little endian, and the model that made them; empty if it was not
+   * computed.
+   *
+   * @generated from field: bytes embedding = 27;
+   */
+  embedding: Uint8Array;
+
+  /**
+   * @generated from field: string embedding_model = 28;
+   */
+  embeddingModel: string;
+
+  /**
+   * How each reading was made, for /why.
+   *
+   * @generated from field: repeated earshot.events.v1.ReadingRecord readings = 29;
+   */
+  readings: ReadingRecord[];
 };
 
 /**
@@ -137,6 +209,163 @@ export type Event = Message<"earshot.events.v1.Event"> & {
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 0);
+
+/**
+ * What was read about the item, as in the envelope.
+ *
+ * @generated from message earshot.events.v1.Analysis
+ */
+export type Analysis = Message<"earshot.events.v1.Analysis"> & {
+  /**
+   * positive, negative, neutral, mixed; empty: not read.
+   *
+   * @generated from field: string sentiment = 1;
+   */
+  sentiment: string;
+
+  /**
+   * -1 to 1
+   *
+   * @generated from field: optional double sentiment_score = 2;
+   */
+  sentimentScore?: number | undefined;
+
+  /**
+   * Empty: not read.
+   *
+   * @generated from field: string intent = 3;
+   */
+  intent: string;
+
+  /**
+   * 0 to 100
+   *
+   * @generated from field: optional int32 relevance = 4;
+   */
+  relevance?: number | undefined;
+
+  /**
+   * For people: why this relevance, and the phrase that shows the intent.
+   *
+   * @generated from field: string reason = 5;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: string lang = 6;
+   */
+  lang: string;
+
+  /**
+   * local or llm
+   *
+   * @generated from field: string reader = 7;
+   */
+  reader: string;
+
+  /**
+   * @generated from field: string model = 8;
+   */
+  model: string;
+
+  /**
+   * @generated from field: string version = 9;
+   */
+  version: string;
+};
+
+/**
+ * Describes the message earshot.events.v1.Analysis.
+ * Use `create(AnalysisSchema)` to create a new message.
+ */
+export const AnalysisSchema: GenMessage<Analysis> = /*@__PURE__*/
+  messageDesc(file_earshot_events_v1_event, 1);
+
+/**
+ * A group of mentions. The key is stable and made of lower-case words; the label is for people.
+ *
+ * @generated from message earshot.events.v1.Bucket
+ */
+export type Bucket = Message<"earshot.events.v1.Bucket"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * @generated from field: string label = 2;
+   */
+  label: string;
+};
+
+/**
+ * Describes the message earshot.events.v1.Bucket.
+ * Use `create(BucketSchema)` to create a new message.
+ */
+export const BucketSchema: GenMessage<Bucket> = /*@__PURE__*/
+  messageDesc(file_earshot_events_v1_event, 2);
+
+/**
+ * How one reading was made.
+ *
+ * @generated from message earshot.events.v1.ReadingRecord
+ */
+export type ReadingRecord = Message<"earshot.events.v1.ReadingRecord"> & {
+  /**
+   * language, relevance, analysis, story, bucket, agent_step, embedding
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * local or llm
+   *
+   * @generated from field: string reader = 2;
+   */
+  reader: string;
+
+  /**
+   * @generated from field: string model = 3;
+   */
+  model: string;
+
+  /**
+   * @generated from field: string version = 4;
+   */
+  version: string;
+
+  /**
+   * Empty for the local reader.
+   *
+   * @generated from field: string prompt_version = 5;
+   */
+  promptVersion: string;
+
+  /**
+   * @generated from field: int32 duration_ms = 6;
+   */
+  durationMs: number;
+
+  /**
+   * @generated from field: int32 cost_credits = 7;
+   */
+  costCredits: number;
+
+  /**
+   * For people: the phrase, the reason, or what went wrong.
+   *
+   * @generated from field: string detail = 8;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message earshot.events.v1.ReadingRecord.
+ * Use `create(ReadingRecordSchema)` to create a new message.
+ */
+export const ReadingRecordSchema: GenMessage<ReadingRecord> = /*@__PURE__*/
+  messageDesc(file_earshot_events_v1_event, 3);
 
 /**
  * @generated from message earshot.events.v1.EventCharge
@@ -165,7 +394,7 @@ export type EventCharge = Message<"earshot.events.v1.EventCharge"> & {
  * Use `create(EventChargeSchema)` to create a new message.
  */
 export const EventChargeSchema: GenMessage<EventCharge> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 1);
+  messageDesc(file_earshot_events_v1_event, 4);
 
 /**
  * The fields of an Event from which charges are derived, with the same numbers.
@@ -219,7 +448,7 @@ export type EventCost = Message<"earshot.events.v1.EventCost"> & {
  * Use `create(EventCostSchema)` to create a new message.
  */
 export const EventCostSchema: GenMessage<EventCost> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 2);
+  messageDesc(file_earshot_events_v1_event, 5);
 
 /**
  * The fields of an Event that delivery reads, with the same numbers. Reading the rest would take longer than all other
@@ -274,21 +503,21 @@ export type PushedEvent = Message<"earshot.events.v1.PushedEvent"> & {
  * Use `create(PushedEventSchema)` to create a new message.
  */
 export const PushedEventSchema: GenMessage<PushedEvent> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 3);
+  messageDesc(file_earshot_events_v1_event, 6);
 
 /**
  * @generated from message earshot.events.v1.Dropped
  */
 export type Dropped = Message<"earshot.events.v1.Dropped"> & {
   /**
-   * muted
+   * muted, language, irrelevant
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * The mute's value, or the rule's name.
+   * The mute's value, the rule's name, the language, or the relevance.
    *
    * @generated from field: string rule = 2;
    */
@@ -300,7 +529,7 @@ export type Dropped = Message<"earshot.events.v1.Dropped"> & {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 4);
+  messageDesc(file_earshot_events_v1_event, 7);
 
 /**
  * @generated from message earshot.events.v1.Verdict
@@ -336,5 +565,5 @@ export type Verdict = Message<"earshot.events.v1.Verdict"> & {
  * Use `create(VerdictSchema)` to create a new message.
  */
 export const VerdictSchema: GenMessage<Verdict> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 5);
+  messageDesc(file_earshot_events_v1_event, 8);
 
