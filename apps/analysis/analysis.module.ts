@@ -6,6 +6,11 @@ import { KeywordEventsHandler } from './handlers/keyword-events.handler.js';
 import { LabelsHandler } from './handlers/labels.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
 import { labelsProjection } from './projections/labels.projection.js';
+import { ItemBuckets } from './readings/item-buckets.js';
+import { ItemReadings } from './readings/item-readings.js';
+import { LLM } from './readings/llm.js';
+import { READER, startLocalReader } from './readings/local-reader.js';
+import { Stories } from './readings/stories.js';
 import { AttemptActivitySink } from './readmodels/attempt-activity.sink.js';
 import { AttemptsSink } from './readmodels/attempts.sink.js';
 import { CheckActivitySink } from './readmodels/check-activity.sink.js';
@@ -22,6 +27,13 @@ export function analysisService(): ServiceDefinition {
   return {
     name: 'analysis',
     module: serviceModule(AnalysisModule, {
+      providers: [
+        { provide: READER, useFactory: () => startLocalReader({ workers: 1 }) },
+        { provide: LLM, useValue: undefined },
+        Stories,
+        ItemBuckets,
+        ItemReadings,
+      ],
       controllers: [
         ChecksHandler,
         KeywordEventsHandler,

@@ -23,6 +23,7 @@ import { MentionChangeController } from './api/mentions/mention-change.controlle
 import { MentionExportController } from './api/mentions/mention-export.controller.js';
 import { MentionSeriesController } from './api/mentions/mention-series.controller.js';
 import { MentionsController } from './api/mentions/mentions.controller.js';
+import { ReadingAccuracyController } from './api/readings/reading-accuracy.controller.js';
 import { ReplaysController } from './api/replays/replays.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
 import { VintedController } from './api/vinted/vinted.controller.js';
@@ -50,6 +51,7 @@ import { DeliveryReads } from './reads/delivery-reads.js';
 import { EndpointReads } from './reads/endpoint-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
 import { MarketReads } from './reads/market-reads.js';
+import { AccuracyReads } from './reads/accuracy-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
 import { PurgedKeywords } from './reads/purged-keywords.js';
 import { QuoteReads } from './reads/quote-reads.js';
@@ -87,6 +89,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           MentionExportController,
           MentionsController,
           MentionChangeController,
+          ReadingAccuracyController,
           LookupsController,
           SourcesController,
           VintedController,
@@ -116,6 +119,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           Idempotency,
           KeywordReads,
           MentionReads,
+          AccuracyReads,
           PurgedKeywords,
           ActivityReads,
           LookupClient,

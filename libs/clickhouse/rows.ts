@@ -34,7 +34,7 @@ export interface MentionRow {
   /** JSON: `[{url, type}]` */
   media: string;
   labels: string[];
-  /** Empty until the mention has been analysed, like `intent` and `bucket`. */
+  /** Empty if it was not read, like `intent` and `bucket`. */
   sentiment: string;
   intent: string;
   bucket: string;
@@ -51,6 +51,24 @@ export interface MentionRow {
   truncated: boolean;
   /** 0 if the row follows its event; otherwise the sequence in LABELS of the last decision about the mention. */
   version: number;
+  /** -1 to 1 */
+  sentiment_score: number | null;
+  /** 0 to 100 */
+  relevance: number | null;
+  relevance_reason: string;
+  /** The reason of the analysis, for people. */
+  reading_reason: string;
+  /** local or llm; empty if nothing classified the mention, like model and version. */
+  reader: string;
+  reader_model: string;
+  reader_version: string;
+  bucket_label: string;
+  co_brands: string[];
+  /** JSON: the envelope's `ai`; empty without an agent step. */
+  ai: string;
+  story_id: string;
+  /** JSON: `[{kind, reader, model, version, promptVersion, durationMs, costCredits, detail}]` */
+  readings: string;
   /** Empty unless a person has corrected it, like the intent. */
   corrected_sentiment: string;
   corrected_intent: string;

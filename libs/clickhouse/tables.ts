@@ -198,6 +198,21 @@ export const TABLES: readonly string[] = [
   TTL toDateTime(at) + INTERVAL 90 DAY
   SETTINGS index_granularity = 1024`,
 
+  // What readers found in a mention. An empty sentiment or intent, and a null relevance, were not read. `readings` is
+  // JSON for /why: how each reading was made.
+  `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS sentiment_score Nullable(Float32),
+    ADD COLUMN IF NOT EXISTS relevance Nullable(UInt8),
+    ADD COLUMN IF NOT EXISTS relevance_reason String,
+    ADD COLUMN IF NOT EXISTS reading_reason String,
+    ADD COLUMN IF NOT EXISTS reader LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS reader_model LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS reader_version LowCardinality(String),
+    ADD COLUMN IF NOT EXISTS bucket_label String,
+    ADD COLUMN IF NOT EXISTS co_brands Array(String),
+    ADD COLUMN IF NOT EXISTS ai String CODEC(ZSTD(1)),
+    ADD COLUMN IF NOT EXISTS story_id String,
+    ADD COLUMN IF NOT EXISTS readings String CODEC(ZSTD(1))`,
+
   // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so they are deleted
   // soon, and not after eight minutes, the default.
   ...['mentions', 'events', 'activity', 'attempts', 'listing_observations', 'market_days', 'answers'].map(

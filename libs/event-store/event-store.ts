@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  DeliverPolicy,
   JetStreamApiError,
   type JetStreamPublishOptions,
   type PubAck,
@@ -116,6 +117,32 @@ export class EventStore {
       seq = next.seq;
     }
     return found;
+  }
+
+  /**
+   * Messages of one subject that the server stored since an instant, oldest first. The cost depends on the number of
+   * messages of the whole stream since then.
+   */
+  async readSince(stream: StreamName, subject: string, since: Date): Promise<Stored[]> {
+    const consumer = await this.bus.js.consumers.get(stream, {
+      filter_subjects: subject,
+      deliver_policy: DeliverPolicy.StartTime,
+      opt_start_time: since.toISOString(),
+    });
+    try {
+      const waiting = (await consumer.info()).num_pending;
+      const found: Stored[] = [];
+      // One fetch can end before the server has looked through the whole stream.
+      for (let before = -1; found.length < waiting;) {
+        if (before === found.length) throw new Outage('NATS', `${subject} could not be read completely`);
+        before = found.length;
+        for await (const message of await consumer.fetch({ max_messages: waiting - found.length }))
+          found.push({ seq: message.seq, data: message.data, subject: message.subject });
+      }
+      return found;
+    } finally {
+      await consumer.delete().catch(() => undefined);
+    }
   }
 
   /**

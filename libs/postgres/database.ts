@@ -16,6 +16,7 @@ import { KeyUses1763880000000 } from './migrations/1763880000000-key-uses.js';
 import { ProjectionVersions1763890000000 } from './migrations/1763890000000-projection-versions.js';
 import { Traces1763895000000 } from './migrations/1763895000000-traces.js';
 import { CompactSchedule1763900000000 } from './migrations/1763900000000-compact-schedule.js';
+import { Readings1763910000000 } from './migrations/1763910000000-readings.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -85,6 +86,7 @@ async function migrate(url: string, name: string): Promise<void> {
       ProjectionVersions1763890000000,
       Traces1763895000000,
       CompactSchedule1763900000000,
+      Readings1763910000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -72,6 +72,7 @@ describe('an estimate', () => {
             monthlyCredits: 420,
           },
         ],
+        creditsPerItem: { analysis: 0, bucket: 0, agentStep: 0 },
         bySearch: [
           {
             source: 'x',

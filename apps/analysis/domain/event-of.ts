@@ -1,17 +1,16 @@
 import { create } from '@bufbuild/protobuf';
 import {
-  BODY_KEY_OF,
   EventSchema,
-  NO_BODY,
   type Check,
   type Dropped,
-  type Envelope,
   type Event,
-  type Item,
+  type ItemReading,
+  type KeywordDefinition,
   type MatchedItem,
-  type SourceId,
 } from '#contracts';
 import { eventIdOf } from '#kernel';
+import { envelopeBytes } from './envelope-of.js';
+import { chargesOf } from './reading-charges.js';
 
 /** The result of a keyword's mutes and VIPs for an item, with the reasons. */
 export interface Treatment {
@@ -22,14 +21,21 @@ export interface Treatment {
   matchMode: string;
 }
 
-/** Builds the final event of one item of a check. Only this function builds the bytes of an envelope. */
-export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment): Event {
-  const item = matched.item;
+/**
+ * Builds the event of one item of a check: final, or the draft of an event that waits for more readings.
+ * @param reading what was read about the item; undefined for an item that was dropped unread
+ */
+export function eventOf(
+  check: Check,
+  matched: MatchedItem,
+  treatment: Treatment,
+  reading?: ItemReading,
+): Event {
+  const { item } = matched;
   if (!item) throw new Error(`check ${check.checkId} contains a match without an item`);
   const backfilled = check.baseline || matched.backfilled;
-  const eventId = eventIdOf(check.watchId, item.itemId);
-  return create(EventSchema, {
-    eventId,
+  const event = create(EventSchema, {
+    eventId: eventIdOf(check.watchId, item.itemId),
     accountId: check.accountId,
     watchId: check.watchId,
     keywordId: check.keywordId,
@@ -37,7 +43,6 @@ export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment
     source: check.source,
     type: item.eventType,
     occurredAt: check.finishedAt,
-    envelope: new TextEncoder().encode(JSON.stringify(envelopeOf(eventId, check, item))),
     push: !backfilled && !treatment.dropped,
     backfilled,
     checkId: check.checkId,
@@ -47,19 +52,40 @@ export function eventOf(check: Check, matched: MatchedItem, treatment: Treatment
     vip: treatment.vip,
     ...(treatment.dropped ? { dropped: treatment.dropped } : {}),
     verdicts: treatment.verdicts,
+    lang: reading ? reading.lang : (item.lang ?? ''),
+    ...(reading && {
+      relevance: reading.relevance,
+      relevanceReason: reading.relevanceReason,
+      storyId: reading.storyId,
+      embedding: reading.embedding,
+      embeddingModel: reading.embeddingModel,
+      readings: reading.records,
+    }),
+    ...(reading?.analysis && { analysis: reading.analysis }),
+    ...(reading?.bucket && { bucket: reading.bucket }),
   });
+  return { ...event, charges: chargesOf(event), envelope: envelopeBytes(event) };
 }
 
-function envelopeOf(id: string, check: Check, item: Item): Envelope {
-  return {
-    id,
-    type: item.eventType,
-    watchId: check.watchId,
-    keywordId: check.keywordId || null,
-    ...NO_BODY,
-    [BODY_KEY_OF[check.source as SourceId]]: JSON.parse(item.bodyJson) as object,
-    previousPrice: item.previousPrice ?? null,
-    occurredAt: check.finishedAt,
-    ai: null,
-  };
+/**
+ * Why the keyword drops an item that was read: its language, or its relevance. An item whose language could not be
+ * told passes.
+ */
+export function dropOf(
+  definition: Pick<KeywordDefinition, 'languages' | 'minRelevance'> | undefined,
+  { lang, relevance }: Pick<ItemReading, 'lang' | 'relevance'>,
+): Treatment['dropped'] {
+  if (!definition) return undefined;
+  const { languages, minRelevance } = definition;
+  if (languages.length > 0 && lang !== '' && !languages.some((wanted) => isSameLanguage(wanted, lang)))
+    return { reason: 'language', rule: lang };
+  if (minRelevance !== undefined && relevance < minRelevance)
+    return { reason: 'irrelevant', rule: `${relevance} < ${minRelevance}` };
+  return undefined;
+}
+
+/** `pt` accepts `pt-BR`; `pt-BR` accepts `pt`, because most sources and readers do not name a region. */
+function isSameLanguage(wanted: string, found: string): boolean {
+  const [a = '', b = ''] = [wanted.toLowerCase(), found.toLowerCase()];
+  return a === b || a.startsWith(`${b}-`) || b.startsWith(`${a}-`);
 }

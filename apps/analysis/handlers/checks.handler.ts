@@ -1,42 +1,82 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Controller, Inject } from '@nestjs/common';
-import { CheckSchema, DEFAULT_MATCH_MODE, EventSchema, type Check, type Event } from '#contracts';
+import type { JsMsg } from '@nats-io/jetstream';
+import {
+  CheckSchema,
+  DEFAULT_MATCH_MODE,
+  EventSchema,
+  ReadingFactSchema,
+  type Check,
+  type Event,
+  type ItemReading,
+  type ReadingAsked,
+} from '#contracts';
 import type { EventStore, Unstored } from '#event-store';
-import { failpoint } from '#kernel';
+import { eventIdOf, failpoint, isoOf, systemClock } from '#kernel';
 import { done, park, subjectOf, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
-import { eventOf } from '../domain/event-of.js';
+import { dropOf, eventOf, type Treatment } from '../domain/event-of.js';
+import { askedOrFinal, type WantedReadings } from '../domain/reading-asked.js';
+import { ItemReadings, type ReadableCheck } from '../readings/item-readings.js';
+import { LLM } from '../readings/llm.js';
+import { subjectOf as readingSubjectOf, type Readable } from '../readings/readable.js';
 import { withoutWatch } from '../readmodels/check-sink.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
 
 /**
- * Turns checks into final events. Sentiment, intent and the agent step will run between the treatment and the append:
- * an event is appended only when it is final.
+ * Turns checks into events: mutes and VIPs, then the readings, then the drops that depend on them. An event that has to
+ * wait for a reading is stored as a question, and published when it is answered.
  */
 @Controller()
 export class ChecksHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
+    private readonly readings: ItemReadings,
+    @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
   @ConsumerPattern({ stream: 'CHECKS', name: 'analysis-events', batchSize: 100 })
-  async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
+  async handle(batch: readonly CheckMessage[]): Promise<Outcome[]> {
     const checks = batch.map(({ data }) => parse(data));
     const watchIds = checks.flatMap((check) => (check && check.items.length > 0 ? [check.watchId] : []));
     const settings =
       watchIds.length > 0 ? await settingsOf(this.database, watchIds) : new Map<string, WatchSettings>();
-    const events = batch.flatMap((message, index) => {
+    const treated = batch.flatMap((message, index) => {
       const check = checks[index];
-      const found = check ? eventsOf(check, settings.get(check.watchId)) : [];
-      return found.map((event) => messageOf(event, causeOf(message)));
+      const own = check && settings.get(check.watchId);
+      return check && own ? [treatedCheck(message, check, own)] : [];
     });
-    await this.store.publishAll(events);
-    if (events.length > 0) failpoint('analysis-after-publish-before-ack');
+    const readings = await this.readings.of(treated);
+    const messages = await Promise.all(treated.map((one) => this.messagesOf(one, readings)));
+    await this.store.publishAll(messages.flat());
+    if (messages.flat().length > 0) failpoint('analysis-after-publish-before-ack');
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
+  }
+
+  /** Final events for EVENTS, and questions for READINGS. */
+  private async messagesOf(
+    one: TreatedCheck,
+    readings: ReadonlyMap<string, ItemReading>,
+  ): Promise<Unstored[]> {
+    const messages = await Promise.all(
+      draftsOf(one, readings).map(async (draft) => {
+        const result = askedOrFinal(
+          draft,
+          wantedOf(one, readings.get(draft.eventId)),
+          this.llm !== undefined,
+        );
+        if ('final' in result) return messageOf(result.final, one.cause);
+        const question = questionOf(draft, result.asked, one.cause);
+        // It may be answered already, and is asked once.
+        const isAsked = one.redelivered && (await this.store.lastSeq('READINGS', question.subject)) > 0;
+        return isAsked ? undefined : question;
+      }),
+    );
+    return messages.filter((message) => message !== undefined);
   }
 
   private async outcomeOf(
@@ -58,21 +98,74 @@ function messageOf(event: Event, cause: string | undefined): Unstored {
   };
 }
 
+/** A message of CHECKS. */
+type CheckMessage = Pick<JsMsg, 'data' | 'redelivered'>;
+
+/** A check with the result of the mutes and VIPs for each of its items. */
+interface TreatedCheck extends ReadableCheck {
+  settings: WatchSettings;
+  treatments: ReadonlyMap<string, Treatment>;
+}
+
 /** A purged watch has no settings: the results of its last checks are dropped. */
-function eventsOf(check: Check, settings: WatchSettings | undefined): Event[] {
-  if (!settings) return [];
+function treatedCheck(message: CheckMessage, check: Check, settings: WatchSettings): TreatedCheck {
   const { matchMode, definition } = settings;
-  return check.items.flatMap((matched) =>
-    matched.item
-      ? [
-          eventOf(
-            check,
-            matched,
-            treat(matched.item, { matchMode: matchMode || DEFAULT_MATCH_MODE, definition }),
-          ),
-        ]
-      : [],
-  );
+  const mode = matchMode || DEFAULT_MATCH_MODE;
+  const all = check.items.flatMap((matched): { readable: Readable; treatment: Treatment }[] => {
+    const { item } = matched;
+    if (!item) return [];
+    const eventId = eventIdOf(check.watchId, item.itemId);
+    const treatment = treat(item, { matchMode: mode, definition });
+    return [{ readable: { eventId, check, matched, item, settings }, treatment }];
+  });
+  return {
+    check,
+    settings,
+    items: all.filter(({ treatment }) => !treatment.dropped).map(({ readable }) => readable),
+    treatments: new Map(all.map(({ readable, treatment }) => [readable.eventId, treatment])),
+    redelivered: message.redelivered,
+    cause: causeOf(message),
+  };
+}
+
+/** What is to be read about the items of the check beside what was read already. */
+function wantedOf({ settings }: TreatedCheck, reading: ItemReading | undefined): WantedReadings {
+  const { definition, agentStep } = settings;
+  return {
+    subject: readingSubjectOf(settings),
+    agentStep,
+    bucketPreset: (definition?.aiEnabled && definition.aiPreset) || '',
+    isPaid: reading?.unreadReason === '',
+  };
+}
+
+function questionOf(draft: Event, asked: ReadingAsked, cause: string | undefined): Unstored {
+  const { accountId, watchId, keywordId, eventId } = draft;
+  const fact = create(ReadingFactSchema, {
+    ...{ accountId, watchId, keywordId, at: isoOf(systemClock.now()) },
+    fact: { case: 'asked', value: asked },
+  });
+  return {
+    subject: subjectOf('READINGS', accountId, watchId, eventId),
+    data: toBinary(ReadingFactSchema, fact),
+    msgId: `${eventId}:asked`,
+    cause,
+  };
+}
+
+/** The events of the check as they are without further readings. */
+function draftsOf(
+  { check, settings: { definition }, treatments }: TreatedCheck,
+  readings: ReadonlyMap<string, ItemReading>,
+): Event[] {
+  return check.items.flatMap((matched) => {
+    const eventId = matched.item && eventIdOf(check.watchId, matched.item.itemId);
+    const treatment = eventId && treatments.get(eventId);
+    if (!treatment) return [];
+    const reading = treatment.dropped ? undefined : readings.get(eventId);
+    const dropped = treatment.dropped ?? (reading && dropOf(definition, reading));
+    return [eventOf(check, matched, { ...treatment, dropped }, reading)];
+  });
 }
 
 function parse(data: Uint8Array): Check | undefined {

@@ -14,7 +14,7 @@ import { labelsProjection } from '../projections/labels.projection.js';
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
 /**
- * Deletes a purged keyword's events, labels, and rows in ClickHouse. The mutations are `SYNC`: when it returns, no read
+ * Deletes a purged keyword's events, readings, labels, and rows in ClickHouse. The mutations are `SYNC`: when it returns, no read
  * finds a row any more.
  */
 @Controller()
@@ -34,6 +34,12 @@ export class PurgeHandler {
     const { accountId, keywordId, watchIds } = fromBinary(PurgeSchema, purge);
     for (const id of [...watchIds, keywordId])
       await this.store.erase('EVENTS', subjectOf('EVENTS', accountId, id));
+    for (const watchId of watchIds) {
+      await this.store.erase('READINGS', subjectOf('READINGS', accountId, watchId));
+      await this.store.erase('READINGS', subjectOf('READINGS', accountId, watchId, '*'));
+    }
+    await this.database.query('DELETE FROM stories WHERE owner_id = ANY($1)', [[...watchIds, keywordId]]);
+    await this.database.query('DELETE FROM buckets WHERE owner_id = $1', [keywordId]);
     const labels = subjectOf('LABELS', accountId, keywordId, '*');
     await this.store.erase('LABELS', labels);
     await this.database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);

@@ -1,5 +1,11 @@
-import { fromJson, type JsonValue } from '@bufbuild/protobuf';
-import { KeywordDefinitionSchema, type Item, type KeywordDefinition } from '#contracts';
+import { fromJson, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
+import {
+  AgentStepSchema,
+  KeywordDefinitionSchema,
+  type AgentStep,
+  type Item,
+  type KeywordDefinition,
+} from '#contracts';
 import { applyMutes, vipOf } from '#matching';
 import type { Database } from '#postgres';
 import type { Treatment } from '../domain/event-of.js';
@@ -7,12 +13,20 @@ import type { Treatment } from '../domain/event-of.js';
 /** The present settings of a watch, from the tables. */
 export interface WatchSettings {
   matchMode: string;
+  /** Undefined for a watch without a keyword. */
   definition: KeywordDefinition | undefined;
+  /** The words that it searches for: its query and its terms. */
+  terms: readonly string[];
+  /** True if sentiment and intent are read. */
+  analysis: boolean;
+  agentStep: AgentStep | undefined;
 }
 
 interface Row {
   watch_id: string;
-  match: string | null;
+  criteria: { match?: string; query?: string; terms?: string[] } & JsonObject;
+  analysis: boolean;
+  ai: JsonValue | null;
   definition: JsonValue | null;
 }
 
@@ -22,7 +36,7 @@ export async function settingsOf(
   watchIds: readonly string[],
 ): Promise<Map<string, WatchSettings>> {
   const rows: Row[] = await database.query(
-    `SELECT w.watch_id, w.criteria->>'match' AS match, k.definition
+    `SELECT w.watch_id, w.criteria, w.analysis, w.ai, k.definition
      FROM watches w LEFT JOIN keywords k USING (keyword_id) WHERE w.watch_id = ANY($1)`,
     [[...new Set(watchIds)]],
   );
@@ -30,7 +44,10 @@ export async function settingsOf(
     rows.map((row) => [
       row.watch_id,
       {
-        matchMode: row.match ?? '',
+        matchMode: row.criteria.match ?? '',
+        terms: [row.criteria.query ?? '', ...(row.criteria.terms ?? [])].filter((term) => term.trim() !== ''),
+        analysis: row.analysis,
+        agentStep: row.ai ? fromJson(AgentStepSchema, row.ai, { ignoreUnknownFields: true }) : undefined,
         definition: row.definition
           ? fromJson(KeywordDefinitionSchema, row.definition, { ignoreUnknownFields: true })
           : undefined,
@@ -40,7 +57,10 @@ export async function settingsOf(
 }
 
 /** Applies the keyword's mutes and VIPs to a matched item, and returns the result with its reasons. */
-export function treat(item: Item, { matchMode, definition }: WatchSettings): Treatment {
+export function treat(
+  item: Item,
+  { matchMode, definition }: Pick<WatchSettings, 'matchMode' | 'definition'>,
+): Treatment {
   if (!definition) return { dropped: undefined, vip: false, verdicts: [], matchMode };
   const { hit, verdicts } = applyMutes(definition.muteRules, item);
   const vip = vipOf(definition.vipAuthors, item);

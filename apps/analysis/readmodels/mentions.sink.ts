@@ -1,7 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { EventSchema, type Event } from '#contracts';
+import { EventSchema, type Event, type ReadingRecord } from '#contracts';
 import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clickhouse';
 import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE } from '#platform';
@@ -72,7 +72,7 @@ function mentionRow(event: Event): MentionRow[] {
       author_url: item.authorUrl ?? null,
       vip: event.vip,
       community: item.community ?? null,
-      lang: item.lang ?? null,
+      lang: event.lang || item.lang || null,
       published_at: item.publishedAt ?? null,
       backfilled: event.backfilled,
       matches: JSON.stringify(matches.map(({ term, field, start, end }) => ({ term, field, start, end }))),
@@ -85,9 +85,21 @@ function mentionRow(event: Event): MentionRow[] {
       score: score ?? null,
       media: JSON.stringify(item.media.map(({ url, type }) => ({ url, type }))),
       labels: [],
-      sentiment: '',
-      intent: '',
-      bucket: '',
+      sentiment: event.analysis?.sentiment ?? '',
+      sentiment_score: event.analysis?.sentimentScore ?? null,
+      intent: event.analysis?.intent ?? '',
+      relevance: event.relevance ?? null,
+      relevance_reason: event.relevanceReason,
+      reading_reason: event.analysis?.reason ?? '',
+      reader: event.analysis?.reader ?? '',
+      reader_model: event.analysis?.model ?? '',
+      reader_version: event.analysis?.version ?? '',
+      bucket: event.bucket?.key ?? '',
+      bucket_label: event.bucket?.label ?? '',
+      co_brands: event.coBrands,
+      ai: event.aiJson,
+      story_id: event.storyId,
+      readings: JSON.stringify(event.readings.map(recordOf)),
       rules: [],
       dropped_reason: event.dropped?.reason ?? '',
       dropped_rule: event.dropped?.rule ?? '',
@@ -102,4 +114,17 @@ function mentionRow(event: Event): MentionRow[] {
       listing: event.source === 'vinted' ? item.bodyJson : '',
     },
   ];
+}
+
+function recordOf({
+  kind,
+  reader,
+  model,
+  version,
+  promptVersion,
+  durationMs,
+  costCredits,
+  detail,
+}: ReadingRecord) {
+  return { kind, reader, model, version, promptVersion, durationMs, costCredits, detail };
 }

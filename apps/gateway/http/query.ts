@@ -50,12 +50,16 @@ export class QueryReader {
   }
 
   integer(key: string, min: number, max: number, fallback: number): number {
+    return this.optionalInteger(key, min, max) ?? fallback;
+  }
+
+  optionalInteger(key: string, min: number, max: number): number | undefined {
     const text = this.one(key);
-    if (text === undefined) return fallback;
+    if (text === undefined) return undefined;
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
     this.faults.push({ path: key, message: `must be a whole number from ${min} to ${max}` });
-    return fallback;
+    return undefined;
   }
 
   boolean(key: string): boolean {

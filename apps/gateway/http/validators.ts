@@ -192,6 +192,19 @@ export function TimeZone(): PropertyDecorator {
   return Check(timeZoneFault, { type: 'string' });
 }
 
+/** A list of BCP 47 language codes. */
+export function LanguageTags(): PropertyDecorator {
+  return Elements(languageFault, { type: 'string', minLength: 2, maxLength: 35 });
+}
+
+function languageFault(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  return LANGUAGE.test(value) ? undefined : 'must be a BCP 47 language code, for example en or pt-BR';
+}
+
+/** Language, and optionally script, region and variants (RFC 5646, section 2.1, without extensions). */
+const LANGUAGE = /^[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-[a-z\d]{4,8}){0,2}$/i;
+
 function httpUrlFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length > LONGEST_URL) return `must be at most ${LONGEST_URL} characters`;

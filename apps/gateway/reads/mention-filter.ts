@@ -1,21 +1,6 @@
-import { SOURCE_IDS } from '#contracts';
+import { INTENTS, SENTIMENTS, SOURCE_IDS } from '#contracts';
 import type { QueryReader } from '../http/query.js';
 
-export const SENTIMENTS = ['positive', 'negative', 'neutral', 'mixed'] as const;
-export const INTENTS = [
-  'buy_intent',
-  'recommendation_request',
-  'product_question',
-  'support_request',
-  'bug_report',
-  'feature_request',
-  'complaint',
-  'praise',
-  'churn_risk',
-  'comparison',
-  'promotion',
-  'other',
-] as const;
 export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 const MAX_QUERY_LENGTH = 200;
@@ -36,6 +21,8 @@ export interface MentionFilter {
   /** Words and "phrases" that the text must contain, in any case. */
   texts: string[];
   dropped: boolean;
+  /** Mentions that were read as less relevant are left out; those without a reading stay. */
+  minRelevance: number | undefined;
 }
 
 /**
@@ -62,6 +49,7 @@ export function readMentionFilter(query: QueryReader, withBuckets = true): Menti
     rules: query.all('rule'),
     texts: textsOf(query),
     dropped: included.length > 0,
+    minRelevance: query.optionalInteger('minRelevance', 0, 100),
   };
 }
 
@@ -119,6 +107,10 @@ export function conditionsOf(filter: MentionFilter): Conditions {
   }
   if (!filter.labels.includes('hidden')) sql.push(`NOT has(labels, 'hidden')`);
   if (!filter.dropped) sql.push(`dropped_reason = ''`);
+  if (filter.minRelevance !== undefined) {
+    sql.push('ifNull(ifNull(corrected_relevance, relevance), 100) >= {minRelevance: UInt8}');
+    params.minRelevance = filter.minRelevance;
+  }
   if (filter.texts.length > 0) sql.push(textCondition(filter.texts, params));
   return { sql, params };
 }

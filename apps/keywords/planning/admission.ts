@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { limitsOf, type KeywordDefinition, type SourceId, type Watch } from '#contracts';
+import { creditsPerReading, limitsOf, type KeywordDefinition, type SourceId, type Watch } from '#contracts';
 import { balanceOf, type Balance } from '#credits';
 import { criteriaJson } from '#criteria';
 import { Refusal } from '#kernel';
@@ -114,6 +114,11 @@ export class Admission {
     const quote = quoteOf(enabled, this.partsOf);
     return {
       ...quote,
+      creditsPerItem: {
+        analysis: definition.sentimentEnabled ? creditsPerReading('analysis') : 0,
+        bucket: definition.aiEnabled && definition.aiPreset ? creditsPerReading('bucket') : 0,
+        agentStep: definition.aiStep ? creditsPerReading('agent_step') : 0,
+      },
       normalized: {
         refreshIntervalSeconds: definition.refreshIntervalSeconds,
         sentimentEnabled: definition.sentimentEnabled,

@@ -62,11 +62,6 @@ const NOT_ACTED_ON: readonly {
   },
   { path: 'aiStep', isUsed: ({ aiStep }) => aiStep !== undefined, message: 'the step does not run yet' },
   {
-    path: 'aiEnabled',
-    isUsed: ({ aiEnabled, aiPreset, aiPrompt }) => aiEnabled || Boolean(aiPreset) || Boolean(aiPrompt),
-    message: 'mentions are not sorted into buckets yet',
-  },
-  {
     path: 'coBrandsEnabled',
     isUsed: ({ coBrandsEnabled }) => coBrandsEnabled,
     message: 'co-brands are not searched for yet',

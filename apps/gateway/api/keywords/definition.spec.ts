@@ -44,6 +44,8 @@ describe('the definition from a create body', () => {
       spikeAlert: null,
       backfill: false,
       schedule: null,
+      minRelevance: null,
+      languages: null,
     });
   });
 

@@ -13,6 +13,7 @@ export function definitionOf(body: KeywordBodyDto): KeywordDefinition {
     webhookMode: 'all',
     ...plain,
     webhookUrl: body.webhookUrl || null,
+    languages: body.languages ?? [],
     sources: body.sources.map((entry) => ({
       ...json(entry),
       searches: (entry.searches ?? []).map((search) => ({
@@ -77,6 +78,8 @@ export function definitionView(definition: JsonObject): JsonObject {
     spikeAlert: definition.spikeAlert ?? null,
     backfill: definition.backfill ?? false,
     schedule: scheduleView(definition.schedule),
+    minRelevance: definition.minRelevance ?? null,
+    languages: list('languages').length > 0 ? (definition.languages ?? null) : null,
   };
 }
 

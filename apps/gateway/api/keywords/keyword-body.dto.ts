@@ -10,9 +10,10 @@ import {
   Length,
   Max,
   MaxLength,
+  Min,
   ValidateNested,
 } from 'class-validator';
-import { SOURCE_IDS, type SourceId } from '#contracts';
+import { BUCKET_PRESETS, SOURCE_IDS, SUBJECT_ROLES, type SourceId } from '#contracts';
 import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
 import {
   countedFirst,
@@ -21,6 +22,7 @@ import {
   flat,
   HttpUrlOrEmpty,
   Id,
+  LanguageTags,
   ListOf,
   NotBlank,
   Nested,
@@ -93,13 +95,12 @@ export class KeywordBodyDto {
   @Described('Address that receives the events; empty or null for none')
   webhookUrl?: string | null;
   @Optional() @IsBoolean() aiEnabled?: boolean;
-  @Nullable() @IsIn(['product-model', 'theme-sentiment', 'seller', 'duplicates', 'custom']) aiPreset?:
-    string | null;
+  @Nullable() @IsIn(BUCKET_PRESETS) aiPreset?: string | null;
   @Nullable() @IsString() @MaxLength(400) aiPrompt?: string | null;
   @Nullable() @Nested(() => AgentStepDto) aiStep?: AgentStepDto | null;
   @Optional() @IsBoolean() sentimentEnabled?: boolean;
   @Optional() @IsBoolean() coBrandsEnabled?: boolean;
-  @Optional() @IsIn(['own', 'competitor', 'topic']) subjectRole?: string;
+  @Optional() @IsIn(SUBJECT_ROLES) subjectRole?: string;
   @Optional()
   @IsArray()
   @ArrayMaxSize(50)
@@ -124,6 +125,22 @@ export class KeywordBodyDto {
   @Described('Keep the items of the first check as mentions, and charge for them')
   backfill?: boolean;
   @Nullable() @Nested(() => ScheduleDto) schedule?: ScheduleDto | null;
+  @Nullable()
+  @IsInt()
+  @Min(0)
+  @Max(100)
+  @Described(
+    'Mentions that are read as less relevant are dropped with the reason `irrelevant`, and not charged',
+  )
+  minRelevance?: number | null;
+  @Nullable()
+  @IsArray()
+  @ArrayMaxSize(10)
+  @LanguageTags()
+  @Described(
+    'BCP 47 codes. Mentions in other languages are dropped with the reason `language`; those whose language could not be told stay',
+  )
+  languages?: string[] | null;
 }
 
 /**

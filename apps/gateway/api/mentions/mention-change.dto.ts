@@ -1,6 +1,7 @@
 import { ArrayMaxSize, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
+import { INTENTS, SENTIMENTS } from '#contracts';
 import { Described, Nullable } from '../../http/validators.js';
-import { INTENTS, LABELS, SENTIMENTS } from '../../reads/mention-filter.js';
+import { LABELS } from '../../reads/mention-filter.js';
 
 /** The labels and corrections that a person can set on a mention. */
 @Described('An absent key does not change. Null removes the labels or the correction.')

@@ -44,10 +44,10 @@ export function mentionView(row: MentionRow) {
     media: JSON.parse(row.media) as unknown,
     truncated: row.truncated,
     labels: row.labels,
-    bucket: null,
-    coBrands: [],
-    ai: null,
-    storyId: null,
+    bucket: row.bucket === '' ? null : { key: row.bucket, label: row.bucket_label || row.bucket },
+    coBrands: row.co_brands,
+    ai: row.ai === '' ? null : (JSON.parse(row.ai) as unknown),
+    storyId: row.story_id || null,
     listing: row.listing === '' ? null : (JSON.parse(row.listing) as unknown),
     ...analysisOf(row),
     dropped: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
@@ -61,16 +61,17 @@ function analysisOf(row: MentionRow) {
     ...(row.corrected_intent === '' ? [] : ['intent']),
     ...(row.corrected_relevance === null ? [] : ['relevance']),
   ];
-  if (corrected.length === 0) return {};
+  if (row.reader === '' && corrected.length === 0) return {};
   return {
     analysis: {
       sentiment: row.corrected_sentiment || row.sentiment || null,
-      sentimentScore: null,
+      // The score belongs to the sentiment that was read.
+      sentimentScore: row.corrected_sentiment === '' ? row.sentiment_score : null,
       intent: row.corrected_intent || row.intent || null,
-      relevance: row.corrected_relevance,
-      reason: null,
+      relevance: row.corrected_relevance ?? row.relevance,
+      reason: row.reading_reason || null,
     },
-    corrected,
+    ...(corrected.length > 0 ? { corrected } : {}),
   };
 }
 
@@ -95,12 +96,57 @@ export function whyView(row: MentionRow) {
       .filter(({ step }) => step === 'vip')
       .map(({ value, hit, detail }) => ({ handle: value, hit, detail })),
     rules: [],
-    readings: [],
+    readings: readingsOf(row),
     dropped: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
     itemId: row.item_id,
     checkId: row.check_id,
     eventIds: [row.event_id],
   };
+}
+
+/** How each reading was made. Relevance, language and story are read without analysis too. */
+function readingsOf(row: MentionRow) {
+  const records = JSON.parse(row.readings || '[]') as {
+    kind: string;
+    reader: string;
+    model: string;
+    version: string;
+    promptVersion: string;
+    durationMs: number;
+    costCredits: number;
+    detail: string;
+  }[];
+  return records.map(({ kind, promptVersion, detail, ...made }) => ({
+    kind,
+    ...made,
+    promptVersion: promptVersion || null,
+    detail: detail || null,
+    result: resultOf(kind, row),
+  }));
+}
+
+/** The value of a reading, before corrections. */
+function resultOf(kind: string, row: MentionRow): unknown {
+  switch (kind) {
+    case 'language':
+      return row.lang;
+    case 'relevance':
+      return row.relevance;
+    case 'analysis':
+      return row.reader === ''
+        ? null
+        : {
+            sentiment: row.sentiment || null,
+            sentimentScore: row.sentiment_score,
+            intent: row.intent || null,
+          };
+    case 'bucket':
+      return row.bucket || null;
+    case 'agent_step':
+      return row.ai === '' ? null : (JSON.parse(row.ai) as unknown);
+    default:
+      return null;
+  }
 }
 
 /** Each pair of a matched term and the field in which it was found, without duplicates. */

@@ -26,7 +26,14 @@ const day = object({
 
 export const estimateSchemas: Readonly<Record<string, Schema>> = {
   Estimate: object({
-    monthlyCredits: NUMBER,
+    monthlyCredits: described(
+      'Cost of the checks in 30 days. Readings of items are not in it, because their number is not known: see `creditsPerItem`',
+      NUMBER,
+    ),
+    creditsPerItem: described(
+      'What each kept item costs in addition: sentiment and intent together, a bucket if it gets one, an answered agent step. Dropped items cost nothing',
+      object({ analysis: INTEGER, bucket: INTEGER, agentStep: INTEGER }),
+    ),
     checksPerMonth: NUMBER,
     bySource: listOf(
       object({
@@ -47,7 +54,10 @@ export const estimateSchemas: Readonly<Record<string, Schema>> = {
         monthlyCredits: NUMBER,
       }),
     ),
-    firstScanCredits: described('Maximum cost of the first scan with `backfill`', NUMBER),
+    firstScanCredits: described(
+      'Maximum cost of the first scan with `backfill`, without the readings of its items',
+      NUMBER,
+    ),
     normalized: object({
       refreshIntervalSeconds: INTEGER,
       sentimentEnabled: BOOLEAN,

@@ -1,4 +1,4 @@
-import { SOURCE_IDS } from '#contracts';
+import { SOURCE_IDS, SUBJECT_ROLES } from '#contracts';
 import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
 import { WEBHOOK_EVENTS } from '../../api/keywords/keyword-body.dto.js';
 import type { Route } from '../operation.js';
@@ -46,7 +46,10 @@ const keyword: Readonly<Record<string, Schema>> = {
   aiStep: nullable(ref('AgentStep')),
   sentimentEnabled: BOOLEAN,
   coBrandsEnabled: BOOLEAN,
-  subjectRole: oneOf(['own', 'competitor', 'topic']),
+  subjectRole: described(
+    '`own` and `competitor`: sentiment is the stance toward the subject. `topic`: it is the mood of the text',
+    oneOf(SUBJECT_ROLES),
+  ),
   muteRules: listOf(
     object({
       value: TEXT,
@@ -72,6 +75,8 @@ const keyword: Readonly<Record<string, Schema>> = {
   spikeAlert: nullable(oneOf(['low', 'medium', 'high'])),
   backfill: BOOLEAN,
   schedule: nullable(ref('Schedule')),
+  minRelevance: nullable(INTEGER),
+  languages: nullable(listOf(TEXT)),
   state: oneOf(['active', 'paused', 'retired']),
   pausedReason,
   createdAt: INSTANT,

@@ -1,5 +1,5 @@
-import { MATCH_MODES, SOURCE_IDS } from '#contracts';
-import { INTENTS, LABELS, SENTIMENTS } from '../../reads/mention-filter.js';
+import { INTENTS, MATCH_MODES, SENTIMENTS, SOURCE_IDS } from '#contracts';
+import { LABELS } from '../../reads/mention-filter.js';
 import type { Route } from '../operation.js';
 import { inPath, inQuery, paging, repeated, since, SOURCE_IN_PATH, UNTIL } from '../parameters.js';
 import {
@@ -22,21 +22,53 @@ import {
 } from '../schema.js';
 
 const count = nullable(INTEGER);
-const analysis = object(
-  {},
-  {
-    sentiment: nullable(oneOf(SENTIMENTS)),
-    sentimentScore: nullable({ type: 'number', minimum: -1, maximum: 1 }),
-    intent: nullable(oneOf(INTENTS)),
-    relevance: nullable(NUMBER),
-    reason: nullable(TEXT),
-  },
+const analysisKeys = {
+  sentiment: described(
+    'Stance toward the subject of the keyword; with `subjectRole` `topic` the mood of the text',
+    nullable(oneOf(SENTIMENTS)),
+  ),
+  sentimentScore: nullable({ type: 'number', minimum: -1, maximum: 1 }),
+  intent: nullable(oneOf(INTENTS)),
+  relevance: described('0 to 100', nullable(NUMBER)),
+  reason: described('Why: the phrase or the signal that counted most', nullable(TEXT)),
+};
+const analysis = object({}, analysisKeys);
+const dropped = nullable(
+  object({
+    reason: described('`muted`, `language`, `irrelevant`', TEXT),
+    rule: described('The mute, the language, or the relevance and its limit', TEXT),
+  }),
 );
-const dropped = nullable(object({ reason: TEXT, rule: TEXT }));
+const reading = object({
+  kind: described('`language`, `relevance`, `analysis`, `bucket`, `agent_step`', TEXT),
+  reader: described('`local`, or `llm` for the language model of the installation', TEXT),
+  model: TEXT,
+  version: TEXT,
+  promptVersion: nullable(TEXT),
+  durationMs: described('Processing time of this item in its batch', INTEGER),
+  costCredits: INTEGER,
+  detail: described('The reason, for people', nullable(TEXT)),
+  result: { description: 'What was read, before corrections' },
+});
 const itemObject = nullable(ref('ItemObject'));
 
 export const mentionSchemas: Readonly<Record<string, Schema>> = {
   Analysis: analysis,
+  EventAnalysis: described('Null: not read', {
+    ...object({
+      ...analysisKeys,
+      lang: nullable(TEXT),
+      reader: described('`local` or `llm`', TEXT),
+      model: TEXT,
+      version: TEXT,
+    }),
+  }),
+  AgentAnswer: object({
+    status: oneOf(['completed', 'timeout', 'failed']),
+    output: described('The fields of the step’s schema; null without an answer', nullable(FREE_FORM)),
+    model: nullable(TEXT),
+    version: nullable(TEXT),
+  }),
   Mention: object(
     {
       id: ID,
@@ -55,7 +87,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       authorUrl: nullable(TEXT),
       vip: BOOLEAN,
       community: nullable(TEXT),
-      lang: nullable(TEXT),
+      lang: described('Language as it was read, or as the source declares it', nullable(TEXT)),
       publishedAt: nullable(INSTANT),
       occurredAt: described('Time at which Earshot found the item', INSTANT),
       backfilled: BOOLEAN,
@@ -67,10 +99,10 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
         BOOLEAN,
       ),
       labels: listOf(oneOf(LABELS)),
-      bucket: nullable(object({ key: TEXT, label: TEXT })),
-      coBrands: listOf(TEXT),
-      ai: nullable(FREE_FORM),
-      storyId: nullable(TEXT),
+      bucket: described('Group of the keyword’s `aiPreset`', nullable(object({ key: TEXT, label: TEXT }))),
+      coBrands: described('Brands that are named beside the subject', listOf(TEXT)),
+      ai: described('Answer of the agent step', nullable(ref('AgentAnswer'))),
+      storyId: described('The same for mentions of the same story, across sources', nullable(TEXT)),
       listing: described('Only for vinted', itemObject),
       dropped: described('Reason why the mention was not pushed; null if it was not dropped', dropped),
     },
@@ -82,6 +114,20 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       ),
     },
   ),
+  ReadingAccuracy: object({
+    reader: TEXT,
+    model: TEXT,
+    version: TEXT,
+    field: oneOf(['sentiment', 'intent', 'relevance']),
+    n: described('Corrected mentions', INTEGER),
+    agreement: described('0 to 1, like all shares here', NUMBER),
+    macroRecall: described('Mean recall of the values that a person has set', NUMBER),
+    macroF1: NUMBER,
+    byValue: listOf(
+      object({ value: TEXT, n: INTEGER, precision: nullable(NUMBER), recall: nullable(NUMBER) }),
+    ),
+    confusion: listOf(object({ corrected: TEXT, read: TEXT, count: INTEGER })),
+  }),
   MentionSeries: object({
     data: listOf(
       object({
@@ -124,7 +170,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     mutes: listOf(object({ value: TEXT, hit: BOOLEAN, detail: TEXT })),
     vips: listOf(object({ handle: TEXT, hit: BOOLEAN, detail: TEXT })),
     rules: listOf(FREE_FORM),
-    readings: listOf(FREE_FORM),
+    readings: described('How each reading was made', listOf(reading)),
     dropped,
     itemId: TEXT,
     checkId: ID,
@@ -159,9 +205,12 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
         answer: itemObject,
         previousPrice: nullable(NUMBER),
         occurredAt: INSTANT,
-        ai: nullable(FREE_FORM),
+        ai: nullable(ref('AgentAnswer')),
       },
-      { analysis: ref('Analysis'), data: described('Only for an event of the keyword itself', FREE_FORM) },
+      {
+        analysis: ref('EventAnalysis'),
+        data: described('Only for an event of the keyword itself', FREE_FORM),
+      },
     ),
   ),
 };
@@ -190,6 +239,11 @@ const filters = [
   repeated('bucket', 'Only this bucket.'),
   repeated('rule', 'Only mentions for which this rule fired.'),
   repeated('include', 'Also include these mentions.', oneOf(['dropped'])),
+  inQuery(
+    'minRelevance',
+    'Only mentions that were read as at least this relevant; those without a reading stay.',
+    { type: 'integer', minimum: 0, maximum: 100 },
+  ),
   inQuery('order', '`desc`: newest first; `asc`: oldest first', {
     ...oneOf(['asc', 'desc']),
     default: 'desc',
@@ -200,6 +254,19 @@ const mention = inPath('id', 'Id of the mention');
 const common = { tag: 'Mentions', method: 'get' } as const;
 
 export const mentionRoutes: readonly Route[] = [
+  {
+    ...common,
+    path: '/v1/readings/accuracy',
+    operationId: 'readingAccuracy',
+    summary: 'Compare the readings with the corrections of the account',
+    description:
+      'One row for each version of each reader and each value that was corrected. A correction that equals the reading counts as agreement. Relevance is compared as relevant (50 or more) and irrelevant. Free.',
+    parameters: [
+      repeated('keyword', 'Only this keyword.', ID),
+      inQuery('since', 'Only mentions that were found since then', INSTANT),
+    ],
+    answer: object({ data: listOf(ref('ReadingAccuracy')) }),
+  },
   {
     ...common,
     path: '/v1/mentions',

@@ -47,6 +47,8 @@ export function fullKeyword(): { [key: string]: Json } {
     ],
     channels: [{ channelId: '0190a0b0-0000-7000-8000-000000000000', mode: 'instant' }],
     schedule: { startsAt: null, endsAt: null, timezone: 'Europe/Berlin' },
+    minRelevance: 40,
+    languages: ['en', 'pt-BR'],
   };
 }
 

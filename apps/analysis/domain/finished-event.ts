@@ -1,0 +1,32 @@
+import { create } from '@bufbuild/protobuf';
+import { EventSchema, type Analysis, type Bucket, type Event, type ReadingRecord } from '#contracts';
+import { envelopeBytes } from './envelope-of.js';
+import { chargesOf } from './reading-charges.js';
+
+/** What was read while an event waited. An absent key leaves what the draft contains. */
+export interface Answers {
+  analysis?: Analysis;
+  bucket?: Bucket;
+  /** The envelope's `ai`: `{status, output, model, version}`. */
+  ai?: {
+    status: 'completed' | 'timeout' | 'failed';
+    output: object | null;
+    model: string | null;
+    version: string | null;
+  };
+  /** How each of them was made; they replace records of the same kind. */
+  records: readonly ReadingRecord[];
+}
+
+/** The final event: the draft with the answers, with its charges and its bytes. */
+export function finishedEvent(draft: Event, { analysis, bucket, ai, records }: Answers): Event {
+  const kinds = new Set(records.map(({ kind }) => kind));
+  const event = create(EventSchema, {
+    ...draft,
+    ...(analysis && { analysis }),
+    ...(bucket && { bucket }),
+    ...(ai && { aiJson: JSON.stringify(ai) }),
+    readings: [...draft.readings.filter(({ kind }) => !kinds.has(kind)), ...records],
+  });
+  return { ...event, charges: chargesOf(event), envelope: envelopeBytes(event) };
+}

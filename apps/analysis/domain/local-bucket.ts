@@ -1,0 +1,172 @@
+import type { BucketPreset, Item } from '#contracts';
+
+/** What a local bucket depends on. */
+export interface BucketInput {
+  item: Pick<Item, 'source' | 'title' | 'text' | 'author' | 'authorName' | 'community' | 'bodyJson'>;
+  /** Empty if it was not read. */
+  sentiment: string;
+  /** What the keyword searches for. */
+  names: readonly string[];
+  story: { storyId: string; isRepeated: boolean } | undefined;
+}
+
+/** A bucket before its label is settled. */
+export interface FoundBucket {
+  key: string;
+  label: string;
+}
+
+/**
+ * The bucket of an item by rules, without a language model. Undefined if it belongs to none; `custom` needs a model.
+ */
+export function localBucket(preset: BucketPreset, input: BucketInput): FoundBucket | undefined {
+  switch (preset) {
+    case 'product-model':
+      return productModel(input);
+    case 'theme-sentiment':
+      return themeSentiment(input);
+    case 'seller':
+      return seller(input);
+    case 'duplicates':
+      return duplicate(input);
+    case 'custom':
+      return undefined;
+  }
+}
+
+/**
+ * The key of a bucket's name: lower-case words and numbers, joined by `-`. Spaces, case, accents and punctuation make no
+ * difference, and a number is a word of its own: "iPhone 15 pro" and "iphone15 Pro" have the key `iphone-15-pro`.
+ */
+export function bucketKey(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/(\p{L})(?=\p{N})/gu, '$1 ');
+  return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).join('-').slice(0, 80);
+}
+
+/** Words that belong to the name of a model when they follow its number. */
+const VARIANTS =
+  'pro|max|plus|ultra|mini|air|se|lite|xl|fe|fold|flip|ti|super|gen|edition|gt|rs|touring|sport';
+/** A model: up to two words with a capital letter, a token with a digit, and its variants. */
+const MODEL = new RegExp(
+  String.raw`((?:\p{Lu}[\p{L}]{0,20} |[a-z]\p{Lu}\p{L}{0,20} ){0,2})(\p{L}{0,12}-?\d{1,4}\p{L}{0,3})((?: (?:${VARIANTS})\b){0,3})`,
+  'giu',
+);
+const CHARACTERS_READ = 4_000;
+
+function productModel({ item, names }: BucketInput): FoundBucket | undefined {
+  const text = `${item.title}\n${item.text}`.slice(0, CHARACTERS_READ).replace(/https?:\/\/\S+/g, ' ');
+  const subjects = names.flatMap((name) => bucketKey(name).split('-')).filter((word) => word.length > 2);
+  for (const name of names) {
+    const at = text.toLowerCase().indexOf(name.toLowerCase());
+    if (at < 0 || name.trim() === '') continue;
+    const after = text.slice(at, at + name.length + 60);
+    const model = modelIn(after, name);
+    if (model) return { key: bucketKey(model), label: model };
+  }
+  for (const match of text.matchAll(MODEL)) {
+    const [whole = '', before = ''] = match;
+    const isOfSubject = subjects.some((word) => bucketKey(before).split('-').includes(word));
+    if (isOfSubject) return { key: bucketKey(whole), label: whole.trim() };
+  }
+  return undefined;
+}
+
+/** The model that a text beginning with the subject names: `Galaxy S24 Ultra is …`. */
+function modelIn(text: string, name: string): string | undefined {
+  const rest = text.slice(name.length);
+  const model = new RegExp(
+    String.raw`^(?:[ -]\p{Lu}\p{L}{1,15}){0,2}[ -]?(?:\p{L}{0,4}-?\d{1,4}\p{L}{0,3})(?![.,:]?\d)(?: (?:${VARIANTS})\b){0,3}`,
+    'iu',
+  ).exec(rest)?.[0];
+  return model === undefined
+    ? undefined
+    : `${text.slice(0, name.length)}${model}`.replace(/\s+/g, ' ').trim();
+}
+
+/** Themes of what people say about a product, with the words that show them. */
+const THEMES: readonly { key: string; label: string; words: RegExp }[] = [
+  {
+    key: 'price',
+    label: 'Price',
+    words:
+      /\b(pric(?:e[sd]?|ey|ing)|cost(?:s|ly)?|expensive|cheap(?:er)?|subscription|refunds?|discounts?|overpriced|afford\w*)\b/i,
+  },
+  {
+    key: 'support',
+    label: 'Support',
+    words:
+      /\b(support (?:team|ticket|agent|staff)|customer (?:service|support|care)|help ?desk|ticket|no (?:reply|response|answer))\b/i,
+  },
+  {
+    key: 'reliability',
+    label: 'Reliability',
+    words:
+      /\b(outages?|down(?:time)?|crash(?:es|ed|ing)?|bugs?|buggy|broken|unstable|errors?|fail(?:s|ed|ing|ure)?|lost (?:my|data))\b/i,
+  },
+  {
+    key: 'performance',
+    label: 'Performance',
+    words: /\b(slow(?:er)?|fast(?:er)?|lag(?:s|gy)?|latency|performance|memory|battery|speed)\b/i,
+  },
+  {
+    key: 'usability',
+    label: 'Usability',
+    words: /\b(eas(?:y|ier) to|hard to use|confusing|intuitive|ui|ux|interface|user[- ]friendly|clunky)\b/i,
+  },
+  {
+    key: 'documentation',
+    label: 'Documentation',
+    words: /\b(docs?|documentation|tutorials?|readme|examples?|guides?)\b/i,
+  },
+  {
+    key: 'security',
+    label: 'Security and privacy',
+    words:
+      /\b(secur(?:e|ity)|privacy|breach(?:es|ed)?|leak(?:s|ed)?|vulnerabilit(?:y|ies)|cve-\d+|hacked|tracking)\b/i,
+  },
+  {
+    key: 'delivery',
+    label: 'Delivery',
+    words: /\b(shipping|shipped|delivery|delivered|arrived?|courier|parcel|package (?:is|was|has))\b/i,
+  },
+  {
+    key: 'quality',
+    label: 'Quality',
+    words: /\b(quality|durable|well[- ]made|poorly made|defect(?:s|ive)?|fell apart|material)\b/i,
+  },
+  {
+    key: 'design',
+    label: 'Design',
+    words: /\b(design|looks? (?:great|good|ugly|bad)|style|colou?rs?|beautiful|ugly)\b/i,
+  },
+  {
+    key: 'features',
+    label: 'Features',
+    words: /\b(features?|integrations?|plugins?|api|missing|would love|wish it)\b/i,
+  },
+];
+
+function themeSentiment({ item, sentiment }: BucketInput): FoundBucket | undefined {
+  if (sentiment === '') return undefined;
+  const text = `${item.title}\n${item.text}`.slice(0, CHARACTERS_READ);
+  const theme = THEMES.find(({ words }) => words.test(text));
+  return theme && { key: `${theme.key}-${sentiment}`, label: `${theme.label}: ${sentiment}` };
+}
+
+/** On vinted the seller of the listing, elsewhere the author. */
+function seller({ item }: BucketInput): FoundBucket | undefined {
+  const handle = item.author ?? item.authorName;
+  if (handle === undefined || bucketKey(handle) === '') return undefined;
+  return { key: `${item.source}-${bucketKey(handle)}`, label: item.authorName ?? handle };
+}
+
+/** Only the second and later items of a story are duplicates, so that an item without duplicates costs nothing. */
+function duplicate({ item, story }: BucketInput): FoundBucket | undefined {
+  if (!story?.isRepeated) return undefined;
+  const label = (item.title || item.text).replace(/\s+/g, ' ').trim().slice(0, 80);
+  return { key: story.storyId, label };
+}

@@ -1,0 +1,57 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  READING_DEADLINE_MS,
+  ReadingAskedSchema,
+  type AgentStep,
+  type Event,
+  type ReadingAsked,
+} from '#contracts';
+import { isoOf } from '#kernel';
+import { finishedEvent } from './finished-event.js';
+
+/** What a keyword, or a lone watch, wants to have read about its events. */
+export interface WantedReadings {
+  subject: { names: readonly string[]; role: string; about?: string };
+  agentStep: AgentStep | undefined;
+  /** Empty: no bucket. */
+  bucketPreset: string;
+  /** True if the account can pay the readings of this event. */
+  isPaid: boolean;
+}
+
+/** Presets whose buckets a language model finds better than rules do, or that only it can find. */
+const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sentiment', 'custom']);
+
+/**
+ * The question that an event waits for, or the final event if there is nothing to wait for: no language model, nothing
+ * wanted, or a dropped item. A backfilled item is kept as a mention and not emitted, so the agent step leaves it out.
+ */
+export function askedOrFinal(
+  draft: Event,
+  { subject, agentStep, bucketPreset, isPaid }: WantedReadings,
+  hasModel: boolean,
+): { asked: ReadingAsked } | { final: Event } {
+  if (draft.dropped) return { final: draft };
+  const step = draft.backfilled ? undefined : agentStep;
+  if (!hasModel || !isPaid) return { final: step ? withFailedStep(draft) : draft };
+  const analysis = draft.analysis !== undefined;
+  const preset = MODEL_PRESETS.has(bucketPreset) ? bucketPreset : '';
+  if (!step && !analysis && preset === '') return { final: draft };
+  return {
+    asked: create(ReadingAskedSchema, {
+      draft,
+      deadline: isoOf(Date.parse(draft.occurredAt) + READING_DEADLINE_MS),
+      subject: { ...subject, names: [...subject.names], about: subject.about ?? '' },
+      analysis,
+      bucketPreset: preset,
+      ...(step && { agentStep: step }),
+    }),
+  };
+}
+
+function withFailedStep(draft: Event): Event {
+  return finishedEvent(draft, {
+    ai: { status: 'failed', output: null, model: null, version: null },
+    records: [],
+  });
+}

@@ -1,0 +1,153 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  AnalysisSchema,
+  ItemReadingSchema,
+  ReadingFactSchema,
+  ReadingRecordSchema,
+  type Check,
+  type ItemReading,
+} from '#contracts';
+import type { EventStore, Unstored } from '#event-store';
+import { isoOf, systemClock } from '#kernel';
+import { subjectOf } from '#messaging';
+import { DATABASE, STORE } from '#platform';
+import type { Database } from '#postgres';
+import { dropOf } from '../domain/event-of.js';
+import { affordable, mostCredits } from './affordable.js';
+import { ItemBuckets } from './item-buckets.js';
+import { LOCAL_MODEL, READER, type LocalReader, type LocalReading } from './local-reader.js';
+import { requestOf, type Readable } from './readable.js';
+import { Stories } from './stories.js';
+import { storedReadings } from './stored-readings.js';
+
+/** The items of one part of a check that are to be read. */
+export interface ReadableCheck {
+  check: Check;
+  items: readonly Readable[];
+  /** True if it may have been read before: the message was delivered before. */
+  redelivered: boolean;
+  /** The trace that the reading follows from. */
+  cause?: string | undefined;
+}
+
+/** Reads items with the local reader, and stores what was read before anything is made of it. */
+@Injectable()
+export class ItemReadings {
+  constructor(
+    @Inject(READER) private readonly reader: LocalReader,
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+    private readonly stories: Stories,
+    private readonly buckets: ItemBuckets,
+  ) {}
+
+  /** @returns the readings by event id; every item has one */
+  async of(checks: readonly ReadableCheck[]): Promise<Map<string, ItemReading>> {
+    const stored = await Promise.all(
+      checks.map(({ check, redelivered }) =>
+        redelivered ? storedReadings(this.store, check) : new Map<string, ItemReading>(),
+      ),
+    );
+    const readings = new Map(stored.flatMap((found) => [...found]));
+    const unread = checks.flatMap((one) => {
+      const items = one.items.filter(({ eventId }) => !readings.has(eventId));
+      return items.length > 0 ? [{ ...one, items }] : [];
+    });
+    if (unread.length === 0) return readings;
+    const fresh = await this.read(unread.flatMap(({ items }) => items));
+    await this.store.publishAll(unread.flatMap((one) => messagesOf(one, fresh)));
+    return new Map([...readings, ...fresh]);
+  }
+
+  private async read(items: readonly Readable[]): Promise<Map<string, ItemReading>> {
+    const began = performance.now();
+    const local = await this.reader.read(items.map(requestOf));
+    const durationMs = Math.round((performance.now() - began) / items.length);
+    const found = items.map((item, index) => ({ item, reading: readingOf(item, local[index]!, durationMs) }));
+    const kept = found.filter(({ item, reading }) => !dropOf(item.settings.definition, reading));
+    const priced = kept.filter(({ item }) => mostCredits(item) > 0);
+    const paid = await affordable(
+      this.database,
+      priced.map(({ item }) => item),
+    );
+    for (const { item, reading } of priced)
+      if (!paid.has(item.eventId)) reading.unreadReason = 'insufficient_credits';
+    for (const { reading } of found) if (!paid.has(reading.eventId)) withoutAnalysis(reading);
+    const stories = await this.stories.of(items);
+    for (const { item, reading } of found) reading.storyId = stories.get(item.eventId)?.storyId ?? '';
+    await this.buckets.fill(
+      priced.filter(({ item }) => paid.has(item.eventId)),
+      stories,
+    );
+    return new Map(found.map(({ item, reading }) => [item.eventId, reading]));
+  }
+}
+
+/** Sentiment and intent of an item that is dropped or cannot be paid are not kept. */
+function withoutAnalysis(reading: ItemReading): void {
+  delete reading.analysis;
+  reading.records = reading.records.filter(({ kind }) => kind !== 'analysis');
+}
+
+function readingOf({ eventId, settings }: Readable, local: LocalReading, durationMs: number): ItemReading {
+  const { lang = '', relevance, reason, sentiment, sentimentScore, intent, intentReason } = local;
+  const made = { reader: 'local', model: LOCAL_MODEL.model, version: LOCAL_MODEL.version };
+  const record = (kind: string, detail: string) =>
+    create(ReadingRecordSchema, { kind, ...made, durationMs, detail });
+  const isRead = settings.analysis && sentiment !== undefined && intent !== undefined;
+  const reasons = [reason, ...(intentReason ? [intentReason] : [])].join('; ');
+  return create(ItemReadingSchema, {
+    eventId,
+    lang,
+    relevance,
+    relevanceReason: reason,
+    ...(isRead && {
+      analysis: create(AnalysisSchema, {
+        sentiment,
+        ...(sentimentScore !== undefined && { sentimentScore }),
+        intent,
+        relevance,
+        reason: reasons,
+        lang,
+        ...made,
+      }),
+    }),
+    ...(local.embedding && { embedding: local.embedding, embeddingModel: LOCAL_MODEL.embedding }),
+    records: [
+      record('language', lang || 'could not be told'),
+      record('relevance', reason),
+      ...(isRead ? [record('analysis', intentReason ?? '')] : []),
+    ],
+  });
+}
+
+/** A check has at most 1,000 items: with all of them, a message could exceed the size that NATS accepts. */
+const READINGS_PER_MESSAGE = 300;
+
+function messagesOf(
+  { check, items, cause }: ReadableCheck,
+  readings: ReadonlyMap<string, ItemReading>,
+): Unstored[] {
+  const { accountId, watchId, keywordId, checkId, part } = check;
+  const own = items.map(({ eventId }) => readings.get(eventId)!);
+  const at = isoOf(systemClock.now());
+  return Array.from({ length: Math.ceil(own.length / READINGS_PER_MESSAGE) }, (_, n) => {
+    const value = {
+      checkId,
+      part,
+      readings: own.slice(n * READINGS_PER_MESSAGE, (n + 1) * READINGS_PER_MESSAGE),
+    };
+    const fact = create(ReadingFactSchema, {
+      ...{ accountId, watchId, keywordId, at },
+      fact: { case: 'itemsRead', value },
+    });
+    return {
+      subject: subjectOf('READINGS', accountId, watchId),
+      data: toBinary(ReadingFactSchema, fact),
+      // The first item of the rest differs when only a part was stored before.
+      msgId: `${own[n * READINGS_PER_MESSAGE]?.eventId}:read`,
+      cause,
+    };
+  });
+}

@@ -1,0 +1,41 @@
+import type { Check, Item, MatchedItem, SubjectRole } from '#contracts';
+import type { WatchSettings } from '../handlers/treatment.js';
+import type { ReadRequest, ReadSubject } from './local-reader.js';
+
+/** An item of a check that no mute dropped, with everything that its readings depend on. */
+export interface Readable {
+  eventId: string;
+  check: Check;
+  matched: MatchedItem;
+  item: Item;
+  settings: WatchSettings;
+}
+
+/** What the readings of the watch's items are about. */
+export function subjectOf({ definition, terms }: WatchSettings): ReadSubject {
+  return {
+    names: [...new Set([...(definition ? [definition.name] : []), ...terms])],
+    role: (definition?.subjectRole || 'own') as SubjectRole,
+    ...(definition?.aiPrompt ? { about: definition.aiPrompt } : {}),
+  };
+}
+
+/** The request for the local reading of an item. */
+export function requestOf({ item, matched, settings }: Readable): ReadRequest {
+  return {
+    item: {
+      source: item.source,
+      kind: item.kind,
+      title: item.title,
+      text: item.text,
+      titleOfParent: item.titleOfParent,
+      ...(item.lang !== undefined && { lang: item.lang }),
+      ...(item.community !== undefined && { community: item.community }),
+      url: item.url,
+      terms: [...new Set(matched.matches.map(({ term }) => term))],
+    },
+    subject: subjectOf(settings),
+    analysis: settings.analysis,
+    embed: true,
+  };
+}

@@ -1,0 +1,30 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { ReadingFactSchema, type Check, type ItemReading } from '#contracts';
+import type { EventStore } from '#event-store';
+import { subjectOf } from '#messaging';
+
+/** The clocks of the check and of the stream can differ. */
+const CLOCKS_APART_MS = 60_000;
+
+/**
+ * The readings of a check that were stored when it was processed before, by event id. A reading is not repeated: the
+ * same check always gives the same events, also after a change of the models.
+ */
+export async function storedReadings(
+  store: EventStore,
+  { accountId, watchId, checkId, part, finishedAt }: Check,
+): Promise<Map<string, ItemReading>> {
+  const since = new Date(Date.parse(finishedAt) - CLOCKS_APART_MS);
+  const found = new Map<string, ItemReading>();
+  for (const { data } of await store.readSince(
+    'READINGS',
+    subjectOf('READINGS', accountId, watchId),
+    since,
+  )) {
+    const { fact } = fromBinary(ReadingFactSchema, data);
+    if (fact.case !== 'itemsRead' || fact.value.checkId !== checkId || fact.value.part !== part) continue;
+    for (const reading of fact.value.readings)
+      if (!found.has(reading.eventId)) found.set(reading.eventId, reading);
+  }
+  return found;
+}

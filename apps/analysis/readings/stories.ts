@@ -1,0 +1,116 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { derivedId } from '#kernel';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { storyKeys } from './story-keys.js';
+import type { Readable } from './readable.js';
+
+/** The story of an item. */
+export interface Story {
+  storyId: string;
+  /** True if another item of the same keyword told it before. */
+  isRepeated: boolean;
+}
+
+/** An item with the keys of its story. */
+interface Telling {
+  eventId: string;
+  accountId: string;
+  /** The keyword, or the lone watch. */
+  ownerId: string;
+  keys: readonly string[];
+}
+
+interface Row {
+  account_id: string;
+  key: string;
+  owner_id: string;
+  event_id: string;
+  story_id: string;
+}
+
+/** Finds the stories that items of an account tell, across sources and keywords. */
+@Injectable()
+export class Stories {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** @returns stories by event id, without items that tell none */
+  async of(items: readonly Readable[]): Promise<Map<string, Story>> {
+    const telling: Telling[] = items
+      .map(({ eventId, item, check }) => ({
+        eventId,
+        accountId: check.accountId,
+        ownerId: check.keywordId || check.watchId,
+        keys: storyKeys(item),
+      }))
+      .filter(({ keys }) => keys.length > 0);
+    if (telling.length === 0) return new Map();
+    const known = new KnownKeys(await this.rows(telling));
+    const stories = new Map(telling.map((one) => [one.eventId, known.tell(one)]));
+    await this.add(known.added);
+    return stories;
+  }
+
+  private rows(telling: readonly Telling[]): Promise<Row[]> {
+    const pairs = telling.flatMap(({ accountId, keys }) => keys.map((key) => [accountId, key] as const));
+    return this.database.query(
+      `SELECT account_id, key, owner_id, event_id, story_id
+       FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::text[])) AS f (account_id, key)
+         JOIN stories s USING (account_id, key) ORDER BY s.told_at`,
+      [pairs.map(([accountId]) => accountId), pairs.map(([, key]) => key)],
+    );
+  }
+
+  private async add(rows: readonly Row[]): Promise<void> {
+    if (rows.length === 0) return;
+    await this.database.query(
+      // Ordered, so that two replicas do not wait for each other's rows in a circle.
+      `INSERT INTO stories (account_id, key, owner_id, event_id, story_id)
+       SELECT * FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[]) AS n (a, k, o, e, s)
+       ORDER BY a, k, o ON CONFLICT DO NOTHING`,
+      [
+        rows.map((row) => row.account_id),
+        rows.map((row) => row.key),
+        rows.map((row) => row.owner_id),
+        rows.map((row) => row.event_id),
+        rows.map((row) => row.story_id),
+      ],
+    );
+  }
+}
+
+/** The keys of stories that are known, and those that the present items add. */
+class KnownKeys {
+  readonly added: Row[] = [];
+  private readonly stories = new Map<string, string>();
+  private readonly first = new Map<string, string>();
+
+  constructor(rows: readonly Row[]) {
+    for (const row of rows) this.remember(row);
+  }
+
+  tell({ eventId, accountId, ownerId, keys }: Telling): Story {
+    const storyId =
+      keys.map((key) => this.stories.get(`${accountId} ${key}`)).find((id) => id !== undefined) ??
+      derivedId('story', accountId, keys[0] ?? '');
+    // An item that is read again after a crash finds its own keys.
+    const isRepeated = keys.some((key) => {
+      const first = this.first.get(`${accountId} ${key} ${ownerId}`);
+      return first !== undefined && first !== eventId;
+    });
+    for (const key of keys) {
+      const row = { account_id: accountId, key, owner_id: ownerId, event_id: eventId, story_id: storyId };
+      if (this.remember(row)) this.added.push(row);
+    }
+    return { storyId, isRepeated };
+  }
+
+  /** @returns whether the key is new for its keyword */
+  private remember({ account_id, key, owner_id, event_id, story_id }: Row): boolean {
+    const name = `${account_id} ${key}`;
+    if (!this.stories.has(name)) this.stories.set(name, story_id);
+    if (this.first.has(`${name} ${owner_id}`)) return false;
+    this.first.set(`${name} ${owner_id}`, event_id);
+    return true;
+  }
+}

@@ -1,0 +1,36 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What readings compare with: the stories of an account, and the labels of its buckets. */
+export class Readings1763910000000 implements MigrationInterface {
+  readonly name = 'Readings1763910000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      -- Items that share a key (a link, a part of the text) tell the same story. Kept for 30 days.
+      CREATE TABLE stories (
+        account_id uuid NOT NULL,
+        key text NOT NULL,
+        story_id uuid NOT NULL,
+        -- A keyword, or a lone watch, and the event of its first item with this key.
+        owner_id uuid NOT NULL,
+        event_id uuid NOT NULL,
+        told_at timestamptz(3) NOT NULL DEFAULT now(),
+        PRIMARY KEY (account_id, key, owner_id)
+      );
+      CREATE INDEX stories_owner ON stories (owner_id);
+      CREATE INDEX stories_told_at ON stories (told_at);
+      -- The first label of a bucket remains its label.
+      CREATE TABLE buckets (
+        owner_id uuid NOT NULL,
+        key text NOT NULL,
+        label text NOT NULL,
+        PRIMARY KEY (owner_id, key)
+      );
+    `);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE buckets');
+    await runner.query('DROP TABLE stories');
+  }
+}
