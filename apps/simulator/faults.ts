@@ -1,9 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { answer, type SimulatedService } from './context.js';
-import { answerFaults, LLM_FAULT_KINDS, type LlmFaultKind } from './llm/answer-faults.js';
-import { llmVoice } from './llm/routes.js';
+import { answer } from './context.js';
 import { VOICES } from './sources/index.js';
-import type { SourceVoice } from './sources/voice.js';
+import type { SourceId } from '#contracts';
 
 /**
  * `slow` answers late; `html` answers with a page in place of data; `truncated` ends in the middle of the answer;
@@ -28,8 +26,8 @@ export const FAULT_KINDS = [
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Fault {
-  source: SimulatedService;
-  kind: FaultKind | LlmFaultKind;
+  source: SourceId;
+  kind: FaultKind;
   /** Number of requests that fail; 0 means every request until the faults are deleted. */
   times: number;
   /** For 429 and 503. */
@@ -57,7 +55,7 @@ export class Faults {
   }
 
   /** The fault for this request; its count decreases by one. */
-  take(source: SimulatedService, url: string): Fault | undefined {
+  take(source: SourceId, url: string): Fault | undefined {
     const at = this.waiting.findIndex(
       (fault) => fault.source === source && (!fault.path || url.includes(fault.path)),
     );
@@ -71,7 +69,7 @@ export class Faults {
 export function faultHooks(
   app: FastifyInstance,
   faults: Faults,
-  fell: (request: FastifyRequest, kind: Fault['kind']) => void,
+  fell: (request: FastifyRequest, kind: FaultKind) => void,
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     const { source, signIn } = request.routeOptions.config;
@@ -87,11 +85,7 @@ export function faultHooks(
       truncated.add(request);
       return undefined;
     }
-    if (isOfLlm(fault.kind)) {
-      answerFaults.set(request, fault.kind);
-      return undefined;
-    }
-    return befall(source, { ...fault, kind: fault.kind }, reply);
+    return befall(source, fault, reply);
   });
   app.addHook('onSend', async (request, reply, payload) => {
     if (!truncated.has(request) || typeof payload !== 'string') return payload;
@@ -108,19 +102,7 @@ export function faultHooks(
 
 const truncated = new WeakSet<FastifyRequest>();
 
-function isOfLlm(kind: Fault['kind']): kind is LlmFaultKind {
-  return (LLM_FAULT_KINDS as readonly string[]).includes(kind);
-}
-
-function voiceOf(source: SimulatedService): Pick<SourceVoice, 'refuse' | 'changeShape'> {
-  return source === 'llm' ? llmVoice : VOICES[source];
-}
-
-function befall(
-  source: SimulatedService,
-  { kind, retryAfterSeconds }: Fault & { kind: FaultKind },
-  reply: FastifyReply,
-): FastifyReply {
+function befall(source: SourceId, { kind, retryAfterSeconds }: Fault, reply: FastifyReply): FastifyReply {
   if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds);
   switch (kind) {
     case 'hang':
@@ -135,7 +117,7 @@ function befall(
         .send('<!doctype html><html><body><h1>Just a moment...</h1></body></html>');
     case 'shape':
       return (
-        voiceOf(source).changeShape?.(reply) ?? answer(reply, 200, { status: 'ok', results: { items: [] } })
+        VOICES[source].changeShape?.(reply) ?? answer(reply, 200, { status: 'ok', results: { items: [] } })
       );
     case 'slow':
     case 'truncated':
@@ -155,7 +137,7 @@ const NAMES: Record<number, string> = {
   503: 'Service Unavailable',
 };
 
-function refuse(source: SimulatedService, status: number, reply: FastifyReply): FastifyReply {
+function refuse(source: SourceId, status: number, reply: FastifyReply): FastifyReply {
   const message = NAMES[status] ?? 'Error';
-  return voiceOf(source).refuse(reply, status, message);
+  return VOICES[source].refuse(reply, status, message);
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '#kernel';
-import type { SimulatedService } from './context.js';
+import type { SourceId } from '#contracts';
 
 /** One request to an upstream. */
 export interface LoggedRequest {
   /** ISO 8601. */
   at: string;
-  source: SimulatedService;
+  source: SourceId;
   method: string;
   /** Path and query as sent. */
   url: string;

@@ -1,0 +1,71 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+
+/** Numbers of a model, as they are stored. */
+export type Numbers = Int8Array | Float32Array;
+
+/** What the weights file holds: facts about the models, and their numbers by name. */
+export interface Artefact {
+  card: ModelCard;
+  numbers: ReadonlyMap<string, Numbers>;
+}
+
+/** Facts about the models of one weights file. */
+export interface ModelCard {
+  version: string;
+  /** Rows that each model was trained on, by data file. */
+  trainedOn: Record<string, number>;
+  /** Words with their valence in two lists: `word vader afinn`. */
+  lexicon: string[];
+  /** English words that are frequent in lower case. */
+  ordinaryWords: string[];
+  /** Further settings of the models. */
+  settings: Record<string, number>;
+}
+
+interface Section {
+  name: string;
+  type: 'int8' | 'float32';
+  length: number;
+}
+
+const MAGIC = 'EARSHOT1';
+const HEADER_AT = MAGIC.length + 4;
+
+/** The bytes of a weights file: compressed; a header as JSON, then the numbers in its order. */
+export function writeArtefact({ card, numbers }: Artefact): Uint8Array {
+  const sections = [...numbers].map(([name, values]): Section => {
+    return { name, type: values instanceof Int8Array ? 'int8' : 'float32', length: values.length };
+  });
+  const header = Buffer.from(JSON.stringify({ card, sections }));
+  const start = Buffer.alloc(HEADER_AT);
+  start.write(MAGIC);
+  start.writeUInt32LE(header.length, MAGIC.length);
+  const bodies = [...numbers.values()].map((values) =>
+    Buffer.from(values.buffer, values.byteOffset, values.byteLength),
+  );
+  return gzipSync(Buffer.concat([start, header, ...bodies]), { level: 9 });
+}
+
+/** @throws Error if the bytes are not a weights file of this version of the program */
+export function readArtefact(compressed: Uint8Array): Artefact {
+  const bytes = gunzipSync(compressed);
+  if (bytes.subarray(0, MAGIC.length).toString() !== MAGIC)
+    throw new Error(
+      'the weights of the local reader are not in the format of this version: run npm run readings:train',
+    );
+  const headerBytes = bytes.readUInt32LE(MAGIC.length);
+  let at = HEADER_AT + headerBytes;
+  const { card, sections } = JSON.parse(bytes.subarray(HEADER_AT, at).toString()) as {
+    card: ModelCard;
+    sections: Section[];
+  };
+  const numbers = new Map<string, Numbers>();
+  for (const { name, type, length } of sections) {
+    const size = type === 'int8' ? length : length * 4;
+    // A copy, because 32-bit numbers must begin at a multiple of four.
+    const copy = new Uint8Array(bytes.subarray(at, at + size)).buffer;
+    numbers.set(name, type === 'int8' ? new Int8Array(copy) : new Float32Array(copy));
+    at += size;
+  }
+  return { card, numbers };
+}

@@ -1,0 +1,78 @@
+import type { Intent } from '#contracts';
+import {
+  BUY_RULES,
+  CHURN_RULES,
+  COMPARISON_RULES,
+  PROMOTION_RULES,
+  RECOMMENDATION_RULES,
+} from './market-rules.js';
+import type { IntentRule } from './rule.js';
+import { softwareIntent, SOFTWARE_SOURCES } from './software.js';
+import { BUG_RULES, FEATURE_RULES, QUESTION_RULES, SUPPORT_RULES } from './support-rules.js';
+
+/** What intent is read from: lower-case texts with § for the subject. */
+export interface IntentText {
+  source: string;
+  title: string;
+  /** Title and text. */
+  text: string;
+  /** -1 to 1. */
+  sentimentScore: number;
+}
+
+/** An intent with the words or the observation that decided it. */
+export interface IntentReading {
+  intent: Intent;
+  intentReason: string;
+}
+
+/** What a post wants is in its beginning. */
+const READ_CHARACTERS = 800;
+const PRAISE_SCORE = 0.5;
+const COMPLAINT_SCORE = -0.4;
+
+/** In this order: the first match decides. */
+const RULES: readonly IntentRule[] = [
+  ...CHURN_RULES,
+  ...RECOMMENDATION_RULES,
+  ...PROMOTION_RULES,
+  ...BUY_RULES,
+  ...COMPARISON_RULES,
+  ...FEATURE_RULES,
+  ...SUPPORT_RULES,
+  ...BUG_RULES,
+  ...QUESTION_RULES,
+];
+/** Posts of developers are rarely about buying, and words of the market mean something else in them. */
+const RULES_FOR_SOFTWARE: readonly IntentRule[] = [...CHURN_RULES, ...RECOMMENDATION_RULES];
+
+/** Reads the intent of a post: phrases first, then the words of posts on software, then the sentiment. */
+export function readIntent({ source, title, text, sentimentScore }: IntentText): IntentReading {
+  const beginning = text.slice(0, READ_CHARACTERS);
+  if (SOFTWARE_SOURCES.has(source)) {
+    const asked = firstMatch(RULES_FOR_SOFTWARE, title);
+    const told = asked ?? byWords(source, title, beginning);
+    if (told) return told;
+  } else {
+    const matched = firstMatch(RULES, beginning);
+    if (matched) return matched;
+  }
+  if (sentimentScore >= PRAISE_SCORE)
+    return { intent: 'praise', intentReason: 'the text is clearly positive' };
+  if (sentimentScore <= COMPLAINT_SCORE)
+    return { intent: 'complaint', intentReason: 'the text is clearly negative' };
+  return { intent: 'other', intentReason: 'no intent recognised' };
+}
+
+function firstMatch(rules: readonly IntentRule[], text: string): IntentReading | undefined {
+  for (const { intent, pattern, unless } of rules) {
+    const match = pattern.exec(text);
+    if (match && unless?.test(text) !== true) return { intent, intentReason: `“${match[0].trim()}”` };
+  }
+  return undefined;
+}
+
+function byWords(source: string, title: string, text: string): IntentReading | undefined {
+  const found = softwareIntent(source, title, text);
+  return found && { intent: found.intent, intentReason: `“${found.reason}”` };
+}

@@ -1,0 +1,32 @@
+/** The signals of relevance with the weights that training starts from: positive ones speak for the subject. */
+export const SIGNALS = {
+  bias: 0.6,
+  distinctive: 2.4,
+  repeated: 0.4,
+  thread: -0.6,
+  unnamed: -0.4,
+  domain: 1.8,
+  handle: 1.6,
+  capital: 0.9,
+  lower: -1.2,
+  followed: 1.2,
+  compound: -2.4,
+  surname: -3,
+  firstName: -2.4,
+  longer: -1.2,
+  preposition: 0.5,
+  noun: -1.4,
+  wanted: 2.4,
+  unwanted: -4,
+  company: 1.4,
+  own: 2.2,
+  other: -3.2,
+  field: -1.4,
+} as const;
+export type SignalName = keyof typeof SIGNALS;
+export const SIGNAL_NAMES = Object.keys(SIGNALS) as SignalName[];
+
+/** The sum of the signals as a part from 0 to 1. */
+export function logistic(sum: number): number {
+  return 1 / (1 + Math.exp(-sum));
+}

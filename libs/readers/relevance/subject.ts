@@ -1,0 +1,31 @@
+import type { ReadSubject } from '../reading.js';
+import { searchableNames } from '../text/names.js';
+import { readAbout, type About } from './about.js';
+import { FIRST_NAMES } from './first-names.js';
+import { HOMONYMS, type Homonym } from './homonyms.js';
+
+/** A subject as relevance knows it. */
+export interface RelevanceSubject {
+  /** Searchable: lower case, longest first. */
+  names: readonly string[];
+  about: About | undefined;
+  /** The entry of the first name that is a known homonym. */
+  homonym: Homonym | undefined;
+  /** True if the name is also an ordinary word or a person's name, so that its mere presence says little. */
+  ordinary(name: string): boolean;
+}
+
+/** @param words ordinary words of English, lower case */
+export function relevanceSubject(
+  { names, about }: ReadSubject,
+  words: ReadonlySet<string>,
+): RelevanceSubject {
+  const searchable = searchableNames(names);
+  const known = searchable.find((name) => HOMONYMS.has(name));
+  return {
+    names: searchable,
+    about: readAbout(about),
+    homonym: known === undefined ? undefined : HOMONYMS.get(known),
+    ordinary: (name) => HOMONYMS.has(name) || words.has(name) || FIRST_NAMES.has(name),
+  };
+}

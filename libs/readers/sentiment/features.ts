@@ -1,0 +1,84 @@
+import { foldedToken, negated, tokensOf } from '../text/tokens.js';
+
+/** Hash buckets of words and of characters each. */
+export const WORD_BUCKETS = 2 ** 18;
+export const CHARACTER_BUCKETS = 2 ** 18;
+
+/** Hashed n-grams of a text: the buckets of its words and of its characters (counted from 0 each). */
+export interface Grams {
+  words: Uint32Array;
+  characters: Uint32Array;
+}
+
+/** The tokens of a text, as written and folded. */
+export interface Tokens {
+  written: string[];
+  folded: string[];
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const NEGATED_MARK = 0x9e3779b9;
+const CHARACTER_GRAM = { least: 3, most: 5 };
+
+export function tokenise(text: string): Tokens {
+  const written = tokensOf(text);
+  return { written, folded: written.map(foldedToken) };
+}
+
+/**
+ * Word 1-3-grams, with single words marked that a negation reverses, and 3-5-grams of the characters of the folded
+ * tokens with single spaces between them.
+ */
+export function gramsOf(tokens: Tokens): Grams {
+  return { words: wordGrams(tokens.folded), characters: characterGrams(` ${tokens.folded.join(' ')} `) };
+}
+
+function wordGrams(words: readonly string[]): Uint32Array {
+  const hashes = words.map(hashOf);
+  const reversed = negated(words);
+  const grams = new Uint32Array(
+    Math.max(0, words.length * 3 - 3) + (words.length > 0 ? (words.length > 1 ? 0 : 1) : 0),
+  );
+  let count = 0;
+  for (let at = 0; at < hashes.length; at++) {
+    const one = hashes[at] ?? 0;
+    grams[count++] = bucket(reversed[at] ? mixed(one, NEGATED_MARK) : one, WORD_BUCKETS);
+    if (at + 1 >= hashes.length) continue;
+    const two = mixed(one, hashes[at + 1] ?? 0);
+    grams[count++] = bucket(two, WORD_BUCKETS);
+    if (at + 2 < hashes.length) grams[count++] = bucket(mixed(two, hashes[at + 2] ?? 0), WORD_BUCKETS);
+  }
+  return grams.subarray(0, count);
+}
+
+function characterGrams(text: string): Uint32Array {
+  const { least, most } = CHARACTER_GRAM;
+  const grams = new Uint32Array(text.length * (most - least + 1));
+  let count = 0;
+  for (let start = 0; start + least <= text.length; start++) {
+    let hash = FNV_OFFSET;
+    const end = Math.min(text.length, start + most);
+    for (let at = start; at < end; at++) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
+      if (at - start + 1 >= least) grams[count++] = bucket(hash, CHARACTER_BUCKETS);
+    }
+  }
+  return grams.subarray(0, count);
+}
+
+function hashOf(word: string): number {
+  let hash = FNV_OFFSET;
+  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), FNV_PRIME);
+  return hash;
+}
+
+function mixed(one: number, other: number): number {
+  return Math.imul(Math.imul(one ^ (one >>> 15), 0x85ebca6b) + other, 0xc2b2ae35);
+}
+
+/** The upper bits of the mixed hash, which depend on all characters. */
+function bucket(hash: number, buckets: number): number {
+  const spread = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+  return ((spread ^ (spread >>> 15)) >>> 0) % buckets;
+}

@@ -1,0 +1,80 @@
+import { negated } from '../text/tokens.js';
+
+/** Words with their valence in two published lists (-4 to 4; 0 where a list does not have the word). */
+export type Lexicon = ReadonlyMap<string, readonly [number, number]>;
+
+/** Number of figures of `lexiconFigures`. */
+export const LEXICON_FIGURES = 16;
+
+const BOOSTERS = new Set(
+  `absolutely amazingly completely considerably deeply enormously entirely especially exceptionally extremely fabulously
+  fully greatly highly hugely incredibly insanely intensely literally more most particularly purely quite really remarkably
+  so such super totally tremendously truly unbelievably unusually utterly very way`.split(/\s+/),
+);
+const DAMPERS = new Set(
+  'almost barely hardly kinda less little marginally occasionally partly slightly somewhat sorta'.split(' '),
+);
+
+/**
+ * What the lists say about a text: sums, counts and extremes of good and bad words per list, the last valued word, and
+ * emphasis. All between about -1 and 1.
+ * @param tokens as written
+ * @param words the same in lower case
+ */
+export function lexiconFigures(
+  lexicon: Lexicon,
+  tokens: readonly string[],
+  words: readonly string[],
+): Float32Array {
+  const figures = new Float32Array(LEXICON_FIGURES);
+  const reversed = negated(words);
+  let last = 0;
+  let shouted = 0;
+  let exclamations = 0;
+  for (let at = 0; at < words.length; at++) {
+    const token = tokens[at] ?? '';
+    if (token.length > 2 && token !== words[at] && token === token.toUpperCase()) shouted += 1;
+    if (token[0] === '!' || token[0] === '?') exclamations += token.length;
+    const valences = lexicon.get(words[at] ?? '');
+    if (valences === undefined) continue;
+    const factor = strength(words[at - 1], words[at - 2]) * (reversed[at] ? -0.74 : 1);
+    for (let list = 0; list < 2; list++) add(figures, list * 6, (valences[list] ?? 0) * factor);
+    last = (valences[0] || valences[1]) * factor;
+  }
+  for (let list = 0; list < 2; list++) squash(figures, list * 6);
+  figures[12] = last / 4;
+  figures[13] = Math.min(exclamations, 5) / 5;
+  figures[14] = Math.min(shouted, 5) / 5;
+  figures[15] = Math.min(words.length, 60) / 60;
+  return figures;
+}
+
+function strength(before: string | undefined, twoBefore: string | undefined): number {
+  let factor = 1;
+  for (const [word, weight] of [
+    [before, 1],
+    [twoBefore, 0.9],
+  ] as const) {
+    if (word === undefined) continue;
+    if (BOOSTERS.has(word)) factor += 0.25 * weight;
+    if (DAMPERS.has(word)) factor -= 0.25 * weight;
+  }
+  return factor;
+}
+
+/** Good sum, bad sum, good count, bad count, best, worst. */
+function add(figures: Float32Array, from: number, valence: number): void {
+  if (valence === 0) return;
+  const side = valence > 0 ? 0 : 1;
+  figures[from + side] = (figures[from + side] ?? 0) + Math.abs(valence);
+  figures[from + 2 + side] = (figures[from + 2 + side] ?? 0) + 1;
+  figures[from + 4 + side] = Math.max(figures[from + 4 + side] ?? 0, Math.abs(valence));
+}
+
+function squash(figures: Float32Array, from: number): void {
+  for (let n = 0; n < 4; n++) {
+    const value = figures[from + n] ?? 0;
+    figures[from + n] = value / (value + (n < 2 ? 4 : 2));
+  }
+  for (let n = 4; n < 6; n++) figures[from + n] = Math.min((figures[from + n] ?? 0) / 4, 1);
+}

@@ -1,0 +1,56 @@
+/** Probabilities of negative, neutral and positive. */
+export type Mood = readonly [number, number, number];
+
+/** Rows of three weights (negative, neutral, positive) as small integers with one scale. */
+export interface LinearModel {
+  rows: Int8Array;
+  scale: number;
+  /** Three weights for each figure, then three biases. */
+  dense: Float32Array;
+}
+
+/** Groups of hashed features: each group counts the same, however many features the text has in it. */
+export type Groups = readonly { buckets: Uint32Array; from: number }[];
+
+/** Log-probabilities of the three classes. */
+export function linearMood({ rows, scale, dense }: LinearModel, groups: Groups, figures: Float32Array): Mood {
+  const bias = figures.length * 3;
+  let [negative, neutral, positive] = [dense[bias] ?? 0, dense[bias + 1] ?? 0, dense[bias + 2] ?? 0];
+  for (const { buckets, from } of groups) {
+    let [a, b, c] = [0, 0, 0];
+    for (const bucket of buckets) {
+      const row = (from + bucket) * 3;
+      a += rows[row] as number;
+      b += rows[row + 1] as number;
+      c += rows[row + 2] as number;
+    }
+    const weight = buckets.length > 0 ? scale / Math.sqrt(buckets.length) : 0;
+    negative += a * weight;
+    neutral += b * weight;
+    positive += c * weight;
+  }
+  for (let n = 0; n < figures.length; n++) {
+    const figure = figures[n] ?? 0;
+    negative += figure * (dense[n * 3] ?? 0);
+    neutral += figure * (dense[n * 3 + 1] ?? 0);
+    positive += figure * (dense[n * 3 + 2] ?? 0);
+  }
+  return logSoftmax([negative, neutral, positive]);
+}
+
+export function logSoftmax([a, b, c]: Mood): Mood {
+  const most = Math.max(a, b, c);
+  const log = most + Math.log(Math.exp(a - most) + Math.exp(b - most) + Math.exp(c - most));
+  return [a - log, b - log, c - log];
+}
+
+/** The geometric mean of two moods (log-probabilities), the second with this weight. */
+export function mixedMood(one: Mood, other: Mood, weight: number): Mood {
+  const mix = (at: 0 | 1 | 2) => one[at] * (1 - weight) + other[at] * weight;
+  return logSoftmax([mix(0), mix(1), mix(2)]);
+}
+
+/** Probabilities from log-probabilities. */
+export function probabilities(mood: Mood): Mood {
+  return [Math.exp(mood[0]), Math.exp(mood[1]), Math.exp(mood[2])];
+}

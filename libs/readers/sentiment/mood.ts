@@ -1,0 +1,54 @@
+import { CHARACTER_BUCKETS, gramsOf, tokenise, WORD_BUCKETS, type Tokens } from './features.js';
+import { LEXICON_FIGURES, lexiconFigures, type Lexicon } from './lexicon.js';
+import { linearMood, mixedMood, type Groups, type LinearModel, type Mood } from './linear.js';
+import { networkMood, type Network } from './network.js';
+
+/** The models that read the mood of a text. */
+export interface MoodModels {
+  lexicon: Lexicon;
+  english: LinearModel;
+  network: Network | undefined;
+  networkPart: number;
+  multilingual: LinearModel;
+}
+
+/** Rows of the English linear model. */
+export const ENGLISH_ROWS = WORD_BUCKETS + CHARACTER_BUCKETS;
+/** Rows of the model for other languages, which has the same features without the lexicon. */
+export const MULTILINGUAL_ROWS = WORD_BUCKETS + CHARACTER_BUCKETS;
+const NO_FIGURES = new Float32Array(0);
+
+/** Hashed features of a text in one table: words first, then characters. */
+export function groupsOf(tokens: Tokens): Groups {
+  const { words, characters } = gramsOf(tokens);
+  return [
+    { buckets: words, from: 0 },
+    { buckets: characters, from: WORD_BUCKETS },
+  ];
+}
+
+/**
+ * Log-probabilities of a negative, neutral and positive mood of an English text (names replaced).
+ * @param embedding of the sentence encoder; without it the linear model reads alone
+ */
+export function englishMood(models: MoodModels, text: string, embedding?: Float32Array): Mood {
+  const tokens = tokenise(text);
+  const figures = lexiconFigures(models.lexicon, tokens.written, tokens.folded);
+  const linear = linearMood(models.english, groupsOf(tokens), figures);
+  if (embedding === undefined || models.network === undefined) return linear;
+  return mixedMood(linear, networkMood(models.network, networkInput(embedding, figures)), models.networkPart);
+}
+
+/** The same for a text in another language. */
+export function foreignMood(models: MoodModels, text: string): Mood {
+  return linearMood(models.multilingual, groupsOf(tokenise(text)), NO_FIGURES);
+}
+
+/** What the network reads: embedding, then lexicon figures. The embedding is scaled to numbers of about the same size. */
+export function networkInput(embedding: Float32Array, figures: Float32Array): Float32Array {
+  const input = new Float32Array(embedding.length + LEXICON_FIGURES);
+  const scale = Math.sqrt(embedding.length) / 2;
+  for (let n = 0; n < embedding.length; n++) input[n] = (embedding[n] as number) * scale;
+  input.set(figures, embedding.length);
+  return input;
+}

@@ -1,0 +1,88 @@
+import { SUBJECT } from '../text/names.js';
+import { contrastsOf, sentencesOf } from '../text/sentences.js';
+import type { Sentiment } from '#contracts';
+import { mixedMood, probabilities, type Mood } from './linear.js';
+import { switchingIn } from './switching.js';
+
+/** A reading of sentiment. */
+export interface SentimentReading {
+  sentiment: Sentiment;
+  /** -1 to 1, two decimals. */
+  sentimentScore: number;
+}
+
+/** A text and where it names its subject. */
+export interface StanceText {
+  /** Names replaced, as the models know it. */
+  text: string;
+  /** The same in lower case, with § for the subject. */
+  marked: string;
+}
+
+/** Reads the mood of a part of a text. */
+export type ReadMood = (text: string) => Mood;
+
+const SWITCH_SCORE = 0.8;
+/** A text that is longer than this is read around its subject. */
+const LONG_CHARACTERS = 300;
+const SIDE = 0.5;
+const BALANCE = 0.35;
+
+/** The mood of a text as a reading. */
+export function moodReading(mood: Mood, contrast: readonly number[] = []): SentimentReading {
+  const [negative, neutral, positive] = probabilities(mood);
+  const score = positive - negative;
+  if (isMixed(contrast) && Math.abs(score) < 1 - BALANCE + neutral * 0)
+    return { sentiment: 'mixed', sentimentScore: rounded(score / 2) };
+  const most = Math.max(negative, neutral, positive);
+  const sentiment = most === neutral ? 'neutral' : most === positive ? 'positive' : 'negative';
+  return { sentiment, sentimentScore: rounded(score) };
+}
+
+/**
+ * The stance toward the subject: what the text says about changing to or from it, else the mood of the sentences that
+ * name it together with the mood of the whole text.
+ * @param whole mood of the whole text
+ */
+export function stanceReading({ text, marked }: StanceText, whole: Mood, read: ReadMood): SentimentReading {
+  const switching = switchingIn(sentencesOf(marked));
+  const directions = new Set(switching.map(({ direction }) => direction));
+  if (directions.size === 2) return { sentiment: 'mixed', sentimentScore: 0 };
+  const [direction] = directions;
+  const mood = aroundSubject(text, marked, whole, read);
+  if (direction === undefined) return moodReading(mood, contrastScores(text, read));
+  const [negative, , positive] = probabilities(mood);
+  return {
+    sentiment: direction === 1 ? 'positive' : 'negative',
+    sentimentScore: rounded(direction * SWITCH_SCORE + (positive - negative) * (1 - SWITCH_SCORE)),
+  };
+}
+
+/** The scores of clauses between which the text makes a contrast; empty where it makes none. */
+export function contrastScores(text: string, read: ReadMood): number[] {
+  const clauses = contrastsOf(text);
+  if (clauses.length < 2 || clauses.length > 8) return [];
+  return clauses
+    .filter((clause) => clause.length > 12)
+    .map((clause) => {
+      const [negative, , positive] = probabilities(read(clause));
+      return positive - negative;
+    });
+}
+
+function isMixed(scores: readonly number[]): boolean {
+  return Math.max(0, ...scores) >= SIDE && Math.min(0, ...scores) <= -SIDE;
+}
+
+function aroundSubject(text: string, marked: string, whole: Mood, read: ReadMood): Mood {
+  if (text.length <= LONG_CHARACTERS || !marked.includes(SUBJECT)) return whole;
+  const sentences = sentencesOf(marked);
+  const near = sentences.filter((sentence) => sentence.includes(SUBJECT));
+  if (near.length === 0 || near.length === sentences.length) return whole;
+  return mixedMood(whole, read(near.join(' ').slice(0, 1_000)), 0.5);
+}
+
+function rounded(score: number): number {
+  // Adding zero turns -0 into 0.
+  return Math.max(-1, Math.min(1, Math.round(score * 100) / 100)) + 0;
+}

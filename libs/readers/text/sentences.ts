@@ -1,0 +1,16 @@
+const MOST_PARTS = 60;
+
+/** The sentences of a text, with their last mark. */
+export function sentencesOf(text: string): string[] {
+  return text.split(/(?<=[.!?])\s+|\s[—–|]\s/u, MOST_PARTS).filter((part) => part !== '');
+}
+
+/** The clauses of a text that a contrast separates ("great screen, but the battery is bad"). */
+export function contrastsOf(text: string): string[] {
+  return text
+    .split(
+      /(?<=[.!?;])\s+|,?\s(?=(?:but|although|though|while|whereas|however|yet|unfortunately|sadly)\b)/iu,
+      MOST_PARTS,
+    )
+    .filter((part) => part !== '');
+}

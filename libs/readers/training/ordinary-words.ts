@@ -1,0 +1,20 @@
+const WORD = /(?<![\p{L}\p{N}#@_'])\p{L}{3,24}(?![\p{L}\p{N}_])/gu;
+const LEAST_USES = 12;
+const LEAST_PART = 0.4;
+
+/** Words that posts often write in lower case, sorted. */
+export function ordinaryWords(texts: readonly string[]): string[] {
+  const uses = new Map<string, { all: number; lower: number }>();
+  for (const text of texts)
+    for (const [word] of text.matchAll(WORD)) {
+      const lower = word.toLowerCase();
+      const counts = uses.get(lower) ?? { all: 0, lower: 0 };
+      counts.all += 1;
+      if (word === lower) counts.lower += 1;
+      uses.set(lower, counts);
+    }
+  return [...uses]
+    .filter(([, { all, lower }]) => lower >= LEAST_USES && lower >= all * LEAST_PART)
+    .map(([word]) => word)
+    .sort();
+}

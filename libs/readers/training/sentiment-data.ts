@@ -1,0 +1,69 @@
+import { lexiconFigures, type Lexicon } from '../sentiment/lexicon.js';
+import { tokenise } from '../sentiment/features.js';
+import { groupsOf } from '../sentiment/mood.js';
+import { normalised, withoutNames } from '../text/clean.js';
+import { MOODS, rowsOf } from './data.js';
+import type { Example } from './train-linear.js';
+
+/** A labelled text. */
+export interface Labelled {
+  text: string;
+  /** 0 negative, 1 neutral, 2 positive. */
+  label: number;
+  weight: number;
+}
+
+/** The English training files with the weight of a row. */
+export const ENGLISH_FILES: Readonly<Record<string, number>> = {
+  'sentiment/tweets.train.tsv': 1,
+  'sentiment/reddit.train.tsv': 0.25,
+  'sentiment/stackoverflow.train.tsv': 0.5,
+  'sentiment/github.train.tsv': 0.5,
+  'sentiment/jira.train.tsv': 0.5,
+};
+export const MULTILINGUAL_FILE = 'sentiment/multilingual.train.tsv';
+export const GOLD_FILE = 'gold/gold.tsv';
+
+/** Rare classes count more: the weights of the classes are their inverse shares to this power. */
+const CLASS_POWER = 0.5;
+
+/** The rows of the files as the models read them, without the texts of the gold set, with weights by class. */
+export function labelledRows(folder: string, files: Readonly<Record<string, number>>): Labelled[] {
+  const gold = goldTexts(folder);
+  const rows = Object.entries(files).flatMap(([file, weight]) =>
+    rowsOf(folder, file).map(({ label = '', text = '' }): Labelled => {
+      return { text: asRead(text), label: MOODS.indexOf(label as (typeof MOODS)[number]), weight };
+    }),
+  );
+  const kept = rows.filter(({ text, label }) => label >= 0 && !gold.has(beginning(text)));
+  const sizes = [0, 1, 2].map((label) =>
+    kept.reduce((sum, row) => sum + (row.label === label ? row.weight : 0), 0),
+  );
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  return kept.map((row) => ({
+    ...row,
+    weight: row.weight * (total / (3 * (sizes[row.label] || 1))) ** CLASS_POWER,
+  }));
+}
+
+/** What the linear model learns from. */
+export function linearExamples(rows: readonly Labelled[], lexicon?: Lexicon): Example[] {
+  return rows.map(({ text, label, weight }) => {
+    const tokens = tokenise(text);
+    const figures = lexicon ? lexiconFigures(lexicon, tokens.written, tokens.folded) : new Float32Array(0);
+    return { groups: groupsOf(tokens), figures, label, weight };
+  });
+}
+
+function goldTexts(folder: string): ReadonlySet<string> {
+  return new Set(rowsOf(folder, GOLD_FILE).map(({ text = '' }) => beginning(asRead(text))));
+}
+
+function asRead(text: string): string {
+  return withoutNames(normalised(text));
+}
+
+/** Texts of the gold set are cut, so that beginnings are compared. */
+function beginning(text: string): string {
+  return text.slice(0, 60).toLowerCase();
+}

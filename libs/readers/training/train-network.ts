@@ -1,0 +1,142 @@
+import type { Network } from '../sentiment/network.js';
+import { seeded, shuffle } from './random.js';
+
+export interface NetworkExample {
+  input: Float32Array;
+  label: number;
+  weight: number;
+}
+
+export interface NetworkSettings {
+  hidden: number;
+  epochs: number;
+  batch: number;
+  rate: number;
+  /** Part of the hidden units that rest in each step. */
+  dropout: number;
+  decay: number;
+}
+
+/** A network with one hidden layer, by Adam on batches, with dropout of hidden units and weight decay. */
+export function trainNetwork(examples: readonly NetworkExample[], settings: NetworkSettings): Network {
+  const inputs = examples[0]?.input.length ?? 0;
+  const { hidden, epochs, batch } = settings;
+  const random = seeded(2);
+  const first = started(hidden, inputs, random);
+  const second = started(3, hidden, random);
+  const model: Network = { inputs, hidden, first, second };
+  const adamFirst = adam(first, settings.decay);
+  const adamSecond = adam(second, settings.decay);
+  const order = Uint32Array.from(examples.keys());
+  const steps = epochs * Math.ceil(examples.length / batch);
+  let step = 0;
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    shuffle(order, random);
+    for (let from = 0; from < order.length; from += batch) {
+      const slopes = new Slopes(model, settings.dropout, random);
+      const chosen = order.subarray(from, from + batch);
+      for (const at of chosen) slopes.learn(examples[at] as NetworkExample);
+      const pace = settings.rate * (1 - step / steps);
+      step += 1;
+      adamFirst(slopes.first, pace, chosen.length, step);
+      adamSecond(slopes.second, pace, chosen.length, step);
+    }
+  }
+  return model;
+}
+
+/** The slopes of the loss of one batch. */
+class Slopes {
+  readonly first: Float32Array;
+  readonly second: Float32Array;
+  private readonly rests: Uint8Array;
+  private readonly active: Float32Array;
+
+  constructor(
+    private readonly model: Network,
+    private readonly dropout: number,
+    private readonly random: () => number,
+  ) {
+    this.first = new Float32Array(model.first.length);
+    this.second = new Float32Array(model.second.length);
+    this.rests = new Uint8Array(model.hidden);
+    this.active = new Float32Array(model.hidden);
+  }
+
+  learn({ input, label, weight }: NetworkExample): void {
+    const { inputs, hidden, first, second } = this.model;
+    const keep = 1 / (1 - this.dropout);
+    for (let unit = 0; unit < hidden; unit++) {
+      this.rests[unit] = this.random() < this.dropout ? 1 : 0;
+      const row = unit * (inputs + 1);
+      let sum = first[row + inputs] as number;
+      if (this.rests[unit] === 0)
+        for (let n = 0; n < inputs; n++) sum += (first[row + n] as number) * (input[n] as number);
+      this.active[unit] = this.rests[unit] === 1 || sum <= 0 ? 0 : sum * keep;
+    }
+    const errors = this.errorsOf(label);
+    for (let unit = 0; unit < hidden; unit++) {
+      const active = this.active[unit] as number;
+      if (active === 0) continue;
+      let back = 0;
+      for (let kind = 0; kind < 3; kind++) {
+        const at = kind * (hidden + 1) + unit;
+        const error = (errors[kind] as number) * weight;
+        back += error * (second[at] as number);
+        this.second[at] = (this.second[at] as number) + error * active;
+      }
+      back *= keep;
+      const row = unit * (inputs + 1);
+      for (let n = 0; n < inputs; n++)
+        this.first[row + n] = (this.first[row + n] as number) + back * (input[n] as number);
+      this.first[row + inputs] = (this.first[row + inputs] as number) + back;
+    }
+    for (let kind = 0; kind < 3; kind++) {
+      const bias = kind * (hidden + 1) + hidden;
+      this.second[bias] = (this.second[bias] as number) + (errors[kind] as number) * weight;
+    }
+  }
+
+  private errorsOf(label: number): Float32Array {
+    const { hidden, second } = this.model;
+    const sums = new Float32Array(3);
+    for (let kind = 0; kind < 3; kind++) {
+      const row = kind * (hidden + 1);
+      let sum = second[row + hidden] as number;
+      for (let unit = 0; unit < hidden; unit++)
+        sum += (this.active[unit] as number) * (second[row + unit] as number);
+      sums[kind] = sum;
+    }
+    const most = Math.max(...sums);
+    let total = 0;
+    for (let kind = 0; kind < 3; kind++) total += sums[kind] = Math.exp((sums[kind] as number) - most);
+    for (let kind = 0; kind < 3; kind++)
+      sums[kind] = (sums[kind] as number) / total - (kind === label ? 1 : 0);
+    return sums;
+  }
+}
+
+/** Uniform random weights of a layer with biases of 0 (Glorot). */
+function started(units: number, inputs: number, random: () => number): Float32Array {
+  const bound = Math.sqrt(6 / (units + inputs));
+  const weights = new Float32Array(units * (inputs + 1));
+  for (let unit = 0; unit < units; unit++)
+    for (let n = 0; n < inputs; n++) weights[unit * (inputs + 1) + n] = (random() * 2 - 1) * bound;
+  return weights;
+}
+
+/** Adam with decoupled weight decay. `slopes` are sums over `size` examples. */
+function adam(weights: Float32Array, decay: number) {
+  const mean = new Float32Array(weights.length);
+  const spread = new Float32Array(weights.length);
+  return (slopes: Float32Array, pace: number, size: number, step: number) => {
+    const [forMean, forSpread] = [1 - 0.9 ** step, 1 - 0.999 ** step];
+    for (let n = 0; n < weights.length; n++) {
+      const slope = (slopes[n] as number) / size;
+      mean[n] = 0.9 * (mean[n] as number) + 0.1 * slope;
+      spread[n] = 0.999 * (spread[n] as number) + 0.001 * slope * slope;
+      const move = (mean[n] as number) / forMean / (Math.sqrt((spread[n] as number) / forSpread) + 1e-8);
+      weights[n] = (weights[n] as number) - pace * (move + decay * (weights[n] as number));
+    }
+  };
+}
