@@ -29,9 +29,12 @@ export interface RequestLimits {
   stackoverflow: number;
 }
 
+/** What the simulator pretends to be: a source, or the operator's language model. */
+export type SimulatedService = SourceId | 'llm';
+
 /** The source of a route, and whether the route is part of the sign-in, which faults skip. */
 export interface RouteConfig {
-  source?: SourceId;
+  source?: SimulatedService;
   signIn?: boolean;
 }
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { answer, queryOf } from './context.js';
 import { FAULT_KINDS } from './faults.js';
-import type { FaultKind, Faults } from './faults.js';
+import type { Fault, Faults } from './faults.js';
+import { LLM_FAULT_KINDS } from './llm/answer-faults.js';
 import type { Receiver } from './receiver/receiver.js';
 import type { RequestLog } from './request-log.js';
 import { postView } from './sources/bluesky/posts.js';
@@ -62,9 +63,12 @@ export function controlRoutes(app: FastifyInstance, { world, faults, log, receiv
       string,
       unknown
     >;
-    if (!isSimulated(source)) return refuse(reply, `source is one of ${SIMULATED_SOURCES.join(', ')}`);
-    const known = FAULT_KINDS.find((each): each is FaultKind => each === String(kind));
-    if (!known) return refuse(reply, `kind is one of ${FAULT_KINDS.join(', ')}`);
+    if (!isSimulated(source) && source !== 'llm')
+      return refuse(reply, `source is one of ${[...SIMULATED_SOURCES, 'llm'].join(', ')}`);
+    const kinds: readonly Fault['kind'][] =
+      source === 'llm' ? [...FAULT_KINDS, ...LLM_FAULT_KINDS] : FAULT_KINDS;
+    const known = kinds.find((each) => each === kind);
+    if (!known) return refuse(reply, `kind is one of ${kinds.join(', ')}`);
     const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
     faults.add({
       source,

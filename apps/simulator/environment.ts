@@ -1,4 +1,5 @@
 import { SOURCE_IDS } from '#contracts';
+import { LLM_PATH, LLM_TOKEN } from './llm/routes.js';
 
 /**
  * Settings with which Earshot uses the simulator at `url` in place of the real upstreams: addresses, and credentials
@@ -26,4 +27,9 @@ export function simulatedSources(url: string): Record<string, string> {
     AI_GEMINI_TOKEN: 'sim-gemini',
     SOURCE_VINTED_ENABLED: 'true',
   };
+}
+
+/** Settings with which Earshot asks the simulated language model. The demo does not use them: it needs none. */
+export function simulatedLlm(url: string): Record<string, string> {
+  return { LLM_URL: `${url}${LLM_PATH}`, LLM_MODEL: 'sim-chat', LLM_TOKEN };
 }

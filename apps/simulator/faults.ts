@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { answer } from './context.js';
+import { answer, type SimulatedService } from './context.js';
+import { answerFaults, LLM_FAULT_KINDS, type LlmFaultKind } from './llm/answer-faults.js';
+import { llmVoice } from './llm/routes.js';
 import { VOICES } from './sources/index.js';
-import type { SourceId } from '#contracts';
+import type { SourceVoice } from './sources/voice.js';
 
 /**
  * `slow` answers late; `html` answers with a page in place of data; `truncated` ends in the middle of the answer;
@@ -26,8 +28,8 @@ export const FAULT_KINDS = [
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Fault {
-  source: SourceId;
-  kind: FaultKind;
+  source: SimulatedService;
+  kind: FaultKind | LlmFaultKind;
   /** Number of requests that fail; 0 means every request until the faults are deleted. */
   times: number;
   /** For 429 and 503. */
@@ -55,7 +57,7 @@ export class Faults {
   }
 
   /** The fault for this request; its count decreases by one. */
-  take(source: SourceId, url: string): Fault | undefined {
+  take(source: SimulatedService, url: string): Fault | undefined {
     const at = this.waiting.findIndex(
       (fault) => fault.source === source && (!fault.path || url.includes(fault.path)),
     );
@@ -69,7 +71,7 @@ export class Faults {
 export function faultHooks(
   app: FastifyInstance,
   faults: Faults,
-  fell: (request: FastifyRequest, kind: FaultKind) => void,
+  fell: (request: FastifyRequest, kind: Fault['kind']) => void,
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     const { source, signIn } = request.routeOptions.config;
@@ -85,7 +87,11 @@ export function faultHooks(
       truncated.add(request);
       return undefined;
     }
-    return befall(source, fault, reply);
+    if (isOfLlm(fault.kind)) {
+      answerFaults.set(request, fault.kind);
+      return undefined;
+    }
+    return befall(source, { ...fault, kind: fault.kind }, reply);
   });
   app.addHook('onSend', async (request, reply, payload) => {
     if (!truncated.has(request) || typeof payload !== 'string') return payload;
@@ -102,7 +108,19 @@ export function faultHooks(
 
 const truncated = new WeakSet<FastifyRequest>();
 
-function befall(source: SourceId, { kind, retryAfterSeconds }: Fault, reply: FastifyReply): FastifyReply {
+function isOfLlm(kind: Fault['kind']): kind is LlmFaultKind {
+  return (LLM_FAULT_KINDS as readonly string[]).includes(kind);
+}
+
+function voiceOf(source: SimulatedService): Pick<SourceVoice, 'refuse' | 'changeShape'> {
+  return source === 'llm' ? llmVoice : VOICES[source];
+}
+
+function befall(
+  source: SimulatedService,
+  { kind, retryAfterSeconds }: Fault & { kind: FaultKind },
+  reply: FastifyReply,
+): FastifyReply {
   if (retryAfterSeconds !== undefined) void reply.header('Retry-After', retryAfterSeconds);
   switch (kind) {
     case 'hang':
@@ -117,7 +135,7 @@ function befall(source: SourceId, { kind, retryAfterSeconds }: Fault, reply: Fas
         .send('<!doctype html><html><body><h1>Just a moment...</h1></body></html>');
     case 'shape':
       return (
-        VOICES[source].changeShape?.(reply) ?? answer(reply, 200, { status: 'ok', results: { items: [] } })
+        voiceOf(source).changeShape?.(reply) ?? answer(reply, 200, { status: 'ok', results: { items: [] } })
       );
     case 'slow':
     case 'truncated':
@@ -137,7 +155,7 @@ const NAMES: Record<number, string> = {
   503: 'Service Unavailable',
 };
 
-function refuse(source: SourceId, status: number, reply: FastifyReply): FastifyReply {
+function refuse(source: SimulatedService, status: number, reply: FastifyReply): FastifyReply {
   const message = NAMES[status] ?? 'Error';
-  return VOICES[source].refuse(reply, status, message);
+  return voiceOf(source).refuse(reply, status, message);
 }

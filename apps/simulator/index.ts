@@ -6,4 +6,5 @@ export type { PostChange, PostInput, World } from './world/world.js';
 export type { Delivery, Receiver } from './receiver/receiver.js';
 export type { Behaviour } from './receiver/behaviour.js';
 export type { Fault, FaultKind } from './faults.js';
-export { simulatedSources } from './environment.js';
+export type { LlmFaultKind } from './llm/answer-faults.js';
+export { simulatedLlm, simulatedSources } from './environment.js';

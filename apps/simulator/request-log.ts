@@ -1,11 +1,11 @@
 import type { Clock } from '#kernel';
-import type { SourceId } from '#contracts';
+import type { SimulatedService } from './context.js';
 
 /** One request to an upstream. */
 export interface LoggedRequest {
   /** ISO 8601. */
   at: string;
-  source: SourceId;
+  source: SimulatedService;
   method: string;
   /** Path and query as sent. */
   url: string;

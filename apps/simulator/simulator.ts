@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tellByContentType } from './content-types.js';
 import type { RequestLimits, SimContext } from './context.js';
 import { controlRoutes } from './control.js';
+import { llmVoice } from './llm/routes.js';
 import { faultHooks, Faults } from './faults.js';
 import { Receiver, receiverRoutes } from './receiver/receiver.js';
 import type { Delivery } from './receiver/receiver.js';
@@ -88,7 +89,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   readForms(app);
   tellByContentType(app);
   keepLog(app, requests, faults);
-  for (const voice of Object.values(VOICES)) voice.routes(app, context);
+  for (const voice of [...Object.values(VOICES), llmVoice]) voice.routes(app, context);
   controlRoutes(app, { world, faults, log: requests, receiver });
   await receiverRoutes(app, receiver);
   url = await app.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1' });

@@ -23,6 +23,13 @@ const ratio = makeValidator((text: string) => {
   return value;
 });
 
+const temperature = makeValidator((text: string): number | undefined => {
+  if (text === 'none') return undefined;
+  const value = Number(text);
+  if (!(value >= 0 && value <= 2)) throw new Error('must be a number from 0 to 2, or none');
+  return value;
+});
+
 const url = makeValidator((text: string) => {
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error('must be http://host:port');
   return text;
@@ -92,6 +99,28 @@ export const SETTINGS = {
   EGRESS_ALLOW: str({
     default: '',
     desc: 'Private CIDRs, separated by commas, that webhooks and feeds are allowed to reach',
+  }),
+  LLM_URL: url({
+    default: '',
+    desc: 'Base address of an OpenAI-compatible server, https://api.openai.com/v1; /chat/completions is appended. Default: no language model',
+  }),
+  LLM_MODEL: str({ default: '', desc: 'The model that LLM_URL is asked for' }),
+  LLM_TOKEN: str({ default: '', desc: 'Token of LLM_URL (authorization: Bearer …), if it needs one' }),
+  LLM_TEMPERATURE: temperature({
+    default: 0,
+    desc: 'Temperature of the model, 0 to 2; none: it is not sent, for models that do not accept it',
+  }),
+  LLM_CONCURRENCY: positiveInteger({
+    default: 4,
+    desc: 'Maximum number of concurrent requests of one process to LLM_URL',
+  }),
+  LLM_REQUESTS_PER_MINUTE: positiveInteger({
+    default: 120,
+    desc: 'Maximum number of requests of one process to LLM_URL in a minute',
+  }),
+  LLM_TIMEOUT_MS: positiveInteger({
+    default: 60_000,
+    desc: 'Time limit for one request to LLM_URL, in ms. No request lasts longer than the event waits, 120 s',
   }),
   LOG_LEVEL: str({
     choices: LOG_LEVELS,

@@ -1,6 +1,7 @@
 export { OutboundError, type OutboundErrorKind } from './outbound-error.js';
 export { createAddressPolicy, parseEgressAllow, type AddressPolicy } from './address-policy.js';
 export { literalAddressFault } from './literal-address.js';
+export { readRateHeaders, type RateHeaders } from './rate-headers.js';
 export { displayUrl } from './target.js';
 export {
   createOutboundHttp,

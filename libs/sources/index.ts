@@ -1,6 +1,5 @@
 export * from './source.js';
 export { buildItem } from './shared/item.js';
-export * from './shared/rate-headers.js';
 export { cutObservation, cutText } from './shared/size-limits.js';
 export * from './registry.js';
 export * from './shared/upstream-http.js';

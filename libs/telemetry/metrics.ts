@@ -71,6 +71,26 @@ export const metrics = {
     'earshot_quota_outages_total',
     'Times that the request quota could not be counted, and requests were accepted without it',
   ),
+  llmRequests: counter<'outcome'>(
+    'earshot_llm_requests_total',
+    'Requests to the language model by outcome (answered, invalid, declined, or the kind of failure)',
+  ),
+  llmTokens: counter<'direction'>(
+    'earshot_llm_tokens_total',
+    'Tokens that the server of the language model has counted, by direction (in, out)',
+  ),
+  llmBlockedUntil: new SettableGauge<Labels<never>>(
+    'earshot_llm_blocked_until_seconds',
+    'Unix time until which no request is sent to the language model; 0 when they are sent',
+  ),
+  waitingReadings: new SettableGauge<Labels<never>>(
+    'earshot_waiting_readings',
+    'Events that wait for the language model',
+  ),
+  oldestWaitingReading: new SettableGauge<Labels<never>>(
+    'earshot_oldest_waiting_reading_seconds',
+    'Age of the oldest event that waits for the language model, in seconds',
+  ),
   creditMovements: counter<'kind'>(
     'earshot_credit_movements_total',
     'Movements of credits by kind (charge, grant, packExpiry, renewal, allowanceChange)',

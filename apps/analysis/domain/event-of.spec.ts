@@ -1,8 +1,17 @@
 import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
-import { CheckSchema, EventSchema, ItemSchema, MatchedItemSchema } from '#contracts';
+import {
+  AgentStepSchema,
+  CheckSchema,
+  EventSchema,
+  ItemReadingSchema,
+  ItemSchema,
+  MatchedItemSchema,
+} from '#contracts';
 import { newId } from '#kernel';
 import { buildItem } from '#sources';
-import { eventOf } from './event-of.js';
+import { dropOf, eventOf } from './event-of.js';
+import { finishedEvent } from './finished-event.js';
+import { askedOrFinal } from './reading-asked.js';
 
 const treatment = { dropped: undefined, vip: false, verdicts: [], matchMode: 'platform' };
 const matched = create(MatchedItemSchema, {
@@ -58,5 +67,149 @@ describe('the event of an item', () => {
   it('has the match mode that the check used, or the mode of the search when the check is too old to name one', () => {
     expect(eventOf(checkOf(), matched, treatment).matchMode).toBe('word');
     expect(eventOf(checkOf({ matchMode: '' }), matched, treatment).matchMode).toBe('platform');
+  });
+});
+
+describe('the envelope of an item that was read', () => {
+  const envelopeOf = (reading?: MessageInitShape<typeof ItemReadingSchema>) => {
+    const event = eventOf(checkOf(), matched, treatment, reading && create(ItemReadingSchema, reading));
+    return JSON.parse(new TextDecoder().decode(event.envelope)) as Record<string, unknown>;
+  };
+
+  it('has an analysis with null for what was not read, after all other keys', () => {
+    const analysis = { sentiment: 'negative', relevance: 80, reader: 'local', model: 'm', version: '1' };
+    const envelope = envelopeOf({ relevance: 80, analysis });
+    expect(Object.keys(envelope).slice(-2)).toEqual(['ai', 'analysis']);
+    expect(envelope['analysis']).toEqual({
+      ...analysis,
+      sentimentScore: null,
+      intent: null,
+      reason: null,
+      lang: null,
+    });
+  });
+
+  it('has no analysis when nothing classified the item', () => {
+    expect(envelopeOf({ relevance: 80, lang: 'en' })).not.toHaveProperty('analysis');
+    expect(envelopeOf()).not.toHaveProperty('analysis');
+  });
+});
+
+describe('the charges of an event', () => {
+  const chargesOf = (dropped: boolean) => {
+    const reading = create(ItemReadingSchema, {
+      analysis: { sentiment: 'neutral' },
+      bucket: { key: 'k', label: 'K' },
+    });
+    const drop = dropped ? { reason: 'irrelevant', rule: '10 < 50' } : undefined;
+    return eventOf(checkOf(), matched, { ...treatment, dropped: drop }, reading).charges.map(
+      ({ operation, costCredits }) => [operation, costCredits],
+    );
+  };
+
+  it('are 1 for sentiment and intent together, and 1 for a bucket', () => {
+    expect(chargesOf(false)).toEqual([
+      ['analysis', 1],
+      ['bucket', 1],
+    ]);
+  });
+
+  it('are nothing for a dropped item', () => {
+    expect(chargesOf(true)).toEqual([]);
+  });
+
+  it.each([
+    ['completed', 2],
+    ['failed', 0],
+    ['timeout', 0],
+  ] as const)('of an agent step that is %s are %d', (status, credits) => {
+    const draft = eventOf(checkOf(), matched, treatment, create(ItemReadingSchema));
+    const ai = { status, output: null, model: null, version: null };
+    const { charges, envelope } = finishedEvent(draft, { ai, records: [] });
+    expect(charges.reduce((sum, { costCredits }) => sum + costCredits, 0)).toBe(credits);
+    expect(JSON.parse(new TextDecoder().decode(envelope))).toMatchObject({ ai });
+  });
+});
+
+describe('an item that was read is dropped', () => {
+  const dropped = (languages: string[], minRelevance: number | undefined, lang: string, relevance: number) =>
+    dropOf({ languages, minRelevance }, { lang, relevance })?.reason;
+
+  it.each([
+    [['en'], 'de', 'language'],
+    [['en'], 'en', undefined],
+    [['pt'], 'pt-BR', undefined],
+    [['pt-BR'], 'pt', undefined],
+    [['en', 'fr'], '', undefined],
+    [[], 'xx', undefined],
+  ])('for its language: keyword %j, item %j: %s', (languages, lang, reason) => {
+    expect(dropped(languages, undefined, lang, 100)).toBe(reason);
+  });
+
+  it('when it is less relevant than the keyword demands', () => {
+    expect(dropped([], 50, 'en', 49)).toBe('irrelevant');
+    expect(dropped([], 50, 'en', 50)).toBeUndefined();
+    expect(dropped([], 0, 'en', 0)).toBeUndefined();
+    expect(dropped([], undefined, 'en', 0)).toBeUndefined();
+  });
+
+  it('for its language before its relevance', () => {
+    expect(dropped(['en'], 50, 'de', 10)).toBe('language');
+  });
+});
+
+describe('an event that may wait for readings', () => {
+  const draftOf = (more: { dropped?: boolean; backfilled?: boolean } = {}) =>
+    eventOf(
+      checkOf({ finishedAt: '2026-03-04T05:06:07.089Z' }),
+      { ...matched, backfilled: more.backfilled ?? false },
+      { ...treatment, dropped: more.dropped ? { reason: 'irrelevant', rule: '' } : undefined },
+      create(ItemReadingSchema, { analysis: { sentiment: 'neutral', reader: 'local' } }),
+    );
+  const agentStep = create(AgentStepSchema, { instruction: 'Name it' });
+  const wanted = {
+    subject: { names: ['acme'], role: 'own' },
+    agentStep: undefined,
+    bucketPreset: '',
+    isPaid: true,
+  };
+
+  it('is final without a language model', () => {
+    const draft = draftOf();
+    expect(askedOrFinal(draft, { ...wanted, bucketPreset: 'theme-sentiment' }, false)).toEqual({
+      final: draft,
+    });
+  });
+
+  it('has a failed agent step at once without a language model, or without the credits for it', () => {
+    for (const [isPaid, hasModel] of [
+      [true, false],
+      [false, true],
+    ] as const) {
+      const result = askedOrFinal(draftOf(), { ...wanted, agentStep, isPaid }, hasModel);
+      expect('final' in result && JSON.parse(result.final.aiJson)).toMatchObject({
+        status: 'failed',
+        output: null,
+      });
+    }
+  });
+
+  it('waits until 120 s after it occurred for sentiment, a bucket and the agent step', () => {
+    const result = askedOrFinal(draftOf(), { ...wanted, agentStep, bucketPreset: 'custom' }, true);
+    expect('asked' in result && result.asked).toMatchObject({
+      deadline: '2026-03-04T05:08:07.089Z',
+      analysis: true,
+      bucketPreset: 'custom',
+      agentStep: { instruction: 'Name it' },
+    });
+  });
+
+  it('does not wait when it is dropped', () => {
+    expect(askedOrFinal(draftOf({ dropped: true }), { ...wanted, agentStep }, true)).toHaveProperty('final');
+  });
+
+  it('asks for no agent step when it is backfilled, because it is not emitted', () => {
+    const result = askedOrFinal(draftOf({ backfilled: true }), { ...wanted, agentStep }, true);
+    expect('asked' in result && result.asked.agentStep).toBeUndefined();
   });
 });

@@ -47,13 +47,21 @@ export function bucketKey(name: string): string {
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).join('-').slice(0, 80);
 }
 
-/** Words that belong to the name of a model when they follow its number. */
+/** Words that belong to the name of a model when they follow its number, in any case. */
 const VARIANTS =
-  'pro|max|plus|ultra|mini|air|se|lite|xl|fe|fold|flip|ti|super|gen|edition|gt|rs|touring|sport';
-/** A model: up to two words with a capital letter, a token with a digit, and its variants. */
+  'pro max plus ultra mini air se lite xl fe fold flip ti super gen edition gt rs touring sport'
+    .split(' ')
+    .flatMap((word) => [word, word.toUpperCase(), word.charAt(0).toUpperCase() + word.slice(1)])
+    .join('|');
+/** A model: up to two words with a capital letter, a token with a number, and its variants. */
 const MODEL = new RegExp(
-  String.raw`((?:\p{Lu}[\p{L}]{0,20} |[a-z]\p{Lu}\p{L}{0,20} ){0,2})(\p{L}{0,12}-?\d{1,4}\p{L}{0,3})((?: (?:${VARIANTS})\b){0,3})`,
-  'giu',
+  String.raw`((?:(?:\p{Lu}|[a-z]\p{Lu})\p{L}{0,20} ){0,2})(\p{L}{0,12}-?\d{1,4}\p{L}{0,3})((?: (?:${VARIANTS})\b){0,3})`,
+  'gu',
+);
+/** The rest of a model after the name of the subject: ` S24 Ultra`, ` Note 5`, `15 Pro`. */
+const REST_OF_MODEL = new RegExp(
+  String.raw`^(?:[ -]\p{Lu}\p{L}{1,15}){0,2}[ -]?(?:\p{L}{0,4}-?\d{1,4}\p{L}{0,3})(?![.,:]?\d)(?: (?:${VARIANTS})\b){0,3}`,
+  'u',
 );
 const CHARACTERS_READ = 4_000;
 
@@ -78,10 +86,7 @@ function productModel({ item, names }: BucketInput): FoundBucket | undefined {
 /** The model that a text beginning with the subject names: `Galaxy S24 Ultra is …`. */
 function modelIn(text: string, name: string): string | undefined {
   const rest = text.slice(name.length);
-  const model = new RegExp(
-    String.raw`^(?:[ -]\p{Lu}\p{L}{1,15}){0,2}[ -]?(?:\p{L}{0,4}-?\d{1,4}\p{L}{0,3})(?![.,:]?\d)(?: (?:${VARIANTS})\b){0,3}`,
-    'iu',
-  ).exec(rest)?.[0];
+  const model = REST_OF_MODEL.exec(rest)?.[0];
   return model === undefined
     ? undefined
     : `${text.slice(0, name.length)}${model}`.replace(/\s+/g, ' ').trim();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { TokenBucket } from '#kernel';
 import { blocksLane, waitAfter } from './backoff.js';
-import { TokenBucket } from './token-bucket.js';
 
 const kind = fc.constantFrom(
   'rate_limited',

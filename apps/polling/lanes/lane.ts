@@ -1,10 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SourceId } from '#contracts';
-import { systemClock, type Clock } from '#kernel';
+import { systemClock, TokenBucket, type Clock } from '#kernel';
 import {
   createUpstreamHttp,
-  readRateHeaders,
   UpstreamError,
   type SourceConnector,
   type SourceItem,
@@ -12,14 +11,13 @@ import {
   type UpstreamHttp,
   type UpstreamRequest,
 } from '#sources';
-import type { OutboundHttp } from '#http-out';
+import { readRateHeaders, type OutboundHttp } from '#http-out';
 import { metrics } from '#telemetry';
 import { waitAfter } from '../domain/backoff.js';
 import { ClockSkew } from '../domain/clock-skew.js';
 import { FeedWatch } from '../domain/feed-watch.js';
 import { Health } from '../domain/health.js';
 import { Quotas } from '../domain/quotas.js';
-import { TokenBucket } from '../domain/token-bucket.js';
 import type { LaneMemory } from './lane-memory.js';
 
 /** The lane sends no requests now. The search stays due, unchanged. */

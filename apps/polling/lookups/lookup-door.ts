@@ -1,7 +1,7 @@
-import { readRateHeaders, type UpstreamBudget, type UpstreamError, type UpstreamHttp } from '#sources';
-import { systemClock, type Clock } from '#kernel';
+import { readRateHeaders } from '#http-out';
+import { systemClock, TokenBucket, type Clock } from '#kernel';
+import type { UpstreamBudget, UpstreamError, UpstreamHttp } from '#sources';
 import { waitAfter } from '../domain/backoff.js';
-import { TokenBucket } from '../domain/token-bucket.js';
 import { LaneBlocked, type Lane } from '../lanes/lane.js';
 
 /** A caller waits for the result, so a request that waits longer than this for its turn is refused. */

@@ -1,5 +1,5 @@
 import type { SourceId } from '#contracts';
-import { readRateHeaders } from './rate-headers.js';
+import { readRateHeaders } from '#http-out';
 import { sessionCache } from './session-cache.js';
 import { UpstreamError, type FetchContext, type UpstreamHttp, type UpstreamRequest } from '../source.js';
 

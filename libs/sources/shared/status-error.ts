@@ -1,5 +1,5 @@
 import type { SourceId } from '#contracts';
-import { readRateHeaders } from './rate-headers.js';
+import { readRateHeaders } from '#http-out';
 import { UpstreamError } from '../source.js';
 
 /** The fault for a status (outside 2xx and not accepted), with advice for people. */

@@ -1,6 +1,6 @@
-import { OutboundError, type OutboundRequest } from '#http-out';
+import { OutboundError, readRateHeaders, type OutboundRequest } from '#http-out';
 import { SPEC_NOW, fakeUpstream, type FakeAnswer } from '../testing/fake-upstream.js';
-import { createUpstreamHttp, readRateHeaders } from '../index.js';
+import { createUpstreamHttp } from '../index.js';
 
 describe("a source's door", () => {
   it('asks with a deadline, a limit and compression, and sends trusted requests only to the address of the operator', async () => {

@@ -1,5 +1,5 @@
+import { readRateHeaders } from '#http-out';
 import { parseJson } from '../shared/json-answer.js';
-import { readRateHeaders } from '../shared/rate-headers.js';
 import { listOf, recordOf, textOf, unknownShape, type JsonRecord } from '../shared/shape.js';
 import { UpstreamError, type UpstreamHttp, type UpstreamResponse } from '../source.js';
 import { statusError } from '../shared/status-error.js';

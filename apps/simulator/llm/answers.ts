@@ -1,0 +1,108 @@
+/** The parts of JSON Schema that these answers read. */
+interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+}
+
+/** One item of a request. */
+interface AskedItem {
+  n: number;
+  /** Its title and its text. */
+  text: string;
+}
+
+/** The values of an enum that stand for "none of the others". */
+const UNDECIDED = ['neutral', 'other'];
+
+/** The items in the last message of a user: the lines between "begin <mark>" and "end <mark>". */
+export function itemsIn(content: string): AskedItem[] {
+  const lines = content.split('\n');
+  const mark = /^begin (\w+)$/.exec(lines[0] ?? '')?.[1];
+  const end = lines.indexOf(`end ${mark}`);
+  if (mark === undefined || end < 0) return [];
+  return lines.slice(1, end).map((line) => {
+    const { n, title = '', text = '' } = JSON.parse(line) as { n: number; title?: string; text?: string };
+    return { n, text: [title, text].filter(Boolean).join('\n') };
+  });
+}
+
+/**
+ * An answer to the schema of a request, by rules that a test can predict. Each field of an item's answer is, where it
+ * fits the schema:
+ *
+ * - `field=value` in the text, up to a semicolon or the end of the line
+ * - the first value of its enum whose words are in the text, in lower or upper case
+ * - neutral, other, null, or else 0, false, the begin of the text
+ */
+export function answerTo(schema: Schema, items: readonly AskedItem[]): unknown {
+  const answer = schema.properties?.items?.items?.properties?.answer;
+  if (!answer) return valueOf('', schema, items[0]?.text ?? '');
+  return { items: items.map(({ n, text }) => ({ n, answer: valueOf('answer', answer, text) })) };
+}
+
+/** A value that does not fit any schema of a request: another type, and keys that nobody asked for. */
+export function violation(items: readonly AskedItem[]): unknown {
+  return {
+    items: items.map(({ n }) => ({ n, answer: { verdict: 'splendid', sentiment: 7 } })),
+    mood: 'splendid',
+  };
+}
+
+function valueOf(name: string, schema: Schema, text: string): unknown {
+  if (schema.properties)
+    return Object.fromEntries(
+      Object.entries(schema.properties).map(([key, field]) => [key, valueOf(key, field, text)]),
+    );
+  if (schema.type === 'array') return [];
+  const said = saidOf(name, text);
+  const fromText = said === undefined ? undefined : fitting(schema, said);
+  return fromText ?? ruled(schema, text);
+}
+
+function saidOf(name: string, text: string): string | undefined {
+  const at = text.indexOf(`${name}=`);
+  return at < 0 ? undefined : /^[^;\n]*/.exec(text.slice(at + name.length + 1))?.[0].trim();
+}
+
+/** The value that the text says, if it fits the schema. */
+function fitting(schema: Schema, said: string): unknown {
+  if (said === 'null') return isNullable(schema) ? null : undefined;
+  if (schema.enum) return schema.enum.find((value) => value === said);
+  if (has(schema, 'number') || has(schema, 'integer')) {
+    const { minimum = -Infinity, maximum = Infinity } = schema;
+    const value = Number(said);
+    return said !== '' && value >= minimum && value <= maximum ? value : undefined;
+  }
+  if (has(schema, 'boolean')) return said === 'true' || (said === 'false' ? false : undefined);
+  return said.slice(0, schema.maxLength);
+}
+
+function ruled(schema: Schema, text: string): unknown {
+  if (schema.enum) {
+    const folded = text.toLowerCase();
+    const values = schema.enum.filter((value) => typeof value === 'string');
+    const named = values.find((value) => folded.includes(value.toLowerCase().replaceAll('_', ' ')));
+    return (
+      named ??
+      values.find((value) => UNDECIDED.includes(value)) ??
+      (schema.enum.includes(null) ? null : schema.enum[0])
+    );
+  }
+  if (isNullable(schema)) return null;
+  if (has(schema, 'number') || has(schema, 'integer')) return 0;
+  if (has(schema, 'boolean')) return false;
+  return text.slice(0, Math.min(schema.maxLength ?? 80, 80));
+}
+
+function isNullable(schema: Schema): boolean {
+  return has(schema, 'null') || (schema.enum?.includes(null) ?? false);
+}
+
+function has({ type }: Schema, wanted: string): boolean {
+  return Array.isArray(type) ? type.includes(wanted) : type === wanted;
+}

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+
+const DIMENSIONS = 64;
+
+/**
+ * A vector of unit length: each word adds to the numbers that its hash chooses, so that texts with common words are
+ * close to each other. A text without words is the first unit vector.
+ */
+export function embeddingOf(text: string): number[] {
+  const vector = Array<number>(DIMENSIONS).fill(0);
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+    const digest = createHash('sha256').update(word).digest();
+    for (let at = 0; at < 8; at += 1) vector[digest[at]! % DIMENSIONS]! += digest[at + 8]! % 2 === 0 ? 1 : -1;
+  }
+  const length = Math.hypot(...vector);
+  if (length === 0) vector[0] = 1;
+  return vector.map((value) => value / (length || 1));
+}

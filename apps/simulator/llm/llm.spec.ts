@@ -1,0 +1,172 @@
+import { agentStepReading, analysisReading, bucketReading, createLlm, type Llm } from '#llm';
+import { simulatedLlm } from '../environment.js';
+import { SimulatorClient } from '../testing/simulator-client.js';
+import type { Fault } from '../faults.js';
+
+let client: SimulatorClient;
+let llm: Llm;
+
+function connect(more: Partial<Parameters<typeof createLlm>[0]> = {}): Llm {
+  const {
+    LLM_URL: url = '',
+    LLM_MODEL: model = '',
+    LLM_TOKEN: token = '',
+  } = simulatedLlm(client.simulator.url);
+  const budget = { concurrency: 4, requestsPerMinute: 6000, timeoutMs: 5_000 };
+  return createLlm({ url, model, token, userAgent: 'spec', ...budget, ...more });
+}
+
+beforeAll(async () => {
+  client = await SimulatorClient.start();
+});
+afterAll(() => client.stop());
+beforeEach(() => {
+  llm = connect();
+});
+afterEach(async () => {
+  client.simulator.faults.clear();
+  client.simulator.requests.clear();
+  await llm.close();
+});
+
+const subject = { names: ['Acme'], role: 'own', about: 'kettles' } as const;
+const sentiment = analysisReading(subject);
+const bucket = bucketReading('custom', subject);
+const step = agentStepReading('Which product?', { product: { type: 'string' }, urgent: { type: 'boolean' } });
+const within = (ms: number) => Date.now() + ms;
+const fails = (kind: Fault['kind'], times: number, more: Partial<Fault> = {}) =>
+  client.simulator.faults.add({ source: 'llm', kind, times, ...more });
+const requests = () => client.simulator.requests.report('llm').total;
+
+describe('the simulated language model', () => {
+  it('answers many items of one request by their texts', async () => {
+    const items = [
+      { text: 'A positive thing, praise and all' },
+      { text: 'sentiment=negative; sentimentScore=-0.75; intent=churn_risk' },
+      { text: 'The sky' },
+    ];
+    const { values, model, promptVersion } = await llm.ask(sentiment, items, within(5_000));
+    expect(values.map((value) => [value?.sentiment, value?.sentimentScore, value?.intent])).toEqual([
+      ['positive', 0, 'praise'],
+      ['negative', -0.75, 'churn_risk'],
+      ['neutral', 0, 'other'],
+    ]);
+    expect([model, promptVersion, requests()]).toEqual(['sim-chat-1', '1', 1]);
+  });
+
+  it('answers steps and buckets', async () => {
+    const text = 'product=Acme Kettle 3; urgent=true';
+    expect((await llm.ask(step, [{ text }], within(5_000))).values).toEqual([
+      { product: 'Acme Kettle 3', urgent: true },
+    ]);
+    expect((await llm.ask(step, [{ text: 'nothing' }], within(5_000))).values).toEqual([
+      { product: null, urgent: null },
+    ]);
+    const found = await llm.ask(bucket, [{ text: 'label=Shipping' }, { text: 'hm' }], within(5_000));
+    expect(found.values).toEqual([{ label: 'Shipping' }, { label: null }]);
+  });
+
+  it('refuses another token and another model, and does not see a token in our errors', async () => {
+    const stranger = connect({ token: 'sk-stranger' });
+    await expect(stranger.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringMatching(/answered 401: .*Incorrect API key provided: …/),
+    });
+    await stranger.close();
+    const other = connect({ model: 'gpt-9' });
+    await expect(other.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({ kind: 'refused' });
+    await other.close();
+  });
+
+  it('lists its models and makes embeddings of unit length that are close for common words', async () => {
+    const bearer = { authorization: 'Bearer sim-llm' };
+    const models = (await client.ask('/llm/v1/models', bearer)).json<{ data: { id: string }[] }>();
+    expect(models.data.map(({ id }) => id)).toEqual(['sim-chat', 'sim-embedding']);
+    const input = ['the red kettle', 'a red kettle', 'stock markets fell'];
+    const body = { model: 'sim-embedding', input };
+    const { data } = (await client.post('/llm/v1/embeddings', body, bearer)).json<{
+      data: { embedding: number[] }[];
+    }>();
+    const [one = [], two = [], three = []] = data.map(({ embedding }) => embedding);
+    const dot = (a: number[], b: number[]) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+    expect(dot(one, one)).toBeCloseTo(1);
+    expect(dot(one, two)).toBeGreaterThan(dot(one, three));
+    expect((await client.post('/llm/v1/embeddings', body)).status).toBe(401);
+  });
+});
+
+const READINGS = [
+  ['sentiment', sentiment, 'sentiment=negative', { sentiment: 'negative' }],
+  ['buckets', bucket, 'label=Shipping', { label: 'Shipping' }],
+  ['agent steps', step, 'product=Acme', { product: 'Acme' }],
+] as const;
+
+describe.each(READINGS)('the faults of the language model for %s', (_, reading, text, expected) => {
+  const ask = (ms = 5_000) => llm.ask<unknown>(reading, [{ text }], within(ms));
+
+  it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
+    '%s: one repair shows the model its fault, and its second answer counts',
+    async (kind) => {
+      fails(kind, 1);
+      expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
+      expect(requests()).toBe(2);
+    },
+  );
+
+  it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
+    '%s twice: the item has no answer, and there is no third request',
+    async (kind) => {
+      fails(kind, 0);
+      expect((await ask()).values).toEqual([undefined]);
+      expect(requests()).toBe(2);
+    },
+  );
+
+  it('declined: the item has no answer, and is not asked again', async () => {
+    fails('declined', 0);
+    expect((await ask()).values).toEqual([undefined]);
+    expect(requests()).toBe(1);
+  });
+
+  it.each([
+    ['429', 'rate_limited'],
+    ['500', 'server_error'],
+    ['503', 'server_error'],
+    ['truncated', 'network'],
+    ['html', 'server_error'],
+    ['empty', 'server_error'],
+    ['shape', 'server_error'],
+    ['403', 'refused'],
+  ] as const)('%s is reported as %s, and the next request succeeds', async (kind, as) => {
+    fails(kind, 1, kind === '429' ? { retryAfterSeconds: 0 } : {});
+    await expect(ask()).rejects.toMatchObject({ kind: as });
+    expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
+  });
+
+  it('slow: an answer within the deadline counts, a later one does not', async () => {
+    fails('slow', 1, { delayMs: 50 });
+    expect((await ask()).values).toEqual([expect.objectContaining(expected)]);
+    fails('slow', 1, { delayMs: 400 });
+    await expect(ask(100)).rejects.toMatchObject({ kind: 'deadline' });
+  });
+
+  it('hang: ends with the time limit of a request, or with the deadline of the caller', async () => {
+    fails('hang', 2);
+    const impatient = connect({ timeoutMs: 100 });
+    await expect(impatient.ask<unknown>(reading, [{ text }], within(5_000))).rejects.toMatchObject({
+      kind: 'timeout',
+    });
+    await impatient.close();
+    await expect(ask(100)).rejects.toMatchObject({ kind: 'deadline' });
+  });
+});
+
+it('a request fails at the stop, and none is sent afterwards', async () => {
+  fails('hang', 1);
+  const hanging = llm.ask(step, [{ text: 'x' }], within(60_000));
+  const ended = expect(hanging).rejects.toMatchObject({ kind: 'network' });
+  while (requests() === 0) await new Promise(setImmediate);
+  await llm.close();
+  await ended;
+  await expect(llm.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({ kind: 'network' });
+});

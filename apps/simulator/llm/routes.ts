@@ -1,0 +1,113 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answer, type SimContext } from '../context.js';
+import type { SourceVoice } from '../sources/voice.js';
+import { answerFaults } from './answer-faults.js';
+import { answerTo, itemsIn, violation } from './answers.js';
+import { embeddingOf } from './embeddings.js';
+
+/** The base address of the simulated language model, below the simulator's own. */
+export const LLM_PATH = '/llm/v1';
+/** The only token that it accepts, and its models. */
+export const LLM_TOKEN = 'sim-llm';
+const CHAT_MODEL = 'sim-chat';
+const EMBEDDING_MODEL = 'sim-embedding';
+
+const SERVED = { config: { source: 'llm' as const } };
+
+/** An OpenAI-compatible server: chat with a JSON schema, embeddings, and the list of models. */
+export const llmVoice: Pick<SourceVoice, 'routes' | 'refuse'> = {
+  routes(app, context) {
+    app.post(`${LLM_PATH}/chat/completions`, SERVED, (request, reply) => chat(request, reply, context));
+    app.post(`${LLM_PATH}/embeddings`, SERVED, (request, reply) => embeddings(request, reply));
+    app.get(`${LLM_PATH}/models`, SERVED, (request, reply) => {
+      if (!isKnown(request)) return refuse(reply, 401);
+      const data = [CHAT_MODEL, EMBEDDING_MODEL].map((id) => ({
+        id,
+        object: 'model',
+        owned_by: 'simulator',
+      }));
+      return answer(reply, 200, { object: 'list', data });
+    });
+  },
+  refuse,
+};
+
+function chat(request: FastifyRequest, reply: FastifyReply, { clock }: SimContext): FastifyReply {
+  if (!isKnown(request)) return refuse(reply, 401);
+  const { model, messages, response_format: format } = bodyOf(request);
+  if (model !== CHAT_MODEL) return refuse(reply, 404, `The model ${JSON.stringify(model)} does not exist.`);
+  const schema = ((format as Json | undefined)?.json_schema as Json | undefined)?.schema as Json | undefined;
+  if (!Array.isArray(messages) || messages.length === 0) return refuse(reply, 400, 'messages is required.');
+  if (!schema) return refuse(reply, 400, 'This server only answers with a json_schema.');
+  const contents = (messages as Json[]).map(({ content }) => String(content));
+  // The items are in the first message of the user; later ones complain about an answer.
+  const items = itemsIn(contents[1] ?? contents[0] ?? '');
+  const fault = answerFaults.get(request);
+  const told = fault === 'schema_violation' ? violation(items) : answerTo(schema, items);
+  const whole = JSON.stringify(told);
+  const content = fault === 'invalid_json' ? `Sure! ${whole}` : fault === 'cut_off' ? half(whole) : whole;
+  const declined = fault === 'declined';
+  const [tokensIn, tokensOut] = [contents.join('').length, content.length].map((size) => Math.ceil(size / 4));
+  return answer(reply, 200, {
+    id: `chatcmpl-${request.id}`,
+    object: 'chat.completion',
+    created: Math.floor(clock.now().getTime() / 1000),
+    model: `${CHAT_MODEL}-1`,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: declined ? null : content,
+          refusal: declined ? "I can't help with that." : null,
+        },
+        finish_reason: fault === 'cut_off' ? 'length' : 'stop',
+      },
+    ],
+    usage: {
+      prompt_tokens: tokensIn,
+      completion_tokens: tokensOut,
+      total_tokens: (tokensIn ?? 0) + (tokensOut ?? 0),
+    },
+  });
+}
+
+function embeddings(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!isKnown(request)) return refuse(reply, 401);
+  const { model, input } = bodyOf(request);
+  if (model !== EMBEDDING_MODEL)
+    return refuse(reply, 404, `The model ${JSON.stringify(model)} does not exist.`);
+  const texts = typeof input === 'string' ? [input] : input;
+  if (!Array.isArray(texts) || texts.length === 0 || !texts.every((text) => typeof text === 'string'))
+    return refuse(reply, 400, 'input is a string, or a list of strings.');
+  const tokens = Math.ceil(texts.join('').length / 4);
+  return answer(reply, 200, {
+    object: 'list',
+    data: texts.map((text, index) => ({ object: 'embedding', index, embedding: embeddingOf(text) })),
+    model: EMBEDDING_MODEL,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  });
+}
+
+type Json = Record<string, unknown>;
+
+function bodyOf({ body }: FastifyRequest): Json {
+  return typeof body === 'object' && body !== null ? (body as Json) : {};
+}
+
+function isKnown({ headers }: FastifyRequest): boolean {
+  return headers.authorization === `Bearer ${LLM_TOKEN}`;
+}
+
+function half(text: string): string {
+  return text.slice(0, text.length >> 1);
+}
+
+function refuse(reply: FastifyReply, status: number, message = ''): FastifyReply {
+  const { authorization = '' } = reply.request.headers;
+  // Like the real one, it repeats the token that it does not know.
+  const told =
+    status === 401 ? `Incorrect API key provided: ${authorization.replace(/^Bearer /, '')}.` : message;
+  const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+  return answer(reply, status, { error: { message: told, type, param: null, code: null } });
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { toBfloat16 } from './bfloat16.js';
+import { modelFile } from './model-files.js';
+import { SENTENCE_DIMENSIONS } from './sentence-encoder.js';
+
+/** Numbers in a stored embedding. */
+export const STORED_DIMENSIONS = 128;
+
+/** The local model. A stored embedding can only be compared with those of the same model and version. */
+export const EMBEDDING_MODEL = { model: 'use-lite', version: '1', dimensions: STORED_DIMENSIONS } as const;
+
+/** Column by column: 128 directions of 512 numbers. */
+let directions: Float32Array | undefined;
+
+/**
+ * The stored form of an embedding of `SentenceEncoder`: its 128 principal components as a unit vector of bfloat16,
+ * little-endian, 256 bytes.
+ */
+export function compress(embedding: Float32Array): Uint8Array {
+  directions ??= readDirections();
+  const stored = new Float32Array(STORED_DIMENSIONS);
+  for (let column = 0; column < STORED_DIMENSIONS; column += 1) {
+    let sum = 0;
+    const from = column * SENTENCE_DIMENSIONS;
+    for (let row = 0; row < SENTENCE_DIMENSIONS; row += 1)
+      sum += (embedding[row] ?? 0) * (directions[from + row] ?? 0);
+    stored[column] = sum;
+  }
+  return toBfloat16(toUnitLength(stored));
+}
+
+/** The vector with length 1, as a new one; zeros stay zeros. */
+export function toUnitLength(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector);
+  return length > 0 ? vector.map((value) => value / length) : vector;
+}
+
+function readDirections(): Float32Array {
+  const bytes = readFileSync(modelFile('principal.f16'));
+  const found = new Float32Array(SENTENCE_DIMENSIONS * STORED_DIMENSIONS);
+  for (let row = 0; row < SENTENCE_DIMENSIONS; row += 1)
+    for (let column = 0; column < STORED_DIMENSIONS; column += 1)
+      found[column * SENTENCE_DIMENSIONS + row] = fromHalf(
+        bytes.readUInt16LE(2 * (row * STORED_DIMENSIONS + column)),
+      );
+  return found;
+}
+
+/** The number of an IEEE 754 half-precision float. */
+function fromHalf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const [exponent, fraction] = [(bits >> 10) & 0x1f, bits & 0x3ff];
+  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}

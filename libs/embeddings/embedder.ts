@@ -1,0 +1,31 @@
+/** Computes what texts mean, as vectors. */
+export interface Embedder {
+  /** Identifies the model and its version. Vectors of different models cannot be compared. */
+  readonly model: string;
+  /**
+   * The vectors of the texts, in order: unit vectors as bfloat16, little-endian. All of one model have the same length.
+   * @throws EmbeddingsUnavailable when the service that computes them does not answer
+   */
+  embed(texts: readonly string[]): Promise<Uint8Array[]>;
+  close(): Promise<void>;
+}
+
+/** The embeddings service cannot be reached, or refuses requests at the moment. Trying again later can help. */
+export class EmbeddingsUnavailable extends Error {
+  override readonly name = 'EmbeddingsUnavailable';
+}
+
+/** The parts of a mention that say what it means. */
+export interface MentionText {
+  title: string;
+  text: string;
+  /** True if the title is that of the parent post: it does not belong to the mention's own words. */
+  titleOfParent: boolean;
+}
+
+/** The text of a mention that is embedded and searched: its own words. */
+export function ownText({ title, text, titleOfParent }: MentionText): string {
+  if (title === '' || titleOfParent) return text;
+  // Many sources repeat the beginning of the text as title.
+  return text.startsWith(title) ? text : `${title}\n${text}`;
+}

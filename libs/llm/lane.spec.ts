@@ -1,0 +1,92 @@
+import { LlmLane } from './lane.js';
+import { LlmError, type LlmErrorKind } from './llm-error.js';
+
+/** A clock that only the spec moves. */
+class HandClock {
+  ms = 1_000_000;
+  now = () => new Date(this.ms);
+}
+
+let clock: HandClock;
+let lane: LlmLane;
+const later = () => clock.ms + 120_000;
+const answer = () => lane.run(later(), () => Promise.resolve('answer'));
+const fail = (kind: LlmErrorKind, retryAfterMs?: number) =>
+  expect(
+    lane.run(later(), () => Promise.reject(new LlmError(kind, kind, retryAfterMs))),
+  ).rejects.toMatchObject({ kind });
+
+beforeEach(() => {
+  clock = new HandClock();
+  lane = new LlmLane({ concurrency: 2, requestsPerMinute: 60 }, clock);
+});
+afterEach(() => lane.close());
+
+it('sends as many requests at the same time as its concurrency', async () => {
+  let running = 0;
+  let most = 0;
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const requests = Array.from({ length: 5 }, () =>
+    lane.run(later(), async () => {
+      most = Math.max(most, (running += 1));
+      await gate;
+      running -= 1;
+    }),
+  );
+  expect(lane.room).toBe(0);
+  release();
+  await Promise.all(requests);
+  expect([most, lane.room]).toEqual([2, 2]);
+});
+
+it('has no room when the requests of the minute are used up, and refuses one whose turn comes too late', async () => {
+  for (let n = 0; n < 10; n += 1) await answer();
+  expect(lane.room).toBe(0);
+  await expect(lane.run(clock.ms + 500, () => Promise.resolve())).rejects.toMatchObject({ kind: 'no_turn' });
+  clock.ms += 1000;
+  expect(lane.room).toBe(2);
+});
+
+it('waits as long as the server asks', async () => {
+  await fail('rate_limited', 7_000);
+  expect([lane.room, lane.blockedForMs, lane.isDown]).toEqual([0, 7_000, false]);
+  await expect(lane.run(clock.ms + 6_000, () => Promise.resolve())).rejects.toMatchObject({
+    kind: 'no_turn',
+  });
+  clock.ms += 7_000;
+  expect(lane.room).toBe(2);
+  expect(await answer()).toBe('answer');
+});
+
+it('is down after five failures in a row, waits twice as long after each, and tries with one request', async () => {
+  for (let n = 0; n < 4; n += 1) await fail('server_error');
+  expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
+  await fail('network');
+  expect([lane.isDown, lane.blockedForMs, lane.room]).toEqual([true, 5_000, 0]);
+  clock.ms += 5_000;
+  expect(lane.room).toBe(1);
+  await fail('timeout');
+  expect(lane.blockedForMs).toBe(10_000);
+  for (let n = 0; n < 9; n += 1) {
+    clock.ms += lane.blockedForMs;
+    await fail('timeout');
+  }
+  expect(lane.blockedForMs).toBe(60_000);
+  clock.ms += 60_000;
+  await answer();
+  expect([lane.isDown, lane.room]).toEqual([false, 2]);
+});
+
+it('is not down because of requests that the server refuses, or that ended with their deadline', async () => {
+  for (let n = 0; n < 6; n += 1) await fail('refused');
+  for (let n = 0; n < 3; n += 1) await fail('server_error');
+  await fail('deadline');
+  await fail('deadline');
+  expect([lane.isDown, lane.blockedForMs]).toEqual([false, 0]);
+});
+
+it('refuses everything after its end', async () => {
+  lane.close();
+  await expect(answer()).rejects.toMatchObject({ kind: 'network' });
+});

@@ -1,0 +1,117 @@
+import { createOutboundHttp, type OutboundHttp } from '#http-out';
+import { systemClock, type Clock } from '#kernel';
+import { metrics } from '#telemetry';
+import { ChatClient, type ChatMessage, type ChatOptions, type Completion } from './chat-client.js';
+import { answerSchema, opening, readAnswers, repair } from './conversation.js';
+import { LlmLane, type LaneBudget } from './lane.js';
+import { LlmError } from './llm-error.js';
+import type { LlmAnswers, LlmItem, LlmReading } from './reading.js';
+
+/** The language model of this installation, and its budget. */
+export interface LlmOptions extends Omit<ChatOptions, 'http'>, LaneBudget {
+  /** Maximum duration of one request. */
+  timeoutMs: number;
+  userAgent: string;
+}
+
+/** Asks the operator's language model. All requests of a process share one lane. */
+export class Llm {
+  readonly lane: LlmLane;
+  private readonly client: ChatClient;
+
+  constructor(
+    private readonly options: LlmOptions,
+    private readonly http: OutboundHttp,
+    private readonly clock: Clock = systemClock,
+  ) {
+    this.lane = new LlmLane(options, clock);
+    this.client = new ChatClient({ ...options, http });
+  }
+
+  /** The model that is asked for. */
+  get model(): string {
+    return this.options.model;
+  }
+
+  /**
+   * Asks a question about items, all in one request. Shows the model its faults once, if there are any.
+   * @param endsAt epoch ms: no request lasts longer
+   * @returns a value for each item, undefined where the answer stayed invalid
+   * @throws LlmError if there is no answer at all: see its kinds
+   */
+  async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {
+    const schema = answerSchema(reading);
+    const messages = opening(reading, items);
+    const startedAt = this.nowMs;
+    const first = await this.request(messages, schema, endsAt);
+    const read = this.read(first, reading, items.length);
+    let { values } = read;
+    let last = first;
+    const open = values.flatMap((value, index) => (value === undefined ? [index + 1] : []));
+    if (open.length > 0 && !first.isDeclined) {
+      const faults = first.isCut ? ['it is cut off, because it is too long', ...read.faults] : read.faults;
+      last = await this.request([...messages, ...repair(first.text, faults, open)], schema, endsAt);
+      const again = this.read(last, reading, items.length, open);
+      values = values.map((value, index) => value ?? again.values[index]);
+    }
+    return {
+      values,
+      model: last.model,
+      promptVersion: reading.prompt.version,
+      durationMs: this.nowMs - startedAt,
+    };
+  }
+
+  /** Running requests fail. */
+  async close(): Promise<void> {
+    this.lane.close();
+    await this.http.close();
+  }
+
+  /** @param asked numbers of the items that the answer is about; by default all */
+  private read<T>(
+    { text, isDeclined }: Completion,
+    { check }: LlmReading<T>,
+    count: number,
+    asked?: number[],
+  ) {
+    const read = readAnswers(isDeclined ? '' : text, count, check);
+    const isComplete = read.values.every(
+      (value, index) => value !== undefined || asked?.includes(index + 1) === false,
+    );
+    metrics.llmRequests.add(1, { outcome: isDeclined ? 'declined' : isComplete ? 'answered' : 'invalid' });
+    return read;
+  }
+
+  private request(
+    messages: readonly ChatMessage[],
+    schema: Record<string, unknown>,
+    endsAt: number,
+  ): Promise<Completion> {
+    return this.lane.run(endsAt, async () => {
+      const withinMs = Math.min(this.options.timeoutMs, endsAt - this.nowMs);
+      try {
+        const completion = await this.client.complete(messages, schema, withinMs);
+        metrics.llmTokens.add(completion.tokensIn, { direction: 'in' });
+        metrics.llmTokens.add(completion.tokensOut, { direction: 'out' });
+        return completion;
+      } catch (error) {
+        const ended =
+          error instanceof LlmError && error.kind === 'timeout' && withinMs < this.options.timeoutMs;
+        const known = ended ? new LlmError('deadline', error.message) : error;
+        if (known instanceof LlmError) metrics.llmRequests.add(1, { outcome: known.kind });
+        throw known;
+      }
+    });
+  }
+
+  private get nowMs(): number {
+    return this.clock.now().getTime();
+  }
+}
+
+/** Creates the client of the language model. Call `close` at the stop. */
+export function createLlm(options: LlmOptions): Llm {
+  const { userAgent, concurrency } = options;
+  return new Llm(options, createOutboundHttp({ allow: [], userAgent, connectionsPerOrigin: concurrency }));
+}

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { INTENTS, SENTIMENTS } from '#contracts';
+import { agentStepReading, type AgentStepFields } from './agent-step.js';
+import { analysisReading } from './analysis.js';
+import { bucketReading } from './bucket.js';
+import { asLlmItem } from './item.js';
+
+const subject = { names: ['Acme', 'acme kettle'], role: 'own', about: '' } as const;
+const analysis = {
+  sentiment: 'positive',
+  sentimentScore: 0.5,
+  sentimentReason: '"love it"',
+  intent: 'praise',
+  intentReason: '"love it"',
+};
+const anything = fc.anything({ withNullPrototype: true });
+
+describe('the reading of sentiment and intent', () => {
+  const { check } = analysisReading(subject);
+
+  it('accepts every value of the contract', () => {
+    for (const sentiment of SENTIMENTS)
+      for (const intent of INTENTS) {
+        const answer = { ...analysis, sentiment, intent, sentimentScore: 0 };
+        expect(check(answer)).toEqual({ value: answer });
+      }
+  });
+
+  it.each([
+    [{ ...analysis, sentiment: 'splendid' }, 'sentiment'],
+    [{ ...analysis, sentimentScore: 1.5 }, 'sentimentScore'],
+    [{ ...analysis, sentimentScore: '0.5' }, 'sentimentScore'],
+    [{ ...analysis, sentimentScore: -0.5 }, 'contradicts'],
+    [{ ...analysis, intentReason: 'x'.repeat(301) }, 'intentReason'],
+    [{ ...analysis, extra: true }, 'additional'],
+    [{ sentiment: 'positive' }, 'required'],
+    [null, 'object'],
+    ['positive', 'object'],
+  ])('refuses %j and tells the model why', (answer, why) => {
+    expect(check(answer)).toEqual({ fault: expect.stringContaining(why) });
+  });
+
+  it('lets nothing else through', () => {
+    fc.assert(
+      fc.property(anything, (answer) => {
+        expect(check(answer)).toHaveProperty('fault');
+      }),
+    );
+  });
+
+  it('reads the stance toward the subject, and of a topic the mood', () => {
+    const told = (role: 'own' | 'competitor' | 'topic') => analysisReading({ ...subject, role }).instructions;
+    expect(told('own')).toContain('our own brand');
+    expect(told('competitor')).toContain("a competitor's brand");
+    expect(told('topic')).toContain('the mood of the text itself');
+  });
+
+  it('quotes the names and the prompt of the account, so that they stay one value each', () => {
+    const { instructions } = analysisReading({ ...subject, names: ['A"\nB'], about: 'kettles\n"only"' });
+    expect(instructions).toContain('"A\\"\\nB"');
+    expect(instructions).toContain('"kettles\\n\\"only\\""');
+  });
+});
+
+describe('the reading of buckets', () => {
+  it('takes a label or null, and a sentiment only for themes', () => {
+    const { check } = bucketReading('custom', { ...subject, about: 'billing or shipping' });
+    expect(check({ label: 'billing' })).toEqual({ value: { label: 'billing' } });
+    expect(check({ label: null })).toEqual({ value: { label: null } });
+    expect(check({ label: 'billing', sentiment: 'negative' })).toHaveProperty('fault');
+    expect(check({ label: '  ' })).toHaveProperty('fault');
+    expect(check({ label: 'x'.repeat(61) })).toHaveProperty('fault');
+    const themes = bucketReading('theme-sentiment', subject);
+    expect(themes.check({ label: 'battery', sentiment: 'negative' })).toHaveProperty('value');
+    expect(themes.check({ label: 'battery' })).toHaveProperty('fault');
+  });
+
+  it('tells the rule of a custom bucket as one quoted value', () => {
+    const { instructions } = bucketReading('custom', { ...subject, about: 'a\n"b"' });
+    expect(instructions).toContain('"a\\n\\"b\\""');
+  });
+});
+
+const FIELDS: AgentStepFields = {
+  product: { type: 'string', maxLength: 5 },
+  note: { type: 'string', description: 'what they say' },
+  price: { type: 'number' },
+  urgent: { type: 'boolean' },
+  mood: { type: 'enum', values: ['good', 'bad'] },
+};
+const OUTPUT = { product: 'Acme', note: 'x', price: 12.5, urgent: false, mood: 'good' };
+
+describe('the reading of an agent step [limits.agent-schema]', () => {
+  const { check, schema, instructions } = agentStepReading('Find the product.', FIELDS);
+
+  it('accepts values of the types, and null in every field', () => {
+    expect(check(OUTPUT)).toEqual({ value: OUTPUT });
+    const nothing = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, null]));
+    expect(check(nothing)).toEqual({ value: nothing });
+  });
+
+  it('has the order of the schema, whatever the order of the answer', () => {
+    const reversed = Object.fromEntries(Object.entries(OUTPUT).reverse());
+    expect(JSON.stringify(check(reversed))).toBe(JSON.stringify({ value: OUTPUT }));
+  });
+
+  it.each([
+    [{ ...OUTPUT, product: 'kettle' }, 'at most 5 characters'],
+    [{ ...OUTPUT, note: 'x'.repeat(2_001) }, 'at most 2000 characters'],
+    [{ ...OUTPUT, price: '12' }, 'must be a number'],
+    [{ ...OUTPUT, urgent: 'false' }, 'must be true, false or null'],
+    [{ ...OUTPUT, mood: 'splendid' }, 'must be one of ["good","bad"], or null'],
+    [{ ...OUTPUT, mood: ['good'] }, 'must be one of'],
+    [{ ...OUTPUT, verdict: 'good' }, 'has no field "verdict"'],
+    [{ product: 'Acme' }, 'lacks "note"'],
+    [[OUTPUT], 'is not an object'],
+    [null, 'is not an object'],
+    ['good', 'is not an object'],
+  ])('refuses %j', (answer, why) => {
+    expect(check(answer)).toEqual({ fault: expect.stringContaining(why) });
+  });
+
+  it('counts characters, not UTF-16 code units', () => {
+    expect(check({ ...OUTPUT, product: '👋👋👋👋👋' })).toHaveProperty('value');
+    expect(check({ ...OUTPUT, product: '👋👋👋👋👋👋' })).toHaveProperty('fault');
+  });
+
+  it('lets nothing else through', () => {
+    fc.assert(
+      fc.property(anything, (answer) => {
+        expect(check(answer)).toHaveProperty('fault');
+      }),
+    );
+  });
+
+  it('works with any names of fields', () => {
+    const names = ['__proto__', 'constructor', 'toString', '', 'n', '$ref', 'a.b'];
+    const fields = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+    const step = agentStepReading('Read.', fields);
+    const answer = JSON.parse(
+      JSON.stringify(Object.fromEntries(names.map((name) => [name, 'x']))),
+    ) as unknown;
+    expect(JSON.stringify(step.check(answer))).toBe(JSON.stringify({ value: answer }));
+    expect(step.check({})).toHaveProperty('fault');
+    expect(Object.keys((step.schema as { properties: object }).properties)).toEqual(names);
+  });
+
+  it('sends types, descriptions, values and the longest length to the model', () => {
+    expect(schema).toEqual({
+      type: 'object',
+      properties: {
+        product: { type: ['string', 'null'], maxLength: 5 },
+        note: { description: 'what they say', type: ['string', 'null'], maxLength: 2000 },
+        price: { type: ['number', 'null'] },
+        urgent: { type: ['boolean', 'null'] },
+        mood: { type: ['string', 'null'], enum: ['good', 'bad', null] },
+      },
+      required: Object.keys(FIELDS),
+      additionalProperties: false,
+    });
+    expect(instructions).toContain('Find the product.');
+  });
+});
+
+describe('an item for the model', () => {
+  it('has its parts without empty ones, and long texts cut between characters', () => {
+    const item = { source: 'reddit', kind: 'post', title: '', text: 'ab👋👋', author: 'ada', community: '' };
+    expect(asLlmItem(item, 3)).toEqual({ source: 'reddit', kind: 'post', author: 'ada', text: 'ab\uFFFD…' });
+    expect(asLlmItem(item, 6)).toMatchObject({ text: 'ab👋👋' });
+  });
+});

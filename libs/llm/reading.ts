@@ -1,0 +1,27 @@
+/** A question that the model answers about each item, by itself. */
+export interface LlmReading<T> {
+  /** Name and version of the prompt. The version changes with every change of the texts or of the schema. */
+  prompt: { name: string; version: string };
+  /** What to read and how. Our own text, and the account's settings; never text of an item. */
+  instructions: string;
+  /** JSON schema of the answer about one item. */
+  schema: Record<string, unknown>;
+  /** Checks the answer about one item: the schema, and what a schema cannot say. */
+  check(answer: unknown): Checked<T>;
+}
+
+/** A checked answer, or what is wrong with it, as a sentence for the model. */
+export type Checked<T> = { value: T } | { fault: string };
+
+/** What the model sees of an item: short keys with texts. */
+export type LlmItem = Readonly<Record<string, string>>;
+
+/** The answers to one request; those of invalid items are undefined. */
+export interface LlmAnswers<T> {
+  values: readonly (T | undefined)[];
+  /** The model as the server names it. */
+  model: string;
+  promptVersion: string;
+  /** From the begin of the first request to the end of the last one. */
+  durationMs: number;
+}

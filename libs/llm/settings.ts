@@ -1,0 +1,39 @@
+import { SettingsError, type Settings } from '#config';
+import type { LlmOptions } from './llm.js';
+
+/** The settings of the language model. A service that asks it lists them. */
+export const LLM_SETTINGS = [
+  'LLM_URL',
+  'LLM_MODEL',
+  'LLM_TOKEN',
+  'LLM_TEMPERATURE',
+  'LLM_CONCURRENCY',
+  'LLM_REQUESTS_PER_MINUTE',
+  'LLM_TIMEOUT_MS',
+] as const;
+
+/**
+ * The language model that the settings name; undefined without LLM_URL.
+ * @throws SettingsError if LLM_URL is set without LLM_MODEL
+ */
+export function llmOptions(
+  settings: Settings<(typeof LLM_SETTINGS)[number]>,
+  userAgent: string,
+): LlmOptions | undefined {
+  const { LLM_URL: url, LLM_MODEL: model, LLM_TOKEN: token, LLM_TEMPERATURE: temperature } = settings;
+  if (url === '') return undefined;
+  if (model === '')
+    throw new SettingsError(
+      'Settings are wrong:\n  LLM_MODEL: must name the model of LLM_URL, because LLM_URL is set',
+    );
+  return {
+    url,
+    model,
+    token,
+    temperature,
+    concurrency: settings.LLM_CONCURRENCY,
+    requestsPerMinute: settings.LLM_REQUESTS_PER_MINUTE,
+    timeoutMs: settings.LLM_TIMEOUT_MS,
+    userAgent,
+  };
+}
