@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
-import { projectionController, serviceModule, type ServiceDefinition } from '#platform';
+import { openEmbedder, type Embedder } from '#embeddings';
+import { projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
+import { EMBEDDER, type AnalysisConfig } from './config.js';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { DisabledEndpointsHandler } from './handlers/disabled-endpoints.handler.js';
 import { KeywordEventsHandler } from './handlers/keyword-events.handler.js';
 import { LabelsHandler } from './handlers/labels.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
+import { QuestionsHandler } from './handlers/questions.handler.js';
 import { labelsProjection } from './projections/labels.projection.js';
 import { ItemBuckets } from './readings/item-buckets.js';
 import { ItemReadings } from './readings/item-readings.js';
@@ -18,37 +21,48 @@ import { EventsIndexSink } from './readmodels/events-index.sink.js';
 import { LabelsSink } from './readmodels/labels.sink.js';
 import { MentionsSink } from './readmodels/mentions.sink.js';
 import { ObservationsSink } from './readmodels/observations.sink.js';
+import { VectorsSink } from './readmodels/vectors.sink.js';
 
 @Module({})
 class AnalysisModule {}
 
 /** Analysis: turns the results of checks into final events, and writes the read models in ClickHouse. */
-export function analysisService(): ServiceDefinition {
+export function analysisService(config: AnalysisConfig): ServiceDefinition {
   return {
     name: 'analysis',
-    module: serviceModule(AnalysisModule, {
-      providers: [
-        { provide: READER, useFactory: () => startLocalReader({ workers: 1 }) },
-        { provide: LLM, useValue: undefined },
-        Stories,
-        ItemBuckets,
-        ItemReadings,
-      ],
-      controllers: [
-        ChecksHandler,
-        KeywordEventsHandler,
-        LabelsHandler,
-        DisabledEndpointsHandler,
-        PurgeHandler,
-        projectionController(labelsProjection),
-        MentionsSink,
-        LabelsSink,
-        CheckActivitySink,
-        ObservationsSink,
-        EventsIndexSink,
-        AttemptActivitySink,
-        AttemptsSink,
-      ],
-    }),
+    module: serviceModule(
+      AnalysisModule,
+      {
+        providers: [
+          { provide: EMBEDDER, useFactory: () => openEmbedder(config, USER_AGENT) },
+          { provide: READER, useFactory: () => startLocalReader({ workers: 1 }) },
+          { provide: LLM, useValue: undefined },
+          Stories,
+          ItemBuckets,
+          ItemReadings,
+        ],
+        controllers: [
+          ChecksHandler,
+          KeywordEventsHandler,
+          LabelsHandler,
+          DisabledEndpointsHandler,
+          PurgeHandler,
+          projectionController(labelsProjection),
+          MentionsSink,
+          VectorsSink,
+          QuestionsHandler,
+          LabelsSink,
+          CheckActivitySink,
+          ObservationsSink,
+          EventsIndexSink,
+          AttemptActivitySink,
+          AttemptsSink,
+        ],
+      },
+      {
+        inject: [EMBEDDER],
+        list: (embedder: Embedder) => ({ loops: [], afterStop: () => embedder.close() }),
+      },
+    ),
   };
 }

@@ -1,6 +1,14 @@
+import { checkEmbeddings, EMBEDDINGS_SETTINGS } from '#embeddings';
 import { readServiceSettings } from '#platform';
+
+/** Injection token of the embedder, which computes what texts mean. */
+export const EMBEDDER = Symbol('embedder');
 
 /** Reads the settings of analysis from the environment. @throws SettingsError */
 export function readAnalysisConfig(env: NodeJS.ProcessEnv = process.env) {
-  return readServiceSettings([], env);
+  const settings = readServiceSettings([...EMBEDDINGS_SETTINGS], env);
+  checkEmbeddings(settings);
+  return settings;
 }
+
+export type AnalysisConfig = ReturnType<typeof readAnalysisConfig>;

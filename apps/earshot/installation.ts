@@ -134,7 +134,7 @@ function startersOf(env: NodeJS.ProcessEnv): (() => Promise<RunningService>)[] {
   return [
     () => startService(billingService(billing), billing, false),
     () => startService(keywordsService(keywords), keywords, false),
-    () => startService(analysisService(), analysis, false),
+    () => startService(analysisService(analysis), analysis, false),
     () => startService(deliveryService(delivery), delivery, false),
     () => startService(pollingService(polling), polling, false),
     () => startService(gatewayService(gateway), gateway),

@@ -23,6 +23,8 @@ import { MentionChangeController } from './api/mentions/mention-change.controlle
 import { MentionExportController } from './api/mentions/mention-export.controller.js';
 import { MentionSeriesController } from './api/mentions/mention-series.controller.js';
 import { MentionsController } from './api/mentions/mentions.controller.js';
+import { QuestionClient } from './api/mentions/question-client.js';
+import { SemanticPages } from './api/mentions/semantic-page.js';
 import { ReadingAccuracyController } from './api/readings/reading-accuracy.controller.js';
 import { ReplaysController } from './api/replays/replays.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
@@ -56,6 +58,7 @@ import { MentionReads } from './reads/mention-reads.js';
 import { PurgedKeywords } from './reads/purged-keywords.js';
 import { QuoteReads } from './reads/quote-reads.js';
 import { ReplayReads } from './reads/replay-reads.js';
+import { SemanticReads } from './reads/semantic-reads.js';
 import { SourceReads } from './reads/source-reads.js';
 
 @Module({})
@@ -119,6 +122,9 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           Idempotency,
           KeywordReads,
           MentionReads,
+          SemanticReads,
+          SemanticPages,
+          QuestionClient,
           AccuracyReads,
           PurgedKeywords,
           ActivityReads,

@@ -75,6 +75,23 @@ export interface MentionRow {
   corrected_relevance: number | null;
 }
 
+/** A row of `mention_vectors`. */
+export interface MentionVectorRow {
+  account_id: string;
+  /** The model of the vector. */
+  model: string;
+  occurred_at: string;
+  event_id: string;
+  /** `NO_ID` for a watch without a keyword. */
+  keyword_id: string;
+  source: string;
+  dropped: boolean;
+  /** A unit vector. */
+  embedding: number[];
+  /** Hashes of its words. */
+  words: number[];
+}
+
 /** A row of `events`. */
 export interface EventRow {
   watch_id: string;

@@ -213,9 +213,28 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS story_id String,
     ADD COLUMN IF NOT EXISTS readings String CODEC(ZSTD(1))`,
 
+  // For mode=semantic: what each mention means, of one account and model, by time. The scan reads all vectors of the
+  // window (256 bytes each), so the row has only what it needs to find candidates: the rest is read from `mentions`.
+  // Vectors are not compressed: bfloat16 of unit vectors hardly shrinks, and reading it would take longer.
+  `CREATE TABLE IF NOT EXISTS mention_vectors (
+    account_id UUID,
+    model LowCardinality(String),
+    occurred_at DateTime64(3, 'UTC'),
+    event_id UUID,
+    keyword_id UUID,
+    source LowCardinality(String),
+    dropped Bool,
+    embedding Array(BFloat16) CODEC(NONE),
+    words Array(UInt32) CODEC(LZ4)
+  ) ENGINE = ReplacingMergeTree
+  PARTITION BY toYYYYMM(occurred_at)
+  ORDER BY (account_id, model, occurred_at, event_id)
+  SETTINGS index_granularity = 1024`,
+
   // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so they are deleted
   // soon, and not after eight minutes, the default.
-  ...['mentions', 'events', 'activity', 'attempts', 'listing_observations', 'market_days', 'answers'].map(
-    (table) => `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 10`,
-  ),
+  ...[
+    ...['mentions', 'mention_vectors', 'events', 'activity', 'attempts'],
+    ...['listing_observations', 'market_days', 'answers'],
+  ].map((table) => `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 10`),
 ];

@@ -122,6 +122,15 @@ export const SETTINGS = {
     default: 60_000,
     desc: 'Time limit for one request to LLM_URL, in ms. No request lasts longer than the event waits, 120 s',
   }),
+  EMBEDDINGS_URL: url({
+    default: '',
+    desc: 'Base address of an OpenAI-compatible server that embeds mentions and questions; /embeddings is appended. Default: the local model. After a change: embeddings backfill',
+  }),
+  EMBEDDINGS_MODEL: str({ default: '', desc: 'The model that EMBEDDINGS_URL is asked for' }),
+  EMBEDDINGS_TOKEN: str({
+    default: '',
+    desc: 'Token of EMBEDDINGS_URL (authorization: Bearer …), if it needs one',
+  }),
   LOG_LEVEL: str({
     choices: LOG_LEVELS,
     default: 'info',

@@ -47,6 +47,11 @@ export function creditsPerReading(reading: PricedReading): number {
   return book.creditsPerReading[reading];
 }
 
+/** The price of a semantic question with so many texts, in credits. */
+export function creditsOfQuestion(texts: number): number {
+  return book.creditsPerQuestion * texts;
+}
+
 /**
  * The price of each item of a backfilled first scan, in credits, which replaces the price of the check; undefined: the
  * check's price.

@@ -3,10 +3,12 @@ export interface Embedder {
   /** Identifies the model and its version. Vectors of different models cannot be compared. */
   readonly model: string;
   /**
-   * The vectors of the texts, in order: unit vectors as bfloat16, little-endian. All of one model have the same length.
+   * The vectors of the texts, in order: unit vectors as bfloat16, little-endian. All of one model have the same length;
+   * a text that the service refuses, or without any visible character, gets an empty one.
+   * @param urgent true if a person waits: these texts go before others
    * @throws EmbeddingsUnavailable when the service that computes them does not answer
    */
-  embed(texts: readonly string[]): Promise<Uint8Array[]>;
+  embed(texts: readonly string[], urgent?: boolean): Promise<Uint8Array[]>;
   close(): Promise<void>;
 }
 

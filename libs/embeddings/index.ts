@@ -1,4 +1,5 @@
 export * from './bfloat16.js';
 export * from './compress.js';
 export * from './embedder.js';
+export * from './open-embedder.js';
 export * from './sentence-encoder.js';

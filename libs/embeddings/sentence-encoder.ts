@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import type { InferenceSession } from 'onnxruntime-node';
 import { modelFile } from './model-files.js';
 import { Tokenizer, type Vocabulary } from './tokenizer.js';
 
@@ -16,6 +16,7 @@ const MOST_TOKENS = 128;
  */
 export class SentenceEncoder {
   private constructor(
+    private readonly runtime: typeof import('onnxruntime-node'),
     private readonly session: InferenceSession,
     private readonly tokenizer: Tokenizer,
   ) {}
@@ -23,7 +24,9 @@ export class SentenceEncoder {
   /** Reads the model, about 30 MB of memory. */
   static async load(): Promise<SentenceEncoder> {
     const vocabulary = JSON.parse(await readFile(modelFile('vocabulary.json'), 'utf8')) as Vocabulary;
-    const session = await InferenceSession.create(fileURLToPath(modelFile('use-lite.onnx')), {
+    // Not at the top: importing this library alone must not load the runtime's 45 MB.
+    const runtime = await import('onnxruntime-node');
+    const session = await runtime.InferenceSession.create(fileURLToPath(modelFile('use-lite.onnx')), {
       executionProviders: ['cpu'],
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
@@ -31,7 +34,7 @@ export class SentenceEncoder {
       enableCpuMemArena: true,
       logSeverityLevel: 3,
     });
-    return new SentenceEncoder(session, new Tokenizer(vocabulary));
+    return new SentenceEncoder(runtime, session, new Tokenizer(vocabulary));
   }
 
   /**
@@ -47,7 +50,7 @@ export class SentenceEncoder {
   private async encodeOne(text: string): Promise<Float32Array> {
     const ids = this.tokenizer.encode(text).slice(0, MOST_TOKENS);
     if (ids.length === 0) return new Float32Array(SENTENCE_DIMENSIONS);
-    const input = new Tensor('int64', BigInt64Array.from(ids, BigInt), [ids.length]);
+    const input = new this.runtime.Tensor('int64', BigInt64Array.from(ids, BigInt), [ids.length]);
     const { embedding } = await this.session.run({ ids: input });
     return Float32Array.from(embedding?.data as Float32Array);
   }

@@ -1,5 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import {
+  AskedQuestionSchema,
+  AskQuestionSchema,
   CancelReplaySchema,
   ChangeAccountSchema,
   ChangedSchema,
@@ -32,6 +34,8 @@ import {
   RevokeKeySchema,
   RotatedSigningSecretSchema,
   RotateSigningSecretSchema,
+  SettledQuestionSchema,
+  SettleQuestionSchema,
   TestedWebhookSchema,
   TestWebhookSchema,
 } from '#contracts';
@@ -73,6 +77,16 @@ export const COMMANDS = {
     subject: 'commands.analysis.change-mention',
     input: ChangeMentionSchema,
     output: DoneSchema,
+  },
+  askQuestion: {
+    subject: 'commands.analysis.ask-question',
+    input: AskQuestionSchema,
+    output: AskedQuestionSchema,
+  },
+  settleQuestion: {
+    subject: 'commands.analysis.settle-question',
+    input: SettleQuestionSchema,
+    output: SettledQuestionSchema,
   },
   estimateKeyword: {
     subject: 'commands.keywords.estimate-keyword',

@@ -17,6 +17,7 @@ import { ProjectionVersions1763890000000 } from './migrations/1763890000000-proj
 import { Traces1763895000000 } from './migrations/1763895000000-traces.js';
 import { CompactSchedule1763900000000 } from './migrations/1763900000000-compact-schedule.js';
 import { Readings1763910000000 } from './migrations/1763910000000-readings.js';
+import { SemanticQuestions1763920000000 } from './migrations/1763920000000-semantic-questions.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -87,6 +88,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Traces1763895000000,
       CompactSchedule1763900000000,
       Readings1763910000000,
+      SemanticQuestions1763920000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -12,6 +12,8 @@ export const KEYWORDS_PROJECTION = 'keywords-v1';
 export const EVENTS_INDEX = 'events-index-v1';
 /** Fills `mentions` from EVENTS, in ClickHouse. */
 export const MENTIONS_SINK = 'mentions-sink-v1';
+/** Fills `mention_vectors` from EVENTS, in ClickHouse. */
+export const VECTORS_SINK = 'mention-vectors-v1';
 /** Writes labels and corrections from LABELS into `mentions`, in ClickHouse. */
 export const LABELS_SINK = 'labels-sink-v1';
 /** Fills `activity` from CHECKS, in ClickHouse. */

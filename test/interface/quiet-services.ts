@@ -21,7 +21,7 @@ export async function startQuietServices(
   const delivery = readDeliveryConfig(env);
   const polling = readPollingConfig(env);
   return [
-    await startService(analysisService(), analysis, false),
+    await startService(analysisService(analysis), analysis, false),
     ...(withDelivery ? [await startService(deliveryService(delivery), delivery, false)] : []),
     await startService(pollingService(polling), polling, false),
   ];

@@ -214,7 +214,8 @@ describe('the limits of a request', () => {
     '/v1/keywords?state=gone',
     '/v1/keywords?cursor=abc',
     '/v1/mentions?cursor=abc',
-    '/v1/mentions?mode=semantic',
+    '/v1/mentions/series?mode=semantic',
+    '/v1/mentions/export?mode=semantic&q=a',
     `/v1/mentions?q=${'x'.repeat(201)}`,
   ])('GET %s returns 400 with the name of the parameter [requests.unknown-key]', async (path) => {
     const answer = await ada.api.get(path);

@@ -46,7 +46,14 @@ export class PurgeHandler {
     await forgetPositions(this.database.manager, labelsProjection, [labels]);
     const days = await observedDays(this.clickhouse, accountId, keywordId);
     const own = 'account_id = {accountId: UUID}';
-    for (const table of ['mentions', 'activity', 'attempts', 'answers', 'listing_observations'])
+    for (const table of [
+      'mentions',
+      'mention_vectors',
+      'activity',
+      'attempts',
+      'answers',
+      'listing_observations',
+    ])
       await erase(this.clickhouse, table, `${own} AND keyword_id = {keywordId: UUID}`, {
         accountId,
         keywordId,

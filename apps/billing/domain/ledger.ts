@@ -13,8 +13,9 @@ import { currentPeriod, periodFrom } from './period.js';
 
 /** Work that was done and must be paid. */
 export interface ChargeCause {
-  /** check, first_scan, x.tweets and the other lookups, analysis, … */
+  /** check, first_scan, x.tweets and the other lookups, semantic_search, analysis, … */
   operation: string;
+  /** Empty for work that asks no source. */
   source: string;
   /** Empty if there is none. The same holds for watchId and checkId. */
   keywordId: string;

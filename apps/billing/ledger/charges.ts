@@ -87,7 +87,8 @@ function ofLookup(data: Uint8Array): Charges {
   const { accountId, lookupId, source, operation, at, costCredits, priceBookVersion, billed } = lookup;
   if (costCredits <= 0 || !billed) return { accountId, causes: [] };
   const cause: ChargeCause = {
-    operation: `${source}.${operation}`,
+    // A semantic question and an analysis ask no source.
+    operation: source === '' ? operation : `${source}.${operation}`,
     source,
     keywordId: '',
     watchId: '',

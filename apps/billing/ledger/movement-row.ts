@@ -16,7 +16,7 @@ interface CauseColumns {
   reference: string;
   fact_at?: string;
   operation?: string;
-  source?: string;
+  source?: string | null;
   keyword_id?: string | null;
   watch_id?: string | null;
   check_id?: string | null;
@@ -49,7 +49,7 @@ function causeColumns({ movementId, cause }: CreditMovement): CauseColumns {
         reference: value.reference,
         fact_at: value.at,
         operation: value.operation,
-        source: value.source,
+        source: value.source || null,
         keyword_id: value.keywordId || null,
         watch_id: value.watchId || null,
         check_id: value.checkId || null,

@@ -6,6 +6,8 @@ export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 const MAX_QUERY_LENGTH = 200;
 /** Maximum number of words and phrases in all `q` together: each text is searched for each of them. */
 const MOST_WORDS = 50;
+/** Maximum number of `q` of a semantic search; each is charged. */
+const MOST_QUESTIONS = 5;
 
 /** The filter of a list of mentions. Values of one key are alternatives; different keys are combined with AND. */
 export interface MentionFilter {
@@ -20,20 +22,31 @@ export interface MentionFilter {
   rules: string[];
   /** Words and "phrases" that the text must contain, in any case. */
   texts: string[];
+  /** Questions of `mode=semantic`: the mentions are ordered by their meaning. Empty for a search of the text. */
+  questions: string[];
   dropped: boolean;
   /** Mentions that were read as less relevant are left out; those without a reading stay. */
   minRelevance: number | undefined;
 }
 
-/**
- * Reads the filter of a list of mentions. `mode=semantic` is refused: it does not exist yet.
- * @param withBuckets false if `bucket` means the hour or day of a series
- */
-export function readMentionFilter(query: QueryReader, withBuckets = true): MentionFilter {
-  if (query.one('mode', ['text', 'semantic']) === 'semantic')
+/** What a list of mentions offers besides the common filters. */
+export interface FilterOptions {
+  /** False if `bucket` means the hour or day of a series. */
+  buckets?: boolean;
+  /** True if it can be ordered by meaning. */
+  semantic?: boolean;
+}
+
+/** Reads the filter of a list of mentions. */
+export function readMentionFilter(
+  query: QueryReader,
+  { buckets = true, semantic = false }: FilterOptions = {},
+): MentionFilter {
+  const isSemantic = query.one('mode', ['text', 'semantic']) === 'semantic';
+  if (isSemantic && !semantic)
     query.fault(
       'mode',
-      'semantic search is not available in this version; leave mode out to search the text',
+      'semantic orders lists of mentions and results only; leave mode out to search the text',
     );
   const included = query.all('include', ['dropped']);
   const keywords = query.ids('keyword', 'a keyword');
@@ -45,9 +58,10 @@ export function readMentionFilter(query: QueryReader, withBuckets = true): Menti
     intents: query.all('intent', INTENTS),
     labels: query.all('label', LABELS),
     langs: query.all('lang'),
-    buckets: withBuckets ? query.all('bucket') : [],
+    buckets: buckets ? query.all('bucket') : [],
     rules: query.all('rule'),
-    texts: textsOf(query),
+    texts: isSemantic ? [] : textsOf(query),
+    questions: isSemantic ? questionsOf(query) : [],
     dropped: included.length > 0,
     minRelevance: query.optionalInteger('minRelevance', 0, 100),
   };
@@ -68,6 +82,19 @@ function textsOf(query: QueryReader): string[] {
   if (texts.flatMap(partsOf).length > MOST_WORDS)
     query.fault('q', `must hold at most ${MOST_WORDS} words and phrases`);
   return texts;
+}
+
+/** The questions of a semantic search, without those that say the same, in a fixed order. */
+function questionsOf(query: QueryReader): string[] {
+  const given = query.all('q').map((text) => text.trim().replace(/\s+/g, ' '));
+  if (given.length === 0) query.fault('q', 'is required with mode=semantic: the question, in words');
+  else if (!given.every((text) => /[\p{L}\p{N}]/u.test(text))) query.fault('q', 'must contain words');
+  if (given.some((text) => text.length > MAX_QUERY_LENGTH))
+    query.fault('q', `must be at most ${MAX_QUERY_LENGTH} characters`);
+  const questions = [...new Set(given)].sort();
+  if (questions.length > MOST_QUESTIONS)
+    query.fault('q', `may be given at most ${MOST_QUESTIONS} times with mode=semantic`);
+  return questions;
 }
 
 /** SQL conditions and their parameters. */

@@ -36,7 +36,11 @@ export class CreditsController {
       // The part of the balance that is reserved for running checks and lookups.
       creditsHeld: balance.held,
       usedThisPeriod: usage.reduce((sum, { credits }) => sum + credits, 0),
-      bySource: sumBy(usage, ({ source }) => source),
+      // Semantic questions and analyses ask no source.
+      bySource: sumBy(
+        usage.filter(({ source }) => source !== ''),
+        ({ source }) => source,
+      ),
       byOperation: sumBy(usage, ({ operation }) => operation),
     };
   }

@@ -33,7 +33,7 @@ export class MentionSeriesController {
     const { from, to: until = new Date() } = query.span('since', 'until');
     const since = from ?? new Date(until.getTime() - WINDOW_SECONDS[bucket] * 1000);
     if (since > until) query.fault('since', 'must not be later than until');
-    const filter = readMentionFilter(query, false);
+    const filter = readMentionFilter(query, { buckets: false });
     const starts = bucketsOf(since, until, BUCKET_SECONDS[bucket]);
     if (starts.length > MOST_BUCKETS)
       query.fault('since', `begins too early: a response has at most ${MOST_BUCKETS} buckets`);

@@ -11,19 +11,21 @@ import { EVENTS, MentionReads, MENTIONS } from '../../reads/mention-reads.js';
 import { cursorAfter, type ListCursor } from '../../reads/time-page.js';
 import { sourceOf } from '../watches/watches.controller.js';
 import { mentionView, whyView } from './mention-view.js';
+import { SemanticPages } from './semantic-page.js';
 
 const HOUR_MS = 3_600_000;
 const MENTIONS_WINDOW_MS = 24 * HOUR_MS;
 const RESULTS_WINDOW_MS = 30 * 24 * HOUR_MS;
 const EVENTS_WINDOW_MS = 7 * 24 * HOUR_MS;
 
-/** Reads of mentions and events. All are free. */
+/** Reads of mentions and events. All are free, except `mode=semantic`. */
 @Controller()
 export class MentionsController {
   constructor(
     private readonly mentions: MentionReads,
     private readonly keywords: KeywordReads,
     private readonly cursors: Cursors,
+    private readonly semantic: SemanticPages,
   ) {}
 
   @Get('v1/mentions')
@@ -100,9 +102,15 @@ export class MentionsController {
   private async page(accountId: string, keywordId: string | undefined, raw: RawQuery, windowMs: number) {
     const query = new QueryReader(raw);
     const { limit, until, cursor, since } = window(query, windowMs);
-    const order = query.one('order', ['asc', 'desc']) ?? 'desc';
-    const filter = readMentionFilter(query);
+    const ordered = query.one('order', ['asc', 'desc']);
+    const order = ordered ?? 'desc';
+    const filter = readMentionFilter(query, { semantic: true });
+    const isSemantic = filter.questions.length > 0;
+    if (isSemantic && ordered)
+      query.fault('order', 'cannot be given with mode=semantic, which orders by score');
     query.finish();
+    if (isSemantic)
+      return this.semantic.page({ accountId, keywordId, filter, since, until, limit, cursor, raw });
     const scope = {
       list: 'mentions',
       accountId,

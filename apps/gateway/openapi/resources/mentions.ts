@@ -108,6 +108,11 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     },
     {
       analysis: described('Absent if nothing classified the mention', ref('Analysis')),
+      score: described('Only with `mode=semantic`: how near the mention is to the question, 0 to 1', {
+        type: 'number',
+        minimum: 0,
+        maximum: 1,
+      }),
       corrected: described(
         'Values that a person has corrected; absent if there are none',
         listOf(oneOf(['sentiment', 'intent', 'relevance'])),
@@ -215,22 +220,24 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
+const mode = inQuery(
+  'mode',
+  '`semantic` orders mentions by how near their meaning is to `q`, and costs 2 credits for each `q`. The other filters still apply; `order` cannot be given',
+  { ...oneOf(['text', 'semantic']), default: 'text' },
+);
+
 const filters = [
   repeated('source', 'Only this source.', oneOf(SOURCE_IDS)),
   repeated('author', 'Only this author: the exact handle.'),
   repeated(
     'q',
-    'Words and "phrases" that the text must contain, all of them, in any case; at most 50 in one search.',
+    'Words and "phrases" that the text must contain, all of them, in any case; at most 50 in one search. With `mode=semantic`, which requires it: the question; at most 5, and a mention counts by the nearest one.',
     {
       type: 'string',
       maxLength: 200,
     },
   ),
-  inQuery(
-    'mode',
-    '`semantic` compares meanings and costs credits; not available yet',
-    oneOf(['text', 'semantic']),
-  ),
+  mode,
   repeated('sentiment', 'Only this sentiment.', oneOf(SENTIMENTS)),
   repeated('intent', 'Only this intent.', oneOf(INTENTS)),
   repeated('keyword', 'Only this keyword.', ID),
@@ -250,6 +257,8 @@ const filters = [
   }),
 ];
 
+const SEMANTIC =
+  'Free, except `mode=semantic`: 2 credits for each `q`, and 402 before any work if they are missing. An identical question with the same filters is free for ten minutes, its further pages included; `meta.credits_used` is what this request cost. A semantic search finds at most 200 mentions on all pages together.';
 const mention = inPath('id', 'Id of the mention');
 const common = { tag: 'Mentions', method: 'get' } as const;
 
@@ -272,6 +281,8 @@ export const mentionRoutes: readonly Route[] = [
     path: '/v1/mentions',
     operationId: 'listMentions',
     summary: 'List the mentions of the account',
+    description: SEMANTIC,
+    refusals: [402],
     parameters: [since('24 hours ago'), UNTIL, ...filters, ...paging()],
     answer: ref('MentionPage'),
   },
@@ -280,6 +291,8 @@ export const mentionRoutes: readonly Route[] = [
     path: `/v1/${name}/{id}/results`,
     operationId: name === 'keywords' ? 'resultsOfKeyword' : 'resultsOfQuery',
     summary: 'List the mentions of one keyword',
+    description: SEMANTIC,
+    refusals: [402],
     parameters: [inPath('id', 'Id of the keyword'), since('30 days ago'), UNTIL, ...filters, ...paging()],
     answer: ref('MentionPage'),
   })),
@@ -294,7 +307,7 @@ export const mentionRoutes: readonly Route[] = [
       inQuery('group', 'One series for each value', oneOf(['source', 'sentiment', 'intent', 'keyword'])),
       since('24 hours before `until` with hours, 30 days with days'),
       UNTIL,
-      ...filters.filter(({ name }) => name !== 'order' && name !== 'bucket'),
+      ...filters.filter(({ name }) => !['order', 'bucket', 'mode'].includes(String(name))),
     ],
     answer: ref('MentionSeries'),
   },
@@ -313,7 +326,7 @@ export const mentionRoutes: readonly Route[] = [
       inQuery('after', 'Id of the last mention that arrived', ID),
       since('24 hours ago'),
       UNTIL,
-      ...filters,
+      ...filters.filter(({ name }) => name !== 'mode'),
     ],
     files: { 'text/csv': TEXT, 'application/x-ndjson': TEXT },
   },

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSK8AQoMQ3JlYXRlUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhAKCHdhdGNoX2lkGAQgASgJEg0KBXNpbmNlGAUgASgJEg0KBXVudGlsGAYgASgJEhAKA3VybBgHIAEoCUgAiAEBEg0KBXR5cGVzGAggAygJEhcKD3JhdGVfcGVyX3NlY29uZBgJIAEoBUIGCgRfdXJsIkkKDENhbmNlbFJlcGxheRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJcmVwbGF5X2lkGAMgASgJIlwKBlJlc2VuZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIZXZlbnRfaWQYAyABKAkSEAoDdXJsGAQgASgJSACIAQFCBgoEX3VybCIdCglSZXNlbmRpbmcSEAoIZW5kcG9pbnQYASABKAkiUAoLVGVzdFdlYmhvb2sSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgsKA3VybBgDIAEoCRIMCgR0eXBlGAQgASgJIvsBCg1UZXN0ZWRXZWJob29rEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJEk8KD3JlcXVlc3RfaGVhZGVycxgFIAMoCzI2LmVhcnNob3QuY29tbWFuZHMudjEuVGVzdGVkV2ViaG9vay5SZXF1ZXN0SGVhZGVyc0VudHJ5EhQKDHJlcXVlc3RfYm9keRgGIAEoCRo1ChNSZXF1ZXN0SGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoORW5hYmxlRW5kcG9pbnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgsKA3VybBgDIAEoCWIGcHJvdG8z", [file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSK8AQoMQ3JlYXRlUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhAKCHdhdGNoX2lkGAQgASgJEg0KBXNpbmNlGAUgASgJEg0KBXVudGlsGAYgASgJEhAKA3VybBgHIAEoCUgAiAEBEg0KBXR5cGVzGAggAygJEhcKD3JhdGVfcGVyX3NlY29uZBgJIAEoBUIGCgRfdXJsIkkKDENhbmNlbFJlcGxheRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoJcmVwbGF5X2lkGAMgASgJIlwKBlJlc2VuZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIZXZlbnRfaWQYAyABKAkSEAoDdXJsGAQgASgJSACIAQFCBgoEX3VybCIdCglSZXNlbmRpbmcSEAoIZW5kcG9pbnQYASABKAkiUAoLVGVzdFdlYmhvb2sSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgsKA3VybBgDIAEoCRIMCgR0eXBlGAQgASgJIvsBCg1UZXN0ZWRXZWJob29rEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJEk8KD3JlcXVlc3RfaGVhZGVycxgFIAMoCzI2LmVhcnNob3QuY29tbWFuZHMudjEuVGVzdGVkV2ViaG9vay5SZXF1ZXN0SGVhZGVyc0VudHJ5EhQKDHJlcXVlc3RfYm9keRgGIAEoCRo1ChNSZXF1ZXN0SGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRQoORW5hYmxlRW5kcG9pbnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgsKA3VybBgDIAEoCSJbCgtBc2tRdWVzdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSFQoNcXVlc3Rpb25faGFzaBgDIAEoCRINCgV0ZXh0cxgEIAMoCSJzCg1Bc2tlZFF1ZXN0aW9uEhMKC3F1ZXN0aW9uX2lkGAEgASgJEg4KBmhvbGRlchgCIAEoCRINCgVtb2RlbBgDIAEoCRIuCghtZWFuaW5ncxgEIAMoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuTWVhbmluZyIoCgdNZWFuaW5nEg4KBnZlY3RvchgBIAEoDBINCgV3b3JkcxgCIAMoByKVAQoOU2V0dGxlUXVlc3Rpb24SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhMKC3F1ZXN0aW9uX2lkGAMgASgJEg4KBmhvbGRlchgEIAEoCRIVCg1xdWVzdGlvbl9oYXNoGAUgASgJEg0KBXRleHRzGAYgASgFEhAKCGFuc3dlcmVkGAcgASgIIicKD1NldHRsZWRRdWVzdGlvbhIUCgxjb3N0X2NyZWRpdHMYASABKAViBnByb3RvMw", [file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -1244,4 +1244,179 @@ export type EnableEndpoint = Message<"earshot.commands.v1.EnableEndpoint"> & {
  */
 export const EnableEndpointSchema: GenMessage<EnableEndpoint> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 37);
+
+/**
+ * commands.analysis.ask-question → AskedQuestion: reserves the price of a semantic question, and computes its meaning.
+ * Refused with 402 before anything is computed.
+ *
+ * @generated from message earshot.commands.v1.AskQuestion
+ */
+export type AskQuestion = Message<"earshot.commands.v1.AskQuestion"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * SHA-256 over the texts and the filters, hexadecimal: an identical question of the account is free for ten minutes.
+   *
+   * @generated from field: string question_hash = 3;
+   */
+  questionHash: string;
+
+  /**
+   * One to five, without duplicates.
+   *
+   * @generated from field: repeated string texts = 4;
+   */
+  texts: string[];
+};
+
+/**
+ * Describes the message earshot.commands.v1.AskQuestion.
+ * Use `create(AskQuestionSchema)` to create a new message.
+ */
+export const AskQuestionSchema: GenMessage<AskQuestion> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 38);
+
+/**
+ * @generated from message earshot.commands.v1.AskedQuestion
+ */
+export type AskedQuestion = Message<"earshot.commands.v1.AskedQuestion"> & {
+  /**
+   * The id of the question's fact on LOOKUPS.
+   *
+   * @generated from field: string question_id = 1;
+   */
+  questionId: string;
+
+  /**
+   * The holder of the reservation; empty if the question is paid already.
+   *
+   * @generated from field: string holder = 2;
+   */
+  holder: string;
+
+  /**
+   * The model of the vectors, as in the column mention_vectors.model.
+   *
+   * @generated from field: string model = 3;
+   */
+  model: string;
+
+  /**
+   * One for each text, in order.
+   *
+   * @generated from field: repeated earshot.commands.v1.Meaning meanings = 4;
+   */
+  meanings: Meaning[];
+};
+
+/**
+ * Describes the message earshot.commands.v1.AskedQuestion.
+ * Use `create(AskedQuestionSchema)` to create a new message.
+ */
+export const AskedQuestionSchema: GenMessage<AskedQuestion> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 39);
+
+/**
+ * @generated from message earshot.commands.v1.Meaning
+ */
+export type Meaning = Message<"earshot.commands.v1.Meaning"> & {
+  /**
+   * bfloat16, little-endian: a unit vector.
+   *
+   * @generated from field: bytes vector = 1;
+   */
+  vector: Uint8Array;
+
+  /**
+   * Hashes of the words of the text, without words that say nothing.
+   *
+   * @generated from field: repeated fixed32 words = 2;
+   */
+  words: number[];
+};
+
+/**
+ * Describes the message earshot.commands.v1.Meaning.
+ * Use `create(MeaningSchema)` to create a new message.
+ */
+export const MeaningSchema: GenMessage<Meaning> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 40);
+
+/**
+ * commands.analysis.settle-question → SettledQuestion: charges a question that was answered, or releases its credits.
+ *
+ * @generated from message earshot.commands.v1.SettleQuestion
+ */
+export type SettleQuestion = Message<"earshot.commands.v1.SettleQuestion"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string question_id = 3;
+   */
+  questionId: string;
+
+  /**
+   * @generated from field: string holder = 4;
+   */
+  holder: string;
+
+  /**
+   * @generated from field: string question_hash = 5;
+   */
+  questionHash: string;
+
+  /**
+   * Number of texts, each of which is charged.
+   *
+   * @generated from field: int32 texts = 6;
+   */
+  texts: number;
+
+  /**
+   * @generated from field: bool answered = 7;
+   */
+  answered: boolean;
+};
+
+/**
+ * Describes the message earshot.commands.v1.SettleQuestion.
+ * Use `create(SettleQuestionSchema)` to create a new message.
+ */
+export const SettleQuestionSchema: GenMessage<SettleQuestion> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 41);
+
+/**
+ * @generated from message earshot.commands.v1.SettledQuestion
+ */
+export type SettledQuestion = Message<"earshot.commands.v1.SettledQuestion"> & {
+  /**
+   * 0 if an identical question was charged at the same time.
+   *
+   * @generated from field: int32 cost_credits = 1;
+   */
+  costCredits: number;
+};
+
+/**
+ * Describes the message earshot.commands.v1.SettledQuestion.
+ * Use `create(SettledQuestionSchema)` to create a new message.
+ */
+export const SettledQuestionSchema: GenMessage<SettledQuestion> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 42);
 

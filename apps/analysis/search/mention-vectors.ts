@@ -1,0 +1,52 @@
+import type { MentionVectorRow } from '#clickhouse';
+import { fromBfloat16, ownText, type Embedder, type MentionText } from '#embeddings';
+import { searchWords } from './words.js';
+
+/** A mention that is made searchable by its meaning. */
+export interface SearchableMention extends MentionText {
+  accountId: string;
+  /** ISO 8601, or ClickHouse's format. */
+  occurredAt: string;
+  eventId: string;
+  keywordId: string;
+  source: string;
+  dropped: boolean;
+  /** Made by the embedder's model, if it was made already. */
+  embedding?: Uint8Array | undefined;
+}
+
+/**
+ * The rows of `mention_vectors`. Embeds the mentions that do not have an embedding of the embedder's model.
+ * @throws EmbeddingsUnavailable
+ */
+export async function vectorRows(
+  embedder: Embedder,
+  mentions: readonly SearchableMention[],
+): Promise<MentionVectorRow[]> {
+  const missing = mentions.filter(({ embedding }) => !embedding);
+  const embedded = await embedder.embed(missing.map(ownText));
+  const made = new Map(missing.map((mention, n) => [mention, embedded[n]]));
+  return mentions.flatMap((mention) => {
+    const vector = mention.embedding ?? made.get(mention);
+    return vector?.length ? [rowOf(mention, embedder.model, vector)] : [];
+  });
+}
+
+function rowOf(mention: SearchableMention, model: string, vector: Uint8Array): MentionVectorRow {
+  return {
+    account_id: mention.accountId,
+    model,
+    occurred_at: mention.occurredAt,
+    event_id: mention.eventId,
+    keyword_id: mention.keywordId,
+    source: mention.source,
+    dropped: mention.dropped,
+    embedding: numbersOf(vector),
+    words: searchWords(ownText(mention)),
+  };
+}
+
+/** Short decimal numbers that ClickHouse reads as the same bfloat16: those have fewer than three decimal digits. */
+export function numbersOf(vector: Uint8Array): number[] {
+  return Array.from(fromBfloat16(vector), (value) => Number(value.toPrecision(5)));
+}

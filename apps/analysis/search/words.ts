@@ -1,0 +1,53 @@
+/** A text has at most this many words for the search; further ones are not found by their wording. */
+const MOST_WORDS = 256;
+/** A longer text is cut before it is split into words. */
+const MOST_CHARACTERS = 16_384;
+
+/** Scripts without spaces between words: each pair of characters counts as a word. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+const WORDS = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’]*/gu;
+
+/** Words that say nothing about the topic of a text. */
+const EMPTY_WORDS: ReadonlySet<string> = new Set(
+  `a about after all also am an and any are as at be been but by can could did do does for from get had has have he her
+  his how i if in into is it its i'm just like me more my no not of on or our out she should so some than that the their
+  them then there these they this to too up us was we were what when where which who why will with would you your`.split(
+    /\s+/,
+  ),
+);
+
+/**
+ * The words of a text by which a search finds it, as 32-bit hashes, each once: in lower case, without words that say
+ * nothing. Texts are compared by the hashes alone, so no word needs to be stored.
+ */
+export function searchWords(text: string): number[] {
+  const found = new Set<number>();
+  const folded = text.slice(0, MOST_CHARACTERS).toWellFormed().normalize('NFKC').toLowerCase();
+  for (const [match] of folded.matchAll(WORDS)) {
+    for (const word of partsOf(match.replace(/['’]s?$/, '').replaceAll('’', "'")))
+      if (!EMPTY_WORDS.has(word)) found.add(hashOf(word));
+    if (found.size >= MOST_WORDS) break;
+  }
+  return [...found].slice(0, MOST_WORDS);
+}
+
+function partsOf(word: string): string[] {
+  if (!UNSPACED.test(word)) return [singular(word)];
+  const characters = [...word];
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, n) => `${characters[n]}${character}`);
+}
+
+/** English plurals count as their singular. */
+function singular(word: string): string {
+  if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
+  return word.length > 3 && /[^su]s$/.test(word) ? word.slice(0, -1) : word;
+}
+
+/** FNV-1a. */
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let n = 0; n < word.length; n += 1) hash = Math.imul(hash ^ word.charCodeAt(n), 0x01000193);
+  return hash >>> 0;
+}

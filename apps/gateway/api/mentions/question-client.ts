@@ -1,0 +1,69 @@
+import { create } from '@bufbuild/protobuf';
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { canonicalize } from 'json-canonicalize';
+import { AskQuestionSchema, SettleQuestionSchema, type AskedQuestion } from '#contracts';
+import { newId } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { LOG } from '#platform';
+import type { Logger } from '#telemetry';
+import { CommandClient } from '#transport';
+
+/** Computing a meaning takes milliseconds here, and seconds with a service that computes them elsewhere. */
+const PATIENCE_MS = 30_000;
+
+/** The result of a semantic question, and its cost in credits. */
+export interface Answered<T> {
+  found: T;
+  cost: number;
+}
+
+/** Asks semantic questions. A question is charged when it was answered. */
+@Injectable()
+export class QuestionClient {
+  constructor(
+    private readonly commands: CommandClient,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  /**
+   * @param scope everything that makes the question what it is: keyword, filters, window
+   * @param search finds the mentions; if it throws, nothing is charged
+   * @throws Refusal `not-covered` before anything is computed or read, `unavailable` if the meaning cannot be computed
+   */
+  async ask<T>(
+    accountId: string,
+    texts: readonly string[],
+    scope: unknown,
+    search: (question: AskedQuestion) => Promise<T>,
+  ): Promise<Answered<T>> {
+    const questionHash = createHash('sha256').update(canonicalize({ texts, scope })).digest('hex');
+    const ask = { commandId: newId(), accountId, questionHash, texts: [...texts] };
+    const question = await this.commands.request(
+      COMMANDS.askQuestion,
+      create(AskQuestionSchema, ask),
+      PATIENCE_MS,
+    );
+    const { questionId, holder } = question;
+    const settle = (answered: boolean) =>
+      this.commands.request(
+        COMMANDS.settleQuestion,
+        create(SettleQuestionSchema, {
+          commandId: newId(),
+          accountId,
+          questionId,
+          holder,
+          questionHash,
+          texts: texts.length,
+          answered,
+        }),
+      );
+    const found = await search(question).catch(async (error: unknown) => {
+      // If this fails too, the reservation expires within minutes.
+      if (holder)
+        await settle(false).catch((err: unknown) => this.log.warn({ err }, 'credits stay reserved'));
+      throw error;
+    });
+    return { found, cost: holder ? (await settle(true)).costCredits : 0 };
+  }
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { isoOf } from '#kernel';
+import { Cursors } from '../../http/cursor.js';
+import type { RawQuery } from '../../http/query.js';
+import type { MentionFilter } from '../../reads/mention-filter.js';
+import { MOST_FOUND, SemanticReads, type Scored } from '../../reads/semantic-reads.js';
+import { mentionView } from './mention-view.js';
+import { QuestionClient } from './question-client.js';
+
+/** The request for a page of mentions that are ordered by their meaning. */
+export interface SemanticRequest {
+  accountId: string;
+  keywordId: string | undefined;
+  filter: MentionFilter;
+  since: Date;
+  /** Exclusive. */
+  until: Date | undefined;
+  limit: number;
+  cursor: string | undefined;
+  raw: RawQuery;
+}
+
+/** The window of the first page, and the mentions that earlier pages contain. */
+interface SemanticCursor {
+  /** ms */
+  since: number;
+  until: number;
+  /** Base64: the beginning of each id. */
+  seen: string;
+}
+
+/** Bytes of an id in a cursor: two of 200 ids are the same once in 10¹⁰ questions. */
+const ID_BYTES = 6;
+
+/** Pages of mentions that are ordered by their meaning. */
+@Injectable()
+export class SemanticPages {
+  constructor(
+    private readonly questions: QuestionClient,
+    private readonly reads: SemanticReads,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /**
+   * The nearest mentions that earlier pages do not contain. Later pages keep the window of the first one, and are the
+   * same question, so that they are free for ten minutes.
+   */
+  async page(request: SemanticRequest) {
+    const { accountId, keywordId, filter, limit, cursor, raw } = request;
+    const question = { keywordId, filter: inFixedOrder(filter), since: raw.since, until: raw.until };
+    const scope: unknown = JSON.parse(JSON.stringify({ list: 'semantic', accountId, ...question }));
+    const from = cursor === undefined ? undefined : this.cursors.read<SemanticCursor>(scope, cursor);
+    const since = from ? new Date(from.since) : request.since;
+    const until = from ? new Date(from.until) : (request.until ?? new Date());
+    const seen = seenIn(from?.seen ?? '');
+    const most = Math.min(MOST_FOUND, seen.size + limit + 1);
+    const { found, cost } = await this.questions.ask(accountId, filter.questions, scope, async (asked) => {
+      const ranking = await this.reads.ranking({ accountId, keywordId, filter, since, until }, asked, most);
+      const fresh = ranking.filter((one) => !seen.has(shortId(one)));
+      const page = fresh.slice(0, Math.min(limit, MOST_FOUND - seen.size));
+      return { page, rows: await this.reads.rows(accountId, page), hasMore: fresh.length > page.length };
+    });
+    for (const one of found.page) seen.add(shortId(one));
+    const next = { since: since.getTime(), until: until.getTime(), seen: [...seen].join('') };
+    return {
+      data: found.rows.map(({ row, score }) => ({ ...mentionView(row), score: Number(score.toFixed(4)) })),
+      since: isoOf(since),
+      until: request.until ? isoOf(request.until) : null,
+      ...(found.hasMore && seen.size < MOST_FOUND ? { nextCursor: this.cursors.write(scope, next) } : {}),
+      meta: { credits_used: cost },
+    };
+  }
+}
+
+/** The same filters in another order are the same question. */
+function inFixedOrder(filter: MentionFilter): MentionFilter {
+  const sorted = Object.entries(filter).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? [...new Set(value)].sort() : (value as unknown),
+  ]);
+  return Object.fromEntries(sorted) as MentionFilter;
+}
+
+function shortId({ event_id }: Scored): string {
+  return Buffer.from(event_id.replaceAll('-', '').slice(0, 2 * ID_BYTES), 'hex').toString('base64');
+}
+
+function seenIn(text: string): Set<string> {
+  const length = (ID_BYTES * 4) / 3;
+  return new Set(
+    Array.from({ length: text.length / length }, (_, n) => text.slice(n * length, (n + 1) * length)),
+  );
+}

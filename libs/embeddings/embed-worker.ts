@@ -1,0 +1,11 @@
+import { compress } from './compress.js';
+import { SentenceEncoder } from './sentence-encoder.js';
+
+let encoder: Promise<SentenceEncoder> | undefined;
+
+/** The task of a worker thread: the stored embeddings of some texts. An empty text gets an empty one. */
+export default async function embed(texts: readonly string[]): Promise<Uint8Array[]> {
+  encoder ??= SentenceEncoder.load();
+  const embeddings = await (await encoder).encode(texts);
+  return embeddings.map((embedding) => (embedding.some(Boolean) ? compress(embedding) : new Uint8Array(0)));
+}

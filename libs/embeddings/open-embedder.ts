@@ -1,0 +1,26 @@
+import { SettingsError, type Settings } from '#config';
+import { createOutboundHttp } from '#http-out';
+import type { Embedder } from './embedder.js';
+import { LocalEmbedder } from './local-embedder.js';
+import { RemoteEmbedder } from './remote-embedder.js';
+
+/** The settings of the embeddings. A service that computes them lists them. */
+export const EMBEDDINGS_SETTINGS = ['EMBEDDINGS_URL', 'EMBEDDINGS_MODEL', 'EMBEDDINGS_TOKEN'] as const;
+
+/** Values of these settings. */
+export type EmbeddingsSettings = Settings<(typeof EMBEDDINGS_SETTINGS)[number]>;
+
+/** @throws SettingsError if EMBEDDINGS_URL is set without EMBEDDINGS_MODEL */
+export function checkEmbeddings(settings: EmbeddingsSettings): void {
+  if (settings.EMBEDDINGS_URL !== '' && settings.EMBEDDINGS_MODEL === '')
+    throw new SettingsError(
+      'Settings are wrong:\n  EMBEDDINGS_MODEL: must name the model of EMBEDDINGS_URL, because EMBEDDINGS_URL is set',
+    );
+}
+
+/** The embedder that the settings choose: the server of EMBEDDINGS_URL, or else the local model. */
+export function openEmbedder(settings: EmbeddingsSettings, userAgent: string): Embedder {
+  const { EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: model, EMBEDDINGS_TOKEN: token } = settings;
+  if (url === '') return new LocalEmbedder();
+  return new RemoteEmbedder({ url, model, token, http: createOutboundHttp({ allow: [], userAgent }) });
+}
