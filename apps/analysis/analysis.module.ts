@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { openEmbedder, type Embedder } from '#embeddings';
 import { projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
 import { EMBEDDER, type AnalysisConfig } from './config.js';
+import { startLocalReader, type LocalReader } from '#readers';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { DisabledEndpointsHandler } from './handlers/disabled-endpoints.handler.js';
 import { KeywordEventsHandler } from './handlers/keyword-events.handler.js';
@@ -12,16 +13,20 @@ import { labelsProjection } from './projections/labels.projection.js';
 import { ItemBuckets } from './readings/item-buckets.js';
 import { ItemReadings } from './readings/item-readings.js';
 import { LLM } from './readings/llm.js';
-import { READER, startLocalReader } from './readings/local-reader.js';
+import { READER } from './readings/local-reader.js';
 import { Stories } from './readings/stories.js';
 import { AttemptActivitySink } from './readmodels/attempt-activity.sink.js';
 import { AttemptsSink } from './readmodels/attempts.sink.js';
 import { CheckActivitySink } from './readmodels/check-activity.sink.js';
 import { EventsIndexSink } from './readmodels/events-index.sink.js';
+import { ExploreItemsSink } from './readmodels/explore-items.sink.js';
 import { LabelsSink } from './readmodels/labels.sink.js';
 import { MentionsSink } from './readmodels/mentions.sink.js';
 import { ObservationsSink } from './readmodels/observations.sink.js';
 import { VectorsSink } from './readmodels/vectors.sink.js';
+
+/** A thread reads some thousand items in a minute; a second one would take memory and processor time of the services. */
+const READER_THREADS = 1;
 
 @Module({})
 class AnalysisModule {}
@@ -35,7 +40,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
       {
         providers: [
           { provide: EMBEDDER, useFactory: () => openEmbedder(config, USER_AGENT) },
-          { provide: READER, useFactory: () => startLocalReader({ workers: 1 }) },
+          { provide: READER, useFactory: () => startLocalReader({ workers: READER_THREADS }) },
           { provide: LLM, useValue: undefined },
           Stories,
           ItemBuckets,
@@ -54,14 +59,20 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           LabelsSink,
           CheckActivitySink,
           ObservationsSink,
+          ExploreItemsSink,
           EventsIndexSink,
           AttemptActivitySink,
           AttemptsSink,
         ],
       },
       {
-        inject: [EMBEDDER],
-        list: (embedder: Embedder) => ({ loops: [], afterStop: () => embedder.close() }),
+        inject: [READER, EMBEDDER],
+        list: (reader: LocalReader, embedder: Embedder) => ({
+          loops: [],
+          async afterStop() {
+            await Promise.all([reader.close(), embedder.close()]);
+          },
+        }),
       },
     ),
   };

@@ -5,6 +5,7 @@ import {
   ATTEMPTS_SINK,
   CHECK_ACTIVITY_SINK,
   EVENTS_INDEX,
+  EXPLORE_ITEMS_SINK,
   LABELS_SINK,
   MENTIONS_SINK,
   OBSERVATIONS_SINK,
@@ -17,6 +18,7 @@ import { accountsProjection } from '../billing/projections/accounts.projection.j
 import { replaysProjection } from '../delivery/projections/replays.projection.js';
 import { keywordsProjection } from '../keywords/projections/keywords.projection.js';
 import { readPollingConfig } from '../polling/config.js';
+import { exploresProjection } from '../polling/projections/explores.projection.js';
 import { scheduleProjection } from '../polling/projections/schedule.projection.js';
 import { print } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
@@ -68,10 +70,12 @@ function rebuildables(): Rebuildable[] {
       scheduleProjection((source) => lanesOf(source)),
       'watch_schedule, upstream_searches (the state of each watch stays)',
     ),
+    inPostgres(exploresProjection, 'explores, explore_sources'),
     inPostgres(replaysProjection, 'replays (running replays continue)'),
     inClickHouse(EVENTS_INDEX, 'EVENTS', 'events'),
     inPostgres(labelsProjection, 'mention_labels'),
     inClickHouse(MENTIONS_SINK, 'EVENTS', 'mentions'),
+    inClickHouse(EXPLORE_ITEMS_SINK, 'EXPLORES', 'mentions: items of Explores'),
     inClickHouse(LABELS_SINK, 'LABELS', 'labels and corrections of mentions'),
     inClickHouse(CHECK_ACTIVITY_SINK, 'CHECKS', 'activity of checks'),
     inClickHouse(ATTEMPT_ACTIVITY_SINK, 'ATTEMPTS', 'activity of webhooks'),

@@ -18,6 +18,8 @@ import { KeywordQuoteController } from './api/keywords/keyword-quote.controller.
 import { KeywordViews } from './api/keywords/keyword-views.js';
 import { KeywordsController } from './api/keywords/keywords.controller.js';
 import { LookupClient } from './api/lookups/lookup-client.js';
+import { ExploreController } from './api/explore/explore.controller.js';
+import { ExploreItemsController } from './api/explore/explore-items.controller.js';
 import { LookupsController } from './api/lookups/lookups.controller.js';
 import { MentionChangeController } from './api/mentions/mention-change.controller.js';
 import { MentionExportController } from './api/mentions/mention-export.controller.js';
@@ -53,6 +55,7 @@ import { DeliveryReads } from './reads/delivery-reads.js';
 import { EndpointReads } from './reads/endpoint-reads.js';
 import { KeywordReads } from './reads/keyword-reads.js';
 import { MarketReads } from './reads/market-reads.js';
+import { ExploreReads } from './reads/explore-reads.js';
 import { AccuracyReads } from './reads/accuracy-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
 import { PurgedKeywords } from './reads/purged-keywords.js';
@@ -93,6 +96,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           MentionsController,
           MentionChangeController,
           ReadingAccuracyController,
+          ExploreController,
+          ExploreItemsController,
           LookupsController,
           SourcesController,
           VintedController,
@@ -126,6 +131,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           SemanticPages,
           QuestionClient,
           AccuracyReads,
+          ExploreReads,
           PurgedKeywords,
           ActivityReads,
           LookupClient,

@@ -2,9 +2,11 @@ import { Module } from '@nestjs/common';
 import { createOutboundHttp } from '#http-out';
 import { projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
 import type { PollingConfig } from './config.js';
+import { ExploresHandler } from './handlers/explores.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
 import { LaneWork } from './lanes/lane-work.js';
 import { OUTBOUND, POLLING_CONFIG, PollingLoop } from './polling.loop.js';
+import { exploresProjection } from './projections/explores.projection.js';
 import { scheduleProjection } from './projections/schedule.projection.js';
 
 @Module({})
@@ -26,7 +28,12 @@ export function pollingService(config: PollingConfig): ServiceDefinition {
           LaneWork,
           PollingLoop,
         ],
-        controllers: [PurgeHandler, projectionController(scheduleProjection(config.lanesOf))],
+        controllers: [
+          PurgeHandler,
+          ExploresHandler,
+          projectionController(scheduleProjection(config.lanesOf)),
+          projectionController(exploresProjection),
+        ],
       },
       { inject: [PollingLoop], list: (polling: PollingLoop) => ({ loops: [polling] }) },
     ),

@@ -67,6 +67,8 @@ export interface MentionRow {
   /** JSON: the envelope's `ai`; empty without an agent step. */
   ai: string;
   story_id: string;
+  /** `NO_ID` for a mention of a watch. */
+  explore_id: string;
   /** JSON: `[{kind, reader, model, version, promptVersion, durationMs, costCredits, detail}]` */
   readings: string;
   /** Empty unless a person has corrected it, like the intent. */

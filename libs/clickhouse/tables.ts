@@ -199,7 +199,7 @@ export const TABLES: readonly string[] = [
   SETTINGS index_granularity = 1024`,
 
   // What readers found in a mention. An empty sentiment or intent, and a null relevance, were not read. `readings` is
-  // JSON for /why: how each reading was made.
+  // JSON for /why: how each reading was made. `explore_id` is that of an item that an Explore found.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS sentiment_score Nullable(Float32),
     ADD COLUMN IF NOT EXISTS relevance Nullable(UInt8),
     ADD COLUMN IF NOT EXISTS relevance_reason String,
@@ -211,6 +211,7 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS co_brands Array(String),
     ADD COLUMN IF NOT EXISTS ai String CODEC(ZSTD(1)),
     ADD COLUMN IF NOT EXISTS story_id String,
+    ADD COLUMN IF NOT EXISTS explore_id UUID,
     ADD COLUMN IF NOT EXISTS readings String CODEC(ZSTD(1))`,
 
   // For mode=semantic: what each mention means, of one account and model, by time. The scan reads all vectors of the
@@ -230,6 +231,7 @@ export const TABLES: readonly string[] = [
   PARTITION BY toYYYYMM(occurred_at)
   ORDER BY (account_id, model, occurred_at, event_id)
   SETTINGS index_granularity = 1024`,
+  `ALTER TABLE mentions ADD INDEX IF NOT EXISTS by_explore explore_id TYPE bloom_filter GRANULARITY 4`,
 
   // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so they are deleted
   // soon, and not after eight minutes, the default.

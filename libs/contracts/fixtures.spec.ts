@@ -7,6 +7,7 @@ import { CheckSchema } from './gen/earshot/checks/v1/check_pb.js';
 import { CreditDecisionSchema, CreditMovementSchema } from './gen/earshot/credits/v1/credit_pb.js';
 import { EventSchema } from './gen/earshot/events/v1/event_pb.js';
 import { AccountEventSchema } from './gen/earshot/accounts/v1/account_pb.js';
+import { ExploreDecisionSchema, ExploreEventSchema } from './gen/earshot/explores/v1/explore_pb.js';
 import { KeywordDecisionSchema, KeywordEventSchema } from './gen/earshot/keywords/v1/keyword_pb.js';
 import { LookupSchema } from './gen/earshot/lookups/v1/lookup_pb.js';
 import { PurgeSchema } from './gen/earshot/purges/v1/purge_pb.js';
@@ -27,6 +28,7 @@ const SCHEMAS = new Map<string, DescMessage>(
     CheckSchema,
     CreditDecisionSchema,
     EventSchema,
+    ExploreDecisionSchema,
     KeywordDecisionSchema,
     LookupSchema,
     PurgeSchema,
@@ -68,6 +70,7 @@ describe('messages that earlier versions stored', () => {
     ['keyword', KeywordDecisionSchema, KeywordEventSchema],
     ['account', AccountDecisionSchema, AccountEventSchema],
     ['replay', ReplayDecisionSchema, ReplayEventSchema],
+    ['explore', ExploreDecisionSchema, ExploreEventSchema],
   ])('have a fixture for each event of a %s decision', (_, decision, event) => {
     const stored = fixtures
       .filter(([, { message }]) => message === decision.typeName)

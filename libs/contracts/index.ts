@@ -9,6 +9,7 @@ export * from './gen/earshot/accounts/v1/account_pb.js';
 export * from './gen/earshot/attempts/v1/attempt_pb.js';
 export * from './gen/earshot/checks/v1/check_pb.js';
 export * from './gen/earshot/commands/v1/commands_pb.js';
+export * from './gen/earshot/explores/v1/explore_pb.js';
 export * from './gen/earshot/events/v1/event_pb.js';
 export * from './gen/earshot/keywords/v1/definition_pb.js';
 export * from './gen/earshot/labels/v1/label_pb.js';

@@ -52,6 +52,11 @@ export function creditsOfQuestion(texts: number): number {
   return book.creditsPerQuestion * texts;
 }
 
+/** The price of one source that answers a question of Explore, in credits. */
+export function creditsPerExploredSource(): number {
+  return book.creditsPerExploredSource;
+}
+
 /**
  * The price of each item of a backfilled first scan, in credits, which replaces the price of the check; undefined: the
  * check's price.

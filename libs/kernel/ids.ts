@@ -34,6 +34,11 @@ export function eventIdOf(watchId: string, itemId: string, change = 'created'): 
   return derivedId('event', watchId, itemId, change);
 }
 
+/** The id of one source's answer to an Explore; its charge refers to it. */
+export function exploredIdOf(exploreId: string, source: string): string {
+  return derivedId('explored', exploreId, source);
+}
+
 /** The id of a webhook address of an account, as a delivery's target. The address may hold a secret, the id does not. */
 export function endpointIdOf(accountId: string, url: string): string {
   return derivedId('endpoint', accountId, url);

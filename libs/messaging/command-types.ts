@@ -36,6 +36,7 @@ import {
   RotateSigningSecretSchema,
   SettledQuestionSchema,
   SettleQuestionSchema,
+  StartExploreSchema,
   TestedWebhookSchema,
   TestWebhookSchema,
 } from '#contracts';
@@ -120,6 +121,7 @@ export const COMMANDS = {
   },
   createWatch: { subject: 'commands.keywords.create-watch', input: CreateWatchSchema, output: MadeSchema },
   changeWatch: { subject: 'commands.keywords.change-watch', input: ChangeWatchSchema, output: MadeSchema },
+  startExplore: { subject: 'commands.polling.start-explore', input: StartExploreSchema, output: MadeSchema },
   createReplay: { subject: 'commands.delivery.create-replay', input: CreateReplaySchema, output: MadeSchema },
   cancelReplay: { subject: 'commands.delivery.cancel-replay', input: CancelReplaySchema, output: DoneSchema },
   resend: { subject: 'commands.delivery.resend', input: ResendSchema, output: ResendingSchema },

@@ -24,6 +24,7 @@ export const STREAMS = {
   EVENTS: { subjects: ['events.>'], maxAgeDays: 90 },
   ATTEMPTS: { subjects: ['attempts.>'], maxAgeDays: 90 },
   LOOKUPS: { subjects: ['lookups.>'], maxAgeDays: 90 },
+  EXPLORES: { subjects: ['explores.>'], maxAgeDays: 90 },
   CREDITS: { subjects: ['credits.>'], maxAgeDays: 0 },
   ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
   REPLAYS: { subjects: ['replays.>'], maxAgeDays: 90 },

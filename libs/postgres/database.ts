@@ -18,6 +18,7 @@ import { Traces1763895000000 } from './migrations/1763895000000-traces.js';
 import { CompactSchedule1763900000000 } from './migrations/1763900000000-compact-schedule.js';
 import { Readings1763910000000 } from './migrations/1763910000000-readings.js';
 import { SemanticQuestions1763920000000 } from './migrations/1763920000000-semantic-questions.js';
+import { Explores1763920000000 } from './migrations/1763920000000-explores.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -89,6 +90,7 @@ async function migrate(url: string, name: string): Promise<void> {
       CompactSchedule1763900000000,
       Readings1763910000000,
       SemanticQuestions1763920000000,
+      Explores1763920000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

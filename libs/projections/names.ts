@@ -24,3 +24,5 @@ export const ATTEMPT_ACTIVITY_SINK = 'attempt-activity-sink-v1';
 export const ATTEMPTS_SINK = 'attempts-sink-v1';
 /** Fills `listing_observations` and `market_days` from CHECKS, in ClickHouse. */
 export const OBSERVATIONS_SINK = 'observations-sink-v1';
+/** Adds the items of EXPLORES to `mentions`, in ClickHouse. */
+export const EXPLORE_ITEMS_SINK = 'explore-items-sink-v1';

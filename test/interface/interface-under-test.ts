@@ -125,6 +125,7 @@ export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): M
     co_brands: [],
     ai: '',
     story_id: '',
+    explore_id: NO_ID,
     readings: '[]',
     rules: [],
     dropped_reason: '',

@@ -244,6 +244,7 @@ describe('one mention', () => {
       id: row.event_id,
       keywordId: row.keyword_id,
       watchId: row.watch_id,
+      exploreId: null,
       searchId: null,
       source: 'hackernews',
       type: 'hn_item.created',

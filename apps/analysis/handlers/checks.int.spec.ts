@@ -15,7 +15,7 @@ import { createLogger } from '#telemetry';
 import { isolateStores, type IsolatedStores } from '#testing';
 import { ItemBuckets } from '../readings/item-buckets.js';
 import { ItemReadings } from '../readings/item-readings.js';
-import type { LocalReading, ReadRequest } from '../readings/local-reader.js';
+import type { LocalReading, ReadRequest } from '#readers';
 import { Stories } from '../readings/stories.js';
 import { ChecksHandler } from './checks.handler.js';
 

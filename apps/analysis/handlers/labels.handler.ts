@@ -64,16 +64,17 @@ export class LabelsHandler {
   }
 
   /**
-   * The keyword of the mention, or its watch without a keyword. @throws Refusal `not-found` for another account's
+   * The keyword of the mention, or its watch without a keyword, or the Explore that found it. @throws Refusal `not-found` for another account's
    * mention, and for a purged one
    */
   private async ownerOf(accountId: string, mentionId: string): Promise<string> {
-    const [row] = await selectRows<{ keyword_id: string; watch_id: string }>(
+    const [row] = await selectRows<{ keyword_id: string; watch_id: string; explore_id: string }>(
       this.clickhouse,
-      `SELECT keyword_id, watch_id FROM mentions
+      `SELECT keyword_id, watch_id, explore_id FROM mentions
        WHERE account_id = {accountId: UUID} AND event_id = {mentionId: UUID} LIMIT 1`,
       { accountId, mentionId },
     );
+    if (row && row.explore_id !== NO_ID) return row.explore_id;
     const ownerId = row && (row.keyword_id === NO_ID ? row.watch_id : row.keyword_id);
     const known = ownerId !== undefined && (await knownWatches(this.database, [ownerId])).has(ownerId);
     if (!known) throw Refusal.notFound('mention');

@@ -16,7 +16,8 @@ import type { Database } from '#postgres';
 import { dropOf } from '../domain/event-of.js';
 import { affordable, mostCredits } from './affordable.js';
 import { ItemBuckets } from './item-buckets.js';
-import { LOCAL_MODEL, READER, type LocalReader, type LocalReading } from './local-reader.js';
+import type { LocalReader, LocalReading } from '#readers';
+import { LOCAL_MODEL, READER } from './local-reader.js';
 import { requestOf, type Readable } from './readable.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
@@ -92,7 +93,8 @@ function withoutAnalysis(reading: ItemReading): void {
 
 function readingOf({ eventId, settings }: Readable, local: LocalReading, durationMs: number): ItemReading {
   const { lang = '', relevance, reason, sentiment, sentimentScore, intent, intentReason } = local;
-  const made = { reader: 'local', model: LOCAL_MODEL.model, version: LOCAL_MODEL.version };
+  const { reader, model, version } = LOCAL_MODEL;
+  const made = { reader, model, version };
   const record = (kind: string, detail: string) =>
     create(ReadingRecordSchema, { kind, ...made, durationMs, detail });
   const isRead = settings.analysis && sentiment !== undefined && intent !== undefined;

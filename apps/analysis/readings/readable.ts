@@ -1,6 +1,6 @@
 import type { Check, Item, MatchedItem, SubjectRole } from '#contracts';
 import type { WatchSettings } from '../handlers/treatment.js';
-import type { ReadRequest, ReadSubject } from './local-reader.js';
+import type { ReadRequest, ReadSubject } from '#readers';
 
 /** An item of a check that no mute dropped, with everything that its readings depend on. */
 export interface Readable {

@@ -46,7 +46,8 @@ export class MentionsSink {
   }
 }
 
-function mentionRow(event: Event): MentionRow[] {
+/** The row of an event's item; none for an event of a keyword itself. */
+export function mentionRow(event: Event): MentionRow[] {
   const item = event.matched?.item;
   if (!item) return [];
   const matches = event.matched?.matches ?? [];
@@ -99,6 +100,7 @@ function mentionRow(event: Event): MentionRow[] {
       co_brands: event.coBrands,
       ai: event.aiJson,
       story_id: event.storyId,
+      explore_id: NO_ID,
       readings: JSON.stringify(event.readings.map(recordOf)),
       rules: [],
       dropped_reason: event.dropped?.reason ?? '',

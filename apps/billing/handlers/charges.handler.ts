@@ -8,7 +8,7 @@ import { LedgerWriter } from '../ledger/ledger-writer.js';
 /** Wait before a retry while the account's ledger is not open. */
 const NO_LEDGER_YET_MS = 1000;
 
-/** Charges the cost of checks, events and lookups. The work of a purged keyword is charged too, because it was done. */
+/** Charges the cost of checks, events, lookups and answers of Explore. The work of a purged keyword is charged too, because it was done. */
 @Controller()
 export class ChargesHandler {
   constructor(private readonly writer: LedgerWriter) {}
@@ -26,6 +26,11 @@ export class ChargesHandler {
   @ConsumerPattern(chargingConsumer('LOOKUPS'))
   lookups(batch: readonly JsMsg[]): Promise<Outcome[]> {
     return this.charge('LOOKUPS', batch);
+  }
+
+  @ConsumerPattern(chargingConsumer('EXPLORES'))
+  explores(batch: readonly JsMsg[]): Promise<Outcome[]> {
+    return this.charge('EXPLORES', batch);
   }
 
   private async charge(stream: ChargedStream, batch: readonly JsMsg[]): Promise<Outcome[]> {

@@ -1,5 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { CheckCostSchema, EventCostSchema, LookupSchema } from '#contracts';
+import { CheckCostSchema, EventCostSchema, ExploreDecisionSchema, LookupSchema } from '#contracts';
+import { exploredIdOf } from '#kernel';
 import type { ChargeCause } from '../domain/ledger.js';
 
 /** The charges of a fact, and the account that pays them. */
@@ -9,7 +10,7 @@ export interface Charges {
 }
 
 /** The streams whose facts cost credits. */
-export const CHARGED_STREAMS = ['CHECKS', 'EVENTS', 'LOOKUPS'] as const;
+export const CHARGED_STREAMS = ['CHECKS', 'EVENTS', 'LOOKUPS', 'EXPLORES'] as const;
 export type ChargedStream = (typeof CHARGED_STREAMS)[number];
 
 /** The durable consumer that charges the stream's facts. */
@@ -26,6 +27,8 @@ export function chargesOf(stream: ChargedStream, data: Uint8Array): Charges {
       return ofEvent(data);
     case 'LOOKUPS':
       return ofLookup(data);
+    case 'EXPLORES':
+      return ofExplore(data);
   }
 }
 
@@ -101,4 +104,29 @@ function ofLookup(data: Uint8Array): Charges {
     priceBookVersion,
   };
   return { accountId, causes: [cause] };
+}
+
+/** Each source that answered is charged by itself; a source that failed is free. */
+function ofExplore(data: Uint8Array): Charges {
+  const { accountId, exploreId, decidedAt, events } = fromBinary(ExploreDecisionSchema, data);
+  const causes = events.flatMap(({ event }): ChargeCause[] => {
+    if (event.case !== 'sourceAnswered' || event.value.costCredits <= 0) return [];
+    const { source, costCredits, priceBookVersion } = event.value;
+    return [
+      {
+        operation: 'explore',
+        source,
+        keywordId: '',
+        watchId: '',
+        checkId: '',
+        reference: exploredIdOf(exploreId, source),
+        at: decidedAt,
+        costCredits,
+        rateCredits: costCredits,
+        units: 1,
+        priceBookVersion,
+      },
+    ];
+  });
+  return { accountId, causes };
 }

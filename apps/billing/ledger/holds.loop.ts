@@ -8,7 +8,7 @@ import { chargingConsumerOf, type ChargedStream } from './charges.js';
 
 const PAUSE_MS = 2000;
 /** The streams of the facts for which credits are reserved. */
-const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS'];
+const STREAMS: readonly ChargedStream[] = ['CHECKS', 'LOOKUPS', 'EXPLORES'];
 /** A reservation can be marked as done up to this long before its fact is stored, or some time after. */
 const LATEST_MS = 60_000;
 

@@ -75,8 +75,9 @@ function ownOrigin({ amount, cause }: CreditMovement): LedgerCommand | undefined
 }
 
 /** The stream of the charged fact. */
-export function streamOf({ reference, checkId, watchId }: Charge): ChargedStream {
+export function streamOf({ reference, checkId, watchId, operation }: Charge): ChargedStream {
   if (reference === checkId) return 'CHECKS';
+  if (operation === 'explore') return 'EXPLORES';
   return watchId === '' ? 'LOOKUPS' : 'EVENTS';
 }
 

@@ -7,6 +7,7 @@ import { accountRoutes, accountSchemas } from './resources/account.js';
 import { requestSchemas } from './resources/bodies.js';
 import { deliveryRoutes, deliverySchemas } from './resources/deliveries.js';
 import { estimateSchemas } from './resources/estimates.js';
+import { exploreRoutes, exploreSchemas } from './resources/explore.js';
 import { keywordRoutes, keywordSchemas } from './resources/keywords.js';
 import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
 import { marketRoutes, marketSchemas } from './resources/market.js';
@@ -33,6 +34,7 @@ const ROUTES: readonly Route[] = [
   ...mentionRoutes,
   ...marketRoutes,
   ...lookupRoutes,
+  ...exploreRoutes,
   ...deliveryRoutes,
   ...accountRoutes,
   description,
@@ -48,6 +50,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...marketSchemas,
   ...tweetSchemas,
   ...lookupSchemas,
+  ...exploreSchemas,
   ...deliverySchemas,
   ...errorSchemas,
 };

@@ -1,3 +1,4 @@
+import { NO_ID } from '#clickhouse';
 import { INTENTS, SENTIMENTS, SOURCE_IDS } from '#contracts';
 import type { QueryReader } from '../http/query.js';
 
@@ -131,6 +132,11 @@ export function conditionsOf(filter: MentionFilter): Conditions {
   if (filter.rules.length > 0) {
     sql.push('hasAny(rules, {rules: Array(String)})');
     params.rules = filter.rules;
+  }
+  // What an Explore found was not read, and is not part of the polled stream.
+  if (filter.sentiments.length + filter.intents.length + filter.authors.length > 0) {
+    sql.push('explore_id = {noExplore: UUID}');
+    params.noExplore = NO_ID;
   }
   if (!filter.labels.includes('hidden')) sql.push(`NOT has(labels, 'hidden')`);
   if (!filter.dropped) sql.push(`dropped_reason = ''`);

@@ -77,6 +77,12 @@ export class MentionReads {
     return rows[0];
   }
 
+  /** A page of the items that an Explore found, and one more row. */
+  explored(accountId: string, exploreId: string, page: TimePage): Promise<MentionRow[]> {
+    const conditions = ['account_id = {accountId: UUID}', 'explore_id = {exploreId: UUID}'];
+    return readPage(this.clickhouse, MENTIONS, conditions, { accountId, exploreId }, page);
+  }
+
   /** The position of a mention in the list; undefined if the account has no such mention. */
   async positionOf(accountId: string, id: string): Promise<Position | undefined> {
     const row = await this.mention(accountId, id);

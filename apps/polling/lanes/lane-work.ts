@@ -7,6 +7,7 @@ import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { NatsStrategy } from '#transport';
 import { CheckRecorder } from '../record/check-recorder.js';
+import { ExploreDesk } from '../explore/explore-desk.js';
 import { LaneWorker } from './lane-worker.js';
 import { LookupDesk } from '../lookups/lookup-desk.js';
 import type { Lane } from './lane.js';
@@ -17,7 +18,7 @@ export interface WorkOnLane {
   stop(): Promise<void>;
 }
 
-/** Starts the work on lanes: checks on each lane, and direct lookups on the first lane of a source that has lookups. */
+/** Starts the work on lanes: checks on each lane, and on the first lane of a source its lookups and Explores. */
 @Injectable()
 export class LaneWork {
   private readonly recorder: CheckRecorder;
@@ -25,7 +26,7 @@ export class LaneWork {
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    @Inject(STORE) store: EventStore,
+    @Inject(STORE) private readonly store: EventStore,
     @Inject(BUS) bus: Bus,
     strategy: NatsStrategy,
     @Inject(LOG) private readonly log: Logger,
@@ -38,10 +39,15 @@ export class LaneWork {
   begin(lane: Lane, tickMs: number): WorkOnLane {
     const worker = new LaneWorker(lane, this.database, this.recorder, systemClock, tickMs, this.log);
     worker.start();
-    const answers = lane.connector.lookups && lane.name.endsWith(':0') ? this.desk.open(lane) : undefined;
+    const isFirst = lane.name.endsWith(':0');
+    const answers = lane.connector.lookups && isFirst ? this.desk.open(lane) : undefined;
+    const explores = isFirst
+      ? new ExploreDesk(lane, () => worker.isIdle, this.database, this.store, this.log, tickMs)
+      : undefined;
+    explores?.start();
     return {
       async stop() {
-        await Promise.all([answers?.stop(), worker.stop()]);
+        await Promise.all([answers?.stop(), worker.stop(), explores?.stop()]);
       },
     };
   }

@@ -121,6 +121,11 @@ export class LaneWorker {
     if (this.queue.size > 0) await this.pause(this.tickMs);
   }
 
+  /** True while no read waits or runs. */
+  get isIdle(): boolean {
+    return this.waiting.size === 0 && this.underWay.size === 0;
+  }
+
   /** True if due searches share a read or requests, and so are claimed together. */
   private get together(): boolean {
     const { feed, commonGrid } = this.lane.connector;

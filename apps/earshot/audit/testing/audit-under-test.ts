@@ -77,8 +77,8 @@ export function healthy(causes = [cause(1), cause(2), cause(3)]): AuditInput {
     chargedBefore: seq,
     facts: causes.map((one, index) => factOf(one, index + 1)),
     accountFacts: [{ seq: 1, command: { kind: 'open', plan: 'free', at: OPENED } }],
-    followed: { CHECKS: 100, EVENTS: 100, LOOKUPS: 100, ACCOUNTS: 100 },
-    keptSince: { CHECKS: 0, EVENTS: 0, LOOKUPS: 0 },
+    followed: { CHECKS: 100, EVENTS: 100, LOOKUPS: 100, EXPLORES: 100, ACCOUNTS: 100 },
+    keptSince: { CHECKS: 0, EVENTS: 0, LOOKUPS: 0, EXPLORES: 0 },
     existing: new Set([keywordId]),
     tables: {
       seq,

@@ -15,7 +15,8 @@ export function mentionView(row: MentionRow) {
   return {
     id: row.event_id,
     keywordId: idOf(row.keyword_id),
-    watchId: row.watch_id,
+    watchId: idOf(row.watch_id),
+    exploreId: idOf(row.explore_id),
     searchId: idOf(row.search_id),
     source: row.source,
     type: row.type,

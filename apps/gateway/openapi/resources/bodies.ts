@@ -24,6 +24,7 @@ import {
   RuleDto,
   WindowConditionDto,
 } from '../../api/keywords/rule.dto.js';
+import { ExploreBodyDto } from '../../api/explore/explore-body.dto.js';
 import { TweetIdsDto } from '../../api/lookups/tweet-ids.dto.js';
 import { MentionChangeDto } from '../../api/mentions/mention-change.dto.js';
 import { ReplayBodyDto } from '../../api/replays/replay-body.dto.js';
@@ -59,6 +60,7 @@ export const BODIES = [
   EnableBodyDto,
   WebhookTestBodyDto,
   TweetIdsDto,
+  ExploreBodyDto,
 ] as const;
 
 type Properties = Readonly<Record<string, Schema>>;

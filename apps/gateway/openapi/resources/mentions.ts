@@ -73,7 +73,8 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     {
       id: ID,
       keywordId: nullable(ID),
-      watchId: ID,
+      watchId: described('Null for an item that an Explore found', nullable(ID)),
+      exploreId: described('The Explore that found the item; null for a mention of a watch', nullable(ID)),
       searchId: nullable(ID),
       source: SOURCE,
       type: described('Type of the event', TEXT),

@@ -1,0 +1,39 @@
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsString,
+  Length,
+  Max,
+  Min,
+} from 'class-validator';
+import { SOURCE_IDS, type SourceId } from '#contracts';
+import { Described, NotBlank, Optional } from '../../http/validators.js';
+
+/** Most items of one source, unless the body says so. */
+export const USUAL_EXPLORE_ITEMS = 25;
+
+/** The body of an Explore and of its estimate. */
+export class ExploreBodyDto {
+  @IsString()
+  @Length(1, 500)
+  @NotBlank()
+  @Described('What the sources are asked')
+  question!: string;
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(SOURCE_IDS.length)
+  @ArrayUnique()
+  @IsIn(SOURCE_IDS, { each: true })
+  sources!: SourceId[];
+  @Optional() @IsString() @Length(1, 20) @Described('Default: `global`') market?: string;
+  @Optional()
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  @Described('Most items of each source', { default: USUAL_EXPLORE_ITEMS })
+  limit?: number;
+}

@@ -1,0 +1,126 @@
+import { create } from '@bufbuild/protobuf';
+import { Body, Controller, Get, Headers, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { creditsPerExploredSource, StartExploreSchema } from '#contracts';
+import { balanceOf } from '#credits';
+import { isoOf, Refusal, systemClock, type Fault } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { CommandClient, HTTP_STATUS } from '#transport';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { SOURCES } from '../../config.js';
+import { readBody } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
+import { pathId } from '../../http/path-id.js';
+import { ExploreReads, type ExploreRow } from '../../reads/explore-reads.js';
+import { EstimateTokens } from '../keywords/estimate-tokens.js';
+import { unavailability, type Sources } from '../keywords/keyword-faults.js';
+import { ExploreBodyDto, USUAL_EXPLORE_ITEMS } from './explore-body.dto.js';
+
+/** Asks sources a question once, without a keyword. The price is fixed before, and each source is charged by itself. */
+@Controller('v1/explore')
+export class ExploreController {
+  constructor(
+    private readonly commands: CommandClient,
+    private readonly reads: ExploreReads,
+    private readonly tokens: EstimateTokens,
+    @Inject(SOURCES) private readonly sources: Sources,
+    @Inject(DATABASE) private readonly database: Database,
+  ) {}
+
+  /** Free. Returns the refusal of the Explore as its result. */
+  @Post('estimate')
+  @HttpCode(200)
+  async estimate(@From() { accountId }: Caller, @Body() raw: unknown) {
+    try {
+      const { sources } = this.body(raw);
+      const credits = creditsPerExploredSource();
+      const balance = await balanceOf(this.database, accountId);
+      const available = balance ? balance.remaining - balance.held : 0;
+      if (available < credits * sources.length)
+        throw Refusal.insufficientCredits(credits * sources.length, available);
+      const estimate = {
+        credits: credits * sources.length,
+        bySource: sources.map((source) => ({ source, credits })),
+        creditsRemaining: balance?.remaining ?? 0,
+      };
+      return { valid: true, estimate, ...this.tokens.issue(accountId, raw, systemClock.now()) };
+    } catch (error) {
+      if (!(error instanceof Refusal) || HTTP_STATUS[error.kind] >= 500) throw error;
+      const { kind, code, message, details } = error;
+      return {
+        valid: false,
+        refusal: { status: HTTP_STATUS[kind], code, message, ...(details ? { details } : {}) },
+      };
+    }
+  }
+
+  @Post()
+  @HttpCode(202)
+  async start(
+    @From() { accountId }: Caller,
+    @CommandId() commandId: string,
+    @Body() raw: unknown,
+    @Headers('service-estimate-token') token: string | undefined,
+  ) {
+    const { question, sources, market = 'global', limit = USUAL_EXPLORE_ITEMS } = this.body(raw);
+    this.tokens.check(accountId, raw, token, systemClock.now());
+    const command = create(StartExploreSchema, { commandId, accountId, question, market, limit, sources });
+    const { id } = await this.commands.request(COMMANDS.startExplore, command);
+    return { id, status: exploreView(await this.row(accountId, id)).status };
+  }
+
+  @Get(':id')
+  async read(@From() { accountId }: Caller, @Param('id') id: string) {
+    return exploreView(await this.row(accountId, pathId(id, 'explore')));
+  }
+
+  private async row(accountId: string, id: string): Promise<ExploreRow> {
+    const row = await this.reads.explore(accountId, id);
+    if (!row) throw Refusal.notFound('explore');
+    return row;
+  }
+
+  private body(raw: unknown): ExploreBodyDto {
+    return readBody(ExploreBodyDto, raw, 'snake', ({ sources }) =>
+      sources.map((source, index) => (): Fault[] => {
+        const path = `sources[${index}]`;
+        const unavailable = unavailability(source, this.sources);
+        if (unavailable) return [{ path, message: unavailable }];
+        return this.sources.get(source)?.connector.hasSearch
+          ? []
+          : [{ path, message: `${source} has no search that a question could use` }];
+      }),
+    );
+  }
+}
+
+function exploreView(row: ExploreRow) {
+  return {
+    id: row.explore_id,
+    question: row.question,
+    market: row.market,
+    limit: row.most_items,
+    status: statusOf(row),
+    sources: row.sources.map(({ source, status, items, message }) => ({
+      source,
+      status,
+      items,
+      error: status === 'failed' ? message : null,
+      warning: status === 'done' && message !== '' ? message : null,
+    })),
+    creditsQuoted: row.credits_quoted,
+    creditsUsed: row.sources.reduce((sum, { credits }) => sum + credits, 0),
+    createdAt: isoOf(row.created_at),
+  };
+}
+
+/** Failed: no source has answered. */
+function statusOf({ sources }: ExploreRow): 'queued' | 'running' | 'done' | 'failed' {
+  const open = sources.filter(({ status }) => status === 'queued' || status === 'running');
+  if (open.length === 0) return sources.some(({ status }) => status === 'done') ? 'done' : 'failed';
+  return open.length === sources.length && open.every(({ status }) => status === 'queued')
+    ? 'queued'
+    : 'running';
+}

@@ -1,0 +1,117 @@
+import type { Route } from '../operation.js';
+import { inPath, paging } from '../parameters.js';
+import {
+  described,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  NUMBER,
+  object,
+  oneOf,
+  pageOf,
+  ref,
+  SOURCE,
+  TEXT,
+  type Schema,
+} from '../schema.js';
+
+const status = oneOf(['queued', 'running', 'done', 'failed']);
+
+export const exploreSchemas: Readonly<Record<string, Schema>> = {
+  Explore: object({
+    id: ID,
+    question: TEXT,
+    market: TEXT,
+    limit: INTEGER,
+    status: described('`failed`: no source has answered', status),
+    sources: listOf(
+      object({
+        source: SOURCE,
+        status,
+        items: INTEGER,
+        error: described('Why it failed; a failed source costs nothing', nullable(TEXT)),
+        warning: described('Parts of the response that could not be read', nullable(TEXT)),
+      }),
+    ),
+    creditsQuoted: NUMBER,
+    creditsUsed: NUMBER,
+    createdAt: INSTANT,
+  }),
+  ExploreEstimate: {
+    oneOf: [
+      object({
+        valid: { const: true },
+        estimate: object({
+          credits: described('Cost if all sources answer', NUMBER),
+          bySource: listOf(object({ source: SOURCE, credits: NUMBER })),
+          creditsRemaining: NUMBER,
+        }),
+        estimateToken: TEXT,
+        estimateTokenExpiresAt: INSTANT,
+      }),
+      object({
+        valid: { const: false },
+        refusal: object(
+          { status: INTEGER, code: nullable(TEXT), message: TEXT },
+          { details: listOf(ref('Fault')) },
+        ),
+      }),
+    ],
+  },
+};
+
+const TOKEN = { $ref: '#/components/parameters/EstimateToken' };
+const common = { tag: 'Explore' } as const;
+const body = {
+  body: ref('ExploreBody'),
+  example: { question: 'open-source brand monitoring', sources: ['hackernews', 'stackoverflow'] },
+} as const;
+
+export const exploreRoutes: readonly Route[] = [
+  {
+    ...common,
+    ...body,
+    method: 'post',
+    path: '/v1/explore/estimate',
+    operationId: 'estimateExplore',
+    summary: 'Estimate what a question costs',
+    description: 'Free; asks nothing. An invalid body is answered with the refusal of the Explore.',
+    answer: ref('ExploreEstimate'),
+  },
+  {
+    ...common,
+    ...body,
+    method: 'post',
+    path: '/v1/explore',
+    operationId: 'startExplore',
+    summary: 'Ask sources a question once',
+    description:
+      'The sources are asked behind the scheduled checks. Each source that answers costs 2 credits, a source that fails nothing. At most 5 Explores of an account run at the same time.',
+    parameters: [TOKEN],
+    status: 202,
+    answer: object({ id: ID, status }),
+    refusals: [402, 409],
+  },
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/explore/{id}',
+    operationId: 'getExplore',
+    summary: 'Get an Explore, with the outcome of each source',
+    parameters: [inPath('id', 'Id of the Explore')],
+    answer: ref('Explore'),
+  },
+  {
+    ...common,
+    method: 'get',
+    path: '/v1/explore/{id}/items',
+    operationId: 'itemsOfExplore',
+    summary: 'List the items that an Explore found, newest first',
+    description:
+      'The items are mentions without a keyword and without readings. They are kept for 90 days, and are also in `GET /v1/mentions` if it does not filter by sentiment, intent or author.',
+    parameters: [inPath('id', 'Id of the Explore'), ...paging()],
+    answer: pageOf('data', ref('Mention')),
+  },
+];

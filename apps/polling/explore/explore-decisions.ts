@@ -1,0 +1,50 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { ExploreDecisionSchema, type ExploreDecision, type ExploreEvent } from '#contracts';
+import { execute, type Aggregate } from '#decisions';
+import type { EventStore } from '#event-store';
+import { isoOf, systemClock } from '#kernel';
+import type { Database, Tx } from '#postgres';
+import { decide, evolve, NO_EXPLORE, type ExploreCommand, type ExploreState } from '../domain/explore.js';
+import { exploresProjection } from '../projections/explores.projection.js';
+
+const explores: Aggregate<ExploreState, ExploreEvent, ExploreDecision> = {
+  stream: 'EXPLORES',
+  initial: NO_EXPLORE,
+  evolve,
+  decode: (data) => fromBinary(ExploreDecisionSchema, data),
+  encode: (decision) => toBinary(ExploreDecisionSchema, decision),
+};
+
+/** Decides about Explores, and stores the decisions. */
+export class ExploreDecisions {
+  constructor(
+    private readonly database: Database,
+    private readonly store: EventStore,
+  ) {}
+
+  /**
+   * @param commandId repeating it changes nothing
+   * @throws Refusal of the domain
+   */
+  async decide(
+    { accountId, exploreId, commandId }: { accountId: string; exploreId: string; commandId: string },
+    commandOf: (tx: Tx) => ExploreCommand | Promise<ExploreCommand>,
+  ): Promise<void> {
+    await execute(this.database, this.store, {
+      aggregate: explores,
+      projection: exploresProjection,
+      accountId,
+      subjectTokens: [exploreId],
+      commandId,
+      decide: async (state, tx) => decide(await commandOf(tx), state),
+      decisionOf: (events) =>
+        create(ExploreDecisionSchema, {
+          commandId,
+          accountId,
+          exploreId,
+          decidedAt: isoOf(systemClock.now()),
+          events,
+        }),
+    });
+  }
+}

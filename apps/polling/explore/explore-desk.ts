@@ -1,0 +1,178 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  creditsPerExploredSource,
+  CriteriaSchema,
+  ItemSchema,
+  PRICE_BOOK_VERSION,
+  type Criteria,
+  type Item,
+  type SourceId,
+} from '#contracts';
+import { holdUntilCharged, release } from '#credits';
+import type { EventStore } from '#event-store';
+import { derivedId, exploredIdOf, failpoint, Repeated, systemClock } from '#kernel';
+import type { Database } from '#postgres';
+import { UpstreamError, type Fetched } from '#sources';
+import type { Logger } from '#telemetry';
+import { LaneBlocked, type Lane } from '../lanes/lane.js';
+import { ExploreDecisions } from './explore-decisions.js';
+import { claimJob, giveJobBack, releaseJobs, type ExploreJob } from './explore-jobs.js';
+
+/** A source that has not answered by then fails, for example because its lane is blocked. */
+const PATIENCE_MS = 30 * 60_000;
+/** Longer than a source may take: its credits stay reserved until it has ended. */
+export const EXPLORE_HOLD_SECONDS = 3600;
+/** Checks go first. An Explore that has waited this long for an idle moment no longer waits for one. */
+const BEHIND_CHECKS_MS = 60_000;
+const NOT_YET_MS = 1000;
+/** Maximum size of one message of items. */
+const MESSAGE_BYTES = 512 * 1024;
+/** Maximum number of pages of one source. */
+const PAGE_CAP = 2;
+
+/** Asks one source the questions of Explores, on its lane, behind the scheduled checks. */
+export class ExploreDesk {
+  private readonly decisions: ExploreDecisions;
+  private readonly work: Repeated;
+  private hasLane = false;
+
+  /** @param isIdle whether the lane has no checks to do */
+  constructor(
+    private readonly lane: Lane,
+    private readonly isIdle: () => boolean,
+    private readonly database: Database,
+    store: EventStore,
+    log: Logger,
+    pauseMs: number,
+  ) {
+    this.decisions = new ExploreDecisions(database, store);
+    this.work = new Repeated({
+      pauseMs: Math.max(pauseMs, 250),
+      run: () => this.runOne(),
+      failed: (error) => log.error({ err: error, lane: lane.name }, 'an Explore could not be carried on'),
+    });
+  }
+
+  start(): void {
+    this.work.start();
+  }
+
+  stop(): Promise<void> {
+    return this.work.stop();
+  }
+
+  /** @returns true if there may be more to do */
+  private async runOne(): Promise<boolean> {
+    if (this.lane.stopped) return false;
+    // Only one replica holds the lane: a claim that exists now belongs to a replica that has lost it.
+    if (!this.hasLane) await releaseJobs(this.database, this.lane.source);
+    this.hasLane = true;
+    const job = await claimJob(this.database, this.lane.source);
+    if (!job) return false;
+    const waitedMs = systemClock.now().getTime() - job.createdAt.getTime();
+    if (waitedMs > PATIENCE_MS) await this.fail(job, 'the source did not answer within 30 minutes');
+    else if (this.lane.blockedForMs > 0) await this.blocked(job);
+    else if (!this.isIdle() && waitedMs < BEHIND_CHECKS_MS) await giveJobBack(this.database, job, NOT_YET_MS);
+    else await this.ask(job);
+    return true;
+  }
+
+  /** A short wait of the lane delays the answer, a long one fails it: people wait for it. */
+  private async blocked(job: ExploreJob): Promise<void> {
+    if (this.lane.blockedForMs < BEHIND_CHECKS_MS)
+      await giveJobBack(this.database, job, this.lane.blockedForMs);
+    else await this.fail(job, this.lane.blockedBy.message);
+  }
+
+  private async ask(job: ExploreJob): Promise<void> {
+    let fetched: Fetched;
+    try {
+      fetched = await this.search(job);
+    } catch (error) {
+      if (error instanceof LaneBlocked || this.lane.stopped)
+        return giveJobBack(this.database, job, NOT_YET_MS);
+      if (!(error instanceof UpstreamError))
+        return this.fail(job, `${job.source} returned something that could not be understood`);
+      await this.lane.failed(error, `explore ${job.exploreId}`);
+      return this.fail(job, error.message);
+    }
+    await this.lane.succeeded();
+    failpoint('explore-after-read-before-append');
+    await this.record(job, fetched);
+  }
+
+  private search({ source, question, market }: ExploreJob): Promise<Fetched> {
+    const shared = new Map<string, Promise<unknown>>();
+    return this.lane.connector.search(exploreCriteria(source, question, market), {
+      http: this.lane.http,
+      match: 'platform',
+      now: systemClock.now(),
+      pageCap: PAGE_CAP,
+      known: () => false,
+      state: {},
+      session: this.lane.session,
+      shared: <T>(key: string, read: () => Promise<T>) => {
+        const known = (shared.get(key) as Promise<T> | undefined) ?? read();
+        shared.set(key, known);
+        return known;
+      },
+    });
+  }
+
+  private async record(job: ExploreJob, { items: all, warnings }: Fetched): Promise<void> {
+    const { exploreId, accountId, source, limit } = job;
+    const items = all.slice(0, limit);
+    for (const part of partsOf(items))
+      await this.decisions.decide(
+        // After a crash the items may differ: each claim stores its own.
+        { accountId, exploreId, commandId: derivedId('explore-items', job.claim, part[0]?.itemId ?? '') },
+        () => ({ kind: 'find', source, items: part }),
+      );
+    failpoint('explore-after-items-before-answer');
+    const holdId = exploredIdOf(exploreId, source);
+    // Before the fact is stored: a crash between the two must not lose the reserved credits.
+    await holdUntilCharged(this.database, [holdId]);
+    await this.decisions.decide({ accountId, exploreId, commandId: holdId }, () => ({
+      kind: 'answer',
+      source,
+      items: items.length,
+      costCredits: creditsPerExploredSource(),
+      priceBookVersion: PRICE_BOOK_VERSION,
+      warnings,
+    }));
+  }
+
+  private async fail({ accountId, exploreId, source, claim }: ExploreJob, reason: string): Promise<void> {
+    const commandId = derivedId('explore-failed', claim);
+    await this.decisions.decide({ accountId, exploreId, commandId }, () => ({
+      kind: 'fail',
+      source,
+      reason,
+    }));
+    await release(this.database, [{ holdId: exploredIdOf(exploreId, source), holder: exploreId }]);
+  }
+}
+
+/** The search that asks a source the question once. */
+export function exploreCriteria(source: SourceId, question: string, market: string): Criteria {
+  return create(CriteriaSchema, {
+    market,
+    match: 'platform',
+    ...(source === 'ai_answers' ? { filters: { prompt: question } } : { query: question }),
+  });
+}
+
+function partsOf(items: readonly Item[]): Item[][] {
+  const parts: Item[][] = [];
+  let bytes = Infinity;
+  for (const item of items) {
+    const size = toBinary(ItemSchema, item).length;
+    if (bytes + size > MESSAGE_BYTES) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)!.push(item);
+    bytes += size;
+  }
+  return parts;
+}

@@ -1,0 +1,79 @@
+import type { SourceId } from '#contracts';
+import { newId } from '#kernel';
+import type { Database } from '#postgres';
+
+/** One source that an Explore asks, claimed by this replica. */
+export interface ExploreJob {
+  exploreId: string;
+  accountId: string;
+  source: SourceId;
+  question: string;
+  market: string;
+  /** Most items. */
+  limit: number;
+  createdAt: Date;
+  claim: string;
+}
+
+interface Row {
+  explore_id: string;
+  account_id: string;
+  source: SourceId;
+  question: string;
+  market: string;
+  most_items: number;
+  created_at: Date;
+}
+
+/** A replica that has not ended its job by then counts as dead. */
+const CLAIM_SECONDS = 120;
+
+/** Gives back the jobs that an earlier holder of the source's first lane had claimed. */
+export async function releaseJobs(database: Database, source: string): Promise<void> {
+  await database.query(
+    `UPDATE explore_sources SET claim = NULL, claimed_until = 'epoch'
+     WHERE source = $1 AND status = 'queued' AND claim IS NOT NULL`,
+    [source],
+  );
+}
+
+/** Claims the oldest open job of the source; undefined if there is none. */
+export async function claimJob(database: Database, source: string): Promise<ExploreJob | undefined> {
+  const claim = newId();
+  const [rows]: [Row[], number] = await database.query(
+    `UPDATE explore_sources AS s SET claim = $2, claimed_until = now() + make_interval(secs => $3)
+     FROM explores e
+     WHERE e.explore_id = s.explore_id AND (s.explore_id, s.source) = (
+       SELECT q.explore_id, q.source FROM explore_sources q JOIN explores o USING (explore_id)
+       WHERE q.source = $1 AND q.status = 'queued' AND q.claimed_until <= now()
+       ORDER BY o.created_at LIMIT 1 FOR UPDATE OF q SKIP LOCKED)
+     RETURNING e.explore_id, e.account_id, s.source, e.question, e.market, e.most_items, e.created_at`,
+    [source, claim, CLAIM_SECONDS],
+  );
+  const row = rows[0];
+  return (
+    row && {
+      exploreId: row.explore_id,
+      accountId: row.account_id,
+      source: row.source,
+      question: row.question,
+      market: row.market,
+      limit: row.most_items,
+      createdAt: row.created_at,
+      claim,
+    }
+  );
+}
+
+/** Gives a job back; it is due again after this time. */
+export async function giveJobBack(
+  database: Database,
+  { exploreId, source, claim }: ExploreJob,
+  afterMs: number,
+) {
+  await database.query(
+    `UPDATE explore_sources SET claim = NULL, claimed_until = now() + make_interval(secs => $4)
+     WHERE explore_id = $1 AND source = $2 AND claim = $3`,
+    [exploreId, source, claim, afterMs / 1000],
+  );
+}

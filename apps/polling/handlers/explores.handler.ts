@@ -1,0 +1,79 @@
+import { create } from '@bufbuild/protobuf';
+import { Controller, Inject } from '@nestjs/common';
+import { creditsPerExploredSource, MadeSchema, PRICE_BOOK_VERSION, type StartExplore } from '#contracts';
+import { release, reserve } from '#credits';
+import type { EventStore } from '#event-store';
+import { exploredIdOf, Refusal } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { DATABASE, STORE } from '#platform';
+import type { Database, Tx } from '#postgres';
+import { CommandPattern } from '#transport';
+import { ExploreDecisions } from '../explore/explore-decisions.js';
+import { EXPLORE_HOLD_SECONDS } from '../explore/explore-desk.js';
+
+/** Starts Explores. */
+@Controller()
+export class ExploresHandler {
+  private readonly decisions: ExploreDecisions;
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) store: EventStore,
+  ) {
+    this.decisions = new ExploreDecisions(database, store);
+  }
+
+  /**
+   * Reserves the price of all sources, then stores the request. @throws Refusal `not-covered` without the credits,
+   * `conflict` if too many run
+   */
+  @CommandPattern(COMMANDS.startExplore)
+  async start({ commandId: exploreId, accountId, question, market, limit, sources }: StartExplore) {
+    const credits = creditsPerExploredSource();
+    // The Explore itself holds the reservations until each source has ended.
+    const holds = sources.map((source) => ({
+      holdId: exploredIdOf(exploreId, source),
+      accountId,
+      credits,
+      lifetimeSeconds: EXPLORE_HOLD_SECONDS,
+      holder: exploreId,
+    }));
+    const { shortages, unopened } = await reserve(this.database, holds);
+    const giveUp = async (refusal: unknown): Promise<never> => {
+      await release(this.database, holds);
+      throw refusal;
+    };
+    if (unopened.size > 0)
+      await giveUp(Refusal.unavailable('the account’s ledger is not open yet; try again'));
+    const [shortage] = shortages.values();
+    if (shortage)
+      await giveUp(
+        Refusal.insufficientCredits(
+          credits * sources.length,
+          shortage.available + credits * (sources.length - shortages.size),
+        ),
+      );
+    await this.decisions
+      .decide({ accountId, exploreId, commandId: exploreId }, async (tx) => ({
+        kind: 'request',
+        question,
+        market,
+        limit,
+        sources,
+        creditsQuoted: credits * sources.length,
+        priceBookVersion: PRICE_BOOK_VERSION,
+        running: await runningOf(tx, accountId, exploreId),
+      }))
+      .catch(giveUp);
+    return create(MadeSchema, { id: exploreId });
+  }
+}
+
+async function runningOf(tx: Tx, accountId: string, exploreId: string): Promise<number> {
+  const [row]: { count: number }[] = await tx.query(
+    `SELECT count(DISTINCT e.explore_id)::int AS count FROM explores e JOIN explore_sources s USING (explore_id)
+     WHERE e.account_id = $1 AND e.explore_id <> $2 AND s.status = 'queued'`,
+    [accountId, exploreId],
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,133 @@
+import { ApiClient, startProgram, until, type Json, type Program } from '#testing';
+import { expectAuditAgrees } from './audit.js';
+import { setStage, welcome, type Customer, type Stage } from './scenario.js';
+
+// One question to several sources, from the estimate to the charge, in the whole program.
+
+let stage: Stage;
+let program: Program;
+let ada: Customer;
+
+beforeAll(async () => {
+  stage = await setStage();
+  program = await startProgram('earshot', stage.env);
+  ada = await welcome(stage, program.url);
+}, 90_000);
+afterAll(async () => {
+  await program?.stop();
+  await stage?.close();
+});
+afterEach(() => stage.simulator.faults.clear());
+
+const BODY = { question: 'copper kettle', sources: ['hackernews', 'stackoverflow'] };
+
+async function ended(id: string): Promise<Json> {
+  return until(
+    'the Explore has ended',
+    async () => {
+      const { body } = await ada.api.get(`/v1/explore/${id}`);
+      return ['done', 'failed'].includes(body.status) ? body : undefined;
+    },
+    60_000,
+  );
+}
+
+it('asks each source once, charges those that answered, and keeps their items as mentions without readings [credits.semantic]', async () => {
+  stage.simulator.world.publish('hackernews', { title: 'A copper kettle', text: 'I love my copper kettle' });
+  stage.simulator.world.publish('stackoverflow', {
+    title: 'How to clean a copper kettle',
+    text: 'Which acid?',
+  });
+  stage.simulator.faults.add({ source: 'stackoverflow', kind: '500', times: 0 });
+  const estimate = await ada.api.post('/v1/explore/estimate', BODY);
+  expect(estimate.body).toMatchObject({
+    valid: true,
+    estimate: { credits: 4, bySource: BODY.sources.map((source) => ({ source, credits: 2 })) },
+  });
+  const started = await ada.api.post('/v1/explore', BODY, {
+    'service-estimate-token': estimate.body.estimateToken,
+  });
+  expect(started.status).toBe(202);
+  const { id } = started.body;
+  expect(await ended(id)).toMatchObject({
+    status: 'done',
+    creditsQuoted: 4,
+    creditsUsed: 2,
+    sources: [
+      { source: 'hackernews', status: 'done', items: 1, error: null },
+      {
+        source: 'stackoverflow',
+        status: 'failed',
+        items: 0,
+        error: expect.stringContaining('stackoverflow'),
+      },
+    ],
+  });
+  const items = await until('the item is stored', async () => {
+    const { body } = await ada.api.get(`/v1/explore/${id}/items`);
+    return body.data.length > 0 ? body.data : undefined;
+  });
+  expect(items).toMatchObject([
+    { source: 'hackernews', exploreId: id, keywordId: null, watchId: null, title: 'A copper kettle' },
+  ]);
+  expect(items[0]).not.toHaveProperty('analysis');
+  const listed = async (query: string) =>
+    (await ada.api.get(`/v1/mentions?${query}`)).body.data.length as number;
+  expect(await listed('source=hackernews')).toBe(1);
+  expect(await listed(`author=${items[0].author}`)).toBe(0);
+  expect(await listed('sentiment=positive')).toBe(0);
+  const labelled = await ada.api.patch(`/v1/mentions/${items[0].id}`, { labels: ['starred'] });
+  expect([labelled.status, labelled.body.labels]).toEqual([200, ['starred']]);
+  await until('the answer is charged', async () => {
+    const { body } = await ada.api.get('/v1/credits');
+    return body.byOperation.explore === 2 && body.creditsHeld === 0;
+  });
+  await expectAuditAgrees(stage.stores, ada.accountId);
+});
+
+it('refuses what cannot be asked, with the field, and another account’s Explore', async () => {
+  const bad = { question: ' ', sources: ['rss', 'x', 'nowhere'], limit: 1000 };
+  const { status, body } = await ada.api.post('/v1/explore', bad);
+  expect(status).toBe(400);
+  const paths = (body.details as { path: string }[]).map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(['question', 'limit']));
+  const rss = await ada.api.post('/v1/explore', { question: 'kettle', sources: ['rss'] });
+  expect(rss.body.details).toEqual([
+    { path: 'sources[0]', message: 'rss has no search that a question could use' },
+  ]);
+  const estimate = await ada.api.post('/v1/explore/estimate', { question: 'kettle', sources: ['rss'] });
+  expect([estimate.status, estimate.body.valid, estimate.body.refusal.status]).toEqual([200, false, 400]);
+  const { body: mine } = await ada.api.post('/v1/explore', { ...BODY, sources: ['hackernews'] });
+  const grace = await welcome(stage, program.url, 'free');
+  for (const path of ['', '/items']) {
+    const { status: foreign } = await grace.api.get(`/v1/explore/${mine.id}${path}`);
+    expect(foreign).toBe(404);
+  }
+  await ended(mine.id);
+});
+
+it('refuses a token of another question', async () => {
+  const { body } = await ada.api.post('/v1/explore/estimate', BODY);
+  const other = await ada.api.post(
+    '/v1/explore',
+    { ...BODY, question: 'another' },
+    { 'service-estimate-token': body.estimateToken },
+  );
+  expect([other.status, other.body.code]).toEqual([409, 'ESTIMATE_MISMATCH']);
+});
+
+it('goes on after a crash between the items and the answer, and charges once', async () => {
+  await program.stop();
+  const env = { ...stage.env, EARSHOT_FAILPOINT: 'explore-after-items-before-answer:1' };
+  const doomed = await startProgram('earshot', env);
+  const eve = await welcome(stage, doomed.url);
+  const { body } = await eve.api.post('/v1/explore', { ...BODY, sources: ['hackernews'] });
+  await doomed.ended;
+  program = await startProgram('earshot', stage.env);
+  ada = { ...eve, api: new ApiClient(program.url, eve.api.apiKey) };
+  expect(await ended(body.id)).toMatchObject({ status: 'done', creditsUsed: 2 });
+  const report = await expectAuditAgrees(stage.stores, eve.accountId);
+  expect(report.charges).toBe(1);
+  const { body: items } = await ada.api.get(`/v1/explore/${body.id}/items`);
+  expect(items.data).toHaveLength(1);
+}, 90_000);
