@@ -5,6 +5,7 @@ import type { Durable } from './durable.js';
 import type { StreamName } from './streams.js';
 
 const BATCH = 500;
+const ALL = '>';
 
 /**
  * Rebuilds tables that lack messages that their consumer has acknowledged. This happens when Postgres was lost or
@@ -13,11 +14,14 @@ const BATCH = 500;
  */
 export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<void> {
   if (!durable.appliedUpTo) return;
-  const { stream, name } = durable;
+  const { stream, name, subjects = ALL } = durable;
   const info = await bus.jsm.consumers.info(stream, name).catch(() => undefined);
   const acknowledged = info?.ack_floor.stream_seq ?? 0;
   const applied = await durable.appliedUpTo();
-  const missing = await bus.jsm.direct.getMessage(stream, { seq: applied + 1, next_by_subj: '>' });
+  const missing = await bus.jsm.direct.getMessage(stream, {
+    seq: applied + 1,
+    next_by_subj: subjects,
+  });
   if (!missing || missing.seq > acknowledged) return;
   log.warn(
     { stream, applied, acknowledged },
@@ -25,19 +29,27 @@ export async function catchUp(bus: Bus, durable: Durable, log: Logger): Promise<
   );
   let messages = 0;
   // From the beginning: in an older copy, the last applied message differs from subject to subject.
-  for await (const batch of batchesOf(bus, stream)) {
+  for await (const batch of batchesOf(bus, stream, 1, subjects)) {
     await durable.handle(batch.map(asDelivered));
     messages += batch.length;
   }
   log.warn({ stream, messages }, 'the tables are rebuilt');
 }
 
-/** Every message of a stream, oldest first, up to the message that is the last one when the read begins. */
-export async function* batchesOf(bus: Bus, stream: StreamName, from = 1): AsyncGenerator<StoredMsg[]> {
+/**
+ * Every message of a stream, oldest first, up to the message that is the last one when the read begins.
+ * @param subjects only messages on these, with wildcards
+ */
+export async function* batchesOf(
+  bus: Bus,
+  stream: StreamName,
+  from = 1,
+  subjects = ALL,
+): AsyncGenerator<StoredMsg[]> {
   const { state } = await bus.jsm.streams.info(stream);
   let batch: StoredMsg[] = [];
   for (let seq = Math.max(from, state.first_seq); seq <= state.last_seq;) {
-    const message = await bus.jsm.direct.getMessage(stream, { seq, next_by_subj: '>' });
+    const message = await bus.jsm.direct.getMessage(stream, { seq, next_by_subj: subjects });
     if (!message || message.seq > state.last_seq) break;
     batch.push(message);
     seq = message.seq + 1;

@@ -7,6 +7,8 @@ export interface ConsumerOptions {
   stream: StreamName;
   /** The consumer's name on the server. Replicas with the same name share its messages. */
   name: string;
+  /** Only messages on these subjects, with wildcards. Default: the whole stream. It cannot change later. */
+  subjects?: string | undefined;
   /** Maximum number of messages in one call of the handler. */
   batchSize: number;
   /** Batches processed at the same time, default 1. With more, messages of one subject can overtake each other. */

@@ -26,6 +26,7 @@ const IDLE_HEARTBEAT_MS = 5000;
 export async function openConsumer(bus: Bus, durable: Durable): Promise<Consumer> {
   await bus.jsm.consumers.add(durable.stream, {
     durable_name: durable.name,
+    ...(durable.subjects !== undefined && { filter_subject: durable.subjects }),
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,
     ack_wait: (durable.ackWaitMs ?? DEFAULT_ACK_WAIT_MS) * 1_000_000,

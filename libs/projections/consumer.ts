@@ -12,8 +12,8 @@ const EARLY_MS = 200;
 const OTHER_VERSION_MS = 500;
 
 /** The consumer that feeds a projection. Its handler is `applyBatch`. */
-export function consumerOf({ stream, name }: Projection): ConsumerOptions {
-  return { stream, name: `projection-${name}`, batchSize: BATCH_SIZE, inOrder: true };
+export function consumerOf({ stream, subjects, name }: Projection): ConsumerOptions {
+  return { stream, subjects, name: `projection-${name}`, batchSize: BATCH_SIZE, inOrder: true };
 }
 
 /** The last sequence of its stream that the projection's tables hold; 0 for none. */

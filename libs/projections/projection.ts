@@ -20,6 +20,8 @@ export interface Projection {
   /** The name of its positions and of its consumer. It never changes: a `-v1` at its end is part of the name. */
   name: string;
   stream: StreamName;
+  /** Only messages on these subjects, with wildcards. Default: the whole stream. It cannot change later. */
+  subjects?: string;
   /**
    * Default 1. A start with a higher version builds the tables anew beside the old ones. Increase it whenever `apply`
    * changes so that it makes other rows from the same messages.
@@ -162,6 +164,18 @@ export async function positionsOf(
     [projectionName, subjects],
   );
   return new Map(rows.map(({ subject, seq }) => [subject, seq]));
+}
+
+/** Deletes the projection's positions on subjects whose last message the stream no longer keeps, because of its age. */
+export async function forgetOldPositions(
+  tx: Tx,
+  projection: Pick<Projection, 'name'>,
+  firstSeq: number,
+): Promise<void> {
+  await tx.query('DELETE FROM projection_positions WHERE projection = $1 AND seq < $2', [
+    projection.name,
+    firstSeq,
+  ]);
 }
 
 /**

@@ -171,7 +171,7 @@ class Rebuild {
    * @returns whether the end of the stream was reached
    */
   private async follow(): Promise<boolean> {
-    for await (const batch of batchesOf(this.bus, this.projection.stream, this.next)) {
+    for await (const batch of this.messages()) {
       const done = await this.inTransaction(async (tx) => {
         const ahead = await this.notInLive(tx, batch);
         const end = batch.findIndex((message) => ahead.has(message));
@@ -194,7 +194,7 @@ class Rebuild {
     const { tables, untouched = [] } = this.parts;
     await lockLiveTables(tx, tables, LOCK_WITHIN_MS);
     const left: StoredMsg[] = [];
-    for await (const batch of batchesOf(this.bus, this.projection.stream, this.next)) left.push(...batch);
+    for await (const batch of this.messages()) left.push(...batch);
     const ahead = await this.notInLive(tx, left);
     const purged = await this.purged(tx);
     await useTablesBeside(tx, this.schema);
@@ -210,6 +210,11 @@ class Rebuild {
     await this.parts.forget?.(tx, purged);
     await switchTables(tx, this.live, this.projection, this.parts);
     failpoint('rebuild-before-commit');
+  }
+
+  private messages(): AsyncGenerator<StoredMsg[]> {
+    const { stream, subjects } = this.projection;
+    return batchesOf(this.bus, stream, this.next, subjects);
   }
 
   /** Messages that the live tables have not applied. */
