@@ -36,7 +36,7 @@ import { WebhooksController } from './api/webhooks/webhooks.controller.js';
 import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
 import { BadKeys } from './auth/bad-keys.js';
-import { FLOOR_SECONDS, SOURCES, type GatewayConfig } from './config.js';
+import { FLOOR_SECONDS, HAS_MODEL, SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
@@ -115,6 +115,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
         providers: [
           { provide: SOURCES, useValue: config.sources },
           { provide: FLOOR_SECONDS, useValue: config.INTERVAL_FLOOR_SECONDS },
+          { provide: HAS_MODEL, useValue: config.LLM_URL !== '' },
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
           { provide: EstimateTokens, useValue: new EstimateTokens(config.MASTER_KEY) },
           { provide: WebhookAddresses, useValue: new WebhookAddresses(config.egressAllow) },

@@ -2,6 +2,8 @@ import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import { request } from 'undici';
 import { insertRows } from '#clickhouse';
 import { newId } from '#kernel';
+import { ApiClient } from '#testing';
+import { checkDescribed } from './described.js';
 import {
   keywordBody,
   mentionRow,
@@ -99,6 +101,55 @@ describe('a contradictory body', () => {
     expect(body.error).toMatch(
       /^global_criteria\.market: vinted has no market "narnia"; its markets are .*\bfr\b/,
     );
+  });
+});
+
+describe('an installation without a language model', () => {
+  const NEEDED = 'needs a language model, and this installation has none: set LLM_URL and LLM_MODEL';
+  const step = { instruction: 'Which product?', schema: { product: { type: 'string' } } };
+  let bare: ApiClient;
+
+  beforeAll(async () => {
+    bare = new ApiClient(await service.anotherGateway({ LLM_URL: '' }), ada.api.apiKey, checkDescribed);
+  });
+
+  it.each([
+    ['an agent step', { ai_step: step }, [{ path: 'ai_step', message: NEEDED }]],
+    [
+      'custom buckets',
+      { ai_enabled: true, ai_preset: 'custom' },
+      [{ path: 'ai_preset', message: `"custom" ${NEEDED}` }],
+    ],
+  ])('refuses %s at the create and in the estimate, and names the setting', async (_, more, details) => {
+    const { status, body } = await bare.post('/v1/keywords', keywordBody(more));
+    expect([status, body.code, body.details]).toEqual([400, 'VALIDATION', details]);
+    const { body: estimate } = await bare.post('/v1/keywords/estimate', keywordBody(more));
+    expect([estimate.valid, estimate.refusal.status]).toEqual([false, 400]);
+    expect(estimate.refusal.message).toContain('LLM_URL');
+  });
+
+  it('refuses a watch with a step', async () => {
+    const watch = { criteria: { query: 'acme' }, refresh_interval_seconds: 600, ai: step };
+    const { status, body } = await bare.post('/v1/hackernews/watches', watch);
+    expect([status, body.details]).toEqual([400, [{ path: 'ai', message: NEEDED }]]);
+  });
+
+  it('warns about a keyword whose language model was taken away, which can be read, changed and sent back', async () => {
+    const { body: made } = await ada.api.post(
+      '/v1/keywords',
+      keywordBody({
+        name: 'Stepped',
+        global_criteria: { market: 'global', query: 'stepped' },
+        ai_step: step,
+      }),
+    );
+    const { body: read } = await bare.get(`/v1/keywords/${made.id}`);
+    expect(read.warnings).toEqual([{ path: 'aiStep', message: NEEDED }]);
+    const changed = await bare.patch(`/v1/queries/${made.id}`, { ...read, name: 'Renamed' });
+    expect([changed.status, changed.body.name]).toEqual([200, 'Renamed']);
+    const other = await bare.patch(`/v1/queries/${made.id}`, { aiStep: { ...step, instruction: 'Another' } });
+    expect([other.status, other.body.details[0].path]).toEqual([400, 'aiStep']);
+    expect((await ada.api.get(`/v1/keywords/${made.id}`)).body).not.toHaveProperty('warnings');
   });
 });
 

@@ -23,8 +23,8 @@ export interface InterfaceUnderTest {
   stores: IsolatedStores;
   clickhouse: ClickHouseClient;
   tenant(plan?: string): Promise<Tenant>;
-  /** Starts another gateway. @returns its address */
-  anotherGateway(): Promise<string>;
+  /** Starts another gateway, with other settings. @returns its address */
+  anotherGateway(more?: NodeJS.ProcessEnv): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,9 @@ export interface InterfaceUnderTest {
 export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<InterfaceUnderTest> {
   const stores = await isolateStores();
   const port = await freePort();
-  const env = programEnv(stores, { PORT: String(port), LOG_LEVEL: 'silent', ...more });
+  // Nothing asks the language model here; without one, agent steps would be refused.
+  const model = { LLM_URL: 'http://127.0.0.1:9/v1' };
+  const env = programEnv(stores, { PORT: String(port), LOG_LEVEL: 'silent', ...model, ...more });
   const services: RunningService[] = [];
   const billing = readBillingConfig(env);
   const keywords = readKeywordsConfig(env);
@@ -50,8 +52,8 @@ export async function startInterface(more: NodeJS.ProcessEnv = {}): Promise<Inte
       const { accountId, apiKey } = await openAccount(stores.natsUrl, plan);
       return { accountId, api: new ApiClient(url, apiKey, checkDescribed) };
     },
-    async anotherGateway() {
-      const config = readGatewayConfig({ ...env, PORT: String(await freePort()) });
+    async anotherGateway(changes = {}) {
+      const config = readGatewayConfig({ ...env, ...changes, PORT: String(await freePort()) });
       services.push(await startService(gatewayService(config), config));
       return `http://127.0.0.1:${config.PORT}`;
     },

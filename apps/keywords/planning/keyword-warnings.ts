@@ -60,7 +60,6 @@ const NOT_ACTED_ON: readonly {
     isUsed: ({ webhookMode }) => webhookMode === 'rules',
     message: 'rules do not run yet: this mode sends no events',
   },
-  { path: 'aiStep', isUsed: ({ aiStep }) => aiStep !== undefined, message: 'the step does not run yet' },
   {
     path: 'coBrandsEnabled',
     isUsed: ({ coBrandsEnabled }) => coBrandsEnabled,

@@ -1,13 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsonObject } from '@bufbuild/protobuf';
+import { canonicalize } from 'json-canonicalize';
 import type { KeywordDefinition } from '#contracts';
 import type { Fault } from '#kernel';
-import { SOURCES } from '../../config.js';
+import { HAS_MODEL, SOURCES } from '../../config.js';
 import { readBody, type Spelling } from '../../http/body.js';
 import { WebhookAddresses } from '../../http/webhook-address.js';
 import { definitionOf, definitionView } from './definition.js';
 import { KeywordBodyDto, READ_ONLY_KEYS } from './keyword-body.dto.js';
 import { keywordQuestions, type Sources } from './keyword-faults.js';
+import { modelFaults } from './model-faults.js';
 
 /** Keys that every keyword must have: null cannot clear them. */
 const REQUIRED_KEYS: readonly string[] = ['name', 'refreshIntervalSeconds', 'globalCriteria', 'sources'];
@@ -18,10 +20,15 @@ export class KeywordInput {
   constructor(
     @Inject(SOURCES) private readonly sources: Sources,
     private readonly webhooks: WebhookAddresses,
+    @Inject(HAS_MODEL) private readonly hasModel: boolean,
   ) {}
 
   private questions(body: KeywordBodyDto): (() => Fault[])[] {
-    return [() => this.webhooks.faults(body.webhookUrl), ...keywordQuestions(body, this.sources)];
+    return [
+      () => this.webhooks.faults(body.webhookUrl),
+      () => modelFaults(body, this.hasModel),
+      ...keywordQuestions(body, this.sources),
+    ];
   }
 
   /** Reads a complete body. @throws Refusal `invalid` with every fault */
@@ -34,16 +41,20 @@ export class KeywordInput {
    * @throws Refusal `invalid` with every fault of the given keys
    */
   change(raw: unknown, spelling: Spelling, current: JsonObject): KeywordDefinition {
+    const view: JsonObject = definitionView(current);
     let given = new Set<string>();
     const dto = readBody(
       KeywordBodyDto,
       withoutReadOnlyKeys(raw),
       spelling,
       (body) =>
-        this.questions(body).map((question) => () => question().filter((fault) => concerns(fault, given))),
+        this.questions(body).map(
+          (question) => () =>
+            question().filter((fault) => concerns(fault, given) && !isOldModel(fault, body, view)),
+        ),
       (changes) => {
         given = new Set(Object.keys(changes));
-        const kept = Object.entries({ ...definitionView(current), ...changes });
+        const kept = Object.entries({ ...view, ...changes });
         return Object.fromEntries(
           kept.filter(([key, value]) => value !== null || !given.has(key) || REQUIRED_KEYS.includes(key)),
         );
@@ -66,6 +77,12 @@ const TOGETHER: readonly (readonly string[])[] = [
 function concerns({ path }: Fault, given: ReadonlySet<string>): boolean {
   const key = /^[^.[]*/.exec(path)?.[0] ?? '';
   return given.has(key) || TOGETHER.some((keys) => keys.includes(key) && keys.some((one) => given.has(one)));
+}
+
+/** A keyword whose language model was taken away can still be read, changed and sent back. */
+function isOldModel({ path }: Fault, body: KeywordBodyDto, view: JsonObject): boolean {
+  if (path !== 'aiStep' && path !== 'aiPreset') return false;
+  return canonicalize(body[path] ?? null) === canonicalize(view[path] ?? null);
 }
 
 /** The read-only keys are removed, so that a keyword can be read, changed and sent back. */

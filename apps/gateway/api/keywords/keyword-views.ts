@@ -4,11 +4,12 @@ import { CriteriaSchema, type SourceId } from '#contracts';
 import { isoOf, Refusal } from '#kernel';
 import type { KeywordEntity } from '#postgres';
 import { priceOf } from '#quotes';
-import { SOURCES } from '../../config.js';
+import { HAS_MODEL, SOURCES } from '../../config.js';
 import { pathId } from '../../http/path-id.js';
 import { KeywordReads, type WatchRead } from '../../reads/keyword-reads.js';
 import { definitionView } from './definition.js';
 import type { Sources } from './keyword-faults.js';
+import { modelFaults } from './model-faults.js';
 
 /** Keyword objects of the interface: the create body with its effective values, and the read-only keys. */
 @Injectable()
@@ -16,6 +17,7 @@ export class KeywordViews {
   constructor(
     private readonly reads: KeywordReads,
     @Inject(SOURCES) private readonly sources: Sources,
+    @Inject(HAS_MODEL) private readonly hasModel: boolean,
   ) {}
 
   /** @throws Refusal `not-found` */
@@ -34,9 +36,11 @@ export class KeywordViews {
   private view(keyword: KeywordEntity, all: readonly WatchRead[]) {
     // Replaced watches of a keyword are left out. A retired keyword shows all the watches that it had.
     const watches = all.filter(({ watch }) => keyword.state === 'retired' || !watch.retiredAt);
+    const definition = definitionView(keyword.definition);
+    const warnings = modelFaults(definition, this.hasModel);
     return {
       id: keyword.keywordId,
-      ...definitionView(keyword.definition),
+      ...definition,
       state: keyword.state,
       pausedReason: keyword.pausedReason,
       createdAt: isoOf(keyword.createdAt),
@@ -54,6 +58,7 @@ export class KeywordViews {
         lastCheckedAt,
         lastStatus,
       })),
+      ...(warnings.length > 0 && { warnings }),
     };
   }
 

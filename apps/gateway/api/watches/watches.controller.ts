@@ -13,7 +13,7 @@ import { COMMANDS } from '#messaging';
 import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
-import { SOURCES } from '../../config.js';
+import { HAS_MODEL, SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { Cursors } from '../../http/cursor.js';
@@ -29,6 +29,7 @@ import {
   unavailability,
   type Sources,
 } from '../keywords/keyword-faults.js';
+import { watchModelFaults } from '../keywords/model-faults.js';
 import { WatchBodyDto, WatchChangeDto } from './watch-body.dto.js';
 
 /** The body can have the market beside the criteria or in them. */
@@ -59,6 +60,7 @@ export class WatchesController {
     private readonly reads: KeywordReads,
     private readonly cursors: Cursors,
     private readonly webhooks: WebhookAddresses,
+    @Inject(HAS_MODEL) private readonly hasModel: boolean,
   ) {}
 
   @Post()
@@ -75,6 +77,7 @@ export class WatchesController {
       () => termFaults(one.criteria, 'criteria'),
       () => marketFaults(one),
       () => this.webhooks.faults(one.webhookUrl),
+      () => watchModelFaults(one, this.hasModel),
       () =>
         searchFaults(source, criteriaOf(withMarket(one)), 'criteria', this.sources).map((fault) =>
           fault.path === 'criteria.market' && one.criteria.market === undefined

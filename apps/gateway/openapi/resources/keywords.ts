@@ -103,13 +103,21 @@ const activity = object(
   },
 );
 
+const modelWarnings = described(
+  'Present if the keyword has an agent step or the preset `custom`, and the installation has no language model (`LLM_URL`) any more',
+  listOf(ref('Fault')),
+);
+
 export const keywordSchemas: Readonly<Record<string, Schema>> = {
-  Keyword: object(keyword),
+  Keyword: object(keyword, { warnings: modelWarnings }),
   CreatedKeyword: object({
     ...keyword,
     warnings: described('Parts of the body that are stored but have no effect', listOf(ref('Fault'))),
   }),
-  ChangedKeyword: object({ ...keyword, resetSearches: listOf(ref('ResetSearch')) }),
+  ChangedKeyword: object(
+    { ...keyword, resetSearches: listOf(ref('ResetSearch')) },
+    { warnings: modelWarnings },
+  ),
   KeywordWatch: object({
     id: ID,
     source: SOURCE,

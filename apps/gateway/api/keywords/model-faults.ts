@@ -1,0 +1,23 @@
+import type { Fault } from '#kernel';
+
+const NEEDED = 'needs a language model, and this installation has none: set LLM_URL and LLM_MODEL';
+
+/** What only a language model can do. Keys as in the body, in camelCase. */
+interface WithModel {
+  aiStep?: unknown;
+  aiPreset?: unknown;
+}
+
+/** The keys of a keyword that need the language model, if there is none: faults of a create, warnings of a keyword. */
+export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean): Fault[] {
+  if (hasModel) return [];
+  return [
+    ...(aiStep ? [{ path: 'aiStep', message: NEEDED }] : []),
+    ...(aiPreset === 'custom' ? [{ path: 'aiPreset', message: `"custom" ${NEEDED}` }] : []),
+  ];
+}
+
+/** The fault of a watch with an agent step. */
+export function watchModelFaults({ ai }: { ai?: unknown }, hasModel: boolean): Fault[] {
+  return ai && !hasModel ? [{ path: 'ai', message: NEEDED }] : [];
+}
