@@ -128,13 +128,14 @@ describe('deploy/compose.yaml', () => {
     expect(unchecked).toEqual(['cli', 'otel-collector']);
   });
 
-  it('allows only gateway, polling, delivery and the observability to reach the outside', () => {
+  it('allows only gateway, polling, analysis, delivery and the observability to reach the outside', () => {
     const outside = services.filter(
       ([, { networks = [] }]) => Array.isArray(networks) && networks.includes('outside'),
     );
     expect(outside.map(([name]) => name)).toEqual([
       'gateway',
       'polling',
+      'analysis',
       'delivery',
       'prometheus',
       'grafana',
@@ -163,7 +164,8 @@ describe('deploy/compose.yaml', () => {
 
 describe('deploy/make-secrets.sh', () => {
   it('gives every secret its own value, readable only by its owner', () => {
-    const values = Object.entries(secrets).filter(([name]) => /PASSWORD|KEY|TOKEN/.test(name));
+    // LLM_TOKEN comes from the language model's operator.
+    const values = Object.entries(secrets).filter(([name]) => /PASSWORD|KEY|(?<!LLM_)TOKEN/.test(name));
     expect(new Set(values.map(([, value]) => value)).size).toBe(values.length);
     for (const [name, value] of values)
       expect([name, value]).toEqual([name, expect.stringMatching(/^(p[0-9a-f]{48}|[0-9a-f]{64})$/)]);

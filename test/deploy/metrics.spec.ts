@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { startProgram, until, type Program } from '#testing';
+import { simulatedLlm } from '../../apps/simulator/index.js';
 import { setStage, watchKeyword, welcome, type Stage } from '../scenario.js';
 import { documentedMetrics, withoutHistogramSuffix } from './documented-metrics.js';
 
@@ -8,7 +9,7 @@ let program: Program;
 
 beforeAll(async () => {
   stage = await setStage();
-  program = await startProgram('earshot', stage.env);
+  program = await startProgram('earshot', { ...stage.env, ...simulatedLlm(stage.simulator.url) });
 }, 90_000);
 afterAll(async () => {
   await program?.stop();
@@ -36,6 +37,7 @@ describe('/metrics of a running installation', () => {
       global_criteria: { market: 'global', query: 'kettle' },
       sources: [{ source: 'hackernews', enabled: true }],
       webhook_url: `${stage.simulator.url}/hooks/metrics`,
+      ai_step: { instruction: 'Which product?', schema: { product: { type: 'string' } } },
     });
     stage.simulator.world.publish('hackernews', { title: 'A kettle', text: 'My kettle sings' });
     const tweet = stage.simulator.world.publish('x', { text: 'A kettle' });
