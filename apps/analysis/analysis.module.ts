@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
 import { openEmbedder, type Embedder } from '#embeddings';
+import { createLlm, type Llm } from '#llm';
 import { projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
-import { EMBEDDER, type AnalysisConfig } from './config.js';
 import { startLocalReader, type LocalReader } from '#readers';
+import { EMBEDDER, type AnalysisConfig } from './config.js';
+import { AnsweredReadingsHandler } from './handlers/answered-readings.handler.js';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { DisabledEndpointsHandler } from './handlers/disabled-endpoints.handler.js';
 import { KeywordEventsHandler } from './handlers/keyword-events.handler.js';
@@ -10,6 +12,7 @@ import { LabelsHandler } from './handlers/labels.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
 import { QuestionsHandler } from './handlers/questions.handler.js';
 import { labelsProjection } from './projections/labels.projection.js';
+import { waitingReadingsProjection } from './projections/waiting-readings.projection.js';
 import { ItemBuckets } from './readings/item-buckets.js';
 import { ItemReadings } from './readings/item-readings.js';
 import { LLM } from './readings/llm.js';
@@ -24,6 +27,9 @@ import { LabelsSink } from './readmodels/labels.sink.js';
 import { MentionsSink } from './readmodels/mentions.sink.js';
 import { ObservationsSink } from './readmodels/observations.sink.js';
 import { VectorsSink } from './readmodels/vectors.sink.js';
+import { ModelQuestions } from './waiting/model-questions.js';
+import { QuestionAnswers } from './waiting/question-answers.js';
+import { QuestionsLoop } from './waiting/questions.loop.js';
 
 /** A thread reads some thousand items in a minute; a second one would take memory and processor time of the services. */
 const READER_THREADS = 1;
@@ -33,6 +39,7 @@ class AnalysisModule {}
 
 /** Analysis: turns the results of checks into final events, and writes the read models in ClickHouse. */
 export function analysisService(config: AnalysisConfig): ServiceDefinition {
+  const { llm } = config;
   return {
     name: 'analysis',
     module: serviceModule(
@@ -41,10 +48,13 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
         providers: [
           { provide: EMBEDDER, useFactory: () => openEmbedder(config, USER_AGENT) },
           { provide: READER, useFactory: () => startLocalReader({ workers: READER_THREADS }) },
-          { provide: LLM, useValue: undefined },
+          { provide: LLM, useFactory: () => llm && createLlm(llm) },
           Stories,
           ItemBuckets,
           ItemReadings,
+          ModelQuestions,
+          QuestionAnswers,
+          QuestionsLoop,
         ],
         controllers: [
           ChecksHandler,
@@ -52,7 +62,9 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           LabelsHandler,
           DisabledEndpointsHandler,
           PurgeHandler,
+          AnsweredReadingsHandler,
           projectionController(labelsProjection),
+          projectionController(waitingReadingsProjection),
           MentionsSink,
           VectorsSink,
           QuestionsHandler,
@@ -66,11 +78,11 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [READER, EMBEDDER],
-        list: (reader: LocalReader, embedder: Embedder) => ({
-          loops: [],
+        inject: [READER, EMBEDDER, LLM, QuestionsLoop],
+        list: (reader: LocalReader, embedder: Embedder, model: Llm | undefined, loop: QuestionsLoop) => ({
+          loops: [loop],
           async afterStop() {
-            await Promise.all([reader.close(), embedder.close()]);
+            await Promise.all([reader.close(), embedder.close(), model?.close()]);
           },
         }),
       },

@@ -1,14 +1,15 @@
 import { checkEmbeddings, EMBEDDINGS_SETTINGS } from '#embeddings';
-import { readServiceSettings } from '#platform';
+import { LLM_SETTINGS, llmOptions } from '#llm';
+import { readServiceSettings, USER_AGENT } from '#platform';
 
 /** Injection token of the embedder, which computes what texts mean. */
 export const EMBEDDER = Symbol('embedder');
 
 /** Reads the settings of analysis from the environment. @throws SettingsError */
 export function readAnalysisConfig(env: NodeJS.ProcessEnv = process.env) {
-  const settings = readServiceSettings([...EMBEDDINGS_SETTINGS], env);
+  const settings = readServiceSettings([...EMBEDDINGS_SETTINGS, ...LLM_SETTINGS], env);
   checkEmbeddings(settings);
-  return settings;
+  return { ...settings, llm: llmOptions(settings, USER_AGENT) };
 }
 
 export type AnalysisConfig = ReturnType<typeof readAnalysisConfig>;

@@ -15,6 +15,7 @@ import {
 import type { Database } from '#postgres';
 import { labelsProjection } from '../analysis/projections/labels.projection.js';
 import { accountsProjection } from '../billing/projections/accounts.projection.js';
+import { waitingReadingsProjection } from '../analysis/projections/waiting-readings.projection.js';
 import { replaysProjection } from '../delivery/projections/replays.projection.js';
 import { keywordsProjection } from '../keywords/projections/keywords.projection.js';
 import { readPollingConfig } from '../polling/config.js';
@@ -74,6 +75,7 @@ function rebuildables(): Rebuildable[] {
     inPostgres(replaysProjection, 'replays (running replays continue)'),
     inClickHouse(EVENTS_INDEX, 'EVENTS', 'events'),
     inPostgres(labelsProjection, 'mention_labels'),
+    inPostgres(waitingReadingsProjection, 'waiting_readings (events that wait for the language model)'),
     inClickHouse(MENTIONS_SINK, 'EVENTS', 'mentions'),
     inClickHouse(EXPLORE_ITEMS_SINK, 'EXPLORES', 'mentions: items of Explores'),
     inClickHouse(LABELS_SINK, 'LABELS', 'labels and corrections of mentions'),

@@ -13,6 +13,8 @@ export interface LaneBudget {
 
 /** After this number of failures in a row, the server counts as down. */
 const DOWN_AFTER = 5;
+/** A request that would wait longer for its turn is refused: its caller has better places to wait. */
+const PATIENCE_MS = 2_000;
 /** The first wait of a server that is down; it doubles. */
 const FIRST_WAIT_MS = 5_000;
 /** Longer than half the time that an event waits would be too long. */
@@ -43,7 +45,12 @@ export class LlmLane {
   get room(): number {
     if (this.blockedForMs > 0 || this.bucket.waitMs(this.nowMs) > 0) return 0;
     const busy = this.queue.pending + this.queue.size;
-    return Math.max(0, (this.isDown ? 1 : this.budget.concurrency) - busy);
+    return Math.max(0, this.concurrency - busy);
+  }
+
+  /** Number of requests at the same time: one while a server that is down is tested. */
+  get concurrency(): number {
+    return this.isDown ? 1 : this.budget.concurrency;
   }
 
   /** True from several failures in a row until a success. */
@@ -59,7 +66,7 @@ export class LlmLane {
   /**
    * Sends a request when it is its turn, and learns from its result.
    * @param endsAt epoch ms
-   * @throws LlmError of `send`, or `no_turn` if its turn does not come before `endsAt`
+   * @throws LlmError of `send`, or `no_turn` if its turn does not come soon, or not before `endsAt`
    */
   async run<T>(endsAt: number, send: () => Promise<T>): Promise<T> {
     const result = await this.queue.add(async () => {
@@ -97,8 +104,8 @@ export class LlmLane {
 
   private refuseLate(waitMs: number, endsAt: number): void {
     if (this.closing.signal.aborted) throw new LlmError('network', 'the service is stopping');
-    if (this.nowMs + waitMs >= endsAt)
-      throw new LlmError('no_turn', 'its turn would come after its deadline');
+    if (waitMs > PATIENCE_MS || this.nowMs + waitMs >= endsAt)
+      throw new LlmError('no_turn', 'the request would have to wait too long', waitMs);
   }
 
   private succeeded(): void {

@@ -19,6 +19,7 @@ import { CompactSchedule1763900000000 } from './migrations/1763900000000-compact
 import { Readings1763910000000 } from './migrations/1763910000000-readings.js';
 import { SemanticQuestions1763920000000 } from './migrations/1763920000000-semantic-questions.js';
 import { Explores1763920000000 } from './migrations/1763920000000-explores.js';
+import { WaitingReadings1763930000000 } from './migrations/1763930000000-waiting-readings.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -91,6 +92,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Readings1763910000000,
       SemanticQuestions1763920000000,
       Explores1763920000000,
+      WaitingReadings1763930000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -6,7 +6,8 @@ import { chargesOf } from './reading-charges.js';
 /** What was read while an event waited. An absent key leaves what the draft contains. */
 export interface Answers {
   analysis?: Analysis;
-  bucket?: Bucket;
+  /** Null: it belongs to none, or the model gave no valid answer. */
+  bucket?: Bucket | null;
   /** The envelope's `ai`: `{status, output, model, version}`. */
   ai?: {
     status: 'completed' | 'timeout' | 'failed';
@@ -24,7 +25,7 @@ export function finishedEvent(draft: Event, { analysis, bucket, ai, records }: A
   const event = create(EventSchema, {
     ...draft,
     ...(analysis && { analysis }),
-    ...(bucket && { bucket }),
+    ...(bucket !== undefined && { bucket: bucket ?? undefined }),
     ...(ai && { aiJson: JSON.stringify(ai) }),
     readings: [...draft.readings.filter(({ kind }) => !kinds.has(kind)), ...records],
   });

@@ -11,6 +11,7 @@ import type { Database } from '#postgres';
 import { forgetPositions } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { labelsProjection } from '../projections/labels.projection.js';
+import { waitingReadingsProjection } from '../projections/waiting-readings.projection.js';
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
 /**
@@ -38,6 +39,9 @@ export class PurgeHandler {
       await this.store.erase('READINGS', subjectOf('READINGS', accountId, watchId));
       await this.store.erase('READINGS', subjectOf('READINGS', accountId, watchId, '*'));
     }
+    const waiting = watchIds.map((watchId) => subjectOf('READINGS', accountId, watchId, '*'));
+    await forgetPositions(this.database.manager, waitingReadingsProjection, waiting);
+    await this.database.query('DELETE FROM waiting_readings WHERE watch_id = ANY($1)', [watchIds]);
     await this.database.query('DELETE FROM stories WHERE owner_id = ANY($1)', [[...watchIds, keywordId]]);
     await this.database.query('DELETE FROM buckets WHERE owner_id = $1', [keywordId]);
     const labels = subjectOf('LABELS', accountId, keywordId, '*');

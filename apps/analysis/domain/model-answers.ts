@@ -1,0 +1,119 @@
+import { create } from '@bufbuild/protobuf';
+import {
+  AnalysisSchema,
+  creditsPerReading,
+  ReadingRecordSchema,
+  type Bucket,
+  type Event,
+  type Intent,
+  type PricedReading,
+  type ReadingAsked,
+  type ReadingRecord,
+  type Sentiment,
+} from '#contracts';
+import type { Answers } from './finished-event.js';
+
+/**
+ * The result of one question to the model. `none`: it gave no valid answer, or refused. `late`: the deadline passed
+ * while it was asked. `missed`: nobody could ask it in time.
+ */
+export type Told<T> =
+  | { kind: 'told'; value: T; model: string; promptVersion: string; durationMs: number }
+  | { kind: 'none' | 'late' | 'missed'; why: string };
+
+/** The results for one event; a key is absent where nothing was asked. */
+export interface ModelAnswers {
+  analysis?: Told<{
+    sentiment: Sentiment;
+    sentimentScore: number;
+    sentimentReason: string;
+    intent: Intent;
+    intentReason: string;
+  }>;
+  bucket?: Told<Bucket | null>;
+  step?: Told<object>;
+}
+
+/** The same result for everything that a question asks. */
+export function toldForAll(
+  { analysis, bucketPreset, agentStep }: ReadingAsked,
+  told: Told<never>,
+): ModelAnswers {
+  return {
+    ...(analysis && { analysis: told }),
+    ...(bucketPreset !== '' && { bucket: told }),
+    ...(agentStep && { step: told }),
+  };
+}
+
+/**
+ * What becomes of the draft. Sentiment and intent that the model did not read stay as the local reader read them; so does
+ * a bucket that it was not asked for in time. An invalid answer about the bucket leaves none.
+ */
+export function answersOf(draft: Event, { analysis, bucket, step }: ModelAnswers): Answers {
+  const records: ReadingRecord[] = [];
+  const answers: { -readonly [K in keyof Answers]: Answers[K] } = { records };
+  if (analysis?.kind === 'told' && draft.analysis) {
+    const { sentiment, sentimentScore, sentimentReason, intent, intentReason } = analysis.value;
+    const reasons = [draft.relevanceReason, sentimentReason, intentReason].filter((reason) => reason !== '');
+    answers.analysis = create(AnalysisSchema, {
+      ...draft.analysis,
+      sentiment,
+      sentimentScore: Math.round(sentimentScore * 100) / 100,
+      intent,
+      reason: [...new Set(reasons)].join('; '),
+      reader: 'llm',
+      model: analysis.model,
+      version: analysis.promptVersion,
+    });
+    records.push(recordOf('analysis', analysis, intentReason, true));
+  } else if (analysis && analysis.kind !== 'told')
+    records.push(...localRecords(draft, 'analysis', analysis.why));
+  if (bucket?.kind === 'told') {
+    answers.bucket = bucket.value;
+    records.push(recordOf('bucket', bucket, bucket.value?.key ?? 'none', bucket.value !== null));
+  } else if (bucket?.kind === 'none') {
+    answers.bucket = null;
+    records.push(failureOf('bucket', bucket.why));
+  } else if (bucket) records.push(...localRecords(draft, 'bucket', bucket.why));
+  if (step?.kind === 'told') {
+    answers.ai = { status: 'completed', output: step.value, model: step.model, version: step.promptVersion };
+    records.push(recordOf('agent_step', step, '', true));
+  } else if (step) {
+    const status = step.kind === 'late' ? 'timeout' : 'failed';
+    answers.ai = { status, output: null, model: null, version: null };
+    records.push(failureOf('agent_step', step.why));
+  }
+  return answers;
+}
+
+function recordOf(
+  kind: PricedReading,
+  { model, promptVersion, durationMs }: Extract<Told<unknown>, { kind: 'told' }>,
+  detail: string,
+  isCharged: boolean,
+): ReadingRecord {
+  return create(ReadingRecordSchema, {
+    kind,
+    reader: 'llm',
+    model,
+    version: promptVersion,
+    promptVersion,
+    durationMs,
+    costCredits: isCharged ? creditsPerReading(kind) : 0,
+    detail,
+  });
+}
+
+function failureOf(kind: PricedReading, why: string): ReadingRecord {
+  return create(ReadingRecordSchema, { kind, reader: 'llm', detail: why });
+}
+
+/** The local reader's record, with the reason why the model did not replace it. */
+function localRecords({ readings }: Event, kind: PricedReading, why: string): ReadingRecord[] {
+  return readings
+    .filter((record) => record.kind === kind)
+    .map((record) =>
+      create(ReadingRecordSchema, { ...record, detail: [record.detail, why].filter(Boolean).join('; ') }),
+    );
+}

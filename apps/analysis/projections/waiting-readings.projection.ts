@@ -1,0 +1,78 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { ReadingFactSchema, type ReadingAsked } from '#contracts';
+import { subjectOf } from '#messaging';
+import type { Tx } from '#postgres';
+import type { ProjectedMessage, Projection } from '#projections';
+import { isRecorded } from '#telemetry';
+
+/** The subjects of events that wait; readings of whole checks have one token less. */
+export const WAITING_SUBJECTS = subjectOf('READINGS', '*', '*', '*');
+
+const NAME = 'waiting-readings-v1';
+
+/** Stores the questions of READINGS that have no answer in `waiting_readings`. */
+export const waitingReadingsProjection: Projection = {
+  name: NAME,
+  stream: 'READINGS',
+  subjects: WAITING_SUBJECTS,
+  rebuild: {
+    tables: ['waiting_readings'],
+    async forget(tx, subjects) {
+      await removeRows(tx, subjects.map(eventIdOf));
+    },
+  },
+  async apply(tx, messages) {
+    const asked: (ProjectedMessage & { question: ReadingAsked })[] = [];
+    const answered: string[] = [];
+    for (const message of messages) {
+      const { fact } = fromBinary(ReadingFactSchema, message.data);
+      if (fact.case === 'asked') asked.push({ ...message, question: fact.value });
+      else if (fact.case === 'answered') answered.push(eventIdOf(message.subject));
+    }
+    await addRows(tx, await firstOnes(tx, asked));
+    await removeRows(tx, answered);
+  },
+};
+
+/** `readings.<account>.<watch>.<event>` */
+function eventIdOf(subject: string): string {
+  return subject.slice(subject.lastIndexOf('.') + 1);
+}
+
+/** A check that was delivered twice may repeat its questions. Only the first one counts: it may be answered by now. */
+async function firstOnes<T extends ProjectedMessage>(tx: Tx, asked: readonly T[]): Promise<T[]> {
+  if (asked.length === 0) return [];
+  const rows: { subject: string }[] = await tx.query(
+    'SELECT subject FROM projection_positions WHERE projection = $1 AND subject = ANY($2) AND seq > 0',
+    [NAME, asked.map(({ subject }) => subject)],
+  );
+  const known = new Set(rows.map(({ subject }) => subject));
+  return asked.filter(({ subject }) => !known.has(subject));
+}
+
+async function addRows(
+  tx: Tx,
+  asked: readonly (ProjectedMessage & { question: ReadingAsked })[],
+): Promise<void> {
+  if (asked.length === 0) return;
+  await tx.query(
+    `INSERT INTO waiting_readings (event_id, account_id, watch_id, seq, has_step, deadline_at, due_at, traceparent)
+     SELECT e, a, w, s, h, d, now(), t FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::boolean[],
+       $6::timestamptz[], $7::text[]) AS q (e, a, w, s, h, d, t)
+     ON CONFLICT DO NOTHING`,
+    [
+      asked.map(({ subject }) => eventIdOf(subject)),
+      asked.map(({ question }) => question.draft?.accountId),
+      asked.map(({ question }) => question.draft?.watchId),
+      asked.map(({ seq }) => seq),
+      asked.map(({ question }) => question.agentStep !== undefined),
+      asked.map(({ question }) => question.deadline),
+      asked.map(({ cause }) => (isRecorded(cause) ? cause : null)),
+    ],
+  );
+}
+
+async function removeRows(tx: Tx, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length > 0)
+    await tx.query('DELETE FROM waiting_readings WHERE event_id = ANY($1)', [eventIds]);
+}

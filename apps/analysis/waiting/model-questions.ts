@@ -1,0 +1,206 @@
+import { create } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { BucketSchema, type Bucket, type ReadingAsked, type Subject, type SubjectRole } from '#contracts';
+import {
+  agentStepReading,
+  analysisReading,
+  asLlmItem,
+  bucketReading,
+  LlmError,
+  type BucketAnswer,
+  type Llm,
+  type LlmBucketPreset,
+  type LlmReading,
+  type ReadSubject,
+} from '#llm';
+import { bucketKey } from '../domain/local-bucket.js';
+import type { ModelAnswers, Told } from '../domain/model-answers.js';
+import { ItemBuckets } from '../readings/item-buckets.js';
+import { LLM } from '../readings/llm.js';
+import type { Claimed } from './waiting-questions.js';
+
+/** A claimed question with its content. */
+export interface OpenQuestion {
+  claimed: Claimed;
+  asked: ReadingAsked;
+}
+
+/** No answer yet: the question is tried again after `waitMs`. */
+export interface Later {
+  waitMs: number;
+}
+
+/** Longest text of an item among others, and alone. */
+const BATCH_CHARACTERS = 2_000;
+const STEP_CHARACTERS = 12_000;
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 20_000;
+
+/** Asks the model about the questions of one watch. */
+@Injectable()
+export class ModelQuestions {
+  constructor(
+    @Inject(LLM) readonly llm: Llm | undefined,
+    private readonly buckets: ItemBuckets,
+  ) {}
+
+  /** @returns for each question its answers, or when to try again */
+  async ask(questions: readonly OpenQuestion[]): Promise<(ModelAnswers | Later)[]> {
+    const { llm } = this;
+    if (!llm) throw new Error('there is no language model');
+    const [analyses, buckets, steps] = await Promise.all([
+      askInGroups(
+        llm,
+        questions.filter(({ asked }) => asked.analysis),
+        analysisOf,
+      ),
+      askInGroups(
+        llm,
+        questions.filter(({ asked }) => asked.bucketPreset !== ''),
+        bucketOf,
+      ),
+      askAlone(
+        llm,
+        questions.filter(({ asked }) => asked.agentStep !== undefined),
+      ),
+    ]);
+    const settled = await this.settled(questions, buckets);
+    return questions.map((question) => {
+      const analysis = analyses.get(question);
+      const bucket = settled.get(question);
+      const step = steps.get(question);
+      const waits = [analysis, bucket, step].flatMap((told) =>
+        told && 'waitMs' in told ? [told.waitMs] : [],
+      );
+      if (waits.length > 0) return { waitMs: Math.max(...waits) };
+      return {
+        ...(analysis && { analysis }),
+        ...(bucket && { bucket }),
+        ...(step && { step }),
+      } as ModelAnswers;
+    });
+  }
+
+  /** Gives each bucket its key, and the label that the key had first. */
+  private async settled(
+    questions: readonly OpenQuestion[],
+    found: ReadonlyMap<OpenQuestion, Told<BucketAnswer> | Later>,
+  ): Promise<Map<OpenQuestion, Told<Bucket | null> | Later>> {
+    const named = questions.flatMap((question) => {
+      const told = found.get(question);
+      const bucket = told && 'value' in told ? namedBucket(told.value) : undefined;
+      const { keywordId = '', watchId = '' } = question.asked.draft ?? {};
+      return bucket ? [{ question, bucket: { ...bucket, ownerId: keywordId || watchId } }] : [];
+    });
+    const labels = await this.buckets.labels(named.map(({ bucket }) => bucket));
+    const byQuestion = new Map(
+      named.map(({ question, bucket: { key } }, index) => [
+        question,
+        create(BucketSchema, { key, label: labels[index]! }),
+      ]),
+    );
+    return new Map(
+      [...found].map(([question, told]) => [
+        question,
+        'value' in told ? { ...told, value: byQuestion.get(question) ?? null } : told,
+      ]),
+    );
+  }
+}
+
+function namedBucket({ label, sentiment }: BucketAnswer): { key: string; label: string } | undefined {
+  const key = bucketKey(label ?? '');
+  if (label === null || key === '') return undefined;
+  return sentiment === undefined
+    ? { key, label: label.trim() }
+    : { key: `${key}-${sentiment}`, label: `${label.trim()}: ${sentiment}` };
+}
+
+function subjectOf(subject: Subject | undefined): ReadSubject {
+  return {
+    names: subject?.names ?? [],
+    role: (subject?.role || 'own') as SubjectRole,
+    about: subject?.about ?? '',
+  };
+}
+
+const analysisOf = ({ subject }: ReadingAsked) => analysisReading(subjectOf(subject));
+const bucketOf = ({ subject, bucketPreset }: ReadingAsked) =>
+  bucketReading(bucketPreset as LlmBucketPreset, subjectOf(subject));
+
+/** One request for all questions with the same instructions. Those of one watch differ only after a change of settings. */
+async function askInGroups<T>(
+  llm: Llm,
+  questions: readonly OpenQuestion[],
+  readingOf: (asked: ReadingAsked) => LlmReading<T>,
+): Promise<Map<OpenQuestion, Told<T> | Later>> {
+  const groups = new Map<string, { reading: LlmReading<T>; members: OpenQuestion[] }>();
+  for (const question of questions) {
+    const reading = readingOf(question.asked);
+    const group = groups.get(reading.instructions) ?? { reading, members: [] };
+    group.members.push(question);
+    groups.set(reading.instructions, group);
+  }
+  const answered = await Promise.all(
+    [...groups.values()].map(({ reading, members }) => askTogether(llm, reading, members, BATCH_CHARACTERS)),
+  );
+  return new Map(answered.flatMap((results) => [...results]));
+}
+
+async function askAlone(
+  llm: Llm,
+  questions: readonly OpenQuestion[],
+): Promise<Map<OpenQuestion, Told<object> | Later>> {
+  const answered = await Promise.all(
+    questions.map((question) => {
+      const { instruction = '', schema = {} } = question.asked.agentStep ?? {};
+      return askTogether(llm, agentStepReading(instruction, schema), [question], STEP_CHARACTERS);
+    }),
+  );
+  return new Map(answered.flatMap((results) => [...results]));
+}
+
+async function askTogether<T>(
+  llm: Llm,
+  reading: LlmReading<T>,
+  members: readonly OpenQuestion[],
+  characters: number,
+): Promise<[OpenQuestion, Told<T> | Later][]> {
+  const items = members.map(({ asked }) => {
+    const item = asked.draft?.matched?.item;
+    return asLlmItem(item ?? { source: '', kind: '', title: '', text: '' }, characters);
+  });
+  const endsAt = Math.min(...members.map(({ claimed }) => claimed.deadlineAt));
+  try {
+    const { values, model, promptVersion, durationMs } = await llm.ask(reading, items, endsAt);
+    return members.map((member, index) => {
+      const value = values[index];
+      return [
+        member,
+        value === undefined
+          ? { kind: 'none', why: 'the language model gave no valid answer' }
+          : { kind: 'told', value, model, promptVersion, durationMs },
+      ];
+    });
+  } catch (error) {
+    if (!(error instanceof LlmError)) throw error;
+    return members.map((member) => [member, failureOf(error, member.claimed)]);
+  }
+}
+
+function failureOf(
+  { kind, isTemporary, retryAfterMs }: LlmError,
+  { deadlineAt, tries }: Claimed,
+): Told<never> | Later {
+  if (kind === 'deadline')
+    return Date.now() >= deadlineAt
+      ? { kind: 'late', why: 'the language model did not answer in time' }
+      : { waitMs: 0 };
+  // The loop begins no turn before the lane has room again; another replica may have room now.
+  if (kind === 'no_turn') return { waitMs: 0 };
+  if (isTemporary)
+    return {
+      waitMs: retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10)),
+    };
+  return { kind: 'none', why: 'the language model refused the request' };
+}

@@ -1,0 +1,85 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { ReadingFactSchema, type Event } from '#contracts';
+import { AppendConflict, type EventStore } from '#event-store';
+import { failpoint, isoOf, systemClock } from '#kernel';
+import { subjectOf } from '#messaging';
+import { DATABASE, STORE } from '#platform';
+import type { Database } from '#postgres';
+import { continueTrace } from '#telemetry';
+import { finishedEvent } from '../domain/finished-event.js';
+import { answersOf, toldForAll, type ModelAnswers } from '../domain/model-answers.js';
+import type { OpenQuestion } from './model-questions.js';
+import { dropQuestions, type Claimed } from './waiting-questions.js';
+
+/** Reads the content of questions, and stores their answers: each question gets one answer, whoever answers first. */
+@Injectable()
+export class QuestionAnswers {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  /** The questions with their content. Questions whose content was purged are dropped. */
+  async open(claimed: readonly Claimed[]): Promise<OpenQuestion[]> {
+    const found = await Promise.all(
+      claimed.map(async (one) => {
+        const message = await this.store.at('READINGS', one.seq);
+        const fact = message && fromBinary(ReadingFactSchema, message.data).fact;
+        return fact?.case === 'asked' ? { claimed: one, asked: fact.value } : one;
+      }),
+    );
+    await dropQuestions(
+      this.database.manager,
+      found.flatMap((one) => ('asked' in one ? [] : [one])),
+    );
+    return found.flatMap((one) => ('asked' in one ? [one] : []));
+  }
+
+  /** Appends the final event of each question, unless another replica was first or the keyword was purged. */
+  async append(answered: readonly Answered[]): Promise<void> {
+    const lost = await Promise.all(
+      answered.map((one) => continueTrace(one.question.claimed.cause, () => this.appendOne(one))),
+    );
+    // The projection deletes the others.
+    await dropQuestions(this.database.manager, lost.flat());
+  }
+
+  private async appendOne({ question: { claimed, asked }, answers }: Answered): Promise<Claimed[]> {
+    const { accountId, watchId, eventId, seq } = claimed;
+    const { draft } = asked;
+    if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
+    let data = factOf(finishedEvent(draft, answersOf(draft, answers)));
+    if (data.length > this.store.mostBytes)
+      data = factOf(finishedEvent(draft, answersOf(draft, toldForAll(asked, TOO_LARGE))));
+    const subject = subjectOf('READINGS', accountId, watchId, eventId);
+    failpoint('readings-after-answer-before-append');
+    try {
+      await this.store.append(subject, data, seq, `${eventId}:answered`);
+    } catch (error) {
+      if (error instanceof AppendConflict) return [claimed];
+      throw error;
+    }
+    failpoint('readings-after-append');
+    return [];
+  }
+}
+
+/** A question and its answers. */
+export interface Answered {
+  question: OpenQuestion;
+  answers: ModelAnswers;
+}
+
+const TOO_LARGE = { kind: 'none', why: 'the answer is too large' } as const;
+
+function factOf(event: Event): Uint8Array {
+  const { accountId, watchId, keywordId } = event;
+  return toBinary(
+    ReadingFactSchema,
+    create(ReadingFactSchema, {
+      ...{ accountId, watchId, keywordId, at: isoOf(systemClock.now()) },
+      fact: { case: 'answered', value: { event } },
+    }),
+  );
+}

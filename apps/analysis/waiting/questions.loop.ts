@@ -1,0 +1,147 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { READING_DEADLINE_MS } from '#contracts';
+import { Repeated, within } from '#kernel';
+import type { Llm } from '#llm';
+import { BUS, DATABASE, LOG, type Loop } from '#platform';
+import type { Bus } from '#messaging';
+import type { Database } from '#postgres';
+import { forgetOldPositions } from '#projections';
+import { metrics, type Logger } from '#telemetry';
+import { toldForAll, type Told } from '../domain/model-answers.js';
+import { waitingReadingsProjection } from '../projections/waiting-readings.projection.js';
+import { ModelQuestions } from './model-questions.js';
+import { QuestionAnswers, type Answered } from './question-answers.js';
+import {
+  CLAIM_SECONDS,
+  claimOverdue,
+  claimWithoutModel,
+  giveBack,
+  renewClaims,
+  Turns,
+  type Claimed,
+} from './waiting-questions.js';
+
+const PAUSE_MS = 100;
+const MEASURE_EVERY_MS = 5_000;
+const FORGET_EVERY_MS = 3_600_000;
+/** Time that running requests get at a stop. The next start repeats the others. */
+const STOP_PATIENCE_MS = 2_000;
+
+const DOWN: Told<never> = { kind: 'missed', why: 'the language model did not answer: read locally' };
+const NO_MODEL: Told<never> = { kind: 'missed', why: 'LLM_URL is not set any more' };
+const OVERDUE: Told<never> = { kind: 'missed', why: 'the language model could not be asked in time' };
+const LATE: Told<never> = { kind: 'late', why: 'the language model did not answer in time' };
+
+/**
+ * Asks the language model about events that wait for it, as its lane allows, and finishes the events whose deadline has
+ * passed. Every replica does: a question belongs to one of them at a time, and to another when that one stops renewing
+ * its claim.
+ */
+@Injectable()
+export class QuestionsLoop implements Loop {
+  readonly name = 'readings';
+  private readonly turns: Turns;
+  private readonly underWay = new Map<string, Promise<void>>();
+  private readonly repeated: readonly Repeated[];
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(BUS) private readonly bus: Bus,
+    private readonly questions: ModelQuestions,
+    private readonly answers: QuestionAnswers,
+    @Inject(LOG) private readonly log: Logger,
+  ) {
+    this.turns = new Turns(database);
+    const repeat = (pauseMs: number, what: string, run: () => Promise<boolean | void>) =>
+      new Repeated({ pauseMs, run, failed: (error) => log.error({ err: error }, `${what} failed`) });
+    this.repeated = [
+      repeat(PAUSE_MS, 'asking the language model', () => this.pass()),
+      repeat((CLAIM_SECONDS * 1000) / 3, 'renewing claims', () =>
+        renewClaims(database, [...this.underWay.keys()]),
+      ),
+      repeat(MEASURE_EVERY_MS, 'measuring the events that wait', () => this.measure()),
+      repeat(FORGET_EVERY_MS, 'forgetting old positions', () => this.forget()),
+    ];
+  }
+
+  start(): void {
+    for (const one of this.repeated) one.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.repeated.map((one) => one.stop()));
+    await within(STOP_PATIENCE_MS, Promise.all(this.underWay.values()));
+  }
+
+  /** @returns true if there is more to do at once */
+  private async pass(): Promise<boolean> {
+    const { llm } = this.questions;
+    const overdue = await claimOverdue(this.database);
+    await this.finish(overdue, ({ wasUnderWay }) => (wasUnderWay ? LATE : OVERDUE));
+    const local = !llm || llm.lane.isDown ? await claimWithoutModel(this.database, !llm) : [];
+    await this.finish(local, () => (llm ? DOWN : NO_MODEL));
+    const begun = llm ? await this.begin(llm) : 0;
+    return overdue.length + local.length + begun > 0;
+  }
+
+  /** Answers questions without asking the model. */
+  private async finish(claimed: readonly Claimed[], toldOf: (one: Claimed) => Told<never>): Promise<void> {
+    if (claimed.length === 0) return;
+    const open = await this.answers.open(claimed);
+    await this.answers.append(
+      open.map((question) => ({ question, answers: toldForAll(question.asked, toldOf(question.claimed)) })),
+    );
+  }
+
+  /** Begins as many turns as the lane has room for. @returns their number */
+  private async begin({ lane }: Llm): Promise<number> {
+    let begun = 0;
+    for (const { room } = lane; begun < room && this.underWay.size < lane.concurrency; begun += 1) {
+      const claimed = await this.turns.next();
+      const [first] = claimed;
+      if (!first) break;
+      const turn = this.turn(claimed)
+        .catch((error: unknown) =>
+          this.log.error(
+            { err: error, watchId: first.watchId },
+            'questions could not be asked; they are repeated',
+          ),
+        )
+        .finally(() => this.underWay.delete(first.claim));
+      this.underWay.set(first.claim, turn);
+    }
+    return begun;
+  }
+
+  private async turn(claimed: readonly Claimed[]): Promise<void> {
+    const open = await this.answers.open(claimed);
+    const results = await this.questions.ask(open);
+    const answered: Answered[] = [];
+    const dueAt = new Map<number, Claimed[]>();
+    open.forEach((question, index) => {
+      const answers = results[index]!;
+      if (!('waitMs' in answers)) answered.push({ question, answers });
+      else {
+        const at = Math.min(Date.now() + answers.waitMs, question.claimed.deadlineAt);
+        dueAt.set(at, [...(dueAt.get(at) ?? []), question.claimed]);
+      }
+    });
+    await this.answers.append(answered);
+    for (const [at, questions] of dueAt) await giveBack(this.database, questions, at);
+  }
+
+  private async measure(): Promise<void> {
+    const [row] = await this.database.query<{ waiting: number; oldest: number | null }[]>(
+      `SELECT count(*)::int AS waiting, extract(epoch FROM now() - min(deadline_at))::float8 AS oldest FROM waiting_readings`,
+    );
+    metrics.waitingReadings.set({}, row?.waiting ?? 0);
+    const waitedMs = READING_DEADLINE_MS + (row?.oldest ?? -READING_DEADLINE_MS / 1000) * 1000;
+    metrics.oldestWaitingReading.set({}, Math.max(0, waitedMs / 1000));
+  }
+
+  /** READINGS keeps its messages for 90 days; positions are only of use for as long. */
+  private async forget(): Promise<void> {
+    const { state } = await this.bus.jsm.streams.info('READINGS');
+    await forgetOldPositions(this.database.manager, waitingReadingsProjection, state.first_seq);
+  }
+}

@@ -1,0 +1,163 @@
+import { newId } from '#kernel';
+import type { Database, Tx } from '#postgres';
+
+/** A claimed question is not claimed again before, unless its replica renews the claim. */
+export const CLAIM_SECONDS = 15;
+/** Questions without an agent step of one watch, which one request can answer. */
+const BATCH = 20;
+/** A replica that asks finishes its question at the deadline itself. */
+const GRACE_SECONDS = 2;
+const FINISHED_AT_ONCE = 200;
+
+/** A question that this process has claimed. */
+export interface Claimed {
+  eventId: string;
+  accountId: string;
+  watchId: string;
+  seq: number;
+  deadlineAt: number;
+  tries: number;
+  /** True if another replica was asking the model when it was claimed. */
+  wasUnderWay: boolean;
+  cause: string | undefined;
+  claim: string;
+}
+
+interface Row {
+  event_id: string;
+  account_id: string;
+  watch_id: string;
+  seq: number;
+  deadline_at: Date;
+  tries: number;
+  traceparent: string | null;
+  under_way?: boolean;
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+const COLUMNS = 'w.event_id, w.account_id, w.watch_id, w.seq, w.deadline_at, w.tries, w.traceparent';
+
+/**
+ * Takes questions in turns: account after account, and in each account watch after watch, so that nobody's long queue
+ * delays the others.
+ */
+export class Turns {
+  private lastAccount = NO_ID;
+  /** By account: the watch that had the last turn. */
+  private readonly lastWatch = new Map<string, string>();
+
+  constructor(private readonly database: Database) {}
+
+  /** Claims the due questions of the next watch: one with an agent step, or some without. Empty if none is due. */
+  async next(): Promise<Claimed[]> {
+    const accountId = await this.nextAccount();
+    if (accountId === undefined) {
+      this.lastWatch.clear();
+      return [];
+    }
+    this.lastAccount = accountId;
+    const turn = await this.nextWatch(accountId);
+    if (!turn) return [];
+    this.lastWatch.set(accountId, turn.watch_id);
+    return claim(
+      this.database,
+      `w.account_id = $3 AND w.watch_id = $4 AND w.has_step = $5 AND w.due_at <= now() ORDER BY w.due_at LIMIT $6`,
+      [accountId, turn.watch_id, turn.has_step, turn.has_step ? 1 : BATCH],
+    );
+  }
+
+  private async nextAccount(): Promise<string | undefined> {
+    const rows: { account_id: string }[] = await this.database.query(
+      `SELECT account_id FROM (
+         (SELECT account_id, 1 AS round FROM waiting_readings WHERE due_at <= now() AND account_id > $1 ORDER BY account_id LIMIT 1)
+         UNION ALL
+         (SELECT account_id, 2 FROM waiting_readings WHERE due_at <= now() AND account_id <= $1 ORDER BY account_id LIMIT 1)) t
+       ORDER BY round LIMIT 1`,
+      [this.lastAccount],
+    );
+    return rows[0]?.account_id;
+  }
+
+  private async nextWatch(accountId: string): Promise<{ watch_id: string; has_step: boolean } | undefined> {
+    const due = (which: string, round: number) =>
+      `(SELECT watch_id, has_step, ${round} AS round FROM waiting_readings
+        WHERE account_id = $1 AND due_at <= now() AND watch_id ${which} $2 ORDER BY watch_id, due_at LIMIT 1)`;
+    const rows: { watch_id: string; has_step: boolean }[] = await this.database.query(
+      `SELECT watch_id, has_step FROM (${due('>', 1)} UNION ALL ${due('<=', 2)}) t ORDER BY round LIMIT 1`,
+      [accountId, this.lastWatch.get(accountId) ?? NO_ID],
+    );
+    return rows[0];
+  }
+}
+
+/** Claims questions whose deadline has passed, the oldest first. */
+export function claimOverdue(database: Database): Promise<Claimed[]> {
+  return claim(
+    database,
+    `w.deadline_at <= now() AND (w.claim IS NULL OR w.due_at <= now() OR w.deadline_at <= now() - make_interval(secs => ${GRACE_SECONDS}))
+     ORDER BY w.deadline_at LIMIT $3`,
+    [FINISHED_AT_ONCE],
+  );
+}
+
+/** Claims due questions that need not wait for the model: all of them, or those without an agent step. */
+export function claimWithoutModel(database: Database, evenSteps: boolean): Promise<Claimed[]> {
+  return claim(database, 'w.due_at <= now() AND (NOT w.has_step OR $3) ORDER BY w.deadline_at LIMIT $4', [
+    evenSteps,
+    FINISHED_AT_ONCE,
+  ]);
+}
+
+async function claim(database: Database, which: string, values: readonly unknown[]): Promise<Claimed[]> {
+  const id = newId();
+  const [rows]: [Row[]] = await database.query(
+    `WITH k AS MATERIALIZED (SELECT w.event_id, w.claim IS NOT NULL AND w.due_at > now() AS under_way
+       FROM waiting_readings w WHERE ${which} FOR UPDATE SKIP LOCKED)
+     UPDATE waiting_readings w SET claim = $1, due_at = now() + make_interval(secs => $2), tries = w.tries + 1
+     FROM k WHERE w.event_id = k.event_id RETURNING ${COLUMNS}, k.under_way`,
+    [id, CLAIM_SECONDS, ...values],
+  );
+  return rows.map((row) => ({
+    eventId: row.event_id,
+    accountId: row.account_id,
+    watchId: row.watch_id,
+    seq: row.seq,
+    deadlineAt: row.deadline_at.getTime(),
+    tries: row.tries,
+    wasUnderWay: row.under_way ?? false,
+    cause: row.traceparent ?? undefined,
+    claim: id,
+  }));
+}
+
+/** Keeps claims of this process for another while. Claims that it has lost stay lost. */
+export async function renewClaims(database: Database, claims: readonly string[]): Promise<void> {
+  if (claims.length > 0)
+    await database.query(
+      'UPDATE waiting_readings SET due_at = now() + make_interval(secs => $2) WHERE claim = ANY($1)',
+      [claims, CLAIM_SECONDS],
+    );
+}
+
+/** Gives questions back, to be tried again at a time (epoch ms). */
+export async function giveBack(
+  database: Database,
+  questions: readonly Claimed[],
+  dueAt: number,
+): Promise<void> {
+  const [first] = questions;
+  if (first)
+    await database.query(
+      'UPDATE waiting_readings SET claim = NULL, due_at = $3 WHERE claim = $1 AND event_id = ANY($2)',
+      [first.claim, questions.map(({ eventId }) => eventId), new Date(dueAt)],
+    );
+}
+
+/** Deletes questions that were answered by another replica, or purged. */
+export async function dropQuestions(tx: Tx, questions: readonly Claimed[]): Promise<void> {
+  if (questions.length > 0)
+    await tx.query(
+      'DELETE FROM waiting_readings w USING unnest($1::uuid[], $2::bigint[]) AS q (event_id, seq) WHERE w.event_id = q.event_id AND w.seq = q.seq',
+      [questions.map(({ eventId }) => eventId), questions.map(({ seq }) => seq)],
+    );
+}
