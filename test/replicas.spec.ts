@@ -56,7 +56,13 @@ describe('the six services in two replicas each', () => {
 
   it('charge exactly the same credits', () => {
     // Eight searches on hackernews, of which three start over; two on x start over; 12 tweets of first scans.
-    expect(one.charged).toEqual({ check: 21, first_scan: 12, 'x.tweets': 9, 'reddit.moderated': 12 });
+    expect(one.charged).toEqual({
+      analysis: 60,
+      check: 21,
+      first_scan: 12,
+      'x.tweets': 9,
+      'reddit.moderated': 12,
+    });
     expect(two.charged).toEqual(one.charged);
   });
 

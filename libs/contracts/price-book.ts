@@ -35,8 +35,12 @@ export function isPlan(name: string): name is Plan {
  */
 export function creditsPerCheck(source: SourceId, coBrands = false): number {
   const rates: Record<string, number> = book.creditsPerCheck;
-  const more = coBrands ? ((book.coBrandsPerUnit as Record<string, number>)[source] ?? 0) : 0;
-  return (rates[source] ?? book.creditsPerCheck.open) + more;
+  return (rates[source] ?? book.creditsPerCheck.open) + (coBrands ? creditsOfCoBrands(source) : 0);
+}
+
+/** The price of finding brands beside the subject in one answer of an AI engine, in credits; 0 for other sources. */
+export function creditsOfCoBrands(source: SourceId): number {
+  return (book.coBrandsPerUnit as Partial<Record<SourceId, number>>)[source] ?? 0;
 }
 
 /** Readings of an item that cost credits. */

@@ -57,6 +57,7 @@ export function eventOf(
       relevance: reading.relevance,
       relevanceReason: reading.relevanceReason,
       storyId: reading.storyId,
+      coBrands: reading.coBrands,
       embedding: reading.embedding,
       embeddingModel: reading.embeddingModel,
       readings: reading.records,

@@ -5,27 +5,54 @@ import {
   PRICE_BOOK_VERSION,
   type Event,
   type EventCharge,
+  creditsOfCoBrands,
   type PricedReading,
+  type SourceId,
 } from '#contracts';
 
 /**
  * The charges for an event's readings: sentiment and intent together, the bucket, the agent step. A dropped event, an
  * agent step without an answer and an item that got no bucket are free.
  */
-export function chargesOf(event: Pick<Event, 'dropped' | 'analysis' | 'bucket' | 'aiJson'>): EventCharge[] {
+export function chargesOf(
+  event: Pick<Event, 'dropped' | 'analysis' | 'bucket' | 'aiJson' | 'readings' | 'source' | 'type'>,
+): EventCharge[] {
   if (event.dropped) return [];
   const { status } = JSON.parse(event.aiJson || '{}') as { status?: string };
   return [
     ...(event.analysis ? [chargeOf('analysis')] : []),
     ...(event.bucket ? [chargeOf('bucket')] : []),
+    ...coBrandCharges(event),
     ...(status === 'completed' ? [chargeOf('agent_step')] : []),
   ];
 }
 
+/** Brands beside the subject: once for each answer of an engine that was read for them. */
+function coBrandCharges({
+  readings,
+  source,
+  type,
+}: Pick<Event, 'readings' | 'source' | 'type'>): EventCharge[] {
+  const isRead = readings.some(({ kind }) => kind === CO_BRANDS);
+  const costCredits = coBrandCredits(source, type);
+  return isRead && costCredits > 0 ? [charge(CO_BRANDS, costCredits)] : [];
+}
+
+/** The kind of the reading, and the operation of its charge. */
+export const CO_BRANDS = 'co_brands';
+
+/**
+ * The price of finding brands beside the subject in one item, in credits: of an answer of an AI engine. All other items,
+ * and events about citations in the same answer, are free.
+ */
+export function coBrandCredits(source: string, type: string): number {
+  return type.startsWith('answer.') ? creditsOfCoBrands(source as SourceId) : 0;
+}
+
 function chargeOf(operation: PricedReading): EventCharge {
-  return create(EventChargeSchema, {
-    operation,
-    costCredits: creditsPerReading(operation),
-    priceBookVersion: PRICE_BOOK_VERSION,
-  });
+  return charge(operation, creditsPerReading(operation));
+}
+
+function charge(operation: string, costCredits: number): EventCharge {
+  return create(EventChargeSchema, { operation, costCredits, priceBookVersion: PRICE_BOOK_VERSION });
 }

@@ -260,6 +260,25 @@ describe('a check', () => {
     ]);
   });
 
+  it('finds brands beside the subject, and charges for them in answers of AI engines only', async () => {
+    const scene = await Scene.with({ coBrandsEnabled: true });
+    const text = 'acme vs Globex';
+    const answer = { source: 'ai_answers', text };
+    const check = scene.check(
+      { text },
+      { ...answer, eventType: 'answer.created' },
+      { ...answer, eventType: 'term.cited' },
+    );
+    check.source = 'ai_answers';
+    await handlerWith().handle(check);
+    const events = await scene.events();
+    expect(events.map(({ coBrands }) => coBrands)).toEqual([['Globex'], ['Globex'], ['Globex']]);
+    const charged = events.map(
+      ({ charges }) => charges.find(({ operation }) => operation === 'co_brands')?.costCredits,
+    );
+    expect(charged).toEqual([undefined, 2, undefined]);
+  });
+
   it('stores a question in place of an event that waits for a language model, and asks once', async () => {
     const scene = await Scene.with();
     const check = scene.check({ text: 'acme is great' });

@@ -1,4 +1,4 @@
-import { fromJson, type JsonObject, type JsonValue } from '@bufbuild/protobuf';
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import {
   AgentStepSchema,
   KeywordDefinitionSchema,
@@ -17,6 +17,8 @@ export interface WatchSettings {
   definition: KeywordDefinition | undefined;
   /** The words that it searches for: its query and its terms. */
   terms: readonly string[];
+  /** Brands that the search lists: `filters.brands` of ai_answers. */
+  brands: readonly string[];
   /** True if sentiment and intent are read. */
   analysis: boolean;
   agentStep: AgentStep | undefined;
@@ -24,7 +26,12 @@ export interface WatchSettings {
 
 interface Row {
   watch_id: string;
-  criteria: { match?: string; query?: string; terms?: string[] } & JsonObject;
+  criteria: {
+    match?: string;
+    query?: string;
+    terms?: string[];
+    filters?: { brands?: string[] };
+  };
   analysis: boolean;
   ai: JsonValue | null;
   definition: JsonValue | null;
@@ -46,6 +53,7 @@ export async function settingsOf(
       {
         matchMode: row.criteria.match ?? '',
         terms: [row.criteria.query ?? '', ...(row.criteria.terms ?? [])].filter((term) => term.trim() !== ''),
+        brands: row.criteria.filters?.brands ?? [],
         analysis: row.analysis,
         agentStep: row.ai ? fromJson(AgentStepSchema, row.ai, { ignoreUnknownFields: true }) : undefined,
         definition: row.definition

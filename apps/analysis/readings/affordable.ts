@@ -1,5 +1,6 @@
 import { creditsPerReading } from '#contracts';
 import type { Database } from '#postgres';
+import { coBrandCredits } from '../domain/reading-charges.js';
 import type { Readable } from './readable.js';
 
 interface Row {
@@ -8,14 +9,15 @@ interface Row {
 }
 
 /**
- * The most that the readings of an item can cost, in credits: sentiment and intent, the bucket, the agent step. Language,
+ * The most that the readings of an item can cost, in credits: sentiment and intent, the bucket, the agent step, co-brands. Language,
  * relevance and story are free.
  */
-export function mostCredits({ settings: { analysis, definition, agentStep } }: Readable): number {
+export function mostCredits({ item, settings: { analysis, definition, agentStep } }: Readable): number {
   return (
     (analysis ? creditsPerReading('analysis') : 0) +
     (definition?.aiEnabled && definition.aiPreset ? creditsPerReading('bucket') : 0) +
-    (agentStep ? creditsPerReading('agent_step') : 0)
+    (agentStep ? creditsPerReading('agent_step') : 0) +
+    (definition?.coBrandsEnabled ? coBrandCredits(item.source, item.eventType) : 0)
   );
 }
 

@@ -10,15 +10,17 @@ import {
 } from '#contracts';
 import type { EventStore, Unstored } from '#event-store';
 import { isoOf, systemClock } from '#kernel';
-import { subjectOf } from '#messaging';
+import { subjectOf as subjectIn } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { dropOf } from '../domain/event-of.js';
 import { affordable, mostCredits } from './affordable.js';
+import { coBrandsOf } from '../domain/co-brands.js';
+import { CO_BRANDS, coBrandCredits } from '../domain/reading-charges.js';
 import { ItemBuckets } from './item-buckets.js';
 import type { LocalReader, LocalReading } from '#readers';
 import { LOCAL_MODEL, READER } from './local-reader.js';
-import { requestOf, type Readable } from './readable.js';
+import { requestOf, subjectOf, type Readable } from './readable.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
 
@@ -77,12 +79,28 @@ export class ItemReadings {
     for (const { reading } of found) if (!paid.has(reading.eventId)) withoutAnalysis(reading);
     const stories = await this.stories.of(items);
     for (const { item, reading } of found) reading.storyId = stories.get(item.eventId)?.storyId ?? '';
+    for (const { item, reading } of kept) readCoBrands(item, reading, paid.has(item.eventId));
     await this.buckets.fill(
       priced.filter(({ item }) => paid.has(item.eventId)),
       stories,
     );
     return new Map(found.map(({ item, reading }) => [item.eventId, reading]));
   }
+}
+
+/** Brands beside the subject cost credits in answers of AI engines only. */
+function readCoBrands(readable: Readable, reading: ItemReading, isPaid: boolean): void {
+  const { item, settings } = readable;
+  if (!settings.definition?.coBrandsEnabled || (coBrandCredits(item.source, item.eventType) > 0 && !isPaid))
+    return;
+  const { names } = subjectOf(settings);
+  reading.coBrands = coBrandsOf({ title: item.title, text: item.text, names, listed: settings.brands });
+  reading.records.push(
+    create(ReadingRecordSchema, {
+      ...{ kind: CO_BRANDS, reader: 'local', model: 'rules', version: '1' },
+      detail: reading.coBrands.join(', '),
+    }),
+  );
 }
 
 /** Sentiment and intent of an item that is dropped or cannot be paid are not kept. */
@@ -145,7 +163,7 @@ function messagesOf(
       fact: { case: 'itemsRead', value },
     });
     return {
-      subject: subjectOf('READINGS', accountId, watchId),
+      subject: subjectIn('READINGS', accountId, watchId),
       data: toBinary(ReadingFactSchema, fact),
       // The first item of the rest differs when only a part was stored before.
       msgId: `${own[n * READINGS_PER_MESSAGE]?.eventId}:read`,

@@ -61,11 +61,6 @@ const NOT_ACTED_ON: readonly {
     message: 'rules do not run yet: this mode sends no events',
   },
   {
-    path: 'coBrandsEnabled',
-    isUsed: ({ coBrandsEnabled }) => coBrandsEnabled,
-    message: 'co-brands are not searched for yet',
-  },
-  {
     path: 'spikeAlert',
     isUsed: ({ spikeAlert }) => Boolean(spikeAlert),
     message: 'spikes are not detected yet',

@@ -27,7 +27,7 @@ export function checkPriceOf(
       firstScan: true,
     };
   return {
-    // Co-brands are part of the quote, but are not searched for yet, so they are not charged.
+    // Co-brands are part of the quote. They are charged with the event of each answer in which they were looked for.
     rateCredits: creditsPerCheck(source),
     mostUnits: connector.unitsPerCheck?.(criteria) ?? 1,
     firstScan: false,

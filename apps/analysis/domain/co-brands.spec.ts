@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { coBrandsOf } from './co-brands.js';
+
+const brands = (text: string, listed: string[] = []) =>
+  coBrandsOf({ title: '', text, names: ['Acme'], listed });
+
+describe('brands beside the subject', () => {
+  it.each([
+    ['Acme vs Globex: which one?', ['Globex']],
+    ['We moved from Globex to Acme', ['Globex']],
+    ['I prefer Acme over Initech', ['Initech']],
+    ['Should I take Acme or Globex Cloud?', ['Globex Cloud']],
+    ['Acme, Globex, Initech and Hooli all raised prices', ['Globex', 'Initech', 'Hooli']],
+    ['Good tools:\n1. **Globex**: cheap\n2. **Acme**: solid\n3. Initech (new)', ['Globex', 'Initech']],
+    ['- Globex – for teams\n- Hooli – for one person', ['Globex', 'Hooli']],
+  ])('are found in %j', (text, found) => {
+    expect(brands(text)).toEqual(found);
+  });
+
+  it.each([
+    'Acme is great. The weather is nice.',
+    'I like Acme and the people there',
+    'Acme or not, I stay',
+    'The new Acme Cloud and Acme Pro are here',
+    'In March Acme opened an office',
+  ])('are not found in %j', (text) => {
+    expect(brands(text)).toEqual([]);
+  });
+
+  it('are the listed ones wherever they occur as whole words, in any case', () => {
+    expect(brands('acme is fine, globex is not; initechs neither', ['Globex', 'Initech'])).toEqual([
+      'Globex',
+    ]);
+  });
+
+  it('are each named once, in their first spelling', () => {
+    expect(brands('Acme vs Globex. Really: Acme vs GLOBEX')).toEqual(['Globex']);
+  });
+
+  it('are at most 20 for any text, and never the subject', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 2000 }),
+        fc.string({ unit: 'binary', maxLength: 60 }),
+        (text, name) => {
+          const found = coBrandsOf({ title: name, text, names: [name], listed: [name] });
+          expect(found.length).toBeLessThanOrEqual(20);
+          expect(found.map((one) => one.toLowerCase())).not.toContain(name.trim().toLowerCase());
+        },
+      ),
+    );
+  });
+
+  it('are found in time that grows with the text, not faster', () => {
+    const hostile = `${'Acme, '.repeat(5_000)}${'A'.repeat(20_000)}\n${'- A '.repeat(5_000)}`;
+    expect(brands(hostile)).toBeInstanceOf(Array);
+  });
+});

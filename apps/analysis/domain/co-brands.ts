@@ -1,0 +1,83 @@
+/** Text in which brands are looked for. */
+export interface BrandText {
+  title: string;
+  text: string;
+  /** Names of the subject; they are not brands beside it. */
+  names: readonly string[];
+  /** Brands that the user has listed, for example `filters.brands` of ai_answers. */
+  listed: readonly string[];
+}
+
+const CHARACTERS_READ = 20_000;
+const MOST_BRANDS = 20;
+
+/** A name: one to three words with a capital letter, such as `Globex`, `Ben & Jerry's`, `iPhone`, `Acme Cloud`. */
+const NAME = String.raw`(?:\p{Lu}(?:[\p{L}\p{N}'’-]|\.(?=\p{Ll})){1,24}|\p{Ll}\p{Lu}[\p{L}\p{N}]{1,24})(?:(?: & | )\p{Lu}[\p{L}\p{N}'’-]{1,24}){0,2}`;
+/** Words between two names that compare or join them. */
+const LINK = String.raw`(?:,? (?:vs\.?|versus|or|and|than|over|instead of|compared (?:to|with)|alternatives? to|unlike|from|to)|,|/)`;
+const AFTER = new RegExp(String.raw`^\s?${LINK} (${NAME})`, 'u');
+const BEFORE = new RegExp(String.raw`(${NAME})\s?${LINK} $`, 'u');
+/** An entry of a list, as answers of AI engines have them: `1. **Globex**: …`, `- Globex – …`. */
+const ENTRY = new RegExp(
+  String.raw`^\s*(?:\d{1,2}[.)]|[-*•])\s+\*{0,2}(${NAME})\*{0,2}\s*(?:[:–—(]|-\s|$)`,
+  'gmu',
+);
+/** Words that often begin a sentence or an entry of a list, and are no brands. */
+const NO_BRANDS = new Set(
+  (
+    'the a an i it we you they this that these those my our your his her their he she what which who when where why how if ' +
+    'but and or so as at by for from in of on to with yes no not just also still even best great good new free pros cons price ' +
+    'pricing features note summary overall monday tuesday wednesday thursday friday saturday sunday january february march ' +
+    'april may june july august september october november december english german french spanish'
+  ).split(' '),
+);
+
+/**
+ * Brands named beside the subject, in the spelling of their first occurrence, at most 20: listed ones anywhere in the text,
+ * names that the text compares or joins with the subject, and the entries of lists.
+ */
+export function coBrandsOf({ title, text, names, listed }: BrandText): string[] {
+  const whole = `${title}\n${text}`.slice(0, CHARACTERS_READ);
+  const found = new Map<string, string>();
+  const own = new Set(names.map(folded));
+  const add = (name: string) => {
+    const brand = withoutOpening(name.replace(/['’.,-]+$/u, '').replace(/['’]s$/u, ''));
+    const key = folded(brand);
+    const isOwn = [...own].some((one) => one !== '' && (key === one || key.startsWith(`${one} `)));
+    if (key.length > 1 && !isOwn && !NO_BRANDS.has(key) && !found.has(key)) found.set(key, brand);
+  };
+  for (const brand of listed) if (placesOf(whole, brand).length > 0) add(brand);
+  for (const name of names)
+    for (const at of placesOf(whole, name)) {
+      const before = BEFORE.exec(whole.slice(Math.max(0, at - 80), at))?.[1];
+      if (before !== undefined) add(before);
+      for (let end = at + name.length, next; (next = AFTER.exec(whole.slice(end, end + 120)));) {
+        if (next[1] !== undefined) add(next[1]);
+        end += next[0].length;
+      }
+    }
+  for (const [, entry] of whole.matchAll(ENTRY)) if (entry !== undefined) add(entry);
+  return [...found.values()].slice(0, MOST_BRANDS);
+}
+
+/** `The Globex` is Globex: a common word at the beginning of a sentence is not part of the name. */
+function withoutOpening(name: string): string {
+  const [first = '', ...rest] = name.split(' ');
+  return rest.length > 0 && NO_BRANDS.has(folded(first)) ? rest.join(' ') : name;
+}
+
+function folded(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** Where the name occurs as whole words, in any case; at most 20 places. */
+function placesOf(text: string, name: string): number[] {
+  const places: number[] = [];
+  const [hay, needle] = [text.toLowerCase(), folded(name)];
+  if (needle === '') return places;
+  for (let at = hay.indexOf(needle); at >= 0 && places.length < 20; at = hay.indexOf(needle, at + 1)) {
+    const [before, after] = [hay.charAt(at - 1), hay.charAt(at + needle.length)];
+    if (!/[\p{L}\p{N}]/u.test(before) && !/[\p{L}\p{N}]/u.test(after)) places.push(at);
+  }
+  return places;
+}
