@@ -32,7 +32,7 @@ async function ended(id: string): Promise<Json> {
   );
 }
 
-it('asks each source once, charges those that answered, and keeps their items as mentions without readings [credits.semantic]', async () => {
+it('asks each source once, charges those that answered, and keeps their items as mentions without readings [credits.semantic, explore.estimate, explore.once, explore.charged, explore.items]', async () => {
   stage.simulator.world.publish('hackernews', { title: 'A copper kettle', text: 'I love my copper kettle' });
   stage.simulator.world.publish('stackoverflow', {
     title: 'How to clean a copper kettle',
@@ -85,7 +85,7 @@ it('asks each source once, charges those that answered, and keeps their items as
   await expectAuditAgrees(stage.stores, ada.accountId);
 });
 
-it('refuses what cannot be asked, with the field, and another account’s Explore', async () => {
+it('refuses what cannot be asked, with the field, and another account’s Explore [explore.estimate, explore.foreign]', async () => {
   const bad = { question: ' ', sources: ['rss', 'x', 'nowhere'], limit: 1000 };
   const { status, body } = await ada.api.post('/v1/explore', bad);
   expect(status).toBe(400);
@@ -116,7 +116,7 @@ it('refuses a token of another question', async () => {
   expect([other.status, other.body.code]).toEqual([409, 'ESTIMATE_MISMATCH']);
 });
 
-it('goes on after a crash between the items and the answer, and charges once', async () => {
+it('goes on after a crash between the items and the answer, and charges once [explore.crash]', async () => {
   await program.stop();
   const env = { ...stage.env, EARSHOT_FAILPOINT: 'explore-after-items-before-answer:1' };
   const doomed = await startProgram('earshot', env);

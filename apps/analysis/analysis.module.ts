@@ -17,6 +17,7 @@ import { ItemBuckets } from './readings/item-buckets.js';
 import { ItemReadings } from './readings/item-readings.js';
 import { LLM } from './readings/llm.js';
 import { READER } from './readings/local-reader.js';
+import { StoriesLoop } from './readings/stories.loop.js';
 import { Stories } from './readings/stories.js';
 import { AttemptActivitySink } from './readmodels/attempt-activity.sink.js';
 import { AttemptsSink } from './readmodels/attempts.sink.js';
@@ -50,6 +51,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           { provide: READER, useFactory: () => startLocalReader({ workers: READER_THREADS }) },
           { provide: LLM, useFactory: () => llm && createLlm(llm) },
           Stories,
+          StoriesLoop,
           ItemBuckets,
           ItemReadings,
           ModelQuestions,
@@ -78,9 +80,14 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [READER, EMBEDDER, LLM, QuestionsLoop],
-        list: (reader: LocalReader, embedder: Embedder, model: Llm | undefined, loop: QuestionsLoop) => ({
-          loops: [loop],
+        inject: [READER, EMBEDDER, LLM, QuestionsLoop, StoriesLoop],
+        list: (
+          reader: LocalReader,
+          embedder: Embedder,
+          model: Llm | undefined,
+          ...loops: [QuestionsLoop, StoriesLoop]
+        ) => ({
+          loops,
           async afterStop() {
             await Promise.all([reader.close(), embedder.close(), model?.close()]);
           },

@@ -107,6 +107,7 @@ async function createKeyword(
     webhookUrl: `${url}/hooks/demo`,
     webhookMode: 'all',
     subjectRole: 'own',
+    sentimentEnabled: true,
     backfill: true,
   });
   const command = create(CreateKeywordSchema, { commandId: newId(), accountId, definition });

@@ -4,6 +4,7 @@ import { createLogger } from '#telemetry';
 import { simulatedSources, startSimulator, type Simulator } from '../simulator/index.js';
 import { BRANDS, demoAccount, knownAccount, type DemoAccount } from './demo-account.js';
 import { demoGreeting } from './demo-greeting.js';
+import { showReadings } from './demo-readings.js';
 import { readInstallationSettings, startInstallation, type Installation } from './installation.js';
 import { presentSigningSecret } from './sealed-secrets.js';
 
@@ -28,8 +29,10 @@ export async function startDemo(
   const simulator = await startWorld(knownAccount(dataDir), say);
   let installation: Installation | undefined;
   const market = setInterval(() => moveMarket(simulator), MARKET_MS);
+  const stopping = new AbortController();
   const stop = async () => {
     clearInterval(market);
+    stopping.abort();
     await installation?.stop();
     await simulator.stop();
   };
@@ -38,6 +41,9 @@ export async function startDemo(
     const account = await accountOn(installation, dataDir, simulator);
     simulator.receiver.addSecret('*', account.signingSecret);
     say(demoGreeting(installation.address, account, dataDir));
+    showReadings(installation.address, account, say, stopping.signal).catch((error: unknown) => {
+      if (!stopping.signal.aborted) say(`The readings could not be shown: ${String(error)}`);
+    });
     return { stop, givenUp: installation.givenUp };
   } catch (error) {
     await stop();

@@ -78,6 +78,46 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('sentiment=negative')).toContain(id);
   });
 
+  it('measures the readings by the corrections of the account [readings.accuracy, readings.min-relevance-filter]', async () => {
+    const eve = await service.tenant();
+    const made = { reader: 'local', reader_model: 'm', reader_version: '1' };
+    const read = async (sentiment: string, relevance: number) => {
+      const row = mentionRow(eve.accountId, { ...made, sentiment, intent: 'other', relevance });
+      row.watch_id = keyword.watches[0].id;
+      await insertRows(service.clickhouse, 'mentions', [row]);
+      return row.event_id;
+    };
+    const ids = [await read('positive', 80), await read('positive', 70), await read('negative', 10)];
+    const corrections = [{ sentiment: 'positive' }, { sentiment: 'negative' }, { relevance: 90 }];
+    for (const [index, id] of ids.entries())
+      expect((await eve.api.patch(`/v1/mentions/${id}`, corrections[index]!)).status).toBe(200);
+    const { body } = await eve.api.get('/v1/readings/accuracy');
+    expect(body.data).toMatchObject([
+      {
+        reader: 'local',
+        model: 'm',
+        version: '1',
+        field: 'sentiment',
+        n: 2,
+        agreement: 0.5,
+        macroRecall: 0.5,
+      },
+      {
+        field: 'relevance',
+        n: 1,
+        agreement: 0,
+        confusion: [{ corrected: 'relevant', read: 'irrelevant', count: 1 }],
+      },
+    ]);
+    const later = await eve.api.get('/v1/readings/accuracy?since=2999-01-01');
+    expect([later.status, later.body.data]).toEqual([200, []]);
+    const relevant = await eve.api.get('/v1/mentions?minRelevance=75');
+    expect(relevant.body.data.map(({ id }: { id: string }) => id).sort()).toEqual([ids[0], ids[2]].sort());
+    expect((await ada.api.get('/v1/readings/accuracy')).body.data).not.toContainEqual(
+      expect.objectContaining({ model: 'm' }),
+    );
+  });
+
   it('reports every fault, and changes nothing', async () => {
     const id = await mention();
     const { status, body } = await patch(id, {

@@ -76,7 +76,7 @@ describe('the envelope of an item that was read', () => {
     return JSON.parse(new TextDecoder().decode(event.envelope)) as Record<string, unknown>;
   };
 
-  it('has an analysis with null for what was not read, after all other keys', () => {
+  it('has an analysis with null for what was not read, after all other keys [readings.null]', () => {
     const analysis = { sentiment: 'negative', relevance: 80, reader: 'local', model: 'm', version: '1' };
     const envelope = envelopeOf({ relevance: 80, analysis });
     expect(Object.keys(envelope).slice(-2)).toEqual(['ai', 'analysis']);
@@ -89,7 +89,7 @@ describe('the envelope of an item that was read', () => {
     });
   });
 
-  it('has no analysis when nothing classified the item', () => {
+  it('has no analysis when nothing classified the item [readings.absent]', () => {
     expect(envelopeOf({ relevance: 80, lang: 'en' })).not.toHaveProperty('analysis');
     expect(envelopeOf()).not.toHaveProperty('analysis');
   });
@@ -107,7 +107,7 @@ describe('the charges of an event', () => {
     );
   };
 
-  it('are 1 for sentiment and intent together, and 1 for a bucket', () => {
+  it('are 1 for sentiment and intent together, and 1 for a bucket [credits.readings, readings.one-pass]', () => {
     expect(chargesOf(false)).toEqual([
       ['analysis', 1],
       ['bucket', 1],
@@ -194,7 +194,7 @@ describe('an event that may wait for readings', () => {
     }
   });
 
-  it('waits until 120 s after it occurred for sentiment, a bucket and the agent step', () => {
+  it('waits until 120 s after it occurred for sentiment, a bucket and the agent step [readings.waits]', () => {
     const result = askedOrFinal(draftOf(), { ...wanted, agentStep, bucketPreset: 'custom' }, true);
     expect('asked' in result && result.asked).toMatchObject({
       deadline: '2026-03-04T05:08:07.089Z',

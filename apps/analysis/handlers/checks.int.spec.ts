@@ -156,7 +156,7 @@ describe('a check', () => {
     expect((await scene.readings()).map((fact) => fact.case)).toEqual(['itemsRead']);
   });
 
-  it('that is delivered again after a crash gives the events of its first reading, also when the reader has changed', async () => {
+  it('that is delivered again after a crash gives the events of its first reading, also when the reader has changed [readings.final]', async () => {
     const scene = await Scene.with();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
     const crashing = handlerWith();
@@ -172,7 +172,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('keeps items in other languages and of low relevance as dropped, and charges nothing for them', async () => {
+  it('keeps items in other languages and of low relevance as dropped, and charges nothing for them [readings.languages, readings.min-relevance, readings.order]', async () => {
     const scene = await Scene.with({ languages: ['en'], minRelevance: 50 });
     const readingOf: Record<string, Partial<LocalReading>> = {
       french: { lang: 'fr' },
@@ -215,7 +215,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('does not read muted items', async () => {
+  it('does not read muted items [readings.order]', async () => {
     const scene = await Scene.with({ muteRules: [{ value: 'giveaway', target: 'text', match: 'word' }] });
     const { handle, asked } = handlerWith();
     await handle(scene.check({ text: 'acme giveaway' }));
@@ -223,7 +223,7 @@ describe('a check', () => {
     expect((await scene.events())[0]).toMatchObject({ dropped: { reason: 'muted' }, charges: [] });
   });
 
-  it('reads only as many items as the credits of the account cover', async () => {
+  it('reads only as many items as the credits of the account cover [readings.credits]', async () => {
     const scene = await Scene.with({}, 1);
     await handlerWith().handle(scene.check({ text: 'one' }, { text: 'two' }));
     const events = await scene.events();
@@ -234,7 +234,7 @@ describe('a check', () => {
     expect(events.every(({ relevance }) => relevance === 80)).toBe(true);
   });
 
-  it('joins the items of one story, and finds duplicates within a keyword', async () => {
+  it('joins the items of one story, and finds duplicates within a keyword [readings.story, readings.duplicates]', async () => {
     const scene = await Scene.with({ aiEnabled: true, aiPreset: 'duplicates' });
     const media = [{ url: 'https://example.org/story', type: 'link' }];
     await handlerWith().handle(
@@ -248,7 +248,7 @@ describe('a check', () => {
     expect(second?.charges.map(({ operation }) => operation)).toEqual(['analysis', 'bucket']);
   });
 
-  it('keeps the first label of a bucket, whatever its later spellings are', async () => {
+  it('keeps the first label of a bucket, whatever its later spellings are [readings.bucket-key]', async () => {
     const scene = await Scene.with({ name: 'iPhone', aiEnabled: true, aiPreset: 'product-model' });
     const { handle } = handlerWith();
     await handle(scene.check({ text: 'My iPhone 15 Pro' }));
@@ -260,7 +260,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('finds brands beside the subject, and charges for them in answers of AI engines only', async () => {
+  it('finds brands beside the subject, and charges for them in answers of AI engines only [readings.co-brands]', async () => {
     const scene = await Scene.with({ coBrandsEnabled: true });
     const text = 'acme vs Globex';
     const answer = { source: 'ai_answers', text };

@@ -1,0 +1,47 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Repeated } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+
+const HOUR_MS = 3_600_000;
+/** Items that tell a story again after this time begin a new one. */
+const KEPT_DAYS = 30;
+/** One statement deletes at most this many rows, so that it locks them for a moment only. */
+const ROWS_AT_ONCE = 5_000;
+
+/** Deletes the keys of old stories. */
+@Injectable()
+export class StoriesLoop implements Loop {
+  readonly name = 'stories';
+  private readonly work: Repeated;
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(LOG) log: Logger,
+  ) {
+    this.work = new Repeated({
+      pauseMs: HOUR_MS,
+      run: () => this.prune(),
+      failed: (error) => log.error({ err: error }, 'old stories could not be deleted'),
+    });
+  }
+
+  start(): void {
+    this.work.start();
+  }
+
+  stop(): Promise<void> {
+    return this.work.stop();
+  }
+
+  /** @returns true if there may be more to delete */
+  async prune(): Promise<boolean> {
+    const [, deleted]: [unknown, number] = await this.database.query(
+      `DELETE FROM stories WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM stories WHERE told_at < now() - make_interval(days => $1) LIMIT $2))`,
+      [KEPT_DAYS, ROWS_AT_ONCE],
+    );
+    return deleted === ROWS_AT_ONCE;
+  }
+}

@@ -1,0 +1,113 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { request } from 'undici';
+import type { DemoAccount } from './demo-account.js';
+
+/** What the demo needs of a mention. */
+interface ReadMention {
+  source: string;
+  text: string;
+  lang: string | null;
+  analysis?: {
+    sentiment: string | null;
+    intent: string | null;
+    relevance: number | null;
+    reason: string | null;
+  };
+  score?: number;
+}
+
+const SHOWN = 6;
+const LOOK_EVERY_MS = 1_000;
+/** The first mentions arrive within seconds; a slow machine may take longer. */
+const GIVEN_UP_AFTER_MS = 120_000;
+const TEXT_LENGTH = 64;
+
+/** Questions about what the simulated people write, in other words than theirs. */
+const QUESTIONS = [
+  'the service has frequent outages',
+  'somebody leaves because it costs too much',
+  'quick and helpful answers to my problems',
+];
+
+/**
+ * Prints how Earshot read some mentions, and a question that finds a mention without a common word. Prints nothing if
+ * the demo stops first.
+ * @param address of the gateway
+ */
+export async function showReadings(
+  address: string,
+  { apiKey }: Pick<DemoAccount, 'apiKey'>,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const mentions = (query: string) => listed(`${address}/v1/mentions?${query}`, apiKey, signal);
+  for (
+    const until = Date.now() + GIVEN_UP_AFTER_MS;
+    Date.now() < until;
+    await wait(LOOK_EVERY_MS, undefined, { signal })
+  ) {
+    const read = (await mentions('limit=50&lang=en')).filter(({ analysis }) => analysis?.sentiment);
+    const found = read.length >= SHOWN ? await answered(mentions) : undefined;
+    if (found) return say(readingsText(unlike(read).slice(0, SHOWN), found));
+  }
+}
+
+async function listed(url: string, apiKey: string, signal: AbortSignal): Promise<ReadMention[]> {
+  const { statusCode, body } = await request(url, { headers: { 'x-api-key': apiKey }, signal });
+  const page = (await body.json()) as { data?: ReadMention[] };
+  return statusCode === 200 ? (page.data ?? []) : [];
+}
+
+/** The first question whose best mention shares no word with it. */
+async function answered(
+  mentions: (query: string) => Promise<ReadMention[]>,
+): Promise<{ question: string; mention: ReadMention } | undefined> {
+  for (const question of QUESTIONS) {
+    const found = await mentions(`mode=semantic&limit=5&q=${encodeURIComponent(question)}`);
+    const mention = found.find(({ text }) => !sharesWord(question, text));
+    if (mention) return { question, mention };
+  }
+  return undefined;
+}
+
+/** Words of three letters or less say nothing about the topic. */
+function sharesWord(question: string, text: string): boolean {
+  const words = new Set(text.toLowerCase().match(/\p{L}{4,}/gu));
+  return (question.toLowerCase().match(/\p{L}{4,}/gu) ?? []).some((word) => words.has(word));
+}
+
+/** One mention of each combination of sentiment and intent first. */
+function unlike(mentions: readonly ReadMention[]): ReadMention[] {
+  const kinds = new Set<string>();
+  const isNew = ({ analysis }: ReadMention) => {
+    const kind = `${analysis?.sentiment} ${analysis?.intent}`;
+    return !kinds.has(kind) && kinds.add(kind) !== undefined;
+  };
+  const first = mentions.filter(isNew);
+  return [...first, ...mentions.filter((mention) => !first.includes(mention))];
+}
+
+function readingsText(
+  read: readonly ReadMention[],
+  { question, mention }: { question: string; mention: ReadMention },
+): string {
+  const lines = read.map(({ text, analysis }) => {
+    const { sentiment, intent, relevance } = analysis ?? {};
+    return `  ${(sentiment ?? '').padEnd(9)} ${(intent ?? '').padEnd(22)} ${String(relevance ?? '').padStart(3)}  ${shortened(text)}`;
+  });
+  return `
+How Earshot read some of them, on this machine, without any key:
+
+  ${'sentiment'.padEnd(9)} ${'intent'.padEnd(22)} relevance (0 to 100), text
+${lines.join('\n')}
+
+A search by meaning (mode=semantic): "${question}"
+
+  finds: ${shortened(mention.text)}
+`;
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > TEXT_LENGTH ? `${line.slice(0, TEXT_LENGTH - 1)}…` : line;
+}
