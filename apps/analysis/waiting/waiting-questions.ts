@@ -2,7 +2,7 @@ import { newId } from '#kernel';
 import type { Database, Tx } from '#postgres';
 
 /** A claimed question is not claimed again before, unless its replica renews the claim. */
-export const CLAIM_SECONDS = 15;
+export const CLAIM_SECONDS = 10;
 /** Questions without an agent step of one watch, which one request can answer. */
 const BATCH = 20;
 /** A replica that asks finishes its question at the deadline itself. */
