@@ -33,7 +33,7 @@ export function askedOrFinal(
 ): { asked: ReadingAsked } | { final: Event } {
   if (draft.dropped) return { final: draft };
   const step = draft.backfilled ? undefined : agentStep;
-  if (!hasModel || !isPaid) return { final: step ? withFailedStep(draft) : draft };
+  if (!hasModel || !isPaid) return { final: withoutModel(draft, agentStep) };
   const analysis = draft.analysis !== undefined;
   const preset = MODEL_PRESETS.has(bucketPreset) ? bucketPreset : '';
   if (!step && !analysis && preset === '') return { final: draft };
@@ -49,7 +49,9 @@ export function askedOrFinal(
   };
 }
 
-function withFailedStep(draft: Event): Event {
+/** The final event if the language model is not asked: a step has failed. */
+export function withoutModel(draft: Event, agentStep: AgentStep | undefined): Event {
+  if (!agentStep || draft.backfilled) return draft;
   return finishedEvent(draft, {
     ai: { status: 'failed', output: null, model: null, version: null },
     records: [],

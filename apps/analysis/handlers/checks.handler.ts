@@ -19,7 +19,7 @@ import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { dropOf, eventOf, type Treatment } from '../domain/event-of.js';
-import { askedOrFinal, type WantedReadings } from '../domain/reading-asked.js';
+import { askedOrFinal, withoutModel, type WantedReadings } from '../domain/reading-asked.js';
 import { ItemReadings, type ReadableCheck } from '../readings/item-readings.js';
 import { LLM } from '../readings/llm.js';
 import { subjectOf as readingSubjectOf, type Readable } from '../readings/readable.js';
@@ -64,19 +64,25 @@ export class ChecksHandler {
   ): Promise<Unstored[]> {
     const messages = await Promise.all(
       draftsOf(one, readings).map(async (draft) => {
-        const result = askedOrFinal(
-          draft,
-          wantedOf(one, readings.get(draft.eventId)),
-          this.llm !== undefined,
-        );
-        if ('final' in result) return messageOf(result.final, one.cause);
-        const question = questionOf(draft, result.asked, one.cause);
-        // It may be answered already, and is asked once.
-        const isAsked = one.redelivered && (await this.store.lastSeq('READINGS', question.subject)) > 0;
-        return isAsked ? undefined : question;
+        // It was asked once and is not asked again: its answer publishes it, also without a language model.
+        if (one.redelivered && (await this.isAsked(draft))) return undefined;
+        return this.messageOf(draft, wantedOf(one, readings.get(draft.eventId)), one.cause);
       }),
     );
     return messages.filter((message) => message !== undefined);
+  }
+
+  private async isAsked(draft: Event): Promise<boolean> {
+    return (await this.store.lastSeq('READINGS', questionSubject(draft))) > 0;
+  }
+
+  private messageOf(draft: Event, wanted: WantedReadings, cause: string | undefined): Unstored {
+    const result = askedOrFinal(draft, wanted, this.llm !== undefined);
+    if ('final' in result) return messageOf(result.final, cause);
+    const question = questionOf(draft, result.asked, cause);
+    if (question.data.length <= this.store.mostBytes) return question;
+    // An item of the largest size and a step with very long values: as without a language model.
+    return messageOf(withoutModel(draft, wanted.agentStep), cause);
   }
 
   private async outcomeOf(
@@ -146,11 +152,15 @@ function questionOf(draft: Event, asked: ReadingAsked, cause: string | undefined
     fact: { case: 'asked', value: asked },
   });
   return {
-    subject: subjectOf('READINGS', accountId, watchId, eventId),
+    subject: questionSubject(draft),
     data: toBinary(ReadingFactSchema, fact),
     msgId: `${eventId}:asked`,
     cause,
   };
+}
+
+function questionSubject({ accountId, watchId, eventId }: Event): string {
+  return subjectOf('READINGS', accountId, watchId, eventId);
 }
 
 /** The events of the check as they are without further readings. */

@@ -1,5 +1,6 @@
 import { create, fromBinary, toBinary, toJson, type MessageInitShape } from '@bufbuild/protobuf';
 import {
+  AgentStepSchema,
   CheckSchema,
   EventSchema,
   ItemSchema,
@@ -294,6 +295,28 @@ describe('a check', () => {
       case: 'asked',
       value: { analysis: true, subject: { names: ['Acme', 'acme'], role: 'own' }, draft: { eventId } },
     });
+  });
+
+  it('that was asked about is not asked or published again, also when the language model was taken away', async () => {
+    const scene = await Scene.with();
+    const check = scene.check({ text: 'acme is great' });
+    await handlerWith(undefined, {}).handle(check);
+    await handlerWith().handle(check, true);
+    expect(await scene.events()).toEqual([]);
+  });
+
+  it('gets failed steps in place of questions that do not fit into a message', async () => {
+    const scene = await Scene.with();
+    const values = Array.from({ length: 12 }, (_, n) => `${n}`.repeat(90_000));
+    const step = { instruction: 'Which?', schema: { one: { type: 'enum', values } } };
+    await database.query('UPDATE watches SET ai = $2 WHERE watch_id = $1', [
+      scene.watchId,
+      JSON.stringify(toJson(AgentStepSchema, create(AgentStepSchema, step))),
+    ]);
+    await handlerWith(undefined, {}).handle(scene.check({ text: 'acme is great' }));
+    const [event] = await scene.events();
+    expect(JSON.parse(event?.aiJson ?? '')).toMatchObject({ status: 'failed', output: null });
+    expect(event?.charges.map(({ operation }) => operation)).toEqual(['analysis']);
   });
 
   it('of a purged watch gives no events and is not read', async () => {

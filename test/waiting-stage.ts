@@ -1,0 +1,180 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { EventSchema, ReadingAskedSchema, ReadingFactSchema, type Event } from '#contracts';
+import { EventStore } from '#event-store';
+import { eventIdOf, isoOf, newId } from '#kernel';
+import { connectBus, subjectOf, type Bus } from '#messaging';
+import { startService, type RunningService } from '#platform';
+import { openDatabase, type Database } from '#postgres';
+import { createLogger } from '#telemetry';
+import { isolateStores, programEnv, until, type IsolatedStores } from '#testing';
+import { analysisService } from '../apps/analysis/analysis.module.js';
+import { readAnalysisConfig } from '../apps/analysis/config.js';
+import { envelopeBytes } from '../apps/analysis/domain/envelope-of.js';
+import { simulatedLlm, startSimulator, type Fault, type Simulator } from '../apps/simulator/index.js';
+
+/** Stores, a simulated language model, and the analysis services that the spec starts. */
+export class WaitingStage {
+  private readonly services: RunningService[] = [];
+  readonly store: EventStore;
+
+  private constructor(
+    private readonly stores: IsolatedStores,
+    readonly simulator: Simulator,
+    readonly database: Database,
+    readonly bus: Bus,
+  ) {
+    this.store = new EventStore(bus);
+  }
+
+  static async set(): Promise<WaitingStage> {
+    const [stores, simulator] = await Promise.all([isolateStores(), startSimulator()]);
+    const database = await openDatabase(stores.databaseUrl, 'spec');
+    const bus = await connectBus(stores.natsUrl, 'spec', createLogger('spec', 'silent'));
+    return new WaitingStage(stores, simulator, database, bus);
+  }
+
+  /** Starts an analysis service in this process. */
+  async analysis(more: NodeJS.ProcessEnv = {}): Promise<void> {
+    const model = { ...simulatedLlm(this.simulator.url), LLM_REQUESTS_PER_MINUTE: '60000' };
+    const config = readAnalysisConfig(programEnv(this.stores, { LOG_LEVEL: 'silent', ...model, ...more }));
+    this.services.push(await startService(analysisService(config), config, false));
+  }
+
+  /** Stops all analysis services. */
+  async stopAnalysis(): Promise<void> {
+    await Promise.all(this.services.splice(0).map((service) => service.stop(500)));
+  }
+
+  async close(): Promise<void> {
+    await this.stopAnalysis();
+    await this.bus.close();
+    await this.database.destroy();
+    await this.simulator.stop();
+    await this.stores.drop();
+  }
+
+  /** Makes requests to the language model fail. */
+  fails(kind: Fault['kind'], times: number, more: Partial<Fault> = {}): void {
+    this.simulator.faults.add({ source: 'llm', kind, times, ...more });
+  }
+
+  /** Number of requests to the language model. */
+  get requests(): number {
+    return this.simulator.requests.report('llm').total;
+  }
+
+  /** Number of questions of the watch that wait. */
+  async waiting(watchId: string): Promise<number> {
+    const rows: { n: number }[] = await this.database.query(
+      'SELECT count(*)::int AS n FROM waiting_readings WHERE watch_id = $1',
+      [watchId],
+    );
+    return rows[0]?.n ?? 0;
+  }
+
+  /** A watch of a new account, or of the given one. */
+  scene(...ids: string[]): Scene {
+    return new Scene(this.store, ...ids);
+  }
+}
+
+/** What a question asks. */
+export interface Wanted {
+  analysis?: boolean;
+  bucketPreset?: string;
+  agentStep?: { instruction: string; schema: Record<string, { type: string }> };
+  subject?: { names: string[]; role?: string; about?: string };
+}
+
+/** A watch of an account whose events wait for the language model. */
+export class Scene {
+  private items = 0;
+
+  constructor(
+    private readonly store: EventStore,
+    readonly accountId = newId(),
+    readonly watchId = newId(),
+    readonly keywordId = newId(),
+  ) {}
+
+  /** Stores the question of an event with this text. @returns the event's id */
+  async ask(text: string, wanted: Wanted, deadlineMs = 20_000): Promise<string> {
+    const message = this.question(text, wanted, deadlineMs);
+    await this.store.publishAll([message]);
+    return message.eventId;
+  }
+
+  /** The message that stores the question of an event with this text. */
+  question(text: string, wanted: Wanted, deadlineMs = 20_000) {
+    const { accountId, watchId, keywordId } = this;
+    const draft = this.draft(text, wanted.analysis === true);
+    const asked = create(ReadingAskedSchema, {
+      draft,
+      deadline: isoOf(Date.now() + deadlineMs),
+      subject: { names: ['Acme'], role: 'own' },
+      ...wanted,
+    });
+    const fact = create(ReadingFactSchema, {
+      ...{ accountId, watchId, keywordId, at: isoOf(Date.now()) },
+      fact: { case: 'asked', value: asked },
+    });
+    return {
+      eventId: draft.eventId,
+      subject: subjectOf('READINGS', accountId, watchId, draft.eventId),
+      data: toBinary(ReadingFactSchema, fact),
+      msgId: `${draft.eventId}:asked`,
+    };
+  }
+
+  private draft(text: string, analysed: boolean): Event {
+    const { accountId, watchId, keywordId } = this;
+    this.items += 1;
+    const item = {
+      ...{ itemId: `t3_${this.items}`, source: 'reddit', eventType: 'post.created', kind: 'post' },
+      ...{ text, bodyJson: JSON.stringify({ id: String(this.items), text }) },
+    };
+    const event = create(EventSchema, {
+      eventId: eventIdOf(watchId, item.itemId),
+      ...{ accountId, watchId, keywordId, source: 'reddit', type: 'post.created' },
+      occurredAt: isoOf(Date.now()),
+      push: true,
+      matched: { item },
+      bucket: { key: 'by-rule', label: 'By rule' },
+      ...(analysed && {
+        analysis: {
+          sentiment: 'mixed',
+          intent: 'other',
+          reader: 'local',
+          model: 'earshot-local',
+          version: '1',
+        },
+        readings: [{ kind: 'analysis', reader: 'local', detail: 'a phrase' }],
+      }),
+    });
+    return { ...event, envelope: envelopeBytes(event) };
+  }
+
+  /** The stored events of the watch, as the receiver gets them and as billing reads them. */
+  async events() {
+    const stored = await this.store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.watchId));
+    return stored.map(({ data }) => {
+      const event = fromBinary(EventSchema, data);
+      const { ai, analysis: read } = JSON.parse(Buffer.from(event.envelope).toString()) as {
+        ai: { status: string; output: unknown; model: string | null } | null;
+        analysis?: { sentiment: string; reader: string; model: string; version: string };
+      };
+      const charges = event.charges.map(({ operation, costCredits }) => `${operation} ${costCredits}`);
+      return { id: event.eventId, ai, analysis: read, bucket: event.bucket?.label, charges, event };
+    });
+  }
+
+  /** Waits for the only event of the watch. */
+  async event() {
+    const found = await until('the event is published', async () => {
+      const events = await this.events();
+      return events.length > 0 && events;
+    });
+    expect(found).toHaveLength(1);
+    return found[0]!;
+  }
+}
