@@ -194,7 +194,7 @@ export function TimeZone(): PropertyDecorator {
 
 /** A list of BCP 47 language codes. */
 export function LanguageTags(): PropertyDecorator {
-  return Elements(languageFault, { type: 'string', minLength: 2, maxLength: 35 });
+  return Elements(languageFault, { type: 'string', pattern: LANGUAGE.source });
 }
 
 function languageFault(value: unknown): string | undefined {
@@ -203,7 +203,7 @@ function languageFault(value: unknown): string | undefined {
 }
 
 /** Language, and optionally script, region and variants (RFC 5646, section 2.1, without extensions). */
-const LANGUAGE = /^[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-[a-z\d]{4,8}){0,2}$/i;
+const LANGUAGE = /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|\d{3}))?(-[A-Za-z\d]{4,8}){0,2}$/;
 
 function httpUrlFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
