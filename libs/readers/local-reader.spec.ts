@@ -1,28 +1,73 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startLocalReader } from './local-reader.js';
-import type { ReadRequest } from './reading.js';
-
-const request = (text: string, more: Partial<ReadRequest> = {}): ReadRequest => ({
-  item: { source: 'reddit', kind: 'post', title: '', text, titleOfParent: false, url: '', terms: [] },
-  subject: { names: ['Acme'], role: 'own' },
-  analysis: true,
-  embed: false,
-  ...more,
-});
+import type { LocalReader } from './reading.js';
+import { requestOf } from './testing/requests.js';
 
 describe('the local reader', () => {
+  let reader: LocalReader;
+  beforeAll(() => (reader = startLocalReader({ workers: 1 })));
+  afterAll(() => reader.close());
+
   it('reads language, relevance, sentiment and intent of each item, in order', async () => {
-    const reader = startLocalReader({ workers: 1 });
     const readings = await reader.read([
-      request('I love Acme, it is the best tool that we have ever used.'),
-      request('Leaving Acme for Globex today, cancelled our subscription.'),
-      request('Mir gefällt das neue Fahrrad von Acme überhaupt nicht', { analysis: false }),
+      requestOf('I love Acme, it is the best tool that we have ever used.'),
+      requestOf('Leaving Acme for Globex today, cancelled our subscription.'),
+      { ...requestOf('Mir gefällt das neue Fahrrad von Acme überhaupt nicht'), analysis: false },
     ]);
-    await reader.close();
     expect(readings).toMatchObject([
       { lang: 'en', sentiment: 'positive', intent: 'praise' },
       { lang: 'en', sentiment: 'negative', intent: 'churn_risk' },
       { lang: 'de' },
     ]);
     expect(readings[2]).not.toHaveProperty('sentiment');
+  });
+
+  it('answers the embedding where it is asked', async () => {
+    const [plain, embedded] = await reader.read([
+      { ...requestOf('hello from Acme'), analysis: false },
+      { ...requestOf('hello from Acme'), analysis: false, embed: true },
+    ]);
+    expect([plain?.embedding, embedded?.embedding?.length]).toEqual([undefined, 256]);
+  });
+
+  it('answers nothing for no items', async () => {
+    expect(await reader.read([])).toEqual([]);
+  });
+
+  it('reads hostile texts in bounded time, while this thread continues', async () => {
+    const size = 64 * 1024;
+    const hostile = [
+      'a'.repeat(size),
+      '('.repeat(size),
+      'want '.repeat(size / 5),
+      '§ '.repeat(size / 2),
+      'acme '.repeat(size / 5),
+      '@a'.repeat(size / 2),
+      'http://'.repeat(size / 7),
+      '\u200b'.repeat(size),
+      '\u202e\ud800constructor __proto__ '.repeat(size / 25),
+      'ﷺ'.repeat(size),
+      'not '.repeat(size / 4),
+      `${'.'.repeat(size)}?`,
+      `${'i am going to '.repeat(size / 14)}buy`,
+      '!?'.repeat(size / 2),
+      "can't ".repeat(size / 6),
+      'e\u0301\u0323'.repeat(size / 3),
+    ];
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const requests = hostile.map((text) =>
+      requestOf(text, { names: ['acme', 'a', '(', text.slice(0, 5_000)], about: text }),
+    );
+    const readings = await reader.read(requests);
+    delay.disable();
+    expect(readings.length).toBe(hostile.length);
+    expect(delay.max / 1e6).toBeLessThan(1_000);
+  });
+
+  it('fails the call whose thread ends, and reads the next one', async () => {
+    const deadly = { ...requestOf('hello'), subject: null } as never;
+    await expect(reader.read([deadly])).rejects.toThrow(/^the local reader failed: /);
+    expect(await reader.read([requestOf('I love Acme')])).toHaveLength(1);
   });
 });

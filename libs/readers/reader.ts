@@ -1,101 +1,120 @@
 import { LRUCache } from 'lru-cache';
-import { readIntent } from './intent/read-intent.js';
+import { gistInput, gistOf } from './intent/gist.js';
+import { readIntent, type IntentReading } from './intent/read-intent.js';
+import { SOFTWARE_SOURCES } from './intent/software.js';
 import { languageOf } from './language.js';
-import type { LocalReading, ReadRequest, ReadSubject } from './reading.js';
+import type { LocalReading, ReadItem, ReadRequest, ReadSubject } from './reading.js';
 import { readRelevance } from './relevance/relevance.js';
+import type { RelevanceText } from './relevance/signals.js';
 import { relevanceSubject, type RelevanceSubject } from './relevance/subject.js';
+import { logSoftmax, type Mood } from './sentiment/linear.js';
 import { englishMood, foreignMood } from './sentiment/mood.js';
 import { contrastScores, moodReading, stanceReading, type SentimentReading } from './sentiment/stance.js';
 import { authorsWords, lowered, MOST_TITLE_CHARACTERS, normalised, withoutNames } from './text/clean.js';
-import { markedText, placesOf, type Place } from './text/names.js';
+import { markedText, placesOf } from './text/names.js';
 import type { Weights } from './weights.js';
 
 const MOST_SUBJECTS = 500;
+/** Issues and questions on software tell of errors without a judgement: what is added to the log-odds of neutral. */
+const MATTER_OF_FACT = 2;
 
-/** A text prepared for all readings. */
-interface Prepared {
-  plain: string;
-  lower: string;
-  places: readonly Place[];
+/** An item whose text is prepared for all readings. */
+export interface PreparedItem extends RelevanceText {
+  request: ReadRequest;
+  subject: RelevanceSubject;
   /** Lower case, § for the subject, links and names replaced. */
   marked: string;
-  /** As the mood models know it. */
-  moodText: string;
+  /** The author's words as the models know them: links and names replaced. */
+  modelText: string;
   lang: string | undefined;
+  /** True where the models for English read it. */
+  english: boolean;
 }
 
-/** Reads one item at a time, on this thread. */
+/** Reads one item at a time, on the calling thread. No method throws, whatever the text is. */
 export class Reader {
   private readonly subjects = new LRUCache<string, RelevanceSubject>({ max: MOST_SUBJECTS });
-  private readonly ordinaryWords: ReadonlySet<string>;
 
-  constructor(private readonly weights: Weights) {
-    this.ordinaryWords = weights.ordinaryWords;
+  constructor(private readonly weights: Weights) {}
+
+  prepare(request: ReadRequest): PreparedItem {
+    return prepareItem(request, this.compiled(request.subject));
   }
 
-  /** The text whose sentence embedding `read` takes: links and names are replaced. */
-  textToEmbed({ item }: ReadRequest): string {
-    return withoutNames(authorsWords(item));
+  /** @param embedding of `modelText`; without it, sentiment is read by the linear model alone */
+  read(item: PreparedItem, embedding?: Float32Array): LocalReading {
+    const { request, lang, subject } = item;
+    const relevance = readRelevance(item, subject, this.weights.relevance);
+    if (!request.analysis) return { lang, ...relevance };
+    const mood = this.mood(item, embedding);
+    const sentiment = this.sentiment(item, mood);
+    return { lang, ...relevance, ...sentiment, ...this.intent(item, mood, sentiment, embedding) };
   }
 
-  /**
-   * Reads an item. Never throws, whatever the text is.
-   * @param embedding 512 numbers of the sentence encoder; without it, sentiment is read by the linear model alone
-   */
-  read({ item, subject, analysis }: ReadRequest, embedding?: Float32Array): LocalReading {
-    const compiled = this.compiled(subject);
-    const prepared = prepare(item, compiled);
-    const about = {
-      ...prepared,
-      parentTitle: item.titleOfParent ? lowered(normalised(item.title, MOST_TITLE_CHARACTERS)) : '',
-      url: item.url.slice(0, 500).toLowerCase(),
-      community: (item.community ?? '').slice(0, 100).toLowerCase(),
-    };
-    const { lang } = prepared;
-    const relevance = readRelevance(about, compiled, this.weights.relevance);
-    if (!analysis) return { lang, ...relevance };
-    const sentiment = this.sentiment(prepared, subject, embedding);
-    const title = item.titleOfParent ? '' : prepared.marked.slice(0, item.title.length);
-    const text = {
-      source: item.source,
-      title,
-      text: prepared.marked,
-      sentimentScore: sentiment.sentimentScore,
-    };
-    return { lang, ...relevance, ...sentiment, ...readIntent(text) };
+  private mood({ modelText, english, software, request }: PreparedItem, embedding?: Float32Array): Mood {
+    const mood = english
+      ? englishMood(this.weights, modelText, embedding)
+      : foreignMood(this.weights, modelText);
+    const { title, titleOfParent } = request.item;
+    return software && title !== '' && !titleOfParent
+      ? logSoftmax([mood[0], mood[1] + MATTER_OF_FACT, mood[2]])
+      : mood;
   }
 
-  private sentiment(
-    { moodText, marked, lang }: Prepared,
-    { role }: ReadSubject,
-    embedding?: Float32Array,
-  ): SentimentReading {
-    const english = lang === undefined || lang === 'en';
+  private sentiment({ modelText, marked, english, request }: PreparedItem, mood: Mood): SentimentReading {
     const read = (text: string) =>
       english ? englishMood(this.weights, text) : foreignMood(this.weights, text);
-    const whole = english ? englishMood(this.weights, moodText, embedding) : read(moodText);
-    if (role === 'topic') return moodReading(whole, contrastScores(moodText, read));
-    return stanceReading({ text: moodText, marked }, whole, read);
+    if (request.subject.role === 'topic') return moodReading(mood, contrastScores(modelText, read));
+    return stanceReading({ text: modelText, marked }, mood, read);
+  }
+
+  private intent(
+    { request, marked, english }: PreparedItem,
+    mood: Mood,
+    { sentimentScore }: SentimentReading,
+    embedding?: Float32Array,
+  ): IntentReading {
+    const { source, title, titleOfParent } = request.item;
+    const gist = () =>
+      english && embedding ? gistOf(this.weights.gist, gistInput(marked, embedding, mood)) : undefined;
+    const ownTitle = titleOfParent ? '' : marked.slice(0, title.length);
+    return readIntent({ source, title: ownTitle, text: marked, sentimentScore, gist });
   }
 
   private compiled(subject: ReadSubject): RelevanceSubject {
     const key = JSON.stringify([subject.names, subject.about]);
     let compiled = this.subjects.get(key);
-    if (!compiled) this.subjects.set(key, (compiled = relevanceSubject(subject, this.ordinaryWords)));
+    if (!compiled) this.subjects.set(key, (compiled = relevanceSubject(subject, this.weights.ordinaryWords)));
     return compiled;
   }
 }
 
-function prepare(item: ReadRequest['item'], { names }: RelevanceSubject): Prepared {
+/** Prepares an item for all readings. */
+export function prepareItem(request: ReadRequest, subject: RelevanceSubject): PreparedItem {
+  const { item } = request;
   const plain = authorsWords(item);
   const lower = lowered(plain);
-  const places = placesOf(lower, names);
+  const places = placesOf(lower, subject.names);
+  const lang = languageOf(plain, item.lang);
   return {
+    request,
+    subject,
     plain,
     lower,
     places,
+    ...context(item),
     marked: withoutNames(markedText(lower, places)),
-    moodText: withoutNames(plain),
-    lang: languageOf(plain, item.lang),
+    modelText: withoutNames(plain),
+    lang,
+    english: lang === undefined || lang === 'en',
+  };
+}
+
+function context(item: ReadItem): Pick<RelevanceText, 'parentTitle' | 'url' | 'community' | 'software'> {
+  return {
+    parentTitle: item.titleOfParent ? lowered(normalised(item.title, MOST_TITLE_CHARACTERS)) : '',
+    url: item.url.slice(0, 500).toLowerCase(),
+    community: (item.community ?? '').slice(0, 100).toLowerCase(),
+    software: SOFTWARE_SOURCES.has(item.source),
   };
 }

@@ -2,25 +2,25 @@ import { readFileSync } from 'node:fs';
 import { readArtefact, type ModelCard, type Numbers } from './artefact.js';
 import type { Lexicon } from './sentiment/lexicon.js';
 import type { LinearModel } from './sentiment/linear.js';
+import type { MoodModels } from './sentiment/mood.js';
 import type { Network } from './sentiment/network.js';
 
 /** Everything that is learned. */
-export interface Weights {
+export interface Weights extends MoodModels {
   card: ModelCard;
-  lexicon: Lexicon;
-  /** English posts, by words, characters and lexicon. */
-  english: LinearModel;
-  /** English posts, by sentence embedding and lexicon. */
-  network: Network | undefined;
-  /** Posts in other languages, by characters. */
-  multilingual: LinearModel;
-  /** Part of the network in the mood of an English post. */
-  networkPart: number;
+  /** Tells the intent of English posts that no fixed phrase shows. */
+  gist: Network;
   /** Weights of the signals of relevance, in their order. */
   relevance: Float32Array;
   /** English words that are frequent in lower case: a name among them says little. */
   ordinaryWords: ReadonlySet<string>;
 }
+
+/** The models among the weights, under the names that they are stored by. */
+export type StoredModels = Pick<
+  Weights,
+  'english' | 'network' | 'networkPart' | 'multilingual' | 'gist' | 'relevance'
+>;
 
 /** The weights that are part of the checkout. It is at the same place relative to `dist` and `dist-test`. */
 export const WEIGHTS_FILE = new URL('../../../libs/readers/weights/local.bin', import.meta.url);
@@ -35,52 +35,48 @@ export function loadWeights(file: URL = WEIGHTS_FILE): Weights {
     scale: setting(`${name}.scale`),
     dense: floats(`${name}.dense`),
   });
+  const network = (name: string): Network => ({
+    inputs: setting(`${name}.inputs`),
+    hidden: setting(`${name}.hidden`),
+    outputs: setting(`${name}.outputs`),
+    first: floats(`${name}.first`),
+    second: floats(`${name}.second`),
+  });
   return {
     card,
     lexicon: lexiconOf(card.lexicon),
     english: linear('english'),
-    network: numbers.has('network.first')
-      ? {
-          inputs: setting('network.inputs'),
-          hidden: setting('network.hidden'),
-          first: floats('network.first'),
-          second: floats('network.second'),
-        }
-      : undefined,
-    multilingual: linear('multilingual'),
+    network: network('network'),
     networkPart: setting('network.part'),
+    multilingual: linear('multilingual'),
+    gist: network('gist'),
     relevance: floats('relevance'),
     ordinaryWords: new Set(card.ordinaryWords),
   };
 }
 
-/** The numbers of the models under the names that `loadWeights` reads. */
-export function storedNumbers(weights: Omit<Weights, 'card' | 'lexicon' | 'ordinaryWords'>): {
+/** The numbers and settings of the models, as `loadWeights` reads them. */
+export function storedNumbers(models: StoredModels): {
   numbers: Map<string, Numbers>;
   settings: Record<string, number>;
 } {
-  const { english, network, multilingual, networkPart, relevance } = weights;
-  return {
-    numbers: new Map<string, Numbers>([
-      ['english.rows', english.rows],
-      ['english.dense', english.dense],
-      ...(network
-        ? ([
-            ['network.first', network.first],
-            ['network.second', network.second],
-          ] as const)
-        : []),
-      ['multilingual.rows', multilingual.rows],
-      ['multilingual.dense', multilingual.dense],
-      ['relevance', relevance],
-    ]),
-    settings: {
-      'english.scale': english.scale,
-      'multilingual.scale': multilingual.scale,
-      ...(network && { 'network.inputs': network.inputs, 'network.hidden': network.hidden }),
-      'network.part': networkPart,
-    },
-  };
+  const numbers = new Map<string, Numbers>([['relevance', models.relevance]]);
+  const settings: Record<string, number> = { 'network.part': models.networkPart };
+  for (const name of ['english', 'multilingual'] as const) {
+    const { rows, scale, dense } = models[name];
+    numbers.set(`${name}.rows`, rows).set(`${name}.dense`, dense);
+    settings[`${name}.scale`] = scale;
+  }
+  for (const name of ['network', 'gist'] as const) {
+    const { inputs, hidden, outputs, first, second } = models[name];
+    numbers.set(`${name}.first`, first).set(`${name}.second`, second);
+    Object.assign(settings, {
+      [`${name}.inputs`]: inputs,
+      [`${name}.hidden`]: hidden,
+      [`${name}.outputs`]: outputs,
+    });
+  }
+  return { numbers, settings };
 }
 
 /** A map, because a plain object answers `constructor` with a function. */

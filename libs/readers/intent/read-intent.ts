@@ -18,6 +18,8 @@ export interface IntentText {
   text: string;
   /** -1 to 1. */
   sentimentScore: number;
+  /** What the text as a whole shows, undefined if it cannot be told; asked only where no phrase decides. */
+  gist: () => Intent | undefined;
 }
 
 /** An intent with the words or the observation that decided it. */
@@ -46,17 +48,16 @@ const RULES: readonly IntentRule[] = [
 /** Posts of developers are rarely about buying, and words of the market mean something else in them. */
 const RULES_FOR_SOFTWARE: readonly IntentRule[] = [...CHURN_RULES, ...RECOMMENDATION_RULES];
 
-/** Reads the intent of a post: phrases first, then the words of posts on software, then the sentiment. */
-export function readIntent({ source, title, text, sentimentScore }: IntentText): IntentReading {
+/** Reads the intent of a post: phrases first, then the words of posts on software, the text as a whole, the sentiment. */
+export function readIntent({ source, title, text, sentimentScore, gist }: IntentText): IntentReading {
   const beginning = text.slice(0, READ_CHARACTERS);
-  if (SOFTWARE_SOURCES.has(source)) {
-    const asked = firstMatch(RULES_FOR_SOFTWARE, title);
-    const told = asked ?? byWords(source, title, beginning);
-    if (told) return told;
-  } else {
-    const matched = firstMatch(RULES, beginning);
-    if (matched) return matched;
-  }
+  if (SOFTWARE_SOURCES.has(source))
+    return firstMatch(RULES_FOR_SOFTWARE, title) ?? byWords(source, title, beginning);
+  const matched = firstMatch(RULES, beginning);
+  if (matched) return matched;
+  const whole = gist();
+  if (whole === 'other') return { intent: 'other', intentReason: 'no intent recognised' };
+  if (whole) return { intent: whole, intentReason: 'the text as a whole' };
   if (sentimentScore >= PRAISE_SCORE)
     return { intent: 'praise', intentReason: 'the text is clearly positive' };
   if (sentimentScore <= COMPLAINT_SCORE)
@@ -72,7 +73,7 @@ function firstMatch(rules: readonly IntentRule[], text: string): IntentReading |
   return undefined;
 }
 
-function byWords(source: string, title: string, text: string): IntentReading | undefined {
-  const found = softwareIntent(source, title, text);
-  return found && { intent: found.intent, intentReason: `“${found.reason}”` };
+function byWords(source: string, title: string, text: string): IntentReading {
+  const { intent, reason } = softwareIntent(source, title, text);
+  return { intent, intentReason: reason };
 }

@@ -18,6 +18,40 @@ const cue = (intent: SoftwareIntent, weight: number, ...words: string[]): Cue =>
 });
 
 const CUES: readonly Cue[] = [
+  // What the templates of projects ask for.
+  cue(
+    'bug_report',
+    8,
+    'issue type:? bug',
+    'type:? bug',
+    'feature or report a bug\\?? (?:report a )?bug',
+    'repro(?:duction)? steps',
+    'steps to repro(?:duce)?',
+    'have you reproduced the bug',
+    'does this issue occur when all extensions are disabled',
+  ),
+  cue(
+    'feature_request',
+    10,
+    'type:? feature(?: request)?',
+    'feature or report a bug\\?? feature',
+    'feature request',
+    'feature (?:idea|proposal)',
+    'describe the feature',
+    'descripe the feature',
+    "describe the solution you'd like",
+    'feature related to a problem',
+    'feature and motivation',
+    'willing to contribute it',
+  ),
+  cue(
+    'support_request',
+    10,
+    'issue type:? support',
+    'type:? support',
+    'a question rather than reporting a bug',
+  ),
+  cue('product_question', 8, 'type:? question', 'question[:]', '(?:i )?have a question'),
   cue(
     'bug_report',
     3,
@@ -153,32 +187,64 @@ export const SOFTWARE_SOURCES: ReadonlySet<string> = new Set([
   'stackexchange',
   'gitlab',
 ]);
-const BASE: Readonly<Record<string, Readonly<Record<SoftwareIntent, number>>>> = {
-  github: { bug_report: 3, feature_request: 0, product_question: 0, support_request: 0 },
-  stackoverflow: { bug_report: -6, feature_request: -6, product_question: 4, support_request: 3 },
-};
+/** Sources whose posts are questions. */
+const QUESTION_SOURCES: ReadonlySet<string> = new Set(['stackoverflow', 'stackexchange']);
+/** Something does not work for the person who asks. */
+const PROBLEM = anyOf([
+  '(?:does|do|did|is|are|was|will|has|can|could) not',
+  "(?:doesn't|don't|didn't|isn't|aren't|wasn't|won't|hasn't|can't|couldn't|cannot|cant)",
+  'errors?',
+  '[\\p{L}]*(?:error|exception)',
+  'fail(?:s|ed|ing|ure)?',
+  '(?:problem|trouble|issue)s?',
+  'wrong(?:ly)?',
+  'unable',
+  'stuck',
+  'crash(?:es|ed|ing)?',
+  'not (?:working|found|defined|recognized|showing|loading|updating|displayed|rendering)',
+  'broken',
+  'undefined',
+  'warning',
+  'unexpected(?:ly)?',
+  'missing',
+  'struggling',
+  'no longer',
+]);
+/** An issue without any sign is most probably a report of a defect. */
+const ISSUES_BEGIN_AS = { bug_report: 0.1 } as const;
 const TEXT_PART = 0.4;
-const LEAST = 3;
+const PROBLEM_CHARACTERS = 450;
+const MARKUP = /[*_#<>`|[\]{}~=-]+/g;
 
-/** Tells reports, requests and questions about software apart by their words; undefined if too few speak. */
+/** Tells reports, requests and questions about software apart by their words. */
 export function softwareIntent(
   source: string,
   title: string,
   text: string,
-): { intent: Intent; reason: string } | undefined {
-  const sums = new Map<SoftwareIntent, { sum: number; best: number; reason: string }>();
-  const base = BASE[source] ?? BASE.stackoverflow;
+): { intent: Intent; reason: string } {
+  const [plainTitle, plainText] = [title, text].map((each) =>
+    each.replace(MARKUP, ' ').replace(/ {2,}/g, ' '),
+  );
+  if (QUESTION_SOURCES.has(source)) return questionIntent(plainText ?? '');
+  const sums = new Map<SoftwareIntent, number>(Object.entries(ISSUES_BEGIN_AS) as [SoftwareIntent, number][]);
+  const reasons = new Map<SoftwareIntent, { gain: number; words: string }>();
   for (const { intent, weight, words } of CUES) {
-    const sum = sums.get(intent) ?? { sum: base?.[intent] ?? 0, best: 0, reason: '' };
-    const inTitle = words.exec(title);
-    const inText = words.exec(text);
-    const gain = (inTitle ? weight : 0) + (inText ? weight * TEXT_PART : 0);
-    sum.sum += gain;
-    if (gain > sum.best) [sum.best, sum.reason] = [gain, (inTitle ?? inText)?.[0] ?? ''];
-    sums.set(intent, sum);
+    const inTitle = words.exec(plainTitle ?? '');
+    const inText = words.exec(plainText ?? '');
+    const gain = weight * ((inTitle ? 1 : 0) + (inText ? TEXT_PART : 0));
+    if (gain === 0) continue;
+    sums.set(intent, (sums.get(intent) ?? 0) + gain);
+    if (gain > (reasons.get(intent)?.gain ?? 0))
+      reasons.set(intent, { gain, words: (inTitle ?? inText)?.[0] ?? '' });
   }
-  const [first] = [...sums].sort(([, a], [, b]) => b.sum - a.sum);
-  return first && first[1].best > 0 && first[1].sum >= LEAST
-    ? { intent: first[0], reason: first[1].reason }
-    : undefined;
+  const [intent] = [...sums].reduce((best, each) => (each[1] > best[1] ? each : best));
+  const words = reasons.get(intent)?.words;
+  return { intent, reason: words === undefined ? 'an issue without other signs' : `“${words.trim()}”` };
+}
+
+function questionIntent(text: string): { intent: Intent; reason: string } {
+  const problem = PROBLEM.exec(text.slice(0, PROBLEM_CHARACTERS));
+  return problem
+    ? { intent: 'support_request', reason: `“${problem[0]}”` }
+    : { intent: 'product_question', reason: 'a question without a problem' };
 }

@@ -106,7 +106,5 @@ export const QUESTION_RULES: readonly IntentRule[] = [
     '(?:wondering|curious|want to know|like to know|question(?:s)? (?:is|about|for|regarding|on)|i have a question|quick question|asking) ?(?:if|whether|how|why|what|about|when|where|is)?',
     '(?:any (?:news|update|eta|word|plans|idea|info|documentation|examples?|experience)s? (?:on|about|for|when|to|of|with|regarding))',
     '\\[?question\\]?[:\\]]',
-    "(?:what|which|why|when|where|who|how)(?:'s|s|'re)? [^.!?]{6,160}\\?",
-    '(?:is|are|does|do|can|will|has|have|should|would|could) (?:the|this|that|it|there|they|you|i|we|my|§) [^.!?]{4,160}\\?',
   ]),
 ];

@@ -52,7 +52,12 @@ function partsOf(sentence: string): { text: string; excluded: boolean }[] {
 }
 
 function addWords(text: string, to: Set<string>): void {
-  for (const [word] of text.matchAll(WORD)) if (word.length > 1 && !EMPTY_WORDS.has(word)) to.add(word);
+  for (const [word] of text.matchAll(WORD)) {
+    if (word.length < 2 || EMPTY_WORDS.has(word)) continue;
+    to.add(word);
+    // The singular of a plural: texts are compared with both.
+    if (word.length > 4 && word.endsWith('s')) to.add(word.slice(0, -1));
+  }
 }
 
 /** A word that names a field brings the words of the field: "the fruit" means juice and orchards too. */

@@ -107,6 +107,13 @@ export const FIELDS: readonly Field[] = [
   ),
 ];
 
+/** Words beside the name of a stadium, an arena or a hall. */
+export const VENUE_WORDS: ReadonlySet<string> = new Set(
+  `stadium arena game games concert tour tickets ticket seats fans crowd kickoff halftime quarterback touchdown giants jets patriots warriors lakers knicks rangers
+  playoffs tailgate preseason soccer football baseball basketball hockey show shows band opener encore stage audience setlist singer swift harry direction sang sing singing
+  performance performing festival`.split(/\s+/),
+);
+
 /** Words of companies, their products and their customers. */
 export const COMPANY_WORDS: ReadonlySet<string> = new Set(
   `company companies brand brands ceo cfo cto founder employee employees employer hiring layoffs headquarters hq shareholder shareholders stock stocks

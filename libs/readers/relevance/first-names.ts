@@ -30,7 +30,10 @@ export const FIRST_NAMES: ReadonlySet<string> = new Set(
   sue susan suzanne sylvia tamara tammy tanya tara taylor ted teresa terrence terry thelma theodore theresa thomas tiffany tim timothy tina toby
   todd tom tommy toni tony tracey tracy travis trevor tristan troy tyler valerie vanessa vera vernon veronica vicki victor victoria vincent viola
   violet virginia vivian wade walter wanda warren wayne wendy wesley wilbur will william willie winston xavier yolanda yusuf yvonne zach zachary
-  zoe freeman harrison nikola hans jurgen goodwin`.split(/\s+/),
+  zoe freeman harrison nikola hans jurgen goodwin hieronymus
+  bentley lexus mercedes porsche chevy harley dakota chanel dior armani kia lincoln siri alexa orlando wendy carter kennedy mercury`.split(
+    /\s+/,
+  ),
 );
 
 /** Titles before a surname. */

@@ -1,6 +1,14 @@
 import { SIGNALS, type SignalName } from './layer.js';
 import type { RelevanceSubject } from './subject.js';
-import { AFTER_COMPANY, AFTER_OTHER, BEFORE_COMPANY, BEFORE_NOUN, COMPANY_WORDS, FIELDS } from './fields.js';
+import {
+  AFTER_COMPANY,
+  AFTER_OTHER,
+  BEFORE_COMPANY,
+  BEFORE_NOUN,
+  COMPANY_WORDS,
+  FIELDS,
+  VENUE_WORDS,
+} from './fields.js';
 import { FIRST_NAMES, PERSON_TITLES } from './first-names.js';
 import type { Place } from '../text/names.js';
 
@@ -17,6 +25,8 @@ export interface RelevanceText {
   url: string;
   /** Lower case; empty if there is none. */
   community: string;
+  /** True for sources on software, where technical words say nothing about the subject. */
+  software: boolean;
 }
 
 /** A signal with its size (0 to 1) and the words that show it. */
@@ -35,6 +45,9 @@ interface Word {
 
 const WORD = /[\p{L}\p{N}](?:[\p{L}\p{N}'&+.-]*[\p{L}\p{N}+])?/gu;
 const CAPITAL = /^\p{Lu}/u;
+/** Before the name of a place. */
+const AT_A_PLACE = /(?:^|\s)(?:at|in|to|from|inside|@) (?:the )?[#@]?$/u;
+const PLACE_PREPOSITIONS: ReadonlySet<string> = new Set(['at', 'in', 'to', 'inside']);
 const MOST_WORDS = 600;
 const MOST_OBSERVED_PLACES = 8;
 
@@ -100,7 +113,8 @@ function observePlace(
   note: Note,
 ): void {
   const name = text.lower.slice(place.start, place.end);
-  if (!subject.ordinary(name)) return;
+  if (name.includes(' ')) return;
+  const ordinary = subject.ordinary(name);
   const surface = text.plain.slice(place.start, place.end);
   const at = words.findIndex(({ end }) => end > place.start);
   const before = touching(text.plain, words[at - 1], place.start, 'before') ? words[at - 1] : undefined;
@@ -111,8 +125,9 @@ function observePlace(
   const starts = startsSentence(text.plain, place.start);
   const capital = CAPITAL.test(surface);
   if (!titleCase && capital && !starts && !hash) note('capital', 1, surface);
-  if (!titleCase && !capital && !hash && CAPITAL.test(text.plain)) note('lower', 1, surface);
-  observeNeighbours({ before, after, surface, capital, titleCase, hash }, subject, note);
+  if (ordinary && !text.software && !titleCase && !capital && !hash && CAPITAL.test(text.plain))
+    note('lower', 1, surface);
+  observeNeighbours({ before, after, surface, capital, titleCase, hash, ordinary }, subject, note);
 }
 
 interface Neighbours {
@@ -122,10 +137,11 @@ interface Neighbours {
   capital: boolean;
   titleCase: boolean;
   hash: boolean;
+  ordinary: boolean;
 }
 
 function observeNeighbours(
-  { before, after, surface, capital, titleCase, hash }: Neighbours,
+  { before, after, surface, capital, titleCase, hash, ordinary }: Neighbours,
   subject: RelevanceSubject,
   note: Note,
 ): void {
@@ -162,11 +178,22 @@ function observeNeighbours(
     /^\p{Lu}\p{Ll}/u.test(after.text)
   )
     note('longer', 1, `${surface} ${after.text}`);
-  if (before !== undefined && BEFORE_COMPANY.has(before.lower))
+  const given = FIRST_NAMES.has(surface.toLowerCase());
+  if (given && !isCompany(after)) note('given', 1, surface);
+  const stadium = subject.homonym?.others.some(({ thing }) => thing.startsWith('a stadium')) === true;
+  if (before !== undefined && stadium && PLACE_PREPOSITIONS.has(before.lower))
+    note('venue', 0.6, `“${before.text} ${surface}”`);
+  else if (before !== undefined && !given && BEFORE_COMPANY.has(before.lower))
     note('preposition', 1, `${before.text} ${surface}`);
-  if (before !== undefined && BEFORE_NOUN.has(before.lower) && !isCompany(after) && (!capital || titleCase))
+  if (
+    ordinary &&
+    before !== undefined &&
+    BEFORE_NOUN.has(before.lower) &&
+    !isCompany(after) &&
+    (!capital || titleCase)
+  )
     note('noun', 1, `${before.text} ${surface}`);
-  if (before?.lower === 'to' && !capital) note('noun', 0.6, `to ${surface}`);
+  if (ordinary && before?.lower === 'to' && !capital) note('noun', 0.6, `to ${surface}`);
 }
 
 function observeContext(
@@ -180,7 +207,8 @@ function observeContext(
   for (const word of text.parentTitle.match(WORD)?.slice(0, 60) ?? []) if (!own.has(word)) all.add(word);
   if (text.community !== '')
     for (const word of text.community.split(/[^\p{L}\p{N}]+/u)) if (word !== '') all.add(word);
-  const hits = (lexicon: ReadonlySet<string>) => [...all].filter((word) => lexicon.has(word));
+  const hits = (lexicon: ReadonlySet<string>) =>
+    [...all].filter((word) => lexicon.has(word) || (word.endsWith('s') && lexicon.has(word.slice(0, -1))));
   const noteHits = (name: SignalName, found: readonly string[], label = '') =>
     found.length > 0 &&
     note(
@@ -190,14 +218,21 @@ function observeContext(
     );
 
   if (subject.about) {
-    noteHits('wanted', hits(subject.about.wanted));
+    const wanted = hits(subject.about.wanted);
+    noteHits('wanted', wanted);
     noteHits('unwanted', hits(subject.about.unwanted));
+    const company = subject.homonym ? hits(subject.homonym.company) : hits(COMPANY_WORDS);
+    if (subject.about.wanted.size > 0 && wanted.length + company.length === 0) note('offTopic', 1, '');
   }
+  const venue = hits(VENUE_WORDS).filter((word) => subject.about?.wanted.has(word) !== true);
+  if (text.places.some(({ start }) => AT_A_PLACE.test(text.lower.slice(Math.max(0, start - 10), start))))
+    noteHits('venue', venue);
   noteHits('company', hits(COMPANY_WORDS));
   if (subject.homonym) {
     noteHits('own', hits(subject.homonym.company));
     for (const { thing, words: others } of subject.homonym.others) noteHits('other', hits(others), thing);
   }
+  if (text.software) return;
   for (const { label, words: others } of FIELDS) {
     const found = hits(others).filter((word) => subject.about?.wanted.has(word) !== true);
     noteHits('field', found, label);

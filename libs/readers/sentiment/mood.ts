@@ -1,13 +1,13 @@
 import { CHARACTER_BUCKETS, gramsOf, tokenise, WORD_BUCKETS, type Tokens } from './features.js';
 import { LEXICON_FIGURES, lexiconFigures, type Lexicon } from './lexicon.js';
-import { linearMood, mixedMood, type Groups, type LinearModel, type Mood } from './linear.js';
-import { networkMood, type Network } from './network.js';
+import { linearMood, logSoftmax, mixedMood, type Groups, type LinearModel, type Mood } from './linear.js';
+import { networkOutputs, type Network } from './network.js';
 
 /** The models that read the mood of a text. */
 export interface MoodModels {
   lexicon: Lexicon;
   english: LinearModel;
-  network: Network | undefined;
+  network: Network;
   networkPart: number;
   multilingual: LinearModel;
 }
@@ -35,8 +35,12 @@ export function englishMood(models: MoodModels, text: string, embedding?: Float3
   const tokens = tokenise(text);
   const figures = lexiconFigures(models.lexicon, tokens.written, tokens.folded);
   const linear = linearMood(models.english, groupsOf(tokens), figures);
-  if (embedding === undefined || models.network === undefined) return linear;
-  return mixedMood(linear, networkMood(models.network, networkInput(embedding, figures)), models.networkPart);
+  if (embedding === undefined) return linear;
+  const [negative = 0, neutral = 0, positive = 0] = networkOutputs(
+    models.network,
+    networkInput(embedding, figures),
+  );
+  return mixedMood(linear, logSoftmax([negative, neutral, positive]), models.networkPart);
 }
 
 /** The same for a text in another language. */

@@ -25,14 +25,14 @@ export type ReadMood = (text: string) => Mood;
 const SWITCH_SCORE = 0.8;
 /** A text that is longer than this is read around its subject. */
 const LONG_CHARACTERS = 300;
-const SIDE = 0.5;
-const BALANCE = 0.35;
+const SIDE = 0.6;
+const BALANCE = 0.5;
 
 /** The mood of a text as a reading. */
 export function moodReading(mood: Mood, contrast: readonly number[] = []): SentimentReading {
   const [negative, neutral, positive] = probabilities(mood);
   const score = positive - negative;
-  if (isMixed(contrast) && Math.abs(score) < 1 - BALANCE + neutral * 0)
+  if (isMixed(contrast) && Math.abs(score) < BALANCE + neutral * 0)
     return { sentiment: 'mixed', sentimentScore: rounded(score / 2) };
   const most = Math.max(negative, neutral, positive);
   const sentiment = most === neutral ? 'neutral' : most === positive ? 'positive' : 'negative';

@@ -1,6 +1,6 @@
 const WORD = /(?<![\p{L}\p{N}#@_'])\p{L}{3,24}(?![\p{L}\p{N}_])/gu;
-const LEAST_USES = 12;
-const LEAST_PART = 0.4;
+const LEAST_USES = 3;
+const LEAST_PART = 0.5;
 
 /** Words that posts often write in lower case, sorted. */
 export function ordinaryWords(texts: readonly string[]): string[] {

@@ -7,6 +7,7 @@ import type { Example } from './train-linear.js';
 
 /** A labelled text. */
 export interface Labelled {
+  file: string;
   text: string;
   /** 0 negative, 1 neutral, 2 positive. */
   label: number;
@@ -21,18 +22,25 @@ export const ENGLISH_FILES: Readonly<Record<string, number>> = {
   'sentiment/github.train.tsv': 0.5,
   'sentiment/jira.train.tsv': 0.5,
 };
+/** The developers' posts are few and all for training: every fifth is left out, to measure on. */
+const PARTLY_USED: ReadonlySet<string> = new Set([
+  'sentiment/stackoverflow.train.tsv',
+  'sentiment/github.train.tsv',
+  'sentiment/jira.train.tsv',
+]);
+const LEFT_OUT = 5;
 export const MULTILINGUAL_FILE = 'sentiment/multilingual.train.tsv';
 export const GOLD_FILE = 'gold/gold.tsv';
 
 /** Rare classes count more: the weights of the classes are their inverse shares to this power. */
-const CLASS_POWER = 0.5;
+const CLASS_POWER = 0.65;
 
 /** The rows of the files as the models read them, without the texts of the gold set, with weights by class. */
 export function labelledRows(folder: string, files: Readonly<Record<string, number>>): Labelled[] {
   const gold = goldTexts(folder);
   const rows = Object.entries(files).flatMap(([file, weight]) =>
-    rowsOf(folder, file).map(({ label = '', text = '' }): Labelled => {
-      return { text: asRead(text), label: MOODS.indexOf(label as (typeof MOODS)[number]), weight };
+    rowsUsed(folder, file).map(({ label = '', text = '' }): Labelled => {
+      return { file, text: asRead(text), label: MOODS.indexOf(label as (typeof MOODS)[number]), weight };
     }),
   );
   const kept = rows.filter(({ text, label }) => label >= 0 && !gold.has(beginning(text)));
@@ -53,6 +61,11 @@ export function linearExamples(rows: readonly Labelled[], lexicon?: Lexicon): Ex
     const figures = lexicon ? lexiconFigures(lexicon, tokens.written, tokens.folded) : new Float32Array(0);
     return { groups: groupsOf(tokens), figures, label, weight };
   });
+}
+
+function rowsUsed(folder: string, file: string): Record<string, string>[] {
+  const rows = rowsOf(folder, file);
+  return PARTLY_USED.has(file) ? rows.filter((_, at) => at % LEFT_OUT !== 0) : rows;
 }
 
 function goldTexts(folder: string): ReadonlySet<string> {

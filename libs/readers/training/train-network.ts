@@ -8,6 +8,8 @@ export interface NetworkExample {
 }
 
 export interface NetworkSettings {
+  outputs: number;
+  seed?: number;
   hidden: number;
   epochs: number;
   batch: number;
@@ -20,11 +22,11 @@ export interface NetworkSettings {
 /** A network with one hidden layer, by Adam on batches, with dropout of hidden units and weight decay. */
 export function trainNetwork(examples: readonly NetworkExample[], settings: NetworkSettings): Network {
   const inputs = examples[0]?.input.length ?? 0;
-  const { hidden, epochs, batch } = settings;
-  const random = seeded(2);
+  const { hidden, outputs, epochs, batch } = settings;
+  const random = seeded(settings.seed ?? 2);
   const first = started(hidden, inputs, random);
-  const second = started(3, hidden, random);
-  const model: Network = { inputs, hidden, first, second };
+  const second = started(outputs, hidden, random);
+  const model: Network = { inputs, hidden, outputs, first, second };
   const adamFirst = adam(first, settings.decay);
   const adamSecond = adam(second, settings.decay);
   const order = Uint32Array.from(examples.keys());
@@ -64,7 +66,7 @@ class Slopes {
   }
 
   learn({ input, label, weight }: NetworkExample): void {
-    const { inputs, hidden, first, second } = this.model;
+    const { inputs, hidden, outputs, first, second } = this.model;
     const keep = 1 / (1 - this.dropout);
     for (let unit = 0; unit < hidden; unit++) {
       this.rests[unit] = this.random() < this.dropout ? 1 : 0;
@@ -79,7 +81,7 @@ class Slopes {
       const active = this.active[unit] as number;
       if (active === 0) continue;
       let back = 0;
-      for (let kind = 0; kind < 3; kind++) {
+      for (let kind = 0; kind < outputs; kind++) {
         const at = kind * (hidden + 1) + unit;
         const error = (errors[kind] as number) * weight;
         back += error * (second[at] as number);
@@ -91,16 +93,16 @@ class Slopes {
         this.first[row + n] = (this.first[row + n] as number) + back * (input[n] as number);
       this.first[row + inputs] = (this.first[row + inputs] as number) + back;
     }
-    for (let kind = 0; kind < 3; kind++) {
+    for (let kind = 0; kind < outputs; kind++) {
       const bias = kind * (hidden + 1) + hidden;
       this.second[bias] = (this.second[bias] as number) + (errors[kind] as number) * weight;
     }
   }
 
   private errorsOf(label: number): Float32Array {
-    const { hidden, second } = this.model;
-    const sums = new Float32Array(3);
-    for (let kind = 0; kind < 3; kind++) {
+    const { hidden, outputs, second } = this.model;
+    const sums = new Float32Array(outputs);
+    for (let kind = 0; kind < outputs; kind++) {
       const row = kind * (hidden + 1);
       let sum = second[row + hidden] as number;
       for (let unit = 0; unit < hidden; unit++)
@@ -109,8 +111,8 @@ class Slopes {
     }
     const most = Math.max(...sums);
     let total = 0;
-    for (let kind = 0; kind < 3; kind++) total += sums[kind] = Math.exp((sums[kind] as number) - most);
-    for (let kind = 0; kind < 3; kind++)
+    for (let kind = 0; kind < outputs; kind++) total += sums[kind] = Math.exp((sums[kind] as number) - most);
+    for (let kind = 0; kind < outputs; kind++)
       sums[kind] = (sums[kind] as number) / total - (kind === label ? 1 : 0);
     return sums;
   }

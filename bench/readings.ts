@@ -1,0 +1,28 @@
+import { helpWanted, runBench, say } from './harness.js';
+import { measureCost, measureMemory } from './readings/cost.js';
+import { measureGold, measureOwnRelevance, measureStance } from './readings/gold.js';
+import { BenchReader } from './readings/read.js';
+import { measureSentiment } from './readings/sentiment.js';
+
+helpWanted(`
+npm run bench:readings -- [--data FOLDER]
+
+Measures the local reader on labelled posts: sentiment beside VADER and AFINN, stance, intent, relevance, cost.
+  --data FOLDER   labelled data (default: READINGS_DATA, or ../shared/readings); what is absent is not measured
+`);
+
+await runBench(async () => {
+  say('memory …');
+  await measureMemory();
+  const reader = await BenchReader.load();
+  say('cost …');
+  await measureCost(reader);
+  say('relevance …');
+  await measureOwnRelevance(reader);
+  say('gold …');
+  await measureGold(reader);
+  say('sentiment …');
+  await measureSentiment(reader);
+  say('stance …');
+  await measureStance(reader);
+});

@@ -1,0 +1,44 @@
+import { SentenceEncoder } from '#embeddings';
+import { loadWeights, Reader, type LocalReading, type ReadRequest, type ReadSubject } from '#readers';
+
+/** Reads posts as the product's threads do, on this thread. */
+export class BenchReader {
+  private constructor(
+    readonly reader: Reader,
+    private readonly encoder: SentenceEncoder,
+  ) {}
+
+  static async load(): Promise<BenchReader> {
+    return new BenchReader(new Reader(loadWeights()), await SentenceEncoder.load());
+  }
+
+  async read(request: ReadRequest): Promise<LocalReading> {
+    const item = this.reader.prepare(request);
+    return this.reader.read(item, item.english ? await this.embed(item.modelText) : undefined);
+  }
+
+  async embed(text: string): Promise<Float32Array | undefined> {
+    const [embedding] = await this.encoder.encode([text]);
+    return embedding;
+  }
+}
+
+/** The mood of a text is asked, of no subject. */
+export const MOOD: ReadSubject = { names: [], role: 'topic' };
+
+/** A request for a post of this text. Texts of the gold set join title and text by a dash. */
+export function requestFor(text: string, subject: ReadSubject, source = 'x'): ReadRequest {
+  const [title = '', ...rest] = ASKING.has(source) ? text.split(' — ') : ['', text];
+  const item = {
+    source,
+    kind: 'post',
+    title,
+    text: rest.join(' — '),
+    titleOfParent: false,
+    url: '',
+    terms: [],
+  };
+  return { item, subject, analysis: true, embed: false };
+}
+
+const ASKING = new Set(['github', 'stackoverflow', 'reddit', 'hackernews']);

@@ -1,0 +1,62 @@
+import type { Intent } from '#contracts';
+import { readingOf, requestOf } from '../testing/requests.js';
+
+const CASES: readonly [Intent, string][] = [
+  ['buy_intent', "I'm going to buy an Acme tomorrow"],
+  ['buy_intent', 'Thinking about getting the Acme for my daughter'],
+  ['buy_intent', 'Where can I buy an Acme in Lisbon?'],
+  ['buy_intent', "I can't wait to get my new Acme"],
+  ['churn_risk', 'Just cancelled my Acme subscription after five years'],
+  ['churn_risk', 'We are switching from Acme to Globex next month'],
+  ['churn_risk', 'How do I cancel my Acme account?'],
+  ['churn_risk', "I'm done with Acme"],
+  ['recommendation_request', 'Can anyone recommend a good project tool?'],
+  ['recommendation_request', 'Looking for an alternative to Acme'],
+  ['recommendation_request', 'What is the best CRM for a small team?'],
+  ['comparison', 'Acme vs Globex after a year of use'],
+  ['comparison', 'Acme is faster than Globex on my laptop'],
+  ['feature_request', 'Please add dark mode to Acme'],
+  ['feature_request', 'It would be great if Acme could export to PDF'],
+  ['bug_report', 'Found a bug in Acme: the list is empty after a reload'],
+  ['bug_report', 'Acme keeps crashing on my phone'],
+  ['support_request', 'Acme will not let me in, please help me with my account'],
+  ['product_question', 'Does Acme work without internet?'],
+  ['promotion', 'Get 20% off Acme today with code SAVE20'],
+  ['promotion', 'Enter to win an Acme bundle! Link in bio'],
+];
+
+describe('the intent of a post', () => {
+  it.each(CASES)('is %s, with the matched phrase as its reason: "%s"', (intent, text) => {
+    const reading = readingOf(requestOf(text));
+    expect(reading).toMatchObject({ intent, intentReason: expect.stringMatching(/^“.+”$/) as string });
+  });
+
+  it.each<[Intent, string]>([
+    ['buy_intent', "I don't want to buy an Acme"],
+    ['buy_intent', 'Nobody should buy an Acme'],
+    ['churn_risk', 'I would never leave Acme for anything'],
+    ['recommendation_request', 'I highly recommend Acme to everyone'],
+    ['bug_report', 'Acme fixed a lot of bugs in this release'],
+    ['support_request', 'Acme was built to help people'],
+  ])('is not %s where the text denies it: "%s"', (intent, text) => {
+    expect(readingOf(requestOf(text)).intent).not.toBe(intent);
+  });
+
+  it('is told by the words of posts on software on their sources', () => {
+    const issue = (title: string, text: string) => {
+      const request = requestOf(text, {}, 'github');
+      return readingOf({ ...request, item: { ...request.item, title } }).intent;
+    };
+    expect(
+      issue('Crash when the list is empty', 'Steps to reproduce: open it. Expected behavior: no crash.'),
+    ).toBe('bug_report');
+    expect(issue('Add support for dark mode', 'It would be nice to have it.')).toBe('feature_request');
+    expect(issue('How to use two accounts?', 'Is there a way to do this?')).toBe('product_question');
+  });
+
+  it('is praise or complaint where only the sentiment says something, and else other', () => {
+    expect(readingOf(requestOf('I love Acme, wonderful, the best ever!')).intent).toBe('praise');
+    expect(readingOf(requestOf('Acme is horrible, I hate it, awful trash')).intent).toBe('complaint');
+    expect(readingOf(requestOf('Acme opened an office in Lisbon on Tuesday')).intent).toBe('other');
+  });
+});

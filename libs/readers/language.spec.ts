@@ -1,0 +1,48 @@
+import { languageOf } from './language.js';
+
+describe('the language of a text', () => {
+  it.each([
+    ['en', 'The delivery was late again and nobody answered my call'],
+    ['de', 'Die Lieferung kam schon wieder zu spät und niemand hat sich gemeldet'],
+    ['fr', 'La livraison est encore arrivée en retard et personne ne répond'],
+    ['es', 'El pedido llegó tarde otra vez y nadie contesta al teléfono'],
+    ['ja', '今日も配達が遅れました、誰も電話に出ません'],
+    ['ru', 'Доставка снова опоздала, и никто не отвечает на звонки'],
+    ['ko', '오늘도 배송이 늦었고 아무도 전화를 받지 않습니다'],
+    ['ar', 'وصلت الطلبية متأخرة مرة أخرى ولا أحد يرد على الهاتف'],
+  ])('is told: %s', (language, text) => {
+    expect(languageOf(text)).toBe(language);
+  });
+
+  it.each([
+    '',
+    'ok',
+    'lol',
+    '👍👍👍',
+    'https://example.com/die/lieferung/kam/zu/spaet',
+    '@jane_doe_from_berlin @max',
+  ])('is not told from too few letters: "%s"', (text) => {
+    expect(languageOf(text)).toBeUndefined();
+  });
+
+  it('is what the source declares, as a short code, where the text is short', () => {
+    expect([languageOf('ok', 'pt-BR'), languageOf('Super Angebot heute', 'de_AT')]).toEqual(['pt', 'de']);
+  });
+
+  it('is the language of the text where a long one contradicts the source', () => {
+    const text =
+      'Die Lieferung kam schon wieder zu spät, niemand hat sich gemeldet und das Paket war beschädigt';
+    expect(languageOf(text, 'en')).toBe('de');
+  });
+
+  it('is the language of the script where the declared one is not written in it', () => {
+    expect(languageOf('今日も遅れました、残念です', 'en')).toBe('ja');
+  });
+
+  it.each(['und', 'zxx', '', 'x', '!!', 'english'])(
+    'is not what the source declares where that is no code: "%s"',
+    (declared) => {
+      expect(languageOf('The delivery was late again and nobody answered', declared)).toBe('en');
+    },
+  );
+});

@@ -1,0 +1,86 @@
+import { readingOf, requestOf } from '../testing/requests.js';
+import { switchingIn } from './switching.js';
+
+const direction = (sentence: string) => switchingIn([sentence])[0]?.direction;
+
+describe('words about changing from one thing to another', () => {
+  it.each([
+    'leaving § for acme',
+    'we switched from § to acme last week',
+    'moved our team away from §',
+    'i use acme instead of §',
+    'acme is better than §',
+    'acme is much more reliable than the §',
+    '§ is worse than acme',
+    '§ is slower than acme',
+    'i prefer acme over §',
+    'replaced § with acme',
+    'acme beats §',
+    'goodbye §',
+    '§ is not as good as acme',
+    'i would never switch to §',
+    'ditched my § for an acme',
+  ])('speak against the subject: "%s"', (sentence) => {
+    expect(direction(sentence)).toBe(-1);
+  });
+
+  it.each([
+    'leaving acme for §',
+    'we switched from acme to §',
+    'just moved everything over to §',
+    'i use § instead of acme',
+    '§ is better than acme',
+    'acme is worse than §',
+    'acme is slower than §',
+    'i prefer § over acme',
+    'replaced acme with §',
+    '§ beats acme',
+    'nothing is as good as §',
+    "i'd never leave § for acme",
+    'went back to §',
+  ])('speak for the subject: "%s"', (sentence) => {
+    expect(direction(sentence)).toBe(1);
+  });
+
+  it.each(['is § better than acme?', 'should i switch from § to acme?', 'does anyone prefer acme over §?'])(
+    'say nothing in a question: "%s"',
+    (sentence) => {
+      expect(direction(sentence)).toBeUndefined();
+    },
+  );
+
+  it('say nothing where the subject is on neither side', () => {
+    expect(direction('acme is better than globex, says §')).toBeUndefined();
+  });
+});
+
+describe('the stance toward the subject', () => {
+  const stance = (text: string, names: string[], role: 'own' | 'competitor' | 'topic' = 'own') =>
+    readingOf(requestOf(text, { names, role })).sentiment;
+
+  it('is negative for the one that is left and positive for the one that is chosen', () => {
+    const text = 'Leaving Globex for Acme today.';
+    expect([stance(text, ['Globex'], 'competitor'), stance(text, ['Acme'])]).toEqual([
+      'negative',
+      'positive',
+    ]);
+  });
+
+  it('reads all names of the subject', () => {
+    expect(stance('Acme Cloud is better than Globex Drive', ['Globex Suite', 'globex drive'])).toBe(
+      'negative',
+    );
+  });
+
+  it('is mixed where sentences speak for and against the subject', () => {
+    expect(stance('Acme is better than Globex. Initech is better than Acme.', ['Acme'])).toBe('mixed');
+  });
+
+  it('is the mood of the text for a topic', () => {
+    const text = 'I love this, finally leaving Globex for Acme, so happy and excited!';
+    expect([stance(text, ['Globex'], 'topic'), stance(text, ['Globex'], 'own')]).toEqual([
+      'positive',
+      'negative',
+    ]);
+  });
+});

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { GIST_INTENTS } from '../intent/gist.js';
+import { rowsOf } from './data.js';
+
+export const STANCE_FILE = 'stance/topics.train.tsv';
+/** Our own labels, by the beginning of the SHA-256 of the text: the texts may not be redistributed. */
+const LABELS = new URL('../../../../libs/readers/training/intent-labels.tsv', import.meta.url);
+
+/** A post about a brand with its intent. */
+export interface GistRow {
+  subject: string;
+  text: string;
+  label: number;
+}
+
+/** The posts of the stance file that we have labelled with an intent. Intents that only phrases show are `other`. */
+export function gistRows(folder: string): GistRow[] {
+  const labels = new Map(
+    readFileSync(LABELS, 'utf8')
+      .split('\n')
+      .slice(1)
+      .filter(Boolean)
+      .map((line) => line.split('\t') as [string, string]),
+  );
+  return rowsOf(folder, STANCE_FILE).flatMap(({ subject = '', text = '' }) => {
+    const intent = labels.get(createHash('sha256').update(text).digest('hex').slice(0, 12));
+    if (intent === undefined) return [];
+    return [
+      { subject, text, label: Math.max(0, GIST_INTENTS.indexOf(intent as (typeof GIST_INTENTS)[number])) },
+    ];
+  });
+}

@@ -1,0 +1,35 @@
+import { logistic, SIGNAL_NAMES, SIGNALS } from '../relevance/layer.js';
+import type { Observations } from '../relevance/signals.js';
+
+/** A post with its signals. */
+export interface RelevanceExample {
+  observations: Observations;
+  relevant: boolean;
+}
+
+const STEPS = 2_000;
+const RATE = 0.5;
+/** How strongly the weights are kept near those that training starts from: the examples are few. */
+const PULL = 0.02;
+
+/** Fits the weights of the signals, near those that were set by hand. No weight changes its sign. */
+export function trainRelevance(examples: readonly RelevanceExample[]): Float32Array {
+  const start = SIGNAL_NAMES.map((name) => SIGNALS[name]);
+  const inputs = examples.map(({ observations }) =>
+    SIGNAL_NAMES.map((name) => (name === 'bias' ? 1 : (observations.get(name)?.size ?? 0))),
+  );
+  const weights = Float64Array.from(start);
+  for (let step = 0; step < STEPS; step++) {
+    const slopes = SIGNAL_NAMES.map((_, n) => PULL * ((weights[n] as number) - (start[n] as number)));
+    for (const [at, input] of inputs.entries()) {
+      const sum = input.reduce((total, size, n) => total + size * (weights[n] as number), 0);
+      const error = logistic(sum) - (examples[at]?.relevant === true ? 1 : 0);
+      input.forEach((size, n) => (slopes[n] = (slopes[n] as number) + (error * size) / inputs.length));
+    }
+    slopes.forEach((slope, n) => {
+      const moved = (weights[n] as number) - RATE * slope;
+      weights[n] = n > 0 && moved * (start[n] as number) < 0 ? 0 : moved;
+    });
+  }
+  return Float32Array.from(weights);
+}
