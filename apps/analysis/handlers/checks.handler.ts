@@ -39,7 +39,8 @@ export class ChecksHandler {
     @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
-  @ConsumerPattern({ stream: 'CHECKS', name: 'analysis-events', batchSize: 100 })
+  // A check has at most 1,000 items, and an item takes the reader a few milliseconds: a batch ends within minutes.
+  @ConsumerPattern({ stream: 'CHECKS', name: 'analysis-events', batchSize: 30 })
   async handle(batch: readonly CheckMessage[]): Promise<Outcome[]> {
     const checks = batch.map(({ data }) => parse(data));
     const watchIds = checks.flatMap((check) => (check && check.items.length > 0 ? [check.watchId] : []));

@@ -1,6 +1,12 @@
 import { create } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
-import { BucketSchema, ReadingRecordSchema, type BucketPreset, type ItemReading } from '#contracts';
+import {
+  BucketSchema,
+  creditsPerReading,
+  ReadingRecordSchema,
+  type BucketPreset,
+  type ItemReading,
+} from '#contracts';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { localBucket, type FoundBucket } from '../domain/local-bucket.js';
@@ -35,6 +41,7 @@ export class ItemBuckets {
           reader: 'local',
           model: 'rules',
           version: '1',
+          costCredits: creditsPerReading('bucket'),
           detail: key,
         }),
       );

@@ -2,6 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   AnalysisSchema,
+  creditsPerReading,
   ItemReadingSchema,
   ReadingFactSchema,
   ReadingRecordSchema,
@@ -23,6 +24,9 @@ import { LOCAL_MODEL, READER } from './local-reader.js';
 import { requestOf, subjectOf, type Readable } from './readable.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
+
+/** About half a second of the reader's thread: its tasks have a time limit, which begins when they are handed over. */
+const ITEMS_AT_ONCE = 256;
 
 /** The items of one part of a check that are to be read. */
 export interface ReadableCheck {
@@ -65,7 +69,9 @@ export class ItemReadings {
 
   private async read(items: readonly Readable[]): Promise<Map<string, ItemReading>> {
     const began = performance.now();
-    const local = await this.reader.read(items.map(requestOf));
+    const local: LocalReading[] = [];
+    for (let from = 0; from < items.length; from += ITEMS_AT_ONCE)
+      local.push(...(await this.reader.read(items.slice(from, from + ITEMS_AT_ONCE).map(requestOf))));
     const durationMs = Math.round((performance.now() - began) / items.length);
     const found = items.map((item, index) => ({ item, reading: readingOf(item, local[index]!, durationMs) }));
     const kept = found.filter(({ item, reading }) => !dropOf(item.settings.definition, reading));
@@ -98,6 +104,7 @@ function readCoBrands(readable: Readable, reading: ItemReading, isPaid: boolean)
   reading.records.push(
     create(ReadingRecordSchema, {
       ...{ kind: CO_BRANDS, reader: 'local', model: 'rules', version: '1' },
+      costCredits: coBrandCredits(item.source, item.eventType),
       detail: reading.coBrands.join(', '),
     }),
   );
@@ -113,8 +120,8 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
   const { lang = '', relevance, reason, sentiment, sentimentScore, intent, intentReason } = local;
   const { reader, model, version } = LOCAL_MODEL;
   const made = { reader, model, version };
-  const record = (kind: string, detail: string) =>
-    create(ReadingRecordSchema, { kind, ...made, durationMs, detail });
+  const record = (kind: string, detail: string, costCredits = 0) =>
+    create(ReadingRecordSchema, { kind, ...made, durationMs, detail, costCredits });
   const isRead = settings.analysis && sentiment !== undefined && intent !== undefined;
   const reasons = [reason, ...(intentReason ? [intentReason] : [])].join('; ');
   return create(ItemReadingSchema, {
@@ -137,7 +144,7 @@ function readingOf({ eventId, settings }: Readable, local: LocalReading, duratio
     records: [
       record('language', lang || 'could not be told'),
       record('relevance', reason),
-      ...(isRead ? [record('analysis', intentReason ?? '')] : []),
+      ...(isRead ? [record('analysis', intentReason ?? '', creditsPerReading('analysis'))] : []),
     ],
   });
 }
