@@ -51,11 +51,16 @@ export class ChecksHandler {
       const own = check && settings.get(check.watchId);
       return check && own ? [treatedCheck(message, check, own)] : [];
     });
-    const readings = await this.readings.of(treated);
-    const messages = await Promise.all(treated.map((one) => this.messagesOf(one, readings)));
-    await this.store.publishAll(messages.flat());
-    if (messages.flat().length > 0) failpoint('analysis-after-publish-before-ack');
+    // The first events are published while later items are still to be read.
+    for (const part of partsOf(treated)) await this.publish(part);
+    if (treated.some(({ treatments }) => treatments.size > 0)) failpoint('analysis-after-publish-before-ack');
     return Promise.all(checks.map((check) => this.outcomeOf(check, settings)));
+  }
+
+  private async publish(part: readonly TreatedCheck[]): Promise<void> {
+    const readings = await this.readings.of(part);
+    const messages = await Promise.all(part.map((one) => this.messagesOf(one, readings)));
+    await this.store.publishAll(messages.flat());
   }
 
   /** Final events for EVENTS, and questions for READINGS. */
@@ -112,6 +117,30 @@ type CheckMessage = Pick<JsMsg, 'data' | 'redelivered'>;
 interface TreatedCheck extends ReadableCheck {
   settings: WatchSettings;
   treatments: ReadonlyMap<string, Treatment>;
+}
+
+/** Items that are read and published together: about a tenth of a second of the reader's thread. */
+const ITEMS_TOGETHER = 48;
+
+/** Splits checks into parts with few items each; a check with many items is in several parts. */
+function partsOf(checks: readonly TreatedCheck[]): TreatedCheck[][] {
+  const parts: TreatedCheck[][] = [];
+  let room = 0;
+  for (const check of checks) {
+    const all = [...check.treatments];
+    for (let from = 0; from < all.length;) {
+      if (room === 0) {
+        parts.push([]);
+        room = ITEMS_TOGETHER;
+      }
+      const treatments = new Map(all.slice(from, from + room));
+      const items = check.items.filter(({ eventId }) => treatments.has(eventId));
+      parts.at(-1)!.push({ ...check, items, treatments });
+      from += treatments.size;
+      room -= treatments.size;
+    }
+  }
+  return parts;
 }
 
 /** A purged watch has no settings: the results of its last checks are dropped. */

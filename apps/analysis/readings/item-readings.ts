@@ -25,9 +25,6 @@ import { requestOf, subjectOf, type Readable } from './readable.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
 
-/** About half a second of the reader's thread: its tasks have a time limit, which begins when they are handed over. */
-const ITEMS_AT_ONCE = 256;
-
 /** The items of one part of a check that are to be read. */
 export interface ReadableCheck {
   check: Check;
@@ -69,9 +66,7 @@ export class ItemReadings {
 
   private async read(items: readonly Readable[]): Promise<Map<string, ItemReading>> {
     const began = performance.now();
-    const local: LocalReading[] = [];
-    for (let from = 0; from < items.length; from += ITEMS_AT_ONCE)
-      local.push(...(await this.reader.read(items.slice(from, from + ITEMS_AT_ONCE).map(requestOf))));
+    const local = await this.reader.read(items.map(requestOf));
     const durationMs = Math.round((performance.now() - began) / items.length);
     const found = items.map((item, index) => ({ item, reading: readingOf(item, local[index]!, durationMs) }));
     const kept = found.filter(({ item, reading }) => !dropOf(item.settings.definition, reading));
