@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
 import { openEmbedder, type Embedder } from '#embeddings';
 import { createLlm, type Llm } from '#llm';
-import { projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
+import { LOG, projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
 import { startLocalReader, type LocalReader } from '#readers';
+import type { Logger } from '#telemetry';
 import { EMBEDDER, type AnalysisConfig } from './config.js';
 import { AnsweredReadingsHandler } from './handlers/answered-readings.handler.js';
 import { ChecksHandler } from './handlers/checks.handler.js';
@@ -49,7 +50,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
         providers: [
           { provide: EMBEDDER, useFactory: () => openEmbedder(config, USER_AGENT) },
           { provide: READER, useFactory: () => startLocalReader({ workers: READER_THREADS }) },
-          { provide: LLM, useFactory: () => llm && createLlm(llm) },
+          { provide: LLM, inject: [LOG], useFactory: (log: Logger) => llm && createLlm(llm, log) },
           Stories,
           StoriesLoop,
           ItemBuckets,

@@ -23,8 +23,8 @@ const ratio = makeValidator((text: string) => {
   return value;
 });
 
-const temperature = makeValidator((text: string): number | undefined => {
-  if (text === 'none') return undefined;
+const temperature = makeValidator((text: string): number | 'none' => {
+  if (text === 'none') return text;
   const value = Number(text);
   if (!(value >= 0 && value <= 2)) throw new Error('must be a number from 0 to 2, or none');
   return value;

@@ -1,6 +1,6 @@
 import { createOutboundHttp, type OutboundHttp } from '#http-out';
 import { systemClock, type Clock } from '#kernel';
-import { metrics } from '#telemetry';
+import { metrics, type Logger } from '#telemetry';
 import { ChatClient, type ChatMessage, type ChatOptions, type Completion } from './chat-client.js';
 import { answerSchema, opening, readAnswers, repair } from './conversation.js';
 import { LlmLane, type LaneBudget } from './lane.js';
@@ -14,14 +14,19 @@ export interface LlmOptions extends Omit<ChatOptions, 'http'>, LaneBudget {
   userAgent: string;
 }
 
+/** A failing server is reported this often, for each kind of failure. */
+const REPORT_EVERY_MS = 60_000;
+
 /** Asks the operator's language model. All requests of a process share one lane. */
 export class Llm {
   readonly lane: LlmLane;
   private readonly client: ChatClient;
+  private readonly reportedAt = new Map<string, number>();
 
   constructor(
     private readonly options: LlmOptions,
     private readonly http: OutboundHttp,
+    private readonly log: Logger,
     private readonly clock: Clock = systemClock,
   ) {
     this.lane = new LlmLane(options, clock);
@@ -99,10 +104,17 @@ export class Llm {
         const ended =
           error instanceof LlmError && error.kind === 'timeout' && withinMs < this.options.timeoutMs;
         const known = ended ? new LlmError('deadline', error.message) : error;
-        if (known instanceof LlmError) metrics.llmRequests.add(1, { outcome: known.kind });
+        if (known instanceof LlmError) this.report(known);
         throw known;
       }
     });
+  }
+
+  private report({ kind, message }: LlmError): void {
+    metrics.llmRequests.add(1, { outcome: kind });
+    if (this.nowMs - (this.reportedAt.get(kind) ?? -Infinity) < REPORT_EVERY_MS) return;
+    this.reportedAt.set(kind, this.nowMs);
+    this.log.warn({ kind }, `no answer of the language model: ${message}`);
   }
 
   private get nowMs(): number {
@@ -111,7 +123,11 @@ export class Llm {
 }
 
 /** Creates the client of the language model. Call `close` at the stop. */
-export function createLlm(options: LlmOptions): Llm {
+export function createLlm(options: LlmOptions, log: Logger): Llm {
   const { userAgent, concurrency } = options;
-  return new Llm(options, createOutboundHttp({ allow: [], userAgent, connectionsPerOrigin: concurrency }));
+  return new Llm(
+    options,
+    createOutboundHttp({ allow: [], userAgent, connectionsPerOrigin: concurrency }),
+    log,
+  );
 }

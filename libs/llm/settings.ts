@@ -14,7 +14,7 @@ export const LLM_SETTINGS = [
 
 /**
  * The language model that the settings name; undefined without LLM_URL.
- * @throws SettingsError if LLM_URL is set without LLM_MODEL
+ * @throws SettingsError if LLM_URL is not a base address, or is set without LLM_MODEL
  */
 export function llmOptions(
   settings: Settings<(typeof LLM_SETTINGS)[number]>,
@@ -22,6 +22,10 @@ export function llmOptions(
 ): LlmOptions | undefined {
   const { LLM_URL: url, LLM_MODEL: model, LLM_TOKEN: token, LLM_TEMPERATURE: temperature } = settings;
   if (url === '') return undefined;
+  if (/\/chat\/completions\/?$/.test(url))
+    throw new SettingsError(
+      'Settings are wrong:\n  LLM_URL: must be the base address; /chat/completions is appended',
+    );
   if (model === '')
     throw new SettingsError(
       'Settings are wrong:\n  LLM_MODEL: must name the model of LLM_URL, because LLM_URL is set',
@@ -30,7 +34,7 @@ export function llmOptions(
     url,
     model,
     token,
-    temperature,
+    temperature: temperature === 'none' ? undefined : temperature,
     concurrency: settings.LLM_CONCURRENCY,
     requestsPerMinute: settings.LLM_REQUESTS_PER_MINUTE,
     timeoutMs: settings.LLM_TIMEOUT_MS,

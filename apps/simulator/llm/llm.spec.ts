@@ -1,4 +1,5 @@
 import { agentStepReading, analysisReading, bucketReading, createLlm, type Llm } from '#llm';
+import { createLogger } from '#telemetry';
 import { simulatedLlm } from '../environment.js';
 import { SimulatorClient } from '../testing/simulator-client.js';
 import type { Fault } from '../faults.js';
@@ -13,7 +14,8 @@ function connect(more: Partial<Parameters<typeof createLlm>[0]> = {}): Llm {
     LLM_TOKEN: token = '',
   } = simulatedLlm(client.simulator.url);
   const budget = { concurrency: 4, requestsPerMinute: 6000, timeoutMs: 5_000 };
-  return createLlm({ url, model, token, userAgent: 'spec', ...budget, ...more });
+  const log = createLogger('spec', 'silent');
+  return createLlm({ url, model, token, userAgent: 'spec', ...budget, ...more }, log);
 }
 
 beforeAll(async () => {
