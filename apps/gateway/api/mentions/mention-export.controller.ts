@@ -131,5 +131,6 @@ const COLUMNS: ColumnOption[] = [
   ...['text', 'author', 'authorName', 'authorUrl', 'vip', 'community', 'lang', 'backfilled', 'truncated'],
   ...['matchedTerms', 'labels', 'engagement.likes', 'engagement.replies', 'engagement.shares'],
   ...['engagement.views', 'engagement.score', 'analysis.sentiment', 'analysis.intent', 'analysis.relevance'],
+  ...['analysis.sentimentScore', 'analysis.reason', 'bucket.key', 'coBrands', 'storyId'],
   'dropped.reason',
 ].map((key) => ({ key, header: key }));
