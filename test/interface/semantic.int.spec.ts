@@ -187,7 +187,7 @@ describe('mode=semantic', () => {
     ['no question', '', 'q'],
     ['an empty question', '&q=', 'q'],
     ['a question without words', '&q=%20%3F', 'q'],
-    ['a question of 201 characters', `&q=${'x'.repeat(201)}`, 'q'],
+    ['a question of 1,001 characters', `&q=${'x'.repeat(1001)}`, 'q'],
     ['six questions', `${[1, 2, 3, 4, 5, 6].map((n) => `&q=${n}`).join('')}`, 'q'],
     ['an order', '&q=a&order=asc', 'order'],
   ])('with %s returns 400 that names it', async (_, query, path) => {

@@ -89,26 +89,21 @@ export class QuestionsHandler {
 
   /** The id under which this question is charged. A question that was asked longer ago gets a new one. */
   private async known(accountId: string, hash: string): Promise<KnownQuestion> {
-    const key = [accountId, Buffer.from(hash, 'hex')];
-    await this.database.query(
-      `DELETE FROM semantic_questions WHERE (account_id, question_hash) IN
-         (SELECT account_id, question_hash FROM semantic_questions
-          WHERE asked_at < now() - make_interval(mins => $1) LIMIT 100 FOR UPDATE SKIP LOCKED)`,
-      [2 * FREE_MINUTES],
-    );
-    await this.database.query(
-      `INSERT INTO semantic_questions AS q (account_id, question_hash, question_id, asked_at)
-       VALUES ($1, $2, $3, now())
-       ON CONFLICT (account_id, question_hash) DO UPDATE
-         SET question_id = excluded.question_id, asked_at = excluded.asked_at, charged_at = NULL
-         WHERE coalesce(q.charged_at, q.asked_at) <= now() - make_interval(mins => $4)`,
-      [...key, newId(), FREE_MINUTES],
-    );
     const rows: KnownQuestion[] = await this.database.query(
-      'SELECT question_id, charged_at FROM semantic_questions WHERE account_id = $1 AND question_hash = $2',
-      key,
+      `WITH made AS (
+         INSERT INTO semantic_questions AS q (account_id, question_hash, question_id, asked_at)
+         VALUES ($1, $2, $3, now())
+         ON CONFLICT (account_id, question_hash) DO UPDATE
+           SET question_id = excluded.question_id, asked_at = excluded.asked_at, charged_at = NULL
+           WHERE coalesce(q.charged_at, q.asked_at) <= now() - make_interval(mins => $4)
+         RETURNING question_id, charged_at)
+       SELECT * FROM made
+       UNION ALL
+       SELECT question_id, charged_at FROM semantic_questions
+       WHERE account_id = $1 AND question_hash = $2 AND NOT EXISTS (SELECT 1 FROM made)`,
+      [accountId, Buffer.from(hash, 'hex'), newId(), FREE_MINUTES],
     );
-    // Another request can delete a row of that age between the two statements.
+    // Without a row another request has stored the question at this moment.
     return rows[0] ?? this.known(accountId, hash);
   }
 
@@ -128,11 +123,17 @@ export class QuestionsHandler {
 
   /** False if an identical question was charged at the same time. */
   private async markCharged({ accountId, questionHash, questionId }: SettleQuestion): Promise<boolean> {
-    const [, count]: [unknown, number] = await this.database.query(
-      `UPDATE semantic_questions SET charged_at = now()
-       WHERE account_id = $1 AND question_hash = $2 AND question_id = $3 AND charged_at IS NULL`,
-      [accountId, Buffer.from(questionHash, 'hex'), questionId],
+    const charged: unknown[] = await this.database.query(
+      `WITH old AS (
+         DELETE FROM semantic_questions WHERE (account_id, question_hash) IN
+           (SELECT account_id, question_hash FROM semantic_questions
+            WHERE asked_at < now() - make_interval(mins => $4) LIMIT 100 FOR UPDATE SKIP LOCKED)),
+       charged AS (
+         UPDATE semantic_questions SET charged_at = now()
+         WHERE account_id = $1 AND question_hash = $2 AND question_id = $3 AND charged_at IS NULL RETURNING 1)
+       SELECT 1 FROM charged`,
+      [accountId, Buffer.from(questionHash, 'hex'), questionId, 2 * FREE_MINUTES],
     );
-    return count > 0;
+    return charged.length > 0;
   }
 }

@@ -5,6 +5,7 @@ import type { QueryReader } from '../http/query.js';
 export const LABELS = ['to_reply', 'starred', 'flagged', 'hidden'] as const;
 
 const MAX_QUERY_LENGTH = 200;
+const MAX_QUESTION_LENGTH = 1000;
 /** Maximum number of words and phrases in all `q` together: each text is searched for each of them. */
 const MOST_WORDS = 50;
 /** Maximum number of `q` of a semantic search; each is charged. */
@@ -90,8 +91,8 @@ function questionsOf(query: QueryReader): string[] {
   const given = query.all('q').map((text) => text.trim().replace(/\s+/g, ' '));
   if (given.length === 0) query.fault('q', 'is required with mode=semantic: the question, in words');
   else if (!given.every((text) => /[\p{L}\p{N}]/u.test(text))) query.fault('q', 'must contain words');
-  if (given.some((text) => text.length > MAX_QUERY_LENGTH))
-    query.fault('q', `must be at most ${MAX_QUERY_LENGTH} characters`);
+  if (given.some((text) => text.length > MAX_QUESTION_LENGTH))
+    query.fault('q', `must be at most ${MAX_QUESTION_LENGTH} characters`);
   const questions = [...new Set(given)].sort();
   if (questions.length > MOST_QUESTIONS)
     query.fault('q', `may be given at most ${MOST_QUESTIONS} times with mode=semantic`);

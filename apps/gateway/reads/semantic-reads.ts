@@ -1,19 +1,34 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { selectRows, type ClickHouseClient, type MentionRow } from '#clickhouse';
 import type { AskedQuestion } from '#contracts';
+import { fromBfloat16 } from '#embeddings';
 import { CLICKHOUSE } from '#platform';
 import { conditionsOf, type Conditions, type MentionFilter } from './mention-filter.js';
 import { PurgedKeywords } from './purged-keywords.js';
-import { scoreSql, wordHashes, type WordWeights } from './semantic-score.js';
+import {
+  ranked,
+  weightOf,
+  wordsOf,
+  type Candidate,
+  type Scored,
+  type WordWeights,
+} from './semantic-score.js';
 import { clickHouseTime } from './time-page.js';
 
-/** A semantic search never returns more mentions than these, on all pages together. */
+/** A semantic search never returns more mentions, on all pages together. */
 export const MOST_FOUND = 200;
 
 /** The rarity of a word is estimated from this many of the newest mentions. */
-const SAMPLE = 20_000;
-/** Nearest mentions that are checked against the filters first. If too few pass, all mentions that pass are ranked. */
-const SPARE_CANDIDATES = 50;
+const SAMPLE = 5_000;
+/** A word of more than this part of the mentions finds no candidates: too many have it. */
+const RARE = 0.05;
+const RARE_WEIGHT = weightOf(RARE * SAMPLE, SAMPLE);
+/** Mentions with the most of the question's rare words, which are candidates although their meaning may be far. */
+const CANDIDATES_BY_WORDS = 100;
+/** The second ranking sees at least this many of the nearest mentions. */
+const FEWEST_CANDIDATES = 250;
+/** Rows that are read beyond the page: some of the nearest mentions may not pass the filters. */
+const SPARE_ROWS = 20;
 
 /** What is searched: a window of an account's mentions, or of one keyword's. */
 export interface SearchScope {
@@ -25,11 +40,9 @@ export interface SearchScope {
   until: Date;
 }
 
-/** A mention found by its meaning. */
-export interface Scored {
-  event_id: string;
-  /** ClickHouse's format. */
-  occurred_at: string;
+/** A mention with its score. */
+export interface Found {
+  row: MentionRow;
   /** 0 to 1 */
   score: number;
 }
@@ -42,24 +55,86 @@ export class SemanticReads {
     private readonly purged: PurgedKeywords,
   ) {}
 
-  /** The mentions that are nearest to the question, best first; purged ones are never among them. */
-  async ranking(scope: SearchScope, question: AskedQuestion, most = MOST_FOUND): Promise<Scored[]> {
-    const common = await this.common(scope, question.model);
-    const score = scoreSql(question.meanings, await this.weights(scope.accountId, question));
-    const candidates = await this.nearest(common, score, 2 * most + SPARE_CANDIDATES);
-    const passing = await this.passing(scope, common, candidates);
-    const isComplete = passing.length >= most || candidates.length < 2 * most + SPARE_CANDIDATES;
-    const found = isComplete ? passing : await this.nearestPassing(scope, common, score, most);
-    return once(found).slice(0, most);
+  /**
+   * The mentions that are nearest to the question, best first. Purged ones are never among them.
+   * @param isSeen whether an earlier page has the mention
+   * @param seen number of mentions of earlier pages
+   * @param most number of mentions, beyond those of earlier pages
+   */
+  async search(
+    scope: SearchScope,
+    question: AskedQuestion,
+    most: number,
+    seen = 0,
+    isSeen: (eventId: string) => boolean = () => false,
+  ): Promise<Found[]> {
+    const conditions = await this.conditions(scope, question.model);
+    const count = Math.max(FEWEST_CANDIDATES, 2 * (seen + most));
+    const { candidates, weights } = await this.candidates(conditions, question, count);
+    const unseen = (found: readonly Candidate[]) =>
+      ranked(question.meanings, weights, found).filter(({ event_id }) => !isSeen(event_id));
+    const first = unseen(candidates).slice(0, most + SPARE_ROWS);
+    const found = await this.rows(scope, first);
+    const isWhole = candidates.length < count && first.length < most + SPARE_ROWS;
+    if (found.length >= most || isWhole) return found.slice(0, most);
+    // Few of the nearest mentions pass the filters: rank only those that pass. Slower.
+    const passing = await this.candidates(passingOnly(scope, conditions), question, count);
+    return (await this.rows(scope, unseen(passing.candidates).slice(0, most))).slice(0, most);
   }
 
-  /** The whole rows of mentions, in the given order. One that was purged meanwhile is left out. */
-  async rows(accountId: string, mentions: readonly Scored[]): Promise<{ row: MentionRow; score: number }[]> {
+  /** The nearest mentions by meaning, and those with the most of the question's rare words. */
+  private async candidates(
+    conditions: Conditions,
+    question: AskedQuestion,
+    count: number,
+  ): Promise<{ candidates: Candidate[]; weights: WordWeights }> {
+    const byMeaning = question.meanings.map(({ vector }) => `dotProduct(embedding, ${vectorSql(vector)})`);
+    const near = this.best(conditions, greatest(byMeaning), count);
+    // If the weights cannot be read, nobody awaits this one.
+    near.catch(() => undefined);
+    const weights = await this.weights(conditions.params, question);
+    const rare = [...weights].filter(([, weight]) => weight >= RARE_WEIGHT);
+    const byWords = rare.map(([word, weight]) => `${weight.toFixed(4)} * has(words, ${word})`).join(' + ');
+    const hasAny = `hasAny(words, [${rare.map(([word]) => word).join(',')}]::Array(UInt32))`;
+    const alike =
+      rare.length === 0
+        ? []
+        : await this.best({ ...conditions, sql: [...conditions.sql, hasAny] }, byWords, CANDIDATES_BY_WORDS);
+    return { candidates: [...(await near), ...alike], weights };
+  }
+
+  private best({ sql, params }: Conditions, score: string, count: number): Promise<Candidate[]> {
+    return selectRows<Candidate>(
+      this.clickhouse,
+      `SELECT event_id, occurred_at, embedding, words FROM mention_vectors
+       WHERE ${sql.join(' AND ')} ORDER BY ${score} DESC, event_id LIMIT ${count}`,
+      params,
+    );
+  }
+
+  private async weights(params: Conditions['params'], { meanings }: AskedQuestion): Promise<WordWeights> {
+    const words = wordsOf(meanings);
+    if (words.length === 0) return new Map();
+    const [row] = await selectRows<{ total: string; counts: string[] }>(
+      this.clickhouse,
+      `SELECT count() AS total, [${words.map((word) => `countIf(has(words, ${word}))`).join(', ')}] AS counts
+       FROM (SELECT words FROM mention_vectors WHERE account_id = {accountId: UUID} AND model = {model: String}
+         ORDER BY occurred_at DESC LIMIT ${SAMPLE})`,
+      params,
+    );
+    const total = Number(row?.total ?? 0);
+    return new Map(words.map((word, n) => [word, weightOf(Number(row?.counts[n] ?? 0), total)]));
+  }
+
+  /** The whole rows of the mentions that pass the filters, in the given order. */
+  private async rows(scope: SearchScope, mentions: readonly Scored[]): Promise<Found[]> {
     if (mentions.length === 0) return [];
+    const filter = filterOf(scope);
     const found = await selectRows<MentionRow>(
       this.clickhouse,
-      `SELECT * FROM mentions FINAL WHERE account_id = {accountId: UUID} AND ${theseOf(mentions)}`,
-      { accountId },
+      `SELECT * FROM mentions FINAL
+       WHERE account_id = {accountId: UUID} AND ${[...filter.sql, theseOf(mentions)].join(' AND ')}`,
+      { accountId: scope.accountId, ...filter.params },
     );
     const byId = new Map(found.map((row) => [row.event_id, row]));
     return mentions.flatMap(({ event_id, score }) => {
@@ -68,50 +143,8 @@ export class SemanticReads {
     });
   }
 
-  private nearest({ sql, params }: Conditions, score: string, most: number): Promise<Scored[]> {
-    return selectRows<Scored>(
-      this.clickhouse,
-      `SELECT event_id, occurred_at, ${score} AS score FROM mention_vectors WHERE ${sql.join(' AND ')}
-       ORDER BY score DESC, event_id LIMIT ${most}`,
-      params,
-    );
-  }
-
-  /** The candidates that pass the filters, in their order. */
-  private async passing(
-    scope: SearchScope,
-    common: Conditions,
-    candidates: readonly Scored[],
-  ): Promise<Scored[]> {
-    if (candidates.length === 0) return [];
-    const filter = filterOf(scope);
-    const rows = await selectRows<{ event_id: string }>(
-      this.clickhouse,
-      `SELECT event_id FROM mentions FINAL
-       WHERE account_id = {accountId: UUID} AND ${[...filter.sql, theseOf(candidates)].join(' AND ')}`,
-      { ...common.params, ...filter.params },
-    );
-    const ids = new Set(rows.map((row) => row.event_id));
-    return candidates.filter(({ event_id }) => ids.has(event_id));
-  }
-
-  /** Ranks every mention that passes the filters: slower, for filters that few mentions pass. */
-  private nearestPassing(
-    scope: SearchScope,
-    common: Conditions,
-    score: string,
-    most: number,
-  ): Promise<Scored[]> {
-    const filter = filterOf(scope);
-    const passing = `event_id IN (SELECT event_id FROM mentions FINAL
-      WHERE ${[...windowSql(), ...filter.sql].join(' AND ')})`;
-    const conditions = { sql: [...common.sql, passing], params: { ...common.params, ...filter.params } };
-    // A row can have been written several times.
-    return this.nearest(conditions, score, 2 * most);
-  }
-
   /** The conditions on `mention_vectors`, with the filters whose columns it has. */
-  private async common(scope: SearchScope, model: string): Promise<Conditions> {
+  private async conditions(scope: SearchScope, model: string): Promise<Conditions> {
     const { accountId, keywordId, filter, since, until } = scope;
     const sql = [...windowSql(), 'model = {model: String}'];
     const params: Record<string, unknown> = {
@@ -140,27 +173,15 @@ export class SemanticReads {
     if (!filter.dropped) sql.push('NOT dropped');
     return { sql, params };
   }
+}
 
-  /** How much each word of the question says: the rarer it is among the account's mentions, the more. */
-  private async weights(accountId: string, { model, meanings }: AskedQuestion): Promise<WordWeights> {
-    const hashes = wordHashes(meanings);
-    if (hashes.length === 0) return new Map();
-    const counts = hashes.map((hash, n) => `countIf(has(words, ${hash})) AS n${n}`).join(', ');
-    const [row] = await selectRows<Record<string, string>>(
-      this.clickhouse,
-      `SELECT count() AS total, ${counts} FROM (SELECT words FROM mention_vectors
-       WHERE account_id = {accountId: UUID} AND model = {model: String} ORDER BY occurred_at DESC LIMIT ${SAMPLE})`,
-      { accountId, model },
-    );
-    const total = Number(row?.total ?? 0);
-    // The inverse document frequency of BM25.
-    return new Map(
-      hashes.map((hash, n) => {
-        const count = Number(row?.[`n${n}`] ?? 0);
-        return [hash, Math.log(1 + (total - count + 0.5) / (count + 0.5))];
-      }),
-    );
-  }
+function greatest(values: readonly string[]): string {
+  return values.length === 1 ? values[0]! : `greatest(${values.join(', ')})`;
+}
+
+/** The numbers of a vector. They were computed by us; as a parameter, it might not fit into a request's address. */
+function vectorSql(vector: Uint8Array): string {
+  return `[${Array.from(fromBfloat16(vector), (value) => value.toPrecision(4)).join(',')}]::Array(BFloat16)`;
 }
 
 function windowSql(): string[] {
@@ -169,6 +190,14 @@ function windowSql(): string[] {
     `occurred_at >= {since: DateTime64(3, 'UTC')}`,
     `occurred_at < {until: DateTime64(3, 'UTC')}`,
   ];
+}
+
+/** The conditions, and that the mention passes the filters. */
+function passingOnly(scope: SearchScope, { sql, params }: Conditions): Conditions {
+  const filter = filterOf(scope);
+  const passing = `event_id IN (SELECT event_id FROM mentions FINAL
+    WHERE ${[...windowSql(), ...filter.sql].join(' AND ')})`;
+  return { sql: [...sql, passing], params: { ...params, ...filter.params } };
 }
 
 /** The conditions of the filters on `mentions`. The question itself is not one of them. */
@@ -184,9 +213,4 @@ function theseOf(mentions: readonly Scored[]): string {
   const quoted = (values: readonly string[]) => [...new Set(values)].map((value) => `'${value}'`).join(',');
   return `occurred_at IN (${quoted(mentions.map((one) => one.occurred_at))})
     AND event_id IN (${quoted(mentions.map((one) => one.event_id))})`;
-}
-
-/** A row can have been written several times, and is returned several times until ClickHouse has merged its parts. */
-function once(mentions: readonly Scored[]): Scored[] {
-  return [...new Map(mentions.map((one) => [one.event_id, one])).values()];
 }

@@ -1,7 +1,24 @@
 import type { Meaning } from '#contracts';
-import { fromBfloat16 } from '#embeddings';
+import { fromBfloat16, toUnitLength } from '#embeddings';
 
-/** The weight of a word by its hash. */
+/** A mention that may be among the best. */
+export interface Candidate {
+  event_id: string;
+  /** ClickHouse's format. */
+  occurred_at: string;
+  embedding: number[];
+  /** Hashes of its words. */
+  words: number[];
+}
+
+/** A mention with its score, 0 to 1. */
+export interface Scored {
+  event_id: string;
+  occurred_at: string;
+  score: number;
+}
+
+/** The weight of each word of the question, by its hash: the rarer it is among the account's mentions, the higher. */
 export type WordWeights = ReadonlyMap<number, number>;
 
 /**
@@ -10,32 +27,72 @@ export type WordWeights = ReadonlyMap<number, number>;
  * Measured by `npm run bench:search`.
  */
 const PART_OF_WORDS = 0.2;
+/** The second ranking also looks for what the first so many mentions mean (Rocchio's feedback). */
+const FEEDBACK = 3;
 
 /** The hashes of all words of a question, each once. */
-export function wordHashes(meanings: readonly Meaning[]): number[] {
+export function wordsOf(meanings: readonly Meaning[]): number[] {
   return [...new Set(meanings.flatMap(({ words }) => words))];
 }
 
+/** The inverse document frequency of BM25. */
+export function weightOf(count: number, total: number): number {
+  return Math.log(1 + (total - count + 0.5) / (count + 0.5));
+}
+
 /**
- * SQL of a mention's score, 0 to 1: how near its meaning is to the question (cosine), and which share of the question's
- * words it has, weighted by their rarity. A question of several texts counts as its nearest one. All numbers in it were
- * computed by us; as parameters they would not fit into a request's address.
+ * Candidates, best first, each once. They are ranked twice: the second time a mention also counts as near if it means
+ * the same as the nearest ones, which makes up for a question of few words. A mention counts by the nearest of several
+ * questions.
  */
-export function scoreSql(meanings: readonly Meaning[], weights: WordWeights): string {
-  const scores = meanings.map((meaning) => textScore(meaning, weights));
-  return scores.length === 1 ? scores[0]! : `greatest(${scores.join(', ')})`;
+export function ranked(
+  meanings: readonly Meaning[],
+  weights: WordWeights,
+  candidates: readonly Candidate[],
+): Scored[] {
+  const unique = [...new Map(candidates.map((one) => [one.event_id, one])).values()];
+  const best = new Map<string, Scored>();
+  for (const { vector, words } of meanings) {
+    const question = fromBfloat16(vector);
+    const shares = new Map(unique.map((one) => [one, shareOf(words, weights, one)]));
+    const scoreOf = (wanted: Float32Array, one: Candidate) =>
+      (1 - PART_OF_WORDS) * nearness(wanted, one.embedding) + PART_OF_WORDS * (shares.get(one) ?? 0) ** 2;
+    const first = byScore(unique.map((one) => ({ one, score: scoreOf(question, one) }))).slice(0, FEEDBACK);
+    const wanted = withFeedback(
+      question,
+      first.map(({ one }) => one.embedding),
+    );
+    for (const one of unique) {
+      const { event_id, occurred_at } = one;
+      const score = scoreOf(wanted, one);
+      if (score > (best.get(event_id)?.score ?? -1)) best.set(event_id, { event_id, occurred_at, score });
+    }
+  }
+  return byScore([...best.values()]);
 }
 
-function textScore({ vector, words }: Meaning, weights: WordWeights): string {
-  const meaning = `greatest(0, least(1, dotProduct(embedding, ${vectorSql(vector)})))`;
-  const total = words.reduce((sum, word) => sum + (weights.get(word) ?? 0), 0);
-  if (total === 0) return meaning;
-  const shares = words.map(
-    (word) => `${((weights.get(word) ?? 0) / total).toFixed(6)} * has(words, ${word})`,
-  );
-  return `(${1 - PART_OF_WORDS} * ${meaning} + ${PART_OF_WORDS} * pow(${shares.join(' + ')}, 2))`;
+/** The share of the question's words that the mention has, weighted by their rarity: 0 to 1. */
+function shareOf(words: readonly number[], weights: WordWeights, { words: own }: Candidate): number {
+  const has = new Set(own);
+  const sum = (of: readonly number[]) => of.reduce((total, word) => total + (weights.get(word) ?? 0), 0);
+  const total = sum(words);
+  return total > 0 ? sum(words.filter((word) => has.has(word))) / total : 0;
 }
 
-function vectorSql(vector: Uint8Array): string {
-  return `[${Array.from(fromBfloat16(vector), (value) => Number(value.toPrecision(5))).join(',')}]::Array(Float32)`;
+/** The cosine of two unit vectors, 0 to 1. */
+function nearness(question: Float32Array, embedding: readonly number[]): number {
+  let cosine = 0;
+  for (let k = 0; k < embedding.length; k += 1) cosine += (embedding[k] ?? 0) * (question[k] ?? 0);
+  return Math.min(1, Math.max(0, cosine));
+}
+
+/** The question plus the mean of the first mentions. */
+function withFeedback(question: Float32Array, first: readonly (readonly number[])[]): Float32Array {
+  const mean = (k: number) => first.reduce((sum, one) => sum + (one[k] ?? 0), 0) / Math.max(1, first.length);
+  return toUnitLength(question.map((value, k) => value + mean(k)));
+}
+
+/** Equal scores keep their order. */
+function byScore<T extends { score: number }>(all: readonly T[]): T[] {
+  return [...all].sort((a, b) => b.score - a.score);
 }

@@ -3,7 +3,7 @@ import { isoOf } from '#kernel';
 import { Cursors } from '../../http/cursor.js';
 import type { RawQuery } from '../../http/query.js';
 import type { MentionFilter } from '../../reads/mention-filter.js';
-import { MOST_FOUND, SemanticReads, type Scored } from '../../reads/semantic-reads.js';
+import { MOST_FOUND, SemanticReads } from '../../reads/semantic-reads.js';
 import { mentionView } from './mention-view.js';
 import { QuestionClient } from './question-client.js';
 
@@ -53,20 +53,20 @@ export class SemanticPages {
     const since = from ? new Date(from.since) : request.since;
     const until = from ? new Date(from.until) : (request.until ?? new Date());
     const seen = seenIn(from?.seen ?? '');
-    const most = Math.min(MOST_FOUND, seen.size + limit + 1);
-    const { found, cost } = await this.questions.ask(accountId, filter.questions, scope, async (asked) => {
-      const ranking = await this.reads.ranking({ accountId, keywordId, filter, since, until }, asked, most);
-      const fresh = ranking.filter((one) => !seen.has(shortId(one)));
-      const page = fresh.slice(0, Math.min(limit, MOST_FOUND - seen.size));
-      return { page, rows: await this.reads.rows(accountId, page), hasMore: fresh.length > page.length };
-    });
-    for (const one of found.page) seen.add(shortId(one));
+    const size = Math.min(limit, MOST_FOUND - seen.size);
+    const window = { accountId, keywordId, filter, since, until };
+    const { found, cost } = await this.questions.ask(accountId, filter.questions, scope, (asked) =>
+      this.reads.search(window, asked, size + 1, seen.size, (id) => seen.has(shortId(id))),
+    );
+    const page = found.slice(0, size);
+    for (const { row } of page) seen.add(shortId(row.event_id));
+    const hasMore = found.length > size && seen.size < MOST_FOUND;
     const next = { since: since.getTime(), until: until.getTime(), seen: [...seen].join('') };
     return {
-      data: found.rows.map(({ row, score }) => ({ ...mentionView(row), score: Number(score.toFixed(4)) })),
+      data: page.map(({ row, score }) => ({ ...mentionView(row), score: Number(score.toFixed(4)) })),
       since: isoOf(since),
       until: request.until ? isoOf(request.until) : null,
-      ...(found.hasMore && seen.size < MOST_FOUND ? { nextCursor: this.cursors.write(scope, next) } : {}),
+      ...(hasMore ? { nextCursor: this.cursors.write(scope, next) } : {}),
       meta: { credits_used: cost },
     };
   }
@@ -81,8 +81,8 @@ function inFixedOrder(filter: MentionFilter): MentionFilter {
   return Object.fromEntries(sorted) as MentionFilter;
 }
 
-function shortId({ event_id }: Scored): string {
-  return Buffer.from(event_id.replaceAll('-', '').slice(0, 2 * ID_BYTES), 'hex').toString('base64');
+function shortId(id: string): string {
+  return Buffer.from(id.replaceAll('-', '').slice(0, 2 * ID_BYTES), 'hex').toString('base64');
 }
 
 function seenIn(text: string): Set<string> {

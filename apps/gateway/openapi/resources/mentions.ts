@@ -232,10 +232,10 @@ const filters = [
   repeated('author', 'Only this author: the exact handle.'),
   repeated(
     'q',
-    'Words and "phrases" that the text must contain, all of them, in any case; at most 50 in one search. With `mode=semantic`, which requires it: the question; at most 5, and a mention counts by the nearest one.',
+    'Words and "phrases" that the text must contain, all of them, in any case, up to 200 characters; at most 50 in one search. With `mode=semantic`, which requires it: the question, up to 1,000 characters; at most 5, and a mention counts by the nearest one.',
     {
       type: 'string',
-      maxLength: 200,
+      maxLength: 1000,
     },
   ),
   mode,
