@@ -16,6 +16,7 @@ import { failureText, id, instant, print, wholeNumber } from './arguments.js';
 import { withBus, withDatabase } from './connection.js';
 import { addCreditCommands } from './credits.js';
 import { addDoctorCommand } from './doctor/doctor-command.js';
+import { addEmbeddingsCommands } from './embeddings/embeddings-commands.js';
 import { addMasterKeyCommands } from './master-key-commands.js';
 import { listParked, retryParked } from './parked.js';
 import { addProjectionCommands } from './projections.js';
@@ -151,6 +152,7 @@ addCreditCommands(program);
 addStreamCommands(program);
 addProjectionCommands(program);
 addDoctorCommand(program);
+addEmbeddingsCommands(program);
 
 const parked = program
   .command('parked')

@@ -9,6 +9,7 @@ import {
   LABELS_SINK,
   MENTIONS_SINK,
   OBSERVATIONS_SINK,
+  VECTORS_SINK,
   rebuildProjection,
   type Projection,
 } from '#projections';
@@ -78,6 +79,11 @@ function rebuildables(): Rebuildable[] {
     inPostgres(waitingReadingsProjection, 'waiting_readings (events that wait for the language model)'),
     inClickHouse(MENTIONS_SINK, 'EVENTS', 'mentions'),
     inClickHouse(EXPLORE_ITEMS_SINK, 'EXPLORES', 'mentions: items of Explores'),
+    inClickHouse(
+      VECTORS_SINK,
+      'EVENTS',
+      'mention_vectors (events of the last hour, and those that contain their vector)',
+    ),
     inClickHouse(LABELS_SINK, 'LABELS', 'labels and corrections of mentions'),
     inClickHouse(CHECK_ACTIVITY_SINK, 'CHECKS', 'activity of checks'),
     inClickHouse(ATTEMPT_ACTIVITY_SINK, 'ATTEMPTS', 'activity of webhooks'),

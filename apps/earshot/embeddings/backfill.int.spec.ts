@@ -1,0 +1,107 @@
+import {
+  insertRows,
+  NO_ID,
+  openClickHouse,
+  selectRows,
+  type ClickHouseClient,
+  type MentionVectorRow,
+} from '#clickhouse';
+import { EmbeddingsUnavailable, LOCAL_EMBEDDINGS, toBfloat16, type Embedder } from '#embeddings';
+import { newId } from '#kernel';
+import { openDatabase, type Database } from '#postgres';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { backfillEmbeddings, embeddingsStatus, type BackfillProgress } from './backfill.js';
+
+let stores: IsolatedStores;
+let clickhouse: ClickHouseClient;
+let database: Database;
+const [account, watch, purgedWatch] = [newId(), newId(), newId()];
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+  database = await openDatabase(stores.databaseUrl, 'spec', 2);
+  // Only its existence matters here.
+  await database.query(
+    `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
+     VALUES ($1, $2, 'x', 'active', '{}', now(), now(), 1)`,
+    [watch, account],
+  );
+});
+afterAll(async () => {
+  await database?.destroy();
+  await clickhouse?.close();
+  await stores?.drop();
+});
+
+/** Embeds every text as the same vector; fails from the given text on. */
+function embedder(model: string, failsAfter = Infinity): Embedder & { texts: string[] } {
+  const texts: string[] = [];
+  return {
+    model,
+    texts,
+    async embed(more) {
+      if (texts.length + more.length > failsAfter) throw new EmbeddingsUnavailable('down');
+      texts.push(...more);
+      return more.map(() => toBfloat16(Float32Array.of(1, 0)));
+    },
+    close: async () => {},
+  };
+}
+
+async function mentions(count: number, more: Record<string, unknown> = {}) {
+  const rows = Array.from({ length: count }, (_, n) => ({
+    account_id: account,
+    occurred_at: new Date(Date.UTC(2026, 2, 1 + (n % 3), 12)).toISOString(),
+    event_id: newId(),
+    watch_id: watch,
+    keyword_id: NO_ID,
+    source: 'rss',
+    text: `text ${n}`,
+    ...more,
+  }));
+  await insertRows(clickhouse, 'mentions', rows);
+}
+
+const stored = async () =>
+  selectRows<Pick<MentionVectorRow, 'model' | 'event_id'>>(
+    clickhouse,
+    'SELECT model, event_id FROM mention_vectors FINAL',
+  );
+
+it('embeds what has no vector, goes on after an interruption, and leaves out what was purged', async () => {
+  await mentions(700);
+  await mentions(3, { watch_id: purgedWatch });
+  await mentions(2, { text: '' });
+  expect(await embeddingsStatus(clickhouse, 'a')).toEqual({
+    model: 'a',
+    mentions: 703,
+    embedded: 0,
+    ofOtherModels: 0,
+  });
+
+  const broken = embedder('a', 400);
+  await expect(backfillEmbeddings(clickhouse, database, broken, () => {})).rejects.toThrow('down');
+  const before = (await stored()).length;
+  expect(before).toBeGreaterThan(0);
+
+  const told: BackfillProgress[] = [];
+  const rest = embedder('a');
+  const done = await backfillEmbeddings(clickhouse, database, rest, (progress) => told.push(progress));
+  expect(rest.texts.length).toBe(703 - before);
+  expect(done).toEqual({ phase: 'done', embedded: 703 - before, total: 703 - before, secondsLeft: 0 });
+  expect(told.at(-1)).toMatchObject({ phase: 'embed', embedded: 703 - before });
+  expect((await stored()).length).toBe(700);
+
+  const again = embedder('a');
+  await backfillEmbeddings(clickhouse, database, again, () => {});
+  // The purged ones are tried again, because their mentions are still there.
+  expect(again.texts.length).toBe(3);
+});
+
+it('replaces the vectors of the former model', async () => {
+  await backfillEmbeddings(clickhouse, database, embedder('b'), () => {});
+  expect(new Set((await stored()).map(({ model }) => model))).toEqual(new Set(['b']));
+  expect(await embeddingsStatus(clickhouse, 'b')).toMatchObject({ embedded: 700, ofOtherModels: 0 });
+  expect(LOCAL_EMBEDDINGS).toBe('use-lite-1');
+});

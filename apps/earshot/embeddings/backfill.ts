@@ -1,0 +1,182 @@
+import {
+  insertRows,
+  isoFromClickHouse,
+  selectRows,
+  type ClickHouseClient,
+  type MentionVectorRow,
+} from '#clickhouse';
+import type { Embedder } from '#embeddings';
+import type { Database } from '#postgres';
+import { vectorRows } from '../../analysis/search/mention-vectors.js';
+import { knownWatches } from '../../analysis/readmodels/check-sink.js';
+
+/** How many mentions a semantic search can find. */
+export interface EmbeddingsStatus {
+  /** The model that this installation searches with. */
+  model: string;
+  /** Mentions with a text. */
+  mentions: number;
+  /** Those that have a vector of the model. */
+  embedded: number;
+  /** Vectors of other models, which no search uses. */
+  ofOtherModels: number;
+}
+
+/** The progress of a backfill. */
+export interface BackfillProgress {
+  phase: 'embed' | 'done';
+  /** Mentions that this run has embedded. */
+  embedded: number;
+  /** Mentions that had no vector when the run began. */
+  total: number;
+  secondsLeft: number;
+}
+
+/** The mentions of one account and day. */
+interface Day {
+  account_id: string;
+  /** `2026-03-04` */
+  day: string;
+  missing: number;
+}
+
+interface MentionToEmbed {
+  account_id: string;
+  occurred_at: string;
+  event_id: string;
+  keyword_id: string;
+  watch_id: string;
+  source: string;
+  kind: string;
+  dropped_reason: string;
+  title: string;
+  text: string;
+}
+
+const BATCH = 256;
+/** A reply's title is that of its parent, and not its own. */
+const REPLY_KINDS = ['comment', 'answer'];
+/** Mentions without any text are not embedded. */
+const HAS_TEXT = `(title != '' OR text != '')`;
+
+export async function embeddingsStatus(
+  clickhouse: ClickHouseClient,
+  model: string,
+): Promise<EmbeddingsStatus> {
+  const [row] = await selectRows<Record<'mentions' | 'embedded' | 'others', string>>(
+    clickhouse,
+    `SELECT (SELECT count() FROM mentions FINAL WHERE ${HAS_TEXT}) AS mentions,
+       (SELECT count() FROM mention_vectors FINAL WHERE model = {model: String}) AS embedded,
+       (SELECT count() FROM mention_vectors FINAL WHERE model != {model: String}) AS others`,
+    { model },
+  );
+  const [mentions, embedded, ofOtherModels] = [row?.mentions, row?.embedded, row?.others].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  return { model, mentions, embedded, ofOtherModels };
+}
+
+/**
+ * Embeds every mention that has no vector of the embedder's model, the newest days first, and then deletes the vectors of
+ * other models. A run that was interrupted is continued by the next one, because it skips what is there. Runs beside the
+ * services.
+ * @throws EmbeddingsUnavailable when the server of EMBEDDINGS_URL does not answer
+ */
+export async function backfillEmbeddings(
+  clickhouse: ClickHouseClient,
+  database: Database,
+  embedder: Embedder,
+  tell: (progress: BackfillProgress) => void,
+): Promise<BackfillProgress> {
+  const days = await missingDays(clickhouse, embedder.model);
+  const total = days.reduce((sum, { missing }) => sum + missing, 0);
+  const began = Date.now();
+  let embedded = 0;
+  for (const day of days)
+    for await (const batch of batchesOf(clickhouse, embedder.model, day)) {
+      await embedBatch(clickhouse, database, embedder, batch);
+      embedded += batch.length;
+      const left = ((Date.now() - began) / embedded) * Math.max(0, total - embedded);
+      tell({ phase: 'embed', embedded, total, secondsLeft: Math.round(left / 1000) });
+    }
+  await clickhouse.command({
+    query: 'ALTER TABLE mention_vectors DELETE WHERE model != {model: String} SETTINGS mutations_sync = 2',
+    query_params: { model: embedder.model },
+  });
+  return { phase: 'done', embedded, total, secondsLeft: 0 };
+}
+
+/** Days on which an account has fewer vectors than mentions. */
+function missingDays(clickhouse: ClickHouseClient, model: string): Promise<Day[]> {
+  const counts = (table: string, where: string) =>
+    `SELECT account_id, toDate(occurred_at) AS day, count() AS n FROM ${table} FINAL WHERE ${where} GROUP BY account_id, day`;
+  return selectRows<Day>(
+    clickhouse,
+    `SELECT toString(m.account_id) AS account_id, toString(m.day) AS day, toUInt32(m.n - v.n) AS missing
+     FROM (${counts('mentions', HAS_TEXT)}) AS m
+     LEFT JOIN (${counts('mention_vectors', 'model = {model: String}')}) AS v USING (account_id, day)
+     WHERE m.n > v.n ORDER BY day DESC, account_id`,
+    { model },
+  );
+}
+
+/** The mentions of the day without a vector. The position goes on, also behind texts that cannot be embedded. */
+async function* batchesOf(
+  clickhouse: ClickHouseClient,
+  model: string,
+  { account_id, day }: Day,
+): AsyncGenerator<MentionToEmbed[]> {
+  const ofDay = `account_id = {account: UUID} AND toDate(occurred_at) = {day: Date}`;
+  let after = { at: '1970-01-01 00:00:00.000', id: '' };
+  for (;;) {
+    const batch = await selectRows<MentionToEmbed>(
+      clickhouse,
+      `SELECT account_id, occurred_at, event_id, keyword_id, watch_id, source, kind, dropped_reason, title, text
+       FROM mentions FINAL WHERE ${ofDay} AND ${HAS_TEXT}
+         AND (occurred_at, toString(event_id)) > ({at: DateTime64(3, 'UTC')}, {id: String})
+         AND event_id NOT IN (SELECT event_id FROM mention_vectors WHERE ${ofDay} AND model = {model: String})
+       ORDER BY occurred_at, toString(event_id) LIMIT ${BATCH}`,
+      { account: account_id, day, model, ...after },
+    );
+    const last = batch.at(-1);
+    if (!last) return;
+    after = { at: last.occurred_at, id: last.event_id };
+    yield batch;
+  }
+}
+
+async function embedBatch(
+  clickhouse: ClickHouseClient,
+  database: Database,
+  embedder: Embedder,
+  batch: readonly MentionToEmbed[],
+): Promise<void> {
+  const rows = await vectorRows(embedder, batch.map(searchable));
+  // After the embedding: what was purged meanwhile must not reappear.
+  const known = await knownWatches(
+    database,
+    batch.map((mention) => mention.watch_id),
+  );
+  const kept = new Set(batch.filter(({ watch_id }) => known.has(watch_id)).map(({ event_id }) => event_id));
+  await insertRows<MentionVectorRow>(
+    clickhouse,
+    'mention_vectors',
+    rows.filter(({ event_id }) => kept.has(event_id)),
+  );
+}
+
+function searchable(mention: MentionToEmbed) {
+  return {
+    accountId: mention.account_id,
+    occurredAt: isoFromClickHouse(mention.occurred_at),
+    eventId: mention.event_id,
+    keywordId: mention.keyword_id,
+    source: mention.source,
+    dropped: mention.dropped_reason !== '',
+    title: mention.title,
+    text: mention.text,
+    titleOfParent: REPLY_KINDS.includes(mention.kind),
+  };
+}

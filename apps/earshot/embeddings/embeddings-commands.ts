@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import { readSettings } from '#config';
+import { checkEmbeddings, EMBEDDINGS_SETTINGS, openEmbedder, type Embedder } from '#embeddings';
+import { USER_AGENT } from '#platform';
+import { print } from '../arguments.js';
+import { withClickHouse, withDatabase } from '../connection.js';
+import { backfillEmbeddings, embeddingsStatus } from './backfill.js';
+
+const PROGRESS_EVERY_MS = 2000;
+
+/** `embeddings status`, `embeddings backfill`. */
+export function addEmbeddingsCommands(program: Command): void {
+  const embeddings = program
+    .command('embeddings')
+    .description('manage the vectors with which mentions are searched by meaning (mode=semantic)');
+  embeddings
+    .command('status')
+    .description(
+      'print {model, mentions, embedded, ofOtherModels}: how many mentions a semantic search can find',
+    )
+    .action(() =>
+      withEmbedder(async ({ model }) =>
+        print(await withClickHouse(process.env, (ch) => embeddingsStatus(ch, model))),
+      ),
+    );
+  embeddings
+    .command('backfill')
+    .description(
+      'embed the mentions that have no vector of the current model, and delete the vectors of other models, while ' +
+        'Earshot runs; print a line of JSON every few seconds: {phase, embedded, total, secondsLeft}. A run that was ' +
+        'interrupted goes on where it was. Set EMBEDDINGS_URL and the others as for the services',
+    )
+    .action(() => withEmbedder(backfill));
+}
+
+async function backfill(embedder: Embedder): Promise<void> {
+  let printedAt = Date.now();
+  const done = await withClickHouse(process.env, (clickhouse) =>
+    withDatabase(process.env, (database) =>
+      backfillEmbeddings(clickhouse, database, embedder, (progress) => {
+        if (Date.now() - printedAt < PROGRESS_EVERY_MS) return;
+        printedAt = Date.now();
+        print(progress);
+      }),
+    ),
+  );
+  print(done);
+}
+
+async function withEmbedder(work: (embedder: Embedder) => Promise<void>): Promise<void> {
+  const settings = readSettings(EMBEDDINGS_SETTINGS, process.env);
+  checkEmbeddings(settings);
+  const embedder = openEmbedder(settings, USER_AGENT);
+  try {
+    await work(embedder);
+  } finally {
+    await embedder.close();
+  }
+}
