@@ -1,11 +1,8 @@
-import { EMBEDDING_MODEL } from '#embeddings';
+import { LOCAL_EMBEDDINGS } from '#embeddings';
 import { LOCAL_READER } from '#readers';
 
 /** Injection token of the local reader. */
 export const READER = Symbol('local reader');
 
 /** The models of the local reader, as readings name them. */
-export const LOCAL_MODEL = {
-  ...LOCAL_READER,
-  embedding: `${EMBEDDING_MODEL.model} ${EMBEDDING_MODEL.version}`,
-};
+export const LOCAL_MODEL = { ...LOCAL_READER, embedding: LOCAL_EMBEDDINGS };
