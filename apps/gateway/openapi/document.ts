@@ -12,6 +12,7 @@ import { keywordRoutes, keywordSchemas } from './resources/keywords.js';
 import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
 import { marketRoutes, marketSchemas } from './resources/market.js';
 import { mentionRoutes, mentionSchemas } from './resources/mentions.js';
+import { readingRoutes, readingSchemas } from './resources/readings.js';
 import { tweetSchemas } from './resources/tweets.js';
 import { watchRoutes, watchSchemas } from './resources/watches.js';
 import { FREE_FORM, type Schema } from './schema.js';
@@ -32,6 +33,7 @@ const ROUTES: readonly Route[] = [
   ...keywordRoutes,
   ...watchRoutes,
   ...mentionRoutes,
+  ...readingRoutes,
   ...marketRoutes,
   ...lookupRoutes,
   ...exploreRoutes,
@@ -47,6 +49,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...estimateSchemas,
   ...watchSchemas,
   ...mentionSchemas,
+  ...readingSchemas,
   ...marketSchemas,
   ...tweetSchemas,
   ...lookupSchemas,

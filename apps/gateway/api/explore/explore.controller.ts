@@ -6,13 +6,14 @@ import { isoOf, Refusal, systemClock, type Fault } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
-import { CommandClient, HTTP_STATUS } from '#transport';
+import { CommandClient } from '#transport';
 import type { Caller } from '../../auth/api-keys.js';
 import { From } from '../../auth/caller.js';
 import { SOURCES } from '../../config.js';
 import { readBody } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
 import { pathId } from '../../http/path-id.js';
+import { refusedEstimate } from '../../http/refused-estimate.js';
 import { ExploreReads, type ExploreRow } from '../../reads/explore-reads.js';
 import { EstimateTokens } from '../keywords/estimate-tokens.js';
 import { unavailability, type Sources } from '../keywords/keyword-faults.js';
@@ -47,12 +48,7 @@ export class ExploreController {
       };
       return { valid: true, estimate, ...this.tokens.issue(accountId, raw, systemClock.now()) };
     } catch (error) {
-      if (!(error instanceof Refusal) || HTTP_STATUS[error.kind] >= 500) throw error;
-      const { kind, code, message, details } = error;
-      return {
-        valid: false,
-        refusal: { status: HTTP_STATUS[kind], code, message, ...(details ? { details } : {}) },
-      };
+      return refusedEstimate(error);
     }
   }
 

@@ -1,13 +1,14 @@
 import { create } from '@bufbuild/protobuf';
 import { Body, Controller, Headers, HttpCode, Post } from '@nestjs/common';
 import { CreateKeywordSchema, EstimateKeywordSchema, type KeywordDefinition } from '#contracts';
-import { Refusal, systemClock } from '#kernel';
+import { systemClock } from '#kernel';
 import { COMMANDS } from '#messaging';
-import { CommandClient, HTTP_STATUS } from '#transport';
+import { CommandClient } from '#transport';
 import { From } from '../../auth/caller.js';
 import type { Caller } from '../../auth/api-keys.js';
 import { inSpellingOf, spelledAs, type Spelling } from '../../http/body.js';
 import { CommandId } from '../../http/command-id.js';
+import { refusedEstimate } from '../../http/refused-estimate.js';
 import { EstimateTokens } from './estimate-tokens.js';
 import { KeywordInput, withoutReadOnlyKeys } from './keyword-input.js';
 import { KeywordViews } from './keyword-views.js';
@@ -67,11 +68,7 @@ export class KeywordCreateController {
       const estimate = JSON.parse(estimateJson) as object;
       return { valid: true, estimate, ...token, warnings: spelledAs(raw, warnings) };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const { kind, code, message, details } = error;
-      const status = HTTP_STATUS[kind];
-      if (status >= 500) throw error;
-      return { valid: false, refusal: { status, code, message, ...(details ? { details } : {}) } };
+      return refusedEstimate(error);
     }
   }
 

@@ -22,53 +22,15 @@ import {
 } from '../schema.js';
 
 const count = nullable(INTEGER);
-const analysisKeys = {
-  sentiment: described(
-    'Stance toward the subject of the keyword; with `subjectRole` `topic` the mood of the text',
-    nullable(oneOf(SENTIMENTS)),
-  ),
-  sentimentScore: nullable({ type: 'number', minimum: -1, maximum: 1 }),
-  intent: nullable(oneOf(INTENTS)),
-  relevance: described('0 to 100', nullable(NUMBER)),
-  reason: described('Why: the phrase or the signal that counted most', nullable(TEXT)),
-};
-const analysis = object({}, analysisKeys);
 const dropped = nullable(
   object({
     reason: described('`muted`, `language`, `irrelevant`', TEXT),
     rule: described('The mute, the language, or the relevance and its limit', TEXT),
   }),
 );
-const reading = object({
-  kind: described('`language`, `relevance`, `analysis`, `bucket`, `agent_step`', TEXT),
-  reader: described('`local`, or `llm` for the language model of the installation', TEXT),
-  model: TEXT,
-  version: TEXT,
-  promptVersion: nullable(TEXT),
-  durationMs: described('Processing time of this item in its batch', INTEGER),
-  costCredits: INTEGER,
-  detail: described('The reason, for people', nullable(TEXT)),
-  result: { description: 'What was read, before corrections' },
-});
 const itemObject = nullable(ref('ItemObject'));
 
 export const mentionSchemas: Readonly<Record<string, Schema>> = {
-  Analysis: analysis,
-  EventAnalysis: described('Null: not read', {
-    ...object({
-      ...analysisKeys,
-      lang: nullable(TEXT),
-      reader: described('`local` or `llm`', TEXT),
-      model: TEXT,
-      version: TEXT,
-    }),
-  }),
-  AgentAnswer: object({
-    status: oneOf(['completed', 'timeout', 'failed']),
-    output: described('The fields of the step’s schema; null without an answer', nullable(FREE_FORM)),
-    model: nullable(TEXT),
-    version: nullable(TEXT),
-  }),
   Mention: object(
     {
       id: ID,
@@ -120,20 +82,6 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       ),
     },
   ),
-  ReadingAccuracy: object({
-    reader: TEXT,
-    model: TEXT,
-    version: TEXT,
-    field: oneOf(['sentiment', 'intent', 'relevance']),
-    n: described('Corrected mentions', INTEGER),
-    agreement: described('0 to 1, like all shares here', NUMBER),
-    macroRecall: described('Mean recall of the values that a person has set', NUMBER),
-    macroF1: NUMBER,
-    byValue: listOf(
-      object({ value: TEXT, n: INTEGER, precision: nullable(NUMBER), recall: nullable(NUMBER) }),
-    ),
-    confusion: listOf(object({ corrected: TEXT, read: TEXT, count: INTEGER })),
-  }),
   MentionSeries: object({
     data: listOf(
       object({
@@ -176,7 +124,7 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     mutes: listOf(object({ value: TEXT, hit: BOOLEAN, detail: TEXT })),
     vips: listOf(object({ handle: TEXT, hit: BOOLEAN, detail: TEXT })),
     rules: listOf(FREE_FORM),
-    readings: described('How each reading was made', listOf(reading)),
+    readings: described('How each reading was made', listOf(ref('Reading'))),
     dropped,
     itemId: TEXT,
     checkId: ID,
@@ -264,19 +212,6 @@ const mention = inPath('id', 'Id of the mention');
 const common = { tag: 'Mentions', method: 'get' } as const;
 
 export const mentionRoutes: readonly Route[] = [
-  {
-    ...common,
-    path: '/v1/readings/accuracy',
-    operationId: 'readingAccuracy',
-    summary: 'Compare the readings with the corrections of the account',
-    description:
-      'One row for each version of each reader and each value that was corrected. A correction that equals the reading counts as agreement. Relevance is compared as relevant (50 or more) and irrelevant. Free.',
-    parameters: [
-      repeated('keyword', 'Only this keyword.', ID),
-      inQuery('since', 'Only mentions that were found since then', INSTANT),
-    ],
-    answer: object({ data: listOf(ref('ReadingAccuracy')) }),
-  },
   {
     ...common,
     path: '/v1/mentions',

@@ -1,0 +1,15 @@
+import { Refusal } from '#kernel';
+import { HTTP_STATUS } from '#transport';
+
+/**
+ * The result of an estimate whose request would be refused: the refusal that the request would get.
+ * @throws the error itself if it is an outage: then nobody knows what the request would get
+ */
+export function refusedEstimate(error: unknown) {
+  if (!(error instanceof Refusal) || HTTP_STATUS[error.kind] >= 500) throw error;
+  const { kind, code, message, details } = error;
+  return {
+    valid: false,
+    refusal: { status: HTTP_STATUS[kind], code, message, ...(details ? { details } : {}) },
+  };
+}

@@ -1,0 +1,89 @@
+import { INTENTS, SENTIMENTS } from '#contracts';
+import type { Route } from '../operation.js';
+import { inQuery, repeated } from '../parameters.js';
+import {
+  described,
+  FREE_FORM,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  NUMBER,
+  object,
+  oneOf,
+  ref,
+  TEXT,
+  type Schema,
+} from '../schema.js';
+
+const analysisKeys = {
+  sentiment: described(
+    'Stance toward the subject of the keyword; with `subjectRole` `topic` the mood of the text',
+    nullable(oneOf(SENTIMENTS)),
+  ),
+  sentimentScore: nullable({ type: 'number', minimum: -1, maximum: 1 }),
+  intent: nullable(oneOf(INTENTS)),
+  relevance: described('0 to 100', nullable(NUMBER)),
+  reason: described('Why: the phrase or the signal that counted most', nullable(TEXT)),
+};
+export const readingSchemas: Readonly<Record<string, Schema>> = {
+  Analysis: object({}, analysisKeys),
+  EventAnalysis: described('Null: not read', {
+    ...object({
+      ...analysisKeys,
+      lang: nullable(TEXT),
+      reader: described('`local` or `llm`', TEXT),
+      model: TEXT,
+      version: TEXT,
+    }),
+  }),
+  AgentAnswer: object({
+    status: oneOf(['completed', 'timeout', 'failed']),
+    output: described('The fields of the step’s schema; null without an answer', nullable(FREE_FORM)),
+    model: nullable(TEXT),
+    version: nullable(TEXT),
+  }),
+  Reading: object({
+    kind: described('`language`, `relevance`, `analysis`, `bucket`, `agent_step`', TEXT),
+    reader: described('`local`, or `llm` for the language model of the installation', TEXT),
+    model: TEXT,
+    version: TEXT,
+    promptVersion: nullable(TEXT),
+    durationMs: described('Processing time of this item in its batch', INTEGER),
+    costCredits: INTEGER,
+    detail: described('The reason, for people', nullable(TEXT)),
+    result: { description: 'What was read, before corrections' },
+  }),
+  ReadingAccuracy: object({
+    reader: TEXT,
+    model: TEXT,
+    version: TEXT,
+    field: oneOf(['sentiment', 'intent', 'relevance']),
+    n: described('Corrected mentions', INTEGER),
+    agreement: described('0 to 1, like all shares here', NUMBER),
+    macroRecall: described('Mean recall of the values that a person has set', NUMBER),
+    macroF1: NUMBER,
+    byValue: listOf(
+      object({ value: TEXT, n: INTEGER, precision: nullable(NUMBER), recall: nullable(NUMBER) }),
+    ),
+    confusion: listOf(object({ corrected: TEXT, read: TEXT, count: INTEGER })),
+  }),
+};
+
+export const readingRoutes: readonly Route[] = [
+  {
+    tag: 'Mentions',
+    method: 'get',
+    path: '/v1/readings/accuracy',
+    operationId: 'readingAccuracy',
+    summary: 'Compare the readings with the corrections of the account',
+    description:
+      'One row for each version of each reader and each value that was corrected. A correction that equals the reading counts as agreement. Relevance is compared as relevant (50 or more) and irrelevant. Free.',
+    parameters: [
+      repeated('keyword', 'Only this keyword.', ID),
+      inQuery('since', 'Only mentions that were found since then', INSTANT),
+    ],
+    answer: object({ data: listOf(ref('ReadingAccuracy')) }),
+  },
+];
