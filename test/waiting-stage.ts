@@ -41,8 +41,8 @@ export class WaitingStage {
   }
 
   /** Stops all analysis services. */
-  async stopAnalysis(): Promise<void> {
-    await Promise.all(this.services.splice(0).map((service) => service.stop(500)));
+  async stopAnalysis(graceMs = 500): Promise<void> {
+    await Promise.all(this.services.splice(0).map((service) => service.stop(graceMs)));
   }
 
   async close(): Promise<void> {

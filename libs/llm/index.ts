@@ -1,4 +1,4 @@
-export { createLlm, Llm, type LlmOptions } from './llm.js';
+export { createLlm, Llm, retryWaitMs, type LlmOptions } from './llm.js';
 export { LlmError, type LlmErrorKind } from './llm-error.js';
 export { LLM_SETTINGS, llmOptions } from './settings.js';
 export type { Checked, LlmAnswers, LlmItem, LlmReading } from './reading.js';

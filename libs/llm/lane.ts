@@ -85,6 +85,16 @@ export class LlmLane {
     return result.answer;
   }
 
+  /** True after `close`. */
+  get isClosed(): boolean {
+    return this.closing.signal.aborted;
+  }
+
+  /** Waits, but not longer than until `close`. */
+  async pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { signal: this.closing.signal, ref: false }).catch(() => {});
+  }
+
   /** Requests that wait for their turn fail. */
   close(): void {
     this.closing.abort();
@@ -97,13 +107,13 @@ export class LlmLane {
       waitMs = Math.max(waitMs, this.blockedForMs);
       this.refuseLate(waitMs, endsAt);
       if (waitMs <= 0) return;
-      await wait(waitMs, undefined, { signal: this.closing.signal, ref: false }).catch(() => {});
+      await this.pause(waitMs);
       waitMs = 0;
     }
   }
 
   private refuseLate(waitMs: number, endsAt: number): void {
-    if (this.closing.signal.aborted) throw new LlmError('network', 'the service is stopping');
+    if (this.isClosed) throw new LlmError('network', 'the service is stopping');
     if (waitMs > PATIENCE_MS || this.nowMs + waitMs >= endsAt)
       throw new LlmError('no_turn', 'the request would have to wait too long', waitMs);
   }

@@ -14,6 +14,8 @@ export interface LlmOptions extends Omit<ChatOptions, 'http'>, LaneBudget {
   userAgent: string;
 }
 
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 20_000;
 /** A failing server is reported this often, for each kind of failure. */
 const REPORT_EVERY_MS = 60_000;
 
@@ -39,12 +41,33 @@ export class Llm {
   }
 
   /**
+   * Like `askOnce`, and tries again after failures that may pass, until `endsAt`: for callers that wait for the answer.
+   * @throws LlmError the last one
+   */
+  async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.askOnce(reading, items, endsAt);
+      } catch (error) {
+        if (!(error instanceof LlmError && (error.isTemporary || error.kind === 'no_turn'))) throw error;
+        const waitMs = retryWaitMs(error, tries);
+        if (this.lane.isClosed || this.nowMs + waitMs >= endsAt) throw error;
+        await this.lane.pause(waitMs);
+      }
+    }
+  }
+
+  /**
    * Asks a question about items, all in one request. Shows the model its faults once, if there are any.
    * @param endsAt epoch ms: no request lasts longer
    * @returns a value for each item, undefined where the answer stayed invalid
    * @throws LlmError if there is no answer at all: see its kinds
    */
-  async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[], endsAt: number): Promise<LlmAnswers<T>> {
+  async askOnce<T>(
+    reading: LlmReading<T>,
+    items: readonly LlmItem[],
+    endsAt: number,
+  ): Promise<LlmAnswers<T>> {
     const schema = answerSchema(reading);
     const messages = opening(reading, items);
     const startedAt = this.nowMs;
@@ -120,6 +143,11 @@ export class Llm {
   private get nowMs(): number {
     return this.clock.now().getTime();
   }
+}
+
+/** When to try again after a failure that may pass, in ms. @param tries from 1 */
+export function retryWaitMs({ retryAfterMs }: LlmError, tries: number): number {
+  return retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10));
 }
 
 /** Creates the client of the language model. Call `close` at the stop. */

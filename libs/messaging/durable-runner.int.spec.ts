@@ -315,3 +315,29 @@ describe('a replica that hangs', () => {
     expect(alone.map(({ deliveries }) => deliveries)).toEqual([1, 1, 1, 1, 1]);
   });
 });
+
+it('a consumer of some subjects gets only their messages, and others do not count as missing in its tables', async () => {
+  const seen: string[] = [];
+  let applied = 0;
+  const consumer = await run(
+    (batch) => {
+      seen.push(...batch.map(({ text }) => text));
+      return batch.map(() => done);
+    },
+    10,
+    { subjects: `checks.part.*.*` },
+  );
+  await bus.js.publish('checks.part.a.1', 'first');
+  applied = (await bus.js.publish('checks.part.a.2', 'second')).seq;
+  await send('another subject');
+  // A message of the consumer was applied, acknowledged and purged: the last applied one is now older than other subjects'.
+  const purged = await bus.js.publish('checks.part.b.1', 'purged');
+  await settled(consumer.name);
+  await consumer.running.stop();
+  await bus.jsm.streams.deleteMessage('CHECKS', purged.seq);
+  const again = await consumer.again({ appliedUpTo: () => Promise.resolve(applied) });
+  await bus.js.publish('checks.part.a.3', 'third');
+  await settled(consumer.name);
+  await again.stop();
+  expect(seen).toEqual(['first', 'second', 'purged', 'third']);
+});

@@ -7,6 +7,7 @@ import {
   asLlmItem,
   bucketReading,
   LlmError,
+  retryWaitMs,
   type BucketAnswer,
   type Llm,
   type LlmBucketPreset,
@@ -33,8 +34,6 @@ export interface Later {
 /** Longest text of an item among others, and alone. */
 const BATCH_CHARACTERS = 2_000;
 const STEP_CHARACTERS = 12_000;
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 20_000;
 
 /** Asks the model about the questions of one watch. */
 @Injectable()
@@ -172,7 +171,7 @@ async function askTogether<T>(
   });
   const endsAt = Math.min(...members.map(({ claimed }) => claimed.deadlineAt));
   try {
-    const { values, model, promptVersion, durationMs } = await llm.ask(reading, items, endsAt);
+    const { values, model, promptVersion, durationMs } = await llm.askOnce(reading, items, endsAt);
     return members.map((member, index) => {
       const value = values[index];
       return [
@@ -188,19 +187,14 @@ async function askTogether<T>(
   }
 }
 
-function failureOf(
-  { kind, isTemporary, retryAfterMs }: LlmError,
-  { deadlineAt, tries }: Claimed,
-): Told<never> | Later {
+function failureOf(error: LlmError, { deadlineAt, tries }: Claimed): Told<never> | Later {
+  const { kind, isTemporary } = error;
   if (kind === 'deadline')
     return Date.now() >= deadlineAt
       ? { kind: 'late', why: 'the language model did not answer in time' }
       : { waitMs: 0 };
   // The loop begins no turn before the lane has room again; another replica may have room now.
   if (kind === 'no_turn') return { waitMs: 0 };
-  if (isTemporary)
-    return {
-      waitMs: retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 10)),
-    };
+  if (isTemporary) return { waitMs: retryWaitMs(error, tries) };
   return { kind: 'none', why: 'the language model refused the request' };
 }

@@ -24,7 +24,7 @@ import {
 const PAUSE_MS = 100;
 const MEASURE_EVERY_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
-/** Time that running requests get at a stop. The next start repeats the others. */
+/** Time that running requests get at a stop. */
 const STOP_PATIENCE_MS = 2_000;
 
 const DOWN: Told<never> = { kind: 'missed', why: 'the language model did not answer: read locally' };
@@ -71,6 +71,9 @@ export class QuestionsLoop implements Loop {
   async stop(): Promise<void> {
     await Promise.all(this.repeated.map((one) => one.stop()));
     await within(STOP_PATIENCE_MS, Promise.all(this.underWay.values()));
+    // The questions of interrupted requests are given back, so that another replica asks them at once.
+    await this.questions.llm?.close();
+    await Promise.all(this.underWay.values());
   }
 
   /** @returns true if there is more to do at once */

@@ -47,7 +47,7 @@ describe('the simulated language model', () => {
       { text: 'sentiment=negative; sentimentScore=-0.75; intent=churn_risk' },
       { text: 'The sky' },
     ];
-    const { values, model, promptVersion } = await llm.ask(sentiment, items, within(5_000));
+    const { values, model, promptVersion } = await llm.askOnce(sentiment, items, within(5_000));
     expect(values.map((value) => [value?.sentiment, value?.sentimentScore, value?.intent])).toEqual([
       ['positive', 0, 'praise'],
       ['negative', -0.75, 'churn_risk'],
@@ -58,25 +58,27 @@ describe('the simulated language model', () => {
 
   it('answers steps and buckets', async () => {
     const text = 'product=Acme Kettle 3; urgent=true';
-    expect((await llm.ask(step, [{ text }], within(5_000))).values).toEqual([
+    expect((await llm.askOnce(step, [{ text }], within(5_000))).values).toEqual([
       { product: 'Acme Kettle 3', urgent: true },
     ]);
-    expect((await llm.ask(step, [{ text: 'nothing' }], within(5_000))).values).toEqual([
+    expect((await llm.askOnce(step, [{ text: 'nothing' }], within(5_000))).values).toEqual([
       { product: null, urgent: null },
     ]);
-    const found = await llm.ask(bucket, [{ text: 'label=Shipping' }, { text: 'hm' }], within(5_000));
+    const found = await llm.askOnce(bucket, [{ text: 'label=Shipping' }, { text: 'hm' }], within(5_000));
     expect(found.values).toEqual([{ label: 'Shipping' }, { label: null }]);
   });
 
   it('refuses another token and another model, and does not see a token in our errors', async () => {
     const stranger = connect({ token: 'sk-stranger' });
-    await expect(stranger.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
+    await expect(stranger.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
       kind: 'refused',
       message: expect.stringMatching(/answered 401: .*Incorrect API key provided: …/),
     });
     await stranger.close();
     const other = connect({ model: 'gpt-9' });
-    await expect(other.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({ kind: 'refused' });
+    await expect(other.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
+      kind: 'refused',
+    });
     await other.close();
   });
 
@@ -104,7 +106,7 @@ const READINGS = [
 ] as const;
 
 describe.each(READINGS)('the faults of the language model for %s', (_, reading, text, expected) => {
-  const ask = (ms = 5_000) => llm.ask<unknown>(reading, [{ text }], within(ms));
+  const ask = (ms = 5_000) => llm.askOnce<unknown>(reading, [{ text }], within(ms));
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
     '%s: one repair shows the model its fault, and its second answer counts',
@@ -155,7 +157,7 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
   it('hang: ends with the time limit of a request, or with the deadline of the caller', async () => {
     fails('hang', 2);
     const impatient = connect({ timeoutMs: 100 });
-    await expect(impatient.ask<unknown>(reading, [{ text }], within(5_000))).rejects.toMatchObject({
+    await expect(impatient.askOnce<unknown>(reading, [{ text }], within(5_000))).rejects.toMatchObject({
       kind: 'timeout',
     });
     await impatient.close();
@@ -163,12 +165,32 @@ describe.each(READINGS)('the faults of the language model for %s', (_, reading, 
   });
 });
 
+describe('a caller that waits for the answer', () => {
+  it('gets it after failures that pass', async () => {
+    for (const kind of ['500', 'truncated', '429'] as const) fails(kind, 1, { retryAfterSeconds: 0 });
+    expect((await llm.ask(step, [{ text: 'product=Acme' }], within(5_000))).values).toEqual([
+      { product: 'Acme', urgent: null },
+    ]);
+    expect(requests()).toBe(4);
+  });
+
+  it('gets the error at once if it stays, or if its deadline comes before the next try', async () => {
+    fails('403', 1);
+    await expect(llm.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({ kind: 'refused' });
+    fails('429', 1, { retryAfterSeconds: 10 });
+    await expect(llm.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({
+      kind: 'rate_limited',
+    });
+    expect(requests()).toBe(2);
+  });
+});
+
 it('a request fails at the stop, and none is sent afterwards', async () => {
   fails('hang', 1);
-  const hanging = llm.ask(step, [{ text: 'x' }], within(60_000));
+  const hanging = llm.askOnce(step, [{ text: 'x' }], within(60_000));
   const ended = expect(hanging).rejects.toMatchObject({ kind: 'network' });
   while (requests() === 0) await new Promise(setImmediate);
   await llm.close();
   await ended;
-  await expect(llm.ask(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({ kind: 'network' });
+  await expect(llm.askOnce(step, [{ text: 'x' }], within(5_000))).rejects.toMatchObject({ kind: 'network' });
 });
