@@ -92,8 +92,8 @@ class Scene {
     await database.query(
       `INSERT INTO watches (watch_id, account_id, keyword_id, source, criteria, criteria_hash, interval_seconds,
          webhook_mode, analysis, backfill, is_active, created_at, updated_at)
-       VALUES ($1, $2, $3, 'reddit', '{"query":"acme"}', 'x', 60, 'all', true, false, true, now(), now())`,
-      [watchId, accountId, keywordId],
+       VALUES ($1, $2, $3, 'reddit', '{"query":"acme"}', 'x', 60, 'all', $4, false, true, now(), now())`,
+      [watchId, accountId, keywordId, definition.sentimentEnabled ?? true],
     );
     await database.query(
       `INSERT INTO credit_balances (account_id, plan, opened_at, period_start, period_end, allowance, allowance_used,
@@ -214,6 +214,17 @@ describe('a check', () => {
         relevanceReason: 'the fruit',
       },
     ]);
+  });
+
+  it('without analysis has language, relevance and story, no sentiment, and no charge [readings.enabled]', async () => {
+    const scene = await Scene.with({ sentimentEnabled: false });
+    const { handle, asked } = handlerWith(() => ({ lang: 'en', relevance: 80, reason: 'the company' }));
+    await handle(scene.check({ title: 'acme opens a second office in Berlin' }));
+    expect(asked.map(({ analysis }) => analysis)).toEqual([false]);
+    const [event] = await scene.events();
+    expect(event).toMatchObject({ lang: 'en', relevance: 80, charges: [] });
+    expect(event?.storyId).not.toBe('');
+    expect(JSON.parse(new TextDecoder().decode(event?.envelope))).not.toHaveProperty('analysis');
   });
 
   it('does not read muted items [readings.order]', async () => {
