@@ -60,12 +60,13 @@ async function measureLanguages(reader: BenchReader): Promise<void> {
     if (reading.lang === lang) of.told += 1;
     by.set(lang, of);
   }
+  const rowsOf = (lang: string) => rows.filter((row) => row.lang === lang).length;
   const lines = [...by].map(([lang, { ours, byVader, told }]) => [
     lang,
     ours.macroRecall().toFixed(3),
     ours.macroF1().toFixed(3),
     byVader.macroRecall().toFixed(3),
-    `${((told / 8.7) | 0).toString()} %`,
+    `${((told / rowsOf(lang)) * 100).toFixed(0)} %`,
   ]);
   table(['language', 'macro recall', 'macro-F1', 'VADER macro recall', 'language told'], lines);
   console.log(`mean macro-F1: ${mean([...by.values()].map(({ ours }) => ours.macroF1())).toFixed(3)}`);

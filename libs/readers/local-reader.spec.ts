@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { startLocalReader } from './local-reader.js';
+import { readerInThreads, startLocalReader } from './local-reader.js';
 import type { LocalReader } from './reading.js';
 import { requestOf } from './testing/requests.js';
 
@@ -65,9 +65,42 @@ describe('the local reader', () => {
     expect(delay.max / 1e6).toBeLessThan(1_000);
   });
 
-  it('fails the call whose thread ends, and reads the next one', async () => {
-    const deadly = { ...requestOf('hello'), subject: null } as never;
-    await expect(reader.read([deadly])).rejects.toThrow(/^the local reader failed: /);
-    expect(await reader.read([requestOf('I love Acme')])).toHaveLength(1);
+  it('looks for a bounded number of names of half a million', async () => {
+    const names = Array.from({ length: 500_000 }, (_, n) => `name ${n}`);
+    const [reading] = await reader.read([
+      requestOf('I love name 3 and name 400000', { names, about: 'a '.repeat(500_000) }),
+    ]);
+    expect(reading).toMatchObject({ lang: 'en', sentiment: 'positive' });
+  });
+});
+
+describe('a thread of the local reader', () => {
+  const fault = async (text: string) => {
+    const reader = readerInThreads(new URL('./testing/faulty-worker.js', import.meta.url), {
+      workers: 1,
+      taskMs: 500,
+    });
+    const failed = reader.read([requestOf(text)]).catch((error: unknown) => error);
+    const others = await Promise.all([reader.read([requestOf('hello')]), reader.read([requestOf('hello')])]);
+    const outcome = await failed;
+    await reader.close();
+    expect(others.flat().map(({ reason }) => reason)).toEqual(['answered', 'answered']);
+    return outcome;
+  };
+
+  it('fails only the call that it throws in, with its reason', async () => {
+    expect(await fault('throw')).toMatchObject({ message: 'the local reader failed: no weights' });
+  });
+
+  it('fails only the call that it ends in', async () => {
+    expect(await fault('end')).toMatchObject({
+      message: expect.stringMatching(/^the local reader failed: /) as string,
+    });
+  });
+
+  it('is ended when it takes too long, and other calls are read', async () => {
+    expect(await fault('hang')).toMatchObject({
+      message: 'the local reader failed: takes more than 0.5 s for 1 items',
+    });
   });
 });

@@ -16,10 +16,10 @@ export const GIST_INTENTS = [
 /** The least probability for each of them; below it the post is `other`. */
 const LEAST: Readonly<Record<(typeof GIST_INTENTS)[number], number>> = {
   other: 0,
-  promotion: 0.45,
-  buy_intent: 0.45,
+  promotion: 0.5,
+  buy_intent: 0.4,
   praise: 0.4,
-  complaint: 0.45,
+  complaint: 0.5,
 };
 
 /** Plain observations beside the embedding. */

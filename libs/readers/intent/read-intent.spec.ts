@@ -42,6 +42,23 @@ describe('the intent of a post', () => {
     expect(readingOf(requestOf(text)).intent).not.toBe(intent);
   });
 
+  it.each([
+    'Are you going to Acme tomorrow?',
+    'Acme, really?',
+    'Was the Acme sale a big hit? Read more at http://example.com/a',
+    'Acme opens a shop in Rome. Who would have thought?',
+  ])('is no question about the product in what people say to each other: "%s"', (text) => {
+    expect(readingOf(requestOf(text)).intent).not.toBe('product_question');
+  });
+
+  it.each([
+    "I can't watch the game, I am at Acme",
+    "Still can't get over Acme being closed",
+    'You will be able to buy the Acme in shops',
+  ])('is neither support nor a feature request without a request: "%s"', (text) => {
+    expect(['support_request', 'feature_request']).not.toContain(readingOf(requestOf(text)).intent);
+  });
+
   it('is told by the words of posts on software on their sources', () => {
     const issue = (title: string, text: string) => {
       const request = requestOf(text, {}, 'github');

@@ -8,7 +8,8 @@ import {
 } from './market-rules.js';
 import type { IntentRule } from './rule.js';
 import { softwareIntent, SOFTWARE_SOURCES } from './software.js';
-import { BUG_RULES, FEATURE_RULES, QUESTION_RULES, SUPPORT_RULES } from './support-rules.js';
+import { helpWantedIn, questionIn } from './questions.js';
+import { BUG_RULES, FEATURE_RULES } from './support-rules.js';
 
 /** What intent is read from: lower-case texts with § for the subject. */
 export interface IntentText {
@@ -41,9 +42,7 @@ const RULES: readonly IntentRule[] = [
   ...BUY_RULES,
   ...COMPARISON_RULES,
   ...FEATURE_RULES,
-  ...SUPPORT_RULES,
   ...BUG_RULES,
-  ...QUESTION_RULES,
 ];
 /** Posts of developers are rarely about buying, and words of the market mean something else in them. */
 const RULES_FOR_SOFTWARE: readonly IntentRule[] = [...CHURN_RULES, ...RECOMMENDATION_RULES];
@@ -53,7 +52,10 @@ export function readIntent({ source, title, text, sentimentScore, gist }: Intent
   const beginning = text.slice(0, READ_CHARACTERS);
   if (SOFTWARE_SOURCES.has(source))
     return firstMatch(RULES_FOR_SOFTWARE, title) ?? byWords(source, title, beginning);
-  const matched = firstMatch(RULES, beginning);
+  const matched =
+    firstMatch(RULES, beginning) ??
+    asked('support_request', helpWantedIn(beginning)) ??
+    asked('product_question', questionIn(beginning));
   if (matched) return matched;
   const whole = gist();
   if (whole === 'other') return { intent: 'other', intentReason: 'no intent recognised' };
@@ -71,6 +73,10 @@ function firstMatch(rules: readonly IntentRule[], text: string): IntentReading |
     if (match && unless?.test(text) !== true) return { intent, intentReason: `“${match[0].trim()}”` };
   }
   return undefined;
+}
+
+function asked(intent: Intent, words: string | undefined): IntentReading | undefined {
+  return words === undefined ? undefined : { intent, intentReason: `“${words.trim()}”` };
 }
 
 function byWords(source: string, title: string, text: string): IntentReading {

@@ -51,6 +51,15 @@ const CUES: readonly Cue[] = [
     'type:? support',
     'a question rather than reporting a bug',
   ),
+  {
+    intent: 'feature_request',
+    weight: 4,
+    // Titles that begin with what is to be done.
+    words:
+      /^(?:[\p{L}\p{N}/ -]{1,20}: ?)?(?:please |pls |can we |could we |should )?(?:add|support|allow|provide|implement|introduce|expose|extend|enable|include|consider|improve|make|port|use|enhance|remove|replace|show|let|move|refactor|update)(?:ing)? (?!is|are|does|not|when|fails?)/u,
+  },
+  // A title that asks.
+  { intent: 'product_question', weight: 3, words: /^[^—]{3,200}\?(?= —|$)/u },
   cue('product_question', 8, 'type:? question', 'question[:]', '(?:i )?have a question'),
   cue(
     'bug_report',
@@ -117,7 +126,6 @@ const CUES: readonly Cue[] = [
   cue(
     'feature_request',
     3,
-    '(?:add|support|allow|provide|implement|introduce|expose|extend|enable|include|consider|improve|make)',
     'ability to',
     'option (?:to|for)',
     'would be (?:nice|great|useful|helpful|good|awesome|cool|convenient|better)',
@@ -209,6 +217,15 @@ const PROBLEM = anyOf([
   'missing',
   'struggling',
   'no longer',
+  "but (?:it|the|this|nothing|i (?:get|am|keep|still|have|can)|i'm|only|still|when|not|no|then|there|my)",
+  "why (?:is|are|does|do|am|did|was|isn't|can't) (?:my|i|it|this|the|there)",
+  '(?:returns?|returning|gives?|shows?|showing|prints?|outputs?|getting|get) (?:me )?(?:only |always |an? |just )*(?:null|empty|nothing|nan|none|blank|zero|0|false|different|old)',
+  'nothing (?:happens|works|shows)',
+  'what am i (?:doing wrong|missing)',
+  'help me',
+  'instead of',
+  '(?:fix|solve|resolve)',
+  'i (?:get|got|am getting|keep getting)',
 ]);
 /** An issue without any sign is most probably a report of a defect. */
 const ISSUES_BEGIN_AS = { bug_report: 0.1 } as const;

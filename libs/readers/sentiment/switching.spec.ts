@@ -49,6 +49,13 @@ describe('words about changing from one thing to another', () => {
     },
   );
 
+  it.each(['take me to § tomorrow', 'djokovic beats § 6-3 in the final', 'globex beats § in the polls'])(
+    'say nothing of products in "%s"',
+    (sentence) => {
+      expect(direction(sentence)).toBeUndefined();
+    },
+  );
+
   it('say nothing where the subject is on neither side', () => {
     expect(direction('acme is better than globex, says §')).toBeUndefined();
   });

@@ -30,7 +30,7 @@ const LEAVE =
 const MOVE =
   '(?:switch(?:ed|es|ing)?|mov(?:e|ed|es|ing)|migrat(?:e|ed|es|ing)|chang(?:e|ed|es|ing)|jump(?:ed|s|ing)?|convert(?:ed|s|ing)?|transition(?:ed|s|ing)?|port(?:ed|s|ing)?|defect(?:ed|s|ing)?|mov(?:e|ed|ing) everything)';
 const BEATS =
-  '(?:beats?|beating|destroy(?:s|ed)|outperform(?:s|ed)?|outclass(?:es|ed)|crush(?:es|ed)|smokes|trumps|blows away|surpass(?:es|ed))';
+  '(?:beats|destroy(?:s|ed)|outperform(?:s|ed)?|outclass(?:es|ed)|crush(?:es|ed)|smokes|trumps|blows away|surpass(?:es|ed))';
 
 const rule = (source: string, direction: 1 | -1, compares?: true): Rule => ({
   pattern: new RegExp(source, 'u'),
@@ -51,7 +51,7 @@ const RULES: readonly Rule[] = [
   ),
   rule(`(?:instead of|rather than|in place of) ${ARTICLE}${S}`, -1),
   rule(
-    `(?:prefer|preferred|chose|choose|picked|pick|recommend|took|take) (?!${ARTICLE}${S})[\\p{L}\\p{N}'-]{1,20}${FEW} (?:over|to) ${ARTICLE}${S}`,
+    `(?:(?:prefer|preferred) (?!${ARTICLE}${S})[\\p{L}\\p{N}'-]{1,20}${FEW} to|(?:prefer|preferred|chose|choose|picked|pick|recommend|take|took) (?!${ARTICLE}${S})[\\p{L}\\p{N}'-]{1,20}${FEW} over) ${ARTICLE}${S}`,
     -1,
   ),
   rule(`(?:good)?bye(?:-?bye)? ${ARTICLE}${S}`, -1),
@@ -70,7 +70,7 @@ const RULES: readonly Rule[] = [
   ),
   rule(`${S}(?: [\\p{L}\\p{N}'-]{1,20}){0,2} (?:instead of|rather than|in place of) (?!${ARTICLE}${S})`, 1),
   rule(
-    `(?:prefer|preferred|chose|choose|picked|pick|recommend|took|take) ${ARTICLE}${S}(?: [\\p{L}\\p{N}'-]{1,20}){0,2} (?:over|to) (?!${ARTICLE}${S})`,
+    `(?:prefer|preferred|chose|choose|picked|pick|recommend|took|take) ${ARTICLE}${S}(?: [\\p{L}\\p{N}'-]{1,20}){0,2} over (?!${ARTICLE}${S})`,
     1,
   ),
   rule(`${S} ${BEATS} `, 1),
@@ -89,6 +89,9 @@ const WORSE_WORD = new RegExp(`(?:${WORSE})`, 'u');
 const NOT_BEFORE = /(?:\bnot|\bnever|n't|\bno longer|\bwithout|\bnobody|\bno one) (?:[\p{L}']{1,20} ){0,2}$/u;
 const HYPOTHETICAL =
   /(?:^|\b)(?:should i|should we|is it worth|worth|anyone|has anybody|has anyone|did you|have you|do you|does|is|are|why|how|what|which|would)\b/u;
+/** Sport and elections: there a name that beats another one says nothing about products. */
+const CONTEST =
+  /\d-\d|\b(?:match(?:es)?|season|league|championship|playoffs?|semi-?finals?|tournament|cup|polls?|election|vote[ds]?|goals?|scored?)\b/u;
 const MOST_SENTENCES = 40;
 
 /**
@@ -99,7 +102,7 @@ const MOST_SENTENCES = 40;
 export function switchingIn(sentences: readonly string[]): Switching[] {
   const found: Switching[] = [];
   for (const sentence of sentences.slice(0, MOST_SENTENCES)) {
-    if (!sentence.includes(SUBJECT) || isQuestion(sentence)) continue;
+    if (!sentence.includes(SUBJECT) || isQuestion(sentence) || CONTEST.test(sentence)) continue;
     const hit = firstOf(sentence);
     if (hit) found.push(hit);
   }

@@ -9,7 +9,8 @@ export interface Place {
   end: number;
 }
 
-const MOST_NAMES = 60;
+/** Further names of a subject are not looked for. */
+export const MOST_NAMES = 60;
 const MOST_PLACES = 50;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}_]/u;
 /** Scripts without spaces between words. */
