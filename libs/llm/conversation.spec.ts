@@ -141,6 +141,37 @@ it('the schema of the whole answer has an entry with number and answer for each 
   });
 });
 
+it('limits of texts and numbers are told in words, because the strict mode of servers refuses them', () => {
+  const properties = {
+    label: { type: ['string', 'null'], maxLength: 60, description: 'what it is' },
+    score: { type: 'number', minimum: -1, maximum: 1 },
+    __proto__x: { type: 'string' },
+  };
+  const schema = {
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+  expect(answerSchema({ ...reading, schema })).toMatchObject({
+    properties: {
+      items: {
+        items: {
+          properties: {
+            answer: {
+              ...schema,
+              properties: {
+                label: { type: ['string', 'null'], description: 'what it is; at most 60 characters' },
+                score: { type: 'number', description: 'from -1 to 1' },
+              },
+            },
+          },
+        },
+      },
+    },
+  });
+});
+
 it('the repair shows the model its answer, the faults and the open items, and not more of them than it can read', () => {
   const faults = Array.from({ length: 50 }, (_, n) => `fault ${n}`);
   const [said, asked] = repair('x'.repeat(1_000_000), faults, [2, 5]);

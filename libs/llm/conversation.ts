@@ -6,11 +6,11 @@ import type { Checked, LlmItem, LlmReading } from './reading.js';
 const SHOWN_ANSWER = 4_000;
 const SHOWN_FAULTS = 20;
 
-/** The whole answer: one entry for each item, found again by its number. */
+/** The schema of the whole answer, as it is sent: one entry for each item, found again by its number. */
 export function answerSchema(reading: LlmReading<unknown>): Record<string, unknown> {
   const entry = {
     type: 'object',
-    properties: { n: { type: 'integer' }, answer: reading.schema },
+    properties: { n: { type: 'integer' }, answer: strictSchema(reading.schema) },
     required: ['n', 'answer'],
     additionalProperties: false,
   };
@@ -19,6 +19,29 @@ export function answerSchema(reading: LlmReading<unknown>): Record<string, unkno
     properties: { items: { type: 'array', items: entry } },
     required: ['items'],
     additionalProperties: false,
+  };
+}
+
+type Schema = Record<string, unknown>;
+
+/**
+ * The schema without limits of texts and numbers, which OpenAI's strict mode refuses. They are told in words, and checked
+ * here.
+ */
+function strictSchema(schema: Schema): Schema {
+  const { maxLength, minimum, maximum, properties, description, ...rest } = schema;
+  const told = [
+    ...(description === undefined ? [] : [description as string]),
+    ...(maxLength === undefined ? [] : [`at most ${maxLength as number} characters`]),
+    ...(minimum === undefined ? [] : [`from ${minimum as number} to ${maximum as number}`]),
+  ];
+  const inner = Object.entries((properties ?? {}) as Record<string, Schema>);
+  return {
+    ...rest,
+    ...(told.length > 0 && { description: told.join('; ') }),
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(inner.map(([name, field]) => [name, strictSchema(field)])),
+    }),
   };
 }
 

@@ -4,7 +4,7 @@ export interface LlmReading<T> {
   prompt: { name: string; version: string };
   /** What to read and how. Our own text, and the account's settings; never text of an item. */
   instructions: string;
-  /** JSON schema of the answer about one item. */
+  /** JSON schema of the answer about one item: a flat object. Limits of texts and numbers are sent as words. */
   schema: Record<string, unknown>;
   /** Checks the answer about one item: the schema, and what a schema cannot say. */
   check(answer: unknown): Checked<T>;

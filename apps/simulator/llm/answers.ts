@@ -4,9 +4,23 @@ interface Schema {
   enum?: unknown[];
   properties?: Record<string, Schema>;
   items?: Schema;
-  minimum?: number;
-  maximum?: number;
-  maxLength?: number;
+}
+
+/** The keywords that OpenAI's strict mode accepts of those that we could send. */
+const STRICT = ['type', 'enum', 'properties', 'items', 'required', 'additionalProperties', 'description'];
+
+/** The first keyword of the schema that the strict mode refuses. */
+export function notStrict(schema: Schema): string | undefined {
+  const own = Object.keys(schema).find((keyword) => !STRICT.includes(keyword));
+  if (own !== undefined) return own;
+  const { properties = {}, items } = schema;
+  const isOpen =
+    schema.properties !== undefined &&
+    (schema as { additionalProperties?: unknown }).additionalProperties !== false;
+  if (isOpen) return 'additionalProperties';
+  return [...Object.values(properties), ...(items ? [items] : [])]
+    .map(notStrict)
+    .find((found) => found !== undefined);
 }
 
 /** One item of a request. */
@@ -74,12 +88,11 @@ function fitting(schema: Schema, said: string): unknown {
   if (said === 'null') return isNullable(schema) ? null : undefined;
   if (schema.enum) return schema.enum.find((value) => value === said);
   if (has(schema, 'number') || has(schema, 'integer')) {
-    const { minimum = -Infinity, maximum = Infinity } = schema;
     const value = Number(said);
-    return said !== '' && value >= minimum && value <= maximum ? value : undefined;
+    return said !== '' && Number.isFinite(value) ? value : undefined;
   }
   if (has(schema, 'boolean')) return said === 'true' || (said === 'false' ? false : undefined);
-  return said.slice(0, schema.maxLength);
+  return said;
 }
 
 function ruled(schema: Schema, text: string): unknown {
@@ -96,7 +109,7 @@ function ruled(schema: Schema, text: string): unknown {
   if (isNullable(schema)) return null;
   if (has(schema, 'number') || has(schema, 'integer')) return 0;
   if (has(schema, 'boolean')) return false;
-  return text.slice(0, Math.min(schema.maxLength ?? 80, 80));
+  return text.slice(0, 80);
 }
 
 function isNullable(schema: Schema): boolean {

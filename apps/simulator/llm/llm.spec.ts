@@ -82,6 +82,27 @@ describe('the simulated language model', () => {
     await other.close();
   });
 
+  it('refuses keywords that the strict mode of OpenAI refuses, and open objects', async () => {
+    const asked = async (answer: object) => {
+      const schema = {
+        type: 'object',
+        properties: { answer },
+        required: ['answer'],
+        additionalProperties: false,
+      };
+      const body = {
+        model: 'sim-chat',
+        messages: [{ role: 'user', content: 'x' }],
+        response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema } },
+      };
+      return (await client.post('/llm/v1/chat/completions', body, { authorization: 'Bearer sim-llm' }))
+        .status;
+    };
+    expect(await asked({ type: 'string' })).toBe(200);
+    expect(await asked({ type: 'string', maxLength: 5 })).toBe(400);
+    expect(await asked({ type: 'object', properties: {}, required: [] })).toBe(400);
+  });
+
   it('lists its models and makes embeddings of unit length that are close for common words', async () => {
     const bearer = { authorization: 'Bearer sim-llm' };
     const models = (await client.ask('/llm/v1/models', bearer)).json<{ data: { id: string }[] }>();

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answer, type SimContext } from '../context.js';
 import type { SourceVoice } from '../sources/voice.js';
 import { answerFaults } from './answer-faults.js';
-import { answerTo, itemsIn, violation } from './answers.js';
+import { answerTo, itemsIn, notStrict, violation } from './answers.js';
 import { embeddingOf } from './embeddings.js';
 
 /** The base address of the simulated language model, below the simulator's own. */
@@ -39,6 +39,13 @@ function chat(request: FastifyRequest, reply: FastifyReply, { clock }: SimContex
   const schema = ((format as Json | undefined)?.json_schema as Json | undefined)?.schema as Json | undefined;
   if (!Array.isArray(messages) || messages.length === 0) return refuse(reply, 400, 'messages is required.');
   if (!schema) return refuse(reply, 400, 'This server only answers with a json_schema.');
+  const unknown = notStrict(schema);
+  if (unknown)
+    return refuse(
+      reply,
+      400,
+      `Invalid schema for response_format 'readings': '${unknown}' is not permitted.`,
+    );
   const contents = (messages as Json[]).map(({ content }) => String(content));
   // The items are in the first message of the user; later ones complain about an answer.
   const items = itemsIn(contents[1] ?? contents[0] ?? '');
