@@ -6,8 +6,10 @@ export default {
   globalSetup: '<rootDir>/test/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/test/jest/global-teardown.mjs',
   runtime: '<rootDir>/test/jest/runtime.cjs',
+  testSequencer: '<rootDir>/test/jest/sequencer.cjs',
   testEnvironment: '<rootDir>/test/jest/environment.cjs',
-  maxWorkers: 2,
+  // One more than the cores of a small machine: many specs wait for leases and redeliveries.
+  maxWorkers: 3,
   // A worker whose heap is larger than this after a spec file is replaced.
   workerIdleMemoryLimit: '600MB',
   testTimeout: 20_000,

@@ -1,0 +1,35 @@
+const { relative } = require('node:path');
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+// They take from half a minute to three minutes each, and mostly wait: for leases to expire, for messages to be delivered
+// again. In a fresh clone jest knows no durations, and one of them at the end would run alone.
+const SLOWEST = [
+  'test/crash.spec.ts',
+  'test/restore.spec.ts',
+  'test/soak.spec.ts',
+  'test/sources.spec.ts',
+  'apps/earshot/projections.int.spec.ts',
+  'test/interface/purge-marker.int.spec.ts',
+  'libs/decisions/rebuild.int.spec.ts',
+  'test/replicas.spec.ts',
+  'test/hostile-feed.spec.ts',
+  'test/interface/replays.int.spec.ts',
+  'test/master-key.spec.ts',
+  'test/replay-crash.spec.ts',
+  'test/crash-readings.spec.ts',
+  'test/waiting-readings.int.spec.ts',
+  'test/explore.spec.ts',
+  'test/purge-beside-work.spec.ts',
+  'libs/messaging/durable-runner.int.spec.ts',
+  'test/end-to-end.spec.ts',
+  'test/source-faults.spec.ts',
+];
+
+/** Begins with the slowest spec files; the others follow in jest's own order. */
+module.exports = class extends Sequencer {
+  sort(tests) {
+    const placeOf = ({ path, context }) => SLOWEST.indexOf(relative(context.config.rootDir, path));
+    const slow = tests.filter((test) => placeOf(test) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
+    return [...slow, ...super.sort(tests.filter((test) => placeOf(test) < 0))];
+  }
+};
