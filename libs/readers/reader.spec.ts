@@ -29,6 +29,7 @@ describe('the reading of an item', () => {
           expect(reading.relevance).toBeGreaterThanOrEqual(0);
           expect(reading.relevance).toBeLessThanOrEqual(100);
           expect(reading.reason).not.toBe('');
+          expect(reading.reason.length + (reading.intentReason?.length ?? 0)).toBeLessThan(1_000);
         },
       ),
       { numRuns: 120 },
@@ -61,6 +62,13 @@ describe('the reading of an item', () => {
   it('depends on the beginning of a long text only', () => {
     const beginning = 'Acme is great. '.repeat(300);
     expect(readingOf(requestOf(`${beginning}I hate Acme.`))).toEqual(readingOf(requestOf(beginning)));
+  });
+
+  it('has a short reason for a long word', () => {
+    const word = 'x'.repeat(5_000);
+    const reading = readingOf(requestOf(`${word} apple ${word}?`, { names: ['apple', word], about: word }));
+    expect(reading.reason.length).toBeLessThan(300);
+    expect(reading.intentReason?.length).toBeLessThan(300);
   });
 
   it('reads no words of the thread’s title as the author’s', () => {

@@ -11,7 +11,7 @@ import { logSoftmax, type Mood } from './sentiment/linear.js';
 import { englishMood, foreignMood } from './sentiment/mood.js';
 import { contrastScores, moodReading, stanceReading, type SentimentReading } from './sentiment/stance.js';
 import { authorsWords, lowered, MOST_TITLE_CHARACTERS, normalised, withoutNames } from './text/clean.js';
-import { markedText, placesOf } from './text/names.js';
+import { markedText, placesOf, SUBJECT } from './text/names.js';
 import type { Weights } from './weights.js';
 
 const MOST_SUBJECTS = 500;
@@ -24,6 +24,8 @@ export interface PreparedItem extends RelevanceText {
   subject: RelevanceSubject;
   /** Lower case, § for the subject, links and names replaced. */
   marked: string;
+  /** The same of the author's title; empty if there is none. */
+  markedTitle: string;
   /** The author's words as the models know them: links and names replaced. */
   modelText: string;
   lang: string | undefined;
@@ -51,14 +53,11 @@ export class Reader {
     return { lang, ...relevance, ...sentiment, ...this.intent(item, mood, sentiment, embedding) };
   }
 
-  private mood({ modelText, english, software, request }: PreparedItem, embedding?: Float32Array): Mood {
+  private mood({ modelText, english, software, markedTitle }: PreparedItem, embedding?: Float32Array): Mood {
     const mood = english
       ? englishMood(this.weights, modelText, embedding)
       : foreignMood(this.weights, modelText);
-    const { title, titleOfParent } = request.item;
-    return software && title !== '' && !titleOfParent
-      ? logSoftmax([mood[0], mood[1] + MATTER_OF_FACT, mood[2]])
-      : mood;
+    return software && markedTitle !== '' ? logSoftmax([mood[0], mood[1] + MATTER_OF_FACT, mood[2]]) : mood;
   }
 
   private sentiment({ modelText, marked, english, request }: PreparedItem, mood: Mood): SentimentReading {
@@ -69,16 +68,17 @@ export class Reader {
   }
 
   private intent(
-    { request, marked, english }: PreparedItem,
+    item: PreparedItem,
     mood: Mood,
     { sentimentScore }: SentimentReading,
     embedding?: Float32Array,
   ): IntentReading {
-    const { source, title, titleOfParent } = request.item;
+    const { request, marked, markedTitle, english } = item;
     const gist = () =>
       english && embedding ? gistOf(this.weights.gist, gistInput(marked, embedding, mood)) : undefined;
-    const ownTitle = titleOfParent ? '' : marked.slice(0, title.length);
-    return readIntent({ source, title: ownTitle, text: marked, sentimentScore, gist });
+    const text = { source: request.item.source, title: markedTitle, text: marked, sentimentScore, gist };
+    const { intent, intentReason } = readIntent(text);
+    return { intent, intentReason: intentReason.replaceAll(SUBJECT, nameIn(item)) };
   }
 
   private compiled(subject: ReadSubject): RelevanceSubject {
@@ -104,10 +104,22 @@ export function prepareItem(request: ReadRequest, subject: RelevanceSubject): Pr
     places,
     ...context(item),
     marked: withoutNames(markedText(lower, places)),
+    markedTitle: item.titleOfParent ? '' : markedTitle(item.title, subject.names),
     modelText: withoutNames(plain),
     lang,
     english: lang === undefined || lang === 'en',
   };
+}
+
+function markedTitle(title: string, names: readonly string[]): string {
+  const lower = lowered(normalised(title, MOST_TITLE_CHARACTERS));
+  return withoutNames(markedText(lower, placesOf(lower, names)));
+}
+
+/** The subject as the text writes it. */
+function nameIn({ plain, places }: PreparedItem): string {
+  const [first] = places;
+  return first ? plain.slice(first.start, first.end) : '';
 }
 
 function context(item: ReadItem): Pick<RelevanceText, 'parentTitle' | 'url' | 'community' | 'software'> {

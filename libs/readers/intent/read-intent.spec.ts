@@ -71,6 +71,16 @@ describe('the intent of a post', () => {
     expect(issue('How to use two accounts?', 'Is there a way to do this?')).toBe('product_question');
   });
 
+  it('is told as elsewhere for comments on issues', () => {
+    const request = requestOf('Thank you, works great now, I love it!', {}, 'github');
+    const item = { ...request.item, title: 'Crash when the list is empty', titleOfParent: true };
+    expect(readingOf({ ...request, item }).intent).toBe('praise');
+  });
+
+  it('has the name of the subject in its reason, as the text writes it', () => {
+    expect(readingOf(requestOf('We are leaving ACME for Globex')).intentReason).toBe('“leaving ACME for”');
+  });
+
   it('is praise or complaint where only the sentiment says something, and else other', () => {
     expect(readingOf(requestOf('I love Acme, wonderful, the best ever!')).intent).toBe('praise');
     expect(readingOf(requestOf('Acme is horrible, I hate it, awful trash')).intent).toBe('complaint');

@@ -14,6 +14,7 @@ import { BUG_RULES, FEATURE_RULES } from './support-rules.js';
 /** What intent is read from: lower-case texts with § for the subject. */
 export interface IntentText {
   source: string;
+  /** The author's; empty for comments and answers. */
   title: string;
   /** Title and text. */
   text: string;
@@ -31,6 +32,7 @@ export interface IntentReading {
 
 /** What a post wants is in its beginning. */
 const READ_CHARACTERS = 800;
+const MOST_QUOTED = 120;
 const PRAISE_SCORE = 0.5;
 const COMPLAINT_SCORE = -0.4;
 
@@ -50,14 +52,15 @@ const RULES_FOR_SOFTWARE: readonly IntentRule[] = [...CHURN_RULES, ...RECOMMENDA
 /** Reads the intent of a post: phrases first, then the words of posts on software, the text as a whole, the sentiment. */
 export function readIntent({ source, title, text, sentimentScore, gist }: IntentText): IntentReading {
   const beginning = text.slice(0, READ_CHARACTERS);
-  if (SOFTWARE_SOURCES.has(source))
+  // Comments on issues, and answers, are talk as elsewhere.
+  if (SOFTWARE_SOURCES.has(source) && title !== '')
     return firstMatch(RULES_FOR_SOFTWARE, title) ?? byWords(source, title, beginning);
   const matched =
     firstMatch(RULES, beginning) ??
     asked('support_request', helpWantedIn(beginning)) ??
     asked('product_question', questionIn(beginning));
   if (matched) return matched;
-  const whole = gist();
+  const whole = agreeing(gist(), sentimentScore);
   if (whole === 'other') return { intent: 'other', intentReason: 'no intent recognised' };
   if (whole) return { intent: whole, intentReason: 'the text as a whole' };
   if (sentimentScore >= PRAISE_SCORE)
@@ -67,19 +70,32 @@ export function readIntent({ source, title, text, sentimentScore, gist }: Intent
   return { intent: 'other', intentReason: 'no intent recognised' };
 }
 
+/** Praise of what is read as bad, or a complaint about what is read as good, is neither. */
+function agreeing(intent: Intent | undefined, score: number): Intent | undefined {
+  const contradicts = (intent === 'praise' && score < 0) || (intent === 'complaint' && score > 0);
+  return contradicts ? 'other' : intent;
+}
+
 function firstMatch(rules: readonly IntentRule[], text: string): IntentReading | undefined {
   for (const { intent, pattern, unless } of rules) {
     const match = pattern.exec(text);
-    if (match && unless?.test(text) !== true) return { intent, intentReason: `“${match[0].trim()}”` };
+    if (match && unless?.test(text) !== true) return { intent, intentReason: quoted(match[0]) };
   }
   return undefined;
 }
 
 function asked(intent: Intent, words: string | undefined): IntentReading | undefined {
-  return words === undefined ? undefined : { intent, intentReason: `“${words.trim()}”` };
+  return words === undefined ? undefined : { intent, intentReason: quoted(words) };
 }
 
 function byWords(source: string, title: string, text: string): IntentReading {
   const { intent, reason } = softwareIntent(source, title, text);
   return { intent, intentReason: reason };
+}
+
+function quoted(words: string): string {
+  const trimmed = words.trim();
+  return trimmed.length > MOST_QUOTED
+    ? `“${trimmed.slice(0, MOST_QUOTED).toWellFormed()} …”`
+    : `“${trimmed}”`;
 }

@@ -50,7 +50,7 @@ const REASONS: Readonly<Record<SignalName, (evidence: string) => string>> = {
   surname: (phrase) => `a person's surname: “${phrase}”`,
   firstName: (phrase) => `a person's first name: “${phrase}”`,
   longer: (phrase) => `part of a longer name: “${phrase}”`,
-  preposition: (phrase) => `“${phrase}” names a company or a place to buy`,
+  preposition: (phrase) => `“${phrase}” reads as the name of a company`,
   given: (name) => `“${name}” is also a person's first name`,
   venue: (words) => `a stadium or a hall, not the company: ${words}`,
   noun: (phrase) => `an ordinary word: “${phrase}”`,

@@ -48,6 +48,7 @@ const CAPITAL = /^\p{Lu}/u;
 /** Before the name of a place. */
 const AT_A_PLACE = /(?:^|\s)(?:at|in|to|from|inside|@) (?:the )?[#@]?$/u;
 const PLACE_PREPOSITIONS: ReadonlySet<string> = new Set(['at', 'in', 'to', 'inside']);
+const MOST_EVIDENCE = 120;
 const MOST_WORDS = 600;
 const MOST_OBSERVED_PLACES = 8;
 
@@ -56,7 +57,8 @@ export function observe(text: RelevanceText, subject: RelevanceSubject): Observa
   const found = new Map<SignalName, Observation>();
   const note = (name: SignalName, size: number, evidence: string) => {
     const before = found.get(name);
-    if (size > (before?.size ?? 0)) found.set(name, { size: Math.min(1, size), evidence });
+    if (size > (before?.size ?? 0))
+      found.set(name, { size: Math.min(1, size), evidence: shortened(evidence) });
   };
   const words = wordsOf(text.plain, text.lower);
   observeNames(text, subject, note);
@@ -237,6 +239,10 @@ function observeContext(
     const found = hits(others).filter((word) => subject.about?.wanted.has(word) !== true);
     noteHits('field', found, label);
   }
+}
+
+function shortened(evidence: string): string {
+  return evidence.length > MOST_EVIDENCE ? `${evidence.slice(0, MOST_EVIDENCE).toWellFormed()} …` : evidence;
 }
 
 function quoted(found: readonly string[]): string {
