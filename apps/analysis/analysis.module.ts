@@ -4,7 +4,10 @@ import { createLlm, type Llm } from '#llm';
 import { LOG, projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
 import { startLocalReader, type LocalReader } from '#readers';
 import type { Logger } from '#telemetry';
+import { AnalysedMentions } from './analyses/analysed-mentions.js';
+import { AnalysisWork } from './analyses/analysis-work.js';
 import { EMBEDDER, type AnalysisConfig } from './config.js';
+import { AnalysesHandler } from './handlers/analyses.handler.js';
 import { AnsweredReadingsHandler } from './handlers/answered-readings.handler.js';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { DisabledEndpointsHandler } from './handlers/disabled-endpoints.handler.js';
@@ -29,6 +32,7 @@ import { LabelsSink } from './readmodels/labels.sink.js';
 import { MentionsSink } from './readmodels/mentions.sink.js';
 import { ObservationsSink } from './readmodels/observations.sink.js';
 import { VectorsSink } from './readmodels/vectors.sink.js';
+import { Payments } from './search/payments.js';
 import { ModelQuestions } from './waiting/model-questions.js';
 import { QuestionAnswers } from './waiting/question-answers.js';
 import { QuestionsLoop } from './waiting/questions.loop.js';
@@ -51,6 +55,9 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           { provide: EMBEDDER, useFactory: () => openEmbedder(config, USER_AGENT) },
           { provide: READER, useFactory: () => startLocalReader({ workers: READER_THREADS }) },
           { provide: LLM, inject: [LOG], useFactory: (log: Logger) => llm && createLlm(llm, log) },
+          Payments,
+          AnalysedMentions,
+          AnalysisWork,
           Stories,
           StoriesLoop,
           ItemBuckets,
@@ -71,6 +78,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           MentionsSink,
           VectorsSink,
           QuestionsHandler,
+          AnalysesHandler,
           LabelsSink,
           CheckActivitySink,
           ObservationsSink,

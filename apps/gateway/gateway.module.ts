@@ -5,6 +5,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serviceModule, LOG, type ServiceDefinition } from '#platform';
 import type { Logger } from '#telemetry';
 import { AccountController } from './api/account/account.controller.js';
+import { AnalysesController } from './api/analyses/analyses.controller.js';
 import { AnswersController } from './api/answers/answers.controller.js';
 import { CreditsController } from './api/credits/credits.controller.js';
 import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
@@ -102,6 +103,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           SourcesController,
           VintedController,
           AnswersController,
+          AnalysesController,
           WatchesController,
           AccountController,
           CreditsController,

@@ -51,6 +51,11 @@ export function creditsPerReading(reading: PricedReading): number {
   return book.creditsPerReading[reading];
 }
 
+/** The price of an analysis for each mention, in credits. */
+export function creditsPerAnalysedItem(): number {
+  return book.creditsPerAnalysedItem;
+}
+
 /** The price of a semantic question with so many texts, in credits. */
 export function creditsOfQuestion(texts: number): number {
   return book.creditsPerQuestion * texts;

@@ -31,7 +31,9 @@ import {
   ResumeKeywordSchema,
   RetireKeywordSchema,
   RetireWatchSchema,
+  RanAnalysisSchema,
   RevokeKeySchema,
+  RunAnalysisSchema,
   RotatedSigningSecretSchema,
   RotateSigningSecretSchema,
   SettledQuestionSchema,
@@ -78,6 +80,11 @@ export const COMMANDS = {
     subject: 'commands.analysis.change-mention',
     input: ChangeMentionSchema,
     output: DoneSchema,
+  },
+  runAnalysis: {
+    subject: 'commands.analysis.run-analysis',
+    input: RunAnalysisSchema,
+    output: RanAnalysisSchema,
   },
   askQuestion: {
     subject: 'commands.analysis.ask-question',

@@ -1,23 +1,20 @@
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { Controller, Inject } from '@nestjs/common';
 import {
   AskedQuestionSchema,
   creditsOfQuestion,
-  LookupSchema,
-  PRICE_BOOK_VERSION,
   SettledQuestionSchema,
   type AskQuestion,
   type SettleQuestion,
 } from '#contracts';
-import { holdUntilCharged, release, releaseCharged, reserve } from '#credits';
 import { EmbeddingsUnavailable, type Embedder } from '#embeddings';
-import type { EventStore } from '#event-store';
-import { isoOf, newId, Refusal, systemClock } from '#kernel';
-import { COMMANDS, subjectOf } from '#messaging';
-import { DATABASE, STORE } from '#platform';
+import { newId, Refusal } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { CommandPattern } from '#transport';
 import { EMBEDDER } from '../config.js';
+import { Payments } from '../search/payments.js';
 import { searchWords } from '../search/words.js';
 
 /** Longer than a search takes: a gateway that has not settled the question by then is dead. */
@@ -39,18 +36,17 @@ interface KnownQuestion {
 export class QuestionsHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    @Inject(STORE) private readonly store: EventStore,
+    private readonly payments: Payments,
     @Inject(EMBEDDER) private readonly embedder: Embedder,
   ) {}
 
   @CommandPattern(COMMANDS.askQuestion)
   async ask({ accountId, questionHash, texts }: AskQuestion) {
     const { question_id: questionId, charged_at: chargedAt } = await this.known(accountId, questionHash);
-    // Identifies this request: if the same question is asked again meanwhile, its credits belong to that request.
-    const holder = chargedAt ? '' : newId();
-    if (holder) await this.reserve(accountId, questionId, texts.length, holder);
+    const cost = creditsOfQuestion(texts.length);
+    const holder = chargedAt ? '' : await this.payments.reserve(accountId, questionId, cost, HOLD_SECONDS);
     const vectors = await this.embedder.embed(texts, true).catch(async (error: unknown) => {
-      if (holder) await release(this.database, [{ holdId: questionId, holder }]);
+      if (holder) await this.payments.release(questionId, holder);
       if (error instanceof EmbeddingsUnavailable)
         throw Refusal.unavailable(`${error.message}; nothing was charged`);
       throw error;
@@ -63,26 +59,18 @@ export class QuestionsHandler {
   async settle(command: SettleQuestion) {
     const { accountId, questionId, holder, answered, texts } = command;
     if (!answered) {
-      await release(this.database, [{ holdId: questionId, holder }]);
+      await this.payments.release(questionId, holder);
       return create(SettledQuestionSchema, { costCredits: 0 });
     }
     const costCredits = creditsOfQuestion(texts);
-    const fact = create(LookupSchema, {
-      lookupId: questionId,
+    await this.payments.charge({
+      id: questionId,
       accountId,
       operation: SEMANTIC_SEARCH,
-      at: isoOf(systemClock.now()),
       questionJson: JSON.stringify({ hash: command.questionHash }),
-      outcome: 'found',
       found: texts,
       costCredits,
-      priceBookVersion: PRICE_BOOK_VERSION,
-      billed: true,
     });
-    // Before the fact is published: a crash between the two must not lose the reserved credits.
-    await holdUntilCharged(this.database, [questionId]);
-    await this.store.publish(subjectOf('LOOKUPS', accountId), toBinary(LookupSchema, fact), questionId);
-    await releaseCharged(this.database, [questionId]);
     const isFirst = await this.markCharged(command);
     return create(SettledQuestionSchema, { costCredits: isFirst ? costCredits : 0 });
   }
@@ -105,20 +93,6 @@ export class QuestionsHandler {
     );
     // Without a row another request has stored the question at this moment.
     return rows[0] ?? this.known(accountId, hash);
-  }
-
-  private async reserve(accountId: string, holdId: string, texts: number, holder: string): Promise<void> {
-    const hold = {
-      holdId,
-      accountId,
-      credits: creditsOfQuestion(texts),
-      lifetimeSeconds: HOLD_SECONDS,
-      holder,
-    };
-    const { shortages, unopened } = await reserve(this.database, [hold]);
-    if (unopened.has(holdId)) throw Refusal.unavailable('the account’s ledger is not open yet; try again');
-    const shortage = shortages.get(holdId);
-    if (shortage) throw Refusal.insufficientCredits(shortage.needed, shortage.available);
   }
 
   /** False if an identical question was charged at the same time. */

@@ -18,18 +18,23 @@ const EMPTY_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The words of a text by which a search finds it, as 32-bit hashes, each once: in lower case, without words that say
- * nothing. Texts are compared by the hashes alone, so no word needs to be stored.
+ * The words of a text by which a search finds it, as 32-bit hashes, each once. Texts are compared by the hashes alone, so
+ * no word needs to be stored.
  */
 export function searchWords(text: string): number[] {
-  const found = new Set<number>();
+  return [...new Set(Array.from(searchTerms(text), hashOf))];
+}
+
+/** The words of a text, each once: in lower case, in the singular, without words that say nothing. */
+export function searchTerms(text: string): Set<string> {
+  const found = new Set<string>();
   const folded = text.slice(0, MOST_CHARACTERS).toWellFormed().normalize('NFKC').toLowerCase();
-  for (const [match] of folded.matchAll(WORDS)) {
-    for (const word of partsOf(match.replace(/['’]s?$/, '').replaceAll('’', "'")))
-      if (!EMPTY_WORDS.has(word)) found.add(hashOf(word));
-    if (found.size >= MOST_WORDS) break;
-  }
-  return [...found].slice(0, MOST_WORDS);
+  for (const [match] of folded.matchAll(WORDS))
+    for (const word of partsOf(match.replaceAll('’', "'").replace(/'s?$/, ''))) {
+      if (found.size >= MOST_WORDS) return found;
+      if (!EMPTY_WORDS.has(word)) found.add(word);
+    }
+  return found;
 }
 
 function partsOf(word: string): string[] {

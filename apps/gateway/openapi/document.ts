@@ -7,6 +7,7 @@ import { accountRoutes, accountSchemas } from './resources/account.js';
 import { requestSchemas } from './resources/bodies.js';
 import { deliveryRoutes, deliverySchemas } from './resources/deliveries.js';
 import { estimateSchemas } from './resources/estimates.js';
+import { analysisRoutes, analysisSchemas } from './resources/analyses.js';
 import { exploreRoutes, exploreSchemas } from './resources/explore.js';
 import { keywordRoutes, keywordSchemas } from './resources/keywords.js';
 import { lookupRoutes, lookupSchemas } from './resources/lookups.js';
@@ -36,6 +37,7 @@ const ROUTES: readonly Route[] = [
   ...readingRoutes,
   ...marketRoutes,
   ...lookupRoutes,
+  ...analysisRoutes,
   ...exploreRoutes,
   ...deliveryRoutes,
   ...accountRoutes,
@@ -53,6 +55,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...marketSchemas,
   ...tweetSchemas,
   ...lookupSchemas,
+  ...analysisSchemas,
   ...exploreSchemas,
   ...deliverySchemas,
   ...errorSchemas,

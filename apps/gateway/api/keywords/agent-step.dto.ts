@@ -18,17 +18,20 @@ const FIELD = object(
   },
 );
 
+/** The JSON schema of the fields of an agent's output. */
+export const AGENT_FIELDS = { ...mapOf(FIELD), minProperties: 1, maxProperties: MOST_FIELDS };
+
 /** One instruction and the flat schema of its answer. The user chooses the keys of the schema. */
 export class AgentStepDto {
   @IsString() @Length(1, 800) @NotBlank() instruction!: string;
   @IsObject()
   @AsItCame()
-  @Check(schemaFault, { ...mapOf(FIELD), minProperties: 1, maxProperties: MOST_FIELDS })
+  @Check(agentFieldsFault, AGENT_FIELDS)
   schema!: Record<string, unknown>;
 }
 
 /** The first fault of a schema of 1 to 12 fields. */
-function schemaFault(value: unknown): string | undefined {
+export function agentFieldsFault(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = Object.entries(value);
   if (fields.length < 1 || fields.length > MOST_FIELDS) return `must have 1 to ${MOST_FIELDS} fields`;

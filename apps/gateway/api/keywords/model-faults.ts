@@ -1,6 +1,8 @@
 import type { Fault } from '#kernel';
 
-const NEEDED = 'needs a language model, and this installation has none: set LLM_URL and LLM_MODEL';
+/** Why something is refused that only a language model can do. */
+export const MODEL_NEEDED =
+  'needs a language model, and this installation has none: set LLM_URL and LLM_MODEL';
 
 /** What only a language model can do. Keys as in the body, in camelCase. */
 interface WithModel {
@@ -12,12 +14,12 @@ interface WithModel {
 export function modelFaults({ aiStep, aiPreset }: WithModel, hasModel: boolean): Fault[] {
   if (hasModel) return [];
   return [
-    ...(aiStep ? [{ path: 'aiStep', message: NEEDED }] : []),
-    ...(aiPreset === 'custom' ? [{ path: 'aiPreset', message: `"custom" ${NEEDED}` }] : []),
+    ...(aiStep ? [{ path: 'aiStep', message: MODEL_NEEDED }] : []),
+    ...(aiPreset === 'custom' ? [{ path: 'aiPreset', message: `"custom" ${MODEL_NEEDED}` }] : []),
   ];
 }
 
 /** The fault of a watch with an agent step. */
 export function watchModelFaults({ ai }: { ai?: unknown }, hasModel: boolean): Fault[] {
-  return ai && !hasModel ? [{ path: 'ai', message: NEEDED }] : [];
+  return ai && !hasModel ? [{ path: 'ai', message: MODEL_NEEDED }] : [];
 }

@@ -1,4 +1,5 @@
 import { AccountChangeDto } from '../../api/account/account-change.dto.js';
+import { AnalysisBodyDto } from '../../api/analyses/analysis-body.dto.js';
 import { ResendBodyDto } from '../../api/deliveries/resend-body.dto.js';
 import { EnableBodyDto } from '../../api/endpoints/enable-body.dto.js';
 import { AgentStepDto } from '../../api/keywords/agent-step.dto.js';
@@ -54,6 +55,7 @@ export const BODIES = [
   WatchBodyDto,
   WatchChangeDto,
   MentionChangeDto,
+  AnalysisBodyDto,
   AccountChangeDto,
   ReplayBodyDto,
   ResendBodyDto,

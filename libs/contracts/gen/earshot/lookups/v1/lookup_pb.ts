@@ -13,7 +13,7 @@ export const file_earshot_lookups_v1_lookup: GenFile = /*@__PURE__*/
   fileDesc("Ch9lYXJzaG90L2xvb2t1cHMvdjEvbG9va3VwLnByb3RvEhJlYXJzaG90Lmxvb2t1cHMudjEi1wEKBkxvb2t1cBIRCglsb29rdXBfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEQoJb3BlcmF0aW9uGAQgASgJEgoKAmF0GAUgASgJEhUKDXF1ZXN0aW9uX2pzb24YBiABKAkSDwoHb3V0Y29tZRgHIAEoCRINCgVmb3VuZBgIIAEoBRIUCgxjb3N0X2NyZWRpdHMYCSABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAogASgJEg4KBmJpbGxlZBgLIAEoCGIGcHJvdG8z");
 
 /**
- * One direct lookup that an upstream answered, or one semantic question. Its charge is derived from this fact. A failed
+ * One direct lookup that an upstream answered, one semantic question or one analysis. Its charge is derived from this fact. A failed
  * one is free and leaves no fact. Stream LOOKUPS, subject lookups.<account>, Nats-Msg-Id <lookup_id>.
  *
  * @generated from message earshot.lookups.v1.Lookup
@@ -30,14 +30,14 @@ export type Lookup = Message<"earshot.lookups.v1.Lookup"> & {
   accountId: string;
 
   /**
-   * Empty for a semantic question.
+   * Empty for a semantic question and for an analysis.
    *
    * @generated from field: string source = 3;
    */
   source: string;
 
   /**
-   * tweets, user, userTweets, followers, following, videoComments, moderated, semantic_search
+   * tweets, user, userTweets, followers, following, videoComments, moderated; semantic_search, analysis_group, …
    *
    * @generated from field: string operation = 4;
    */

@@ -1,0 +1,108 @@
+import { create } from '@bufbuild/protobuf';
+import { RunAnalysisSchema } from '#contracts';
+import { LlmError, type Llm, type LlmItem, type LlmReading } from '#llm';
+import type { AnalysedMention, AnalysedMentions } from './analysed-mentions.js';
+import { AnalysisWork } from './analysis-work.js';
+
+const mention = (id: string, text = `text of ${id}`): AnalysedMention => ({
+  id,
+  source: 'rss',
+  kind: 'article',
+  title: '',
+  text,
+  author: '',
+  community: '',
+  own: text,
+});
+
+/** Every text means the same, and none without letters means anything. */
+const mentions = {
+  meaning: async (all: readonly AnalysedMention[]) =>
+    all
+      .filter(({ own }) => own !== '')
+      .map(({ id, own }) => ({ id, text: own, vector: Float32Array.of(1, 0) })),
+  vectors: async (texts: readonly string[]) => texts.map(() => Float32Array.of(1, 0)),
+} as unknown as AnalysedMentions;
+
+type Answer = (text: string) => unknown;
+
+/** A model that answers about each item, with the reading's own check. */
+function modelOf(answer: Answer): Llm {
+  return {
+    async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[]) {
+      const values = items.map(({ text = '' }) => {
+        const checked = reading.check(answer(text));
+        return 'value' in checked ? checked.value : undefined;
+      });
+      return { values, model: 'm', promptVersion: '1', durationMs: 1 };
+    },
+  } as unknown as Llm;
+}
+
+const run = (operation: string, all: AnalysedMention[], llm?: Llm, more: Record<string, unknown> = {}) =>
+  new AnalysisWork(mentions, llm).run(create(RunAnalysisSchema, { operation, ...more }), all);
+
+const AGENT = { instruction: 'What broke?', schemaJson: '{"part":{"type":"string","maxLength":20}}' };
+
+describe('the agent over mentions', () => {
+  it('returns an output for each mention, and null is a valid value', async () => {
+    const model = modelOf((text) => ({ part: text === 'text of a' ? 'display' : null }));
+    expect(await run('agent', [mention('a'), mention('b')], model, AGENT)).toEqual({
+      outputs: [
+        { mentionId: 'a', status: 'completed', output: { part: 'display' } },
+        { mentionId: 'b', status: 'completed', output: { part: null } },
+      ],
+      errors: [],
+    });
+  });
+
+  it('returns an error for a mention whose answer stays invalid, and the outputs of the others', async () => {
+    const model = modelOf((text) => (text === 'text of a' ? { part: 7 } : { part: 'lid' }));
+    expect(await run('agent', [mention('a'), mention('b')], model, AGENT)).toEqual({
+      outputs: [{ mentionId: 'b', status: 'completed', output: { part: 'lid' } }],
+      errors: [{ mentionId: 'a', code: 'INVALID_ANSWER' }],
+    });
+  });
+
+  it.each([
+    ['deadline', 'TIMEOUT'],
+    ['timeout', 'TIMEOUT'],
+    ['server_error', 'UNAVAILABLE'],
+    ['rate_limited', 'UNAVAILABLE'],
+  ] as const)('returns an error for each mention if the model fails with %s', async (kind, code) => {
+    const model = { ask: () => Promise.reject(new LlmError(kind, 'no answer')) } as unknown as Llm;
+    expect(await run('agent', [mention('a')], model, AGENT)).toEqual({
+      outputs: [],
+      errors: [{ mentionId: 'a', code }],
+    });
+  });
+});
+
+describe('classes over mentions', () => {
+  const classes = ['x', 'y'];
+
+  it('are the model’s where it answers, and otherwise those of the labels’ meaning', async () => {
+    const model = modelOf((text) =>
+      text === 'text of a' ? { class: 'y', confidence: 0.9 } : { class: 'z' },
+    );
+    const { labels, errors } = await run('classify', [mention('a'), mention('b')], model, { classes });
+    expect(labels).toEqual([
+      { mentionId: 'a', class: 'y', confidence: 0.9 },
+      { mentionId: 'b', class: 'x', confidence: 0.5 },
+    ]);
+    expect(errors).toEqual([]);
+  });
+
+  it('are those of the labels’ meaning if the model does not answer', async () => {
+    const model = { ask: () => Promise.reject(new LlmError('server_error', '500')) } as unknown as Llm;
+    expect((await run('classify', [mention('a')], model, { classes })).labels).toHaveLength(1);
+  });
+});
+
+it('reports a mention without text, which cannot be compared', async () => {
+  for (const operation of ['group', 'summarise'])
+    expect((await run(operation, [mention('a'), mention('b', '')])).errors).toEqual([
+      { mentionId: 'b', code: 'NO_TEXT' },
+    ]);
+  expect(await run('summarise', [mention('b', '')])).toMatchObject({ summary: { text: '', sentences: [] } });
+});

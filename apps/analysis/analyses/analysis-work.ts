@@ -1,0 +1,137 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { RunAnalysis } from '#contracts';
+import { Refusal, systemClock } from '#kernel';
+import { agentStepReading, asLlmItem, LlmError, type AgentStepFields, type Llm, type LlmReading } from '#llm';
+import { LLM } from '../readings/llm.js';
+import { AnalysedMentions, type AnalysedMention } from './analysed-mentions.js';
+import { classify, type ClassifiedMention } from './classify.js';
+import { group, type MentionGroup } from './group.js';
+import { classReading } from './class-reading.js';
+import { sentencesOf, summarise, type Summary } from './summarise.js';
+
+/** The result of an analysis. Mentions in `errors` were not done, and are not charged. */
+export interface AnalysisResult {
+  groups?: MentionGroup[];
+  labels?: ClassifiedMention[];
+  outputs?: { mentionId: string; status: 'completed'; output: Record<string, unknown> }[];
+  summary?: Summary;
+  errors: { mentionId: string; code: string }[];
+}
+
+/** Longest text of a mention that the model sees. */
+const MODEL_CHARACTERS = 4_000;
+const ITEMS_IN_REQUEST = 8;
+/** Shorter than the gateway waits. */
+const MODEL_WITHIN_MS = 100_000;
+
+/** Groups, classifies or summarises mentions, or carries out an instruction on each. */
+@Injectable()
+export class AnalysisWork {
+  constructor(
+    private readonly mentions: AnalysedMentions,
+    @Inject(LLM) private readonly llm: Llm | undefined,
+  ) {}
+
+  /** @throws EmbeddingsUnavailable, Refusal `unavailable` if nothing could be done */
+  async run(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
+    switch (command.operation) {
+      case 'group':
+        return this.local(mentions, (meant) => ({ groups: group(meant) }));
+      case 'classify':
+        return this.classify(command, mentions);
+      case 'summarise':
+        return this.summarise(command, mentions);
+      default:
+        return this.agent(command, mentions);
+    }
+  }
+
+  private async local(
+    mentions: readonly AnalysedMention[],
+    work: (meant: Awaited<ReturnType<AnalysedMentions['meaning']>>) => Omit<AnalysisResult, 'errors'>,
+  ): Promise<AnalysisResult> {
+    const meant = await this.mentions.meaning(mentions);
+    const done = new Set(meant.map(({ id }) => id));
+    const errors = mentions
+      .filter(({ id }) => !done.has(id))
+      .map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' }));
+    return { ...work(meant), errors };
+  }
+
+  /** With a language model it reads each mention; the local model classifies what it did not answer. */
+  private async classify(
+    command: RunAnalysis,
+    mentions: readonly AnalysedMention[],
+  ): Promise<AnalysisResult> {
+    const { classes, instruction } = command;
+    const vectors = (await this.mentions.vectors(classes)).map((one) => one ?? new Float32Array(0));
+    const local = await this.local(mentions, (meant) => ({ labels: classify(meant, classes, vectors) }));
+    if (!this.llm) return local;
+    const { values } = await this.read(mentions, classReading(classes, instruction));
+    const read = new Map(mentions.map(({ id }, n) => [id, values[n]]));
+    const labels = (local.labels ?? []).map((one) => {
+      const answer = read.get(one.mentionId);
+      return answer ? { mentionId: one.mentionId, ...answer } : one;
+    });
+    return { ...local, labels };
+  }
+
+  private async summarise(
+    { instruction }: RunAnalysis,
+    mentions: readonly AnalysedMention[],
+  ): Promise<AnalysisResult> {
+    const sentences = mentions.flatMap(({ id, own }) =>
+      sentencesOf(own).map((text) => ({ mentionId: id, text })),
+    );
+    const vectors = await this.mentions.vectors(sentences.map(({ text }) => text));
+    const [focus] = instruction === '' ? [] : await this.mentions.vectors([instruction]);
+    const meant = sentences.flatMap((one, n) => (vectors[n] ? [{ ...one, vector: vectors[n] }] : []));
+    return this.local(mentions, (all) => ({
+      summary: all.length === 0 ? { text: '', sentences: [] } : summarise(all, meant, focus),
+    }));
+  }
+
+  private async agent(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
+    const fields = JSON.parse(command.schemaJson) as AgentStepFields;
+    const { values, codes } = await this.read(mentions, agentStepReading(command.instruction, fields));
+    const outputs = mentions.flatMap(({ id }, n) =>
+      values[n] ? [{ mentionId: id, status: 'completed' as const, output: values[n] }] : [],
+    );
+    const errors = mentions.flatMap(({ id }, n) =>
+      values[n] ? [] : [{ mentionId: id, code: codes[n] ?? 'FAILED' }],
+    );
+    return { outputs, errors };
+  }
+
+  /** Asks the model about each mention. @returns a value for each, or else a code */
+  private async read<T>(
+    mentions: readonly AnalysedMention[],
+    reading: LlmReading<T>,
+  ): Promise<{ values: (T | undefined)[]; codes: (string | undefined)[] }> {
+    const { llm } = this;
+    // The gateway refuses this by name; here it can only happen while the settings of the two differ.
+    if (!llm) throw Refusal.unavailable('the analysis service has no language model: set LLM_URL');
+    const endsAt = systemClock.now().getTime() + MODEL_WITHIN_MS;
+    const parts: AnalysedMention[][] = [];
+    for (let from = 0; from < mentions.length; from += ITEMS_IN_REQUEST)
+      parts.push(mentions.slice(from, from + ITEMS_IN_REQUEST));
+    const answers = await Promise.all(
+      parts.map(async (part) => {
+        try {
+          const items = part.map((mention) => asLlmItem(mention, MODEL_CHARACTERS));
+          const { values } = await llm.ask(reading, items, endsAt);
+          return part.map((_, n) => ({ value: values[n], code: 'INVALID_ANSWER' }));
+        } catch (error) {
+          if (!(error instanceof LlmError)) throw error;
+          const code = error.kind === 'deadline' || error.kind === 'timeout' ? 'TIMEOUT' : 'UNAVAILABLE';
+          return part.map(() => ({ value: undefined, code }));
+        }
+      }),
+    );
+    const all = answers.flat();
+    return {
+      values: all.map(({ value }) => value),
+      codes: all.map(({ value, code }) => (value === undefined ? code : undefined)),
+    };
+  }
+}

@@ -1,0 +1,111 @@
+import { searchTerms } from '../search/words.js';
+
+/** A mention with what it means. */
+export interface MeantMention {
+  id: string;
+  text: string;
+  /** A unit vector. */
+  vector: Float32Array;
+}
+
+/** Mentions about the same. */
+export interface MentionGroup {
+  /** Lower-case words with hyphens; unique in one answer. */
+  key: string;
+  label: string;
+  mentionIds: string[];
+}
+
+/** Two groups become one if their mentions are on average at least this near. */
+const NEAR = 0.45;
+const WORDS_IN_LABEL = 3;
+
+/**
+ * Puts mentions that mean the same into groups, the largest first. Mentions that are like no other are in the group
+ * `other`. Deterministic.
+ */
+export function group(mentions: readonly MeantMention[]): MentionGroup[] {
+  const clusters = clustersOf(mentions);
+  const alone = clusters.filter(({ length }) => length === 1).flat();
+  const named = clusters.filter(({ length }) => length > 1).map((cluster) => groupOf(cluster, mentions));
+  const groups =
+    alone.length > 0 ? [...named, { key: 'other', label: 'Other', mentionIds: idsOf(alone) }] : named;
+  return withUniqueKeys(groups);
+}
+
+/** Agglomerative clustering with average linkage. */
+function clustersOf(mentions: readonly MeantMention[]): MeantMention[][] {
+  const clusters = mentions.map((mention) => [mention]);
+  const near = mentions.map((a) => mentions.map((b) => (a === b ? -1 : cosine(a.vector, b.vector))));
+  for (;;) {
+    const pair = nearest(near);
+    if (!pair || near[pair[0]]![pair[1]]! < NEAR) break;
+    const [a, b] = pair;
+    const [sizeA, sizeB] = [clusters[a]!.length, clusters[b]!.length];
+    near.forEach((row, n) => {
+      if (n === a || n === b) return;
+      const average = (sizeA * near[a]![n]! + sizeB * near[b]![n]!) / (sizeA + sizeB);
+      near[a]![n] = row[a] = average;
+    });
+    clusters[a]!.push(...clusters[b]!);
+    clusters.splice(b, 1);
+    near.splice(b, 1);
+    for (const row of near) row.splice(b, 1);
+  }
+  return clusters.sort((a, b) => b.length - a.length);
+}
+
+function nearest(near: readonly (readonly number[])[]): [number, number] | undefined {
+  let best: [number, number] | undefined;
+  for (let a = 0; a < near.length; a += 1)
+    for (let b = a + 1; b < near.length; b += 1)
+      if (!best || near[a]![b]! > near[best[0]]![best[1]]!) best = [a, b];
+  return best;
+}
+
+/** Named by the words that most of its mentions have, and few others. */
+function groupOf(cluster: readonly MeantMention[], all: readonly MeantMention[]): MentionGroup {
+  const within = documentCounts(cluster);
+  const everywhere = documentCounts(all);
+  const weight = (word: string) =>
+    (within.get(word)! / cluster.length) *
+    Math.log(1 + all.length / everywhere.get(word)!) *
+    within.get(word)!;
+  const words = [...within.keys()]
+    .filter((word) => within.get(word)! > 1)
+    .sort((a, b) => weight(b) - weight(a) || (a < b ? -1 : 1))
+    .slice(0, WORDS_IN_LABEL);
+  const label = words.length > 0 ? words.join(', ') : (cluster[0]?.text.slice(0, 60) ?? '');
+  return { key: keyOf(words), label, mentionIds: idsOf(cluster) };
+}
+
+function documentCounts(mentions: readonly MeantMention[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { text } of mentions)
+    for (const word of searchTerms(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+function keyOf(words: readonly string[]): string {
+  return words.join('-').replaceAll("'", '') || 'group';
+}
+
+function withUniqueKeys(groups: readonly MentionGroup[]): MentionGroup[] {
+  const used = new Map<string, number>();
+  return groups.map((one) => {
+    const count = (used.get(one.key) ?? 0) + 1;
+    used.set(one.key, count);
+    return count === 1 ? one : { ...one, key: `${one.key}-${count}` };
+  });
+}
+
+function idsOf(mentions: readonly MeantMention[]): string[] {
+  return mentions.map(({ id }) => id);
+}
+
+/** The cosine of two unit vectors. */
+export function cosine(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let k = 0; k < a.length; k += 1) sum += a[k]! * b[k]!;
+  return sum;
+}

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { classify } from './classify.js';
+import { group, type MeantMention } from './group.js';
+import { cited, sentencesOf, summarise } from './summarise.js';
+
+/** A unit vector in a plane, from its angle in degrees. */
+const at = (degrees: number) =>
+  Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180));
+const mention = (id: string, degrees: number, text = `text ${id}`): MeantMention => ({
+  id,
+  text,
+  vector: at(degrees),
+});
+
+describe('groups of mentions', () => {
+  it('have the mentions that mean the same, a label of their words, and one group of the others', () => {
+    const found = group([
+      mention('a', 0, 'The battery is empty'),
+      mention('b', 5, 'Empty battery again'),
+      mention('c', 100, 'Delivery took weeks'),
+      mention('d', 105, 'Late delivery'),
+      mention('e', 110, 'No delivery yet'),
+      mention('f', 220, 'Nice colour'),
+    ]);
+    expect(found.map(({ mentionIds }) => mentionIds.sort())).toEqual([['c', 'd', 'e'], ['a', 'b'], ['f']]);
+    expect(found.map(({ key, label }) => [key, label])).toEqual([
+      ['delivery', 'delivery'],
+      [expect.stringMatching(/battery/), expect.stringMatching(/battery/)],
+      ['other', 'Other'],
+    ]);
+  });
+
+  it('contain each mention once, with unique keys', () => {
+    const angles = fc.array(fc.integer({ min: 0, max: 359 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(angles, (all) => {
+        const found = group(all.map((degrees, n) => mention(String(n), degrees, 'the same words')));
+        expect(found.flatMap(({ mentionIds }) => mentionIds).sort()).toEqual(
+          all.map((_, n) => String(n)).sort(),
+        );
+        expect(new Set(found.map(({ key }) => key)).size).toBe(found.length);
+      }),
+    );
+  });
+});
+
+describe('classes of mentions', () => {
+  it('are those whose label means the most nearly the same', () => {
+    const found = classify([mention('a', 10), mention('b', 80)], ['x', 'y'], [at(0), at(90)]);
+    expect(found.map((one) => [one.mentionId, one.class])).toEqual([
+      ['a', 'x'],
+      ['b', 'y'],
+    ]);
+    for (const { confidence } of found) expect(confidence).toBeGreaterThan(0.9);
+    expect(classify([mention('c', 45)], ['x', 'y'], [at(0), at(90)])[0]?.confidence).toBeCloseTo(0.5, 2);
+  });
+});
+
+describe('a summary', () => {
+  const sentence = (mentionId: string, degrees: number, text = `sentence of ${mentionId}`) => ({
+    mentionId,
+    text,
+    vector: at(degrees),
+  });
+
+  it('cites every mention that says a sentence, and repeats nothing', () => {
+    const mentions = ['a', 'b', 'c', 'd'].map((id, n) => mention(id, n * 30));
+    const found = summarise(mentions, [
+      sentence('a', 0),
+      sentence('b', 5),
+      sentence('c', 10),
+      sentence('d', 90),
+      sentence('d', 92),
+    ]);
+    expect(found.sentences.map(({ mentionIds }) => [...mentionIds].sort())).toEqual(
+      expect.arrayContaining([['a', 'b', 'c'], ['d']]),
+    );
+    expect(found.sentences.length).toBe(2);
+    expect(found.text).toBe(found.sentences.map(({ text }) => text).join(' '));
+  });
+
+  it('is about the focus, if there is one', () => {
+    const mentions = [mention('a', 0), mention('b', 0), mention('c', 90)];
+    const found = summarise(mentions, [sentence('a', 0), sentence('b', 30), sentence('c', 90)], at(90));
+    expect(found.sentences[0]?.mentionIds[0]).toBe('c');
+  });
+
+  it('is refused if a sentence cites no mention, or if it has none', () => {
+    expect(() => cited([{ text: 'Everybody is happy.', mentionIds: [] }])).toThrow(
+      'the summary cites no mention',
+    );
+    expect(() => cited([])).toThrow('the summary cites no mention');
+    expect(cited([{ text: 'So it is.', mentionIds: ['a'] }]).text).toBe('So it is.');
+  });
+
+  it('has sentences of the text, and of a text without any the text itself', () => {
+    expect(sentencesOf('It broke on the first day. 👍\n\nThe shop does not answer my mails!')).toEqual([
+      'It broke on the first day.',
+      'The shop does not answer my mails!',
+    ]);
+    expect(sentencesOf('Nope')).toEqual(['Nope']);
+    expect(sentencesOf(' 12 -- 👍 ')).toEqual([]);
+    expect(sentencesOf('x'.repeat(100_000))[0]?.length).toBe(400);
+  });
+});

@@ -1,0 +1,92 @@
+import { cosine, type MeantMention } from './group.js';
+
+/** A sentence of a summary, and the mentions that say it. */
+export interface CitedSentence {
+  text: string;
+  /** At least one. */
+  mentionIds: string[];
+}
+
+export interface Summary {
+  text: string;
+  sentences: CitedSentence[];
+}
+
+/** A sentence of a mention with what it means. */
+export interface MeantSentence {
+  mentionId: string;
+  text: string;
+  /** A unit vector. */
+  vector: Float32Array;
+}
+
+const MOST_SENTENCES = 7;
+const SENTENCES_OF_MENTION = 8;
+const SENTENCE_CHARACTERS = { least: 15, most: 400 };
+const READ_CHARACTERS = 4_000;
+/** A mention with a sentence at least this near says the same. */
+const SAME = 0.7;
+const MOST_CITED = 20;
+/** Part of the choice that is about the topic; the rest avoids repetition. */
+const TOPICAL = 0.7;
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+/** The first sentences of a text that can be part of a summary; a text without any is one sentence itself. */
+export function sentencesOf(text: string): string[] {
+  const all = [...segmenter.segment(text.slice(0, READ_CHARACTERS).toWellFormed())]
+    .map(({ segment }) => segment.replace(/\s+/g, ' ').trim())
+    .filter((one) => /\p{L}/u.test(one));
+  const fitting = all.filter(
+    ({ length }) => length >= SENTENCE_CHARACTERS.least && length <= SENTENCE_CHARACTERS.most,
+  );
+  const whole = all.slice(0, 1).map((one) => one.slice(0, SENTENCE_CHARACTERS.most));
+  return (fitting.length > 0 ? fitting : whole).slice(0, SENTENCES_OF_MENTION);
+}
+
+/**
+ * The sentences that say most of what the mentions say, without repetition, each with the mentions that say it.
+ * @param focus what the summary is about; by default what the mentions mean on average
+ */
+export function summarise(
+  mentions: readonly MeantMention[],
+  sentences: readonly MeantSentence[],
+  focus?: Float32Array,
+): Summary {
+  const centre = focus ?? mean(mentions.map(({ vector }) => vector));
+  const wanted = Math.min(MOST_SENTENCES, 1 + Math.ceil(mentions.length / 3));
+  const chosen: MeantSentence[] = [];
+  const open = new Set(sentences);
+  const worth = (one: MeantSentence) => {
+    const repeated = Math.max(0, ...chosen.map((other) => cosine(one.vector, other.vector)));
+    return TOPICAL * cosine(one.vector, centre) - (1 - TOPICAL) * repeated;
+  };
+  while (chosen.length < wanted && open.size > 0) {
+    const next = [...open].reduce((best, one) => (worth(one) > worth(best) ? one : best));
+    chosen.push(next);
+    for (const one of open) if (cosine(one.vector, next.vector) >= SAME || one === next) open.delete(one);
+  }
+  return cited(chosen.map((one) => ({ text: one.text, mentionIds: citing(one, sentences) })));
+}
+
+/**
+ * A summary of sentences, each of which names the mentions that say it.
+ * @throws Error for a sentence without mentions: nobody could check it
+ */
+export function cited(sentences: readonly CitedSentence[]): Summary {
+  const uncited = sentences.find(({ mentionIds }) => mentionIds.length === 0);
+  if (uncited || sentences.length === 0) throw new Error('the summary cites no mention');
+  return { text: sentences.map(({ text }) => text).join(' '), sentences: [...sentences] };
+}
+
+/** The mention of the sentence first, then others that say the same. */
+function citing(chosen: MeantSentence, all: readonly MeantSentence[]): string[] {
+  const same = all.filter((one) => cosine(one.vector, chosen.vector) >= SAME).map((one) => one.mentionId);
+  return [...new Set([chosen.mentionId, ...same])].slice(0, MOST_CITED);
+}
+
+function mean(vectors: readonly Float32Array[]): Float32Array {
+  const sum = new Float32Array(vectors[0]?.length ?? 0);
+  for (const vector of vectors) vector.forEach((value, k) => (sum[k]! += value / vectors.length));
+  return sum;
+}

@@ -1,0 +1,66 @@
+import { create } from '@bufbuild/protobuf';
+import { Controller } from '@nestjs/common';
+import { creditsPerAnalysedItem, RanAnalysisSchema, type RunAnalysis } from '#contracts';
+import { EmbeddingsUnavailable } from '#embeddings';
+import { Refusal } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { CommandPattern } from '#transport';
+import { AnalysedMentions } from '../analyses/analysed-mentions.js';
+import { AnalysisWork, type AnalysisResult } from '../analyses/analysis-work.js';
+import { Payments } from '../search/payments.js';
+
+/** Longer than an analysis takes. */
+const HOLD_SECONDS = 300;
+/** A reply fits into one message. */
+const MOST_REPLY_BYTES = 700_000;
+
+/** Analyses mentions for `POST /v1/analyses`. Each mention that was done is charged. */
+@Controller()
+export class AnalysesHandler {
+  constructor(
+    private readonly mentions: AnalysedMentions,
+    private readonly work: AnalysisWork,
+    private readonly payments: Payments,
+  ) {}
+
+  @CommandPattern(COMMANDS.runAnalysis)
+  async run(command: RunAnalysis) {
+    const { commandId, accountId, mentionIds, operation } = command;
+    const mentions = await this.mentions.read(accountId, mentionIds);
+    const most = creditsPerAnalysedItem() * mentionIds.length;
+    const holder = await this.payments.reserve(accountId, commandId, most, HOLD_SECONDS);
+    const result = await this.work.run(command, mentions).catch(async (error: unknown) => {
+      await this.payments.release(commandId, holder);
+      if (error instanceof EmbeddingsUnavailable)
+        throw Refusal.unavailable(`${error.message}; nothing was charged`);
+      throw error;
+    });
+    const fitting = withinReply(result);
+    const done = mentionIds.length - fitting.errors.length;
+    const costCredits = creditsPerAnalysedItem() * done;
+    if (costCredits === 0) await this.payments.release(commandId, holder);
+    else
+      await this.payments.charge({
+        id: commandId,
+        accountId,
+        operation: `analysis_${operation}`,
+        questionJson: JSON.stringify({ operation, mentions: mentionIds.length }),
+        found: done,
+        costCredits,
+      });
+    return create(RanAnalysisSchema, { bodyJson: JSON.stringify(fitting), costCredits });
+  }
+}
+
+/** The outputs that do not fit into the reply become errors, so that they are not charged. */
+function withinReply(result: AnalysisResult): AnalysisResult {
+  if (!result.outputs) return result;
+  let bytes = 0;
+  const outputs = result.outputs.filter(
+    (one) => (bytes += Buffer.byteLength(JSON.stringify(one))) < MOST_REPLY_BYTES,
+  );
+  const left = result.outputs
+    .slice(outputs.length)
+    .map(({ mentionId }) => ({ mentionId, code: 'TOO_LARGE' }));
+  return { ...result, outputs, errors: [...result.errors, ...left] };
+}

@@ -1,0 +1,48 @@
+import { create, type JsonObject } from '@bufbuild/protobuf';
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { RunAnalysisSchema } from '#contracts';
+import { COMMANDS } from '#messaging';
+import { CommandClient } from '#transport';
+import type { Caller } from '../../auth/api-keys.js';
+import { From } from '../../auth/caller.js';
+import { HAS_MODEL } from '../../config.js';
+import { readBody } from '../../http/body.js';
+import { CommandId } from '../../http/command-id.js';
+import { AnalysisBodyDto, analysisFaults } from './analysis-body.dto.js';
+
+/** Longer than a language model may take for 200 mentions. */
+const PATIENCE_MS = 120_000;
+
+/** Analyses mentions. 1 credit for each mention that was done. */
+@Controller()
+export class AnalysesController {
+  constructor(
+    private readonly commands: CommandClient,
+    @Inject(HAS_MODEL) private readonly hasModel: boolean,
+  ) {}
+
+  @Post('v1/analyses')
+  @HttpCode(200)
+  async run(@From() { accountId }: Caller, @CommandId() commandId: string, @Body() raw: unknown) {
+    const body = readBody(AnalysisBodyDto, raw, 'snake', (given) => [
+      () => analysisFaults(given, this.hasModel),
+    ]);
+    const { operation, mentionIds, instruction = '', schema, classes = [] } = body;
+    const command = create(RunAnalysisSchema, {
+      commandId,
+      accountId,
+      operation,
+      mentionIds: [...new Set(mentionIds.map((id) => id.toLowerCase()))],
+      instruction,
+      schemaJson: schema ? JSON.stringify(schema) : '',
+      classes: classes.map((one) => one.trim()),
+    });
+    const ran = await this.commands.request(COMMANDS.runAnalysis, command, PATIENCE_MS);
+    return {
+      id: commandId,
+      operation,
+      meta: { credits_used: ran.costCredits },
+      ...(JSON.parse(ran.bodyJson) as JsonObject),
+    };
+  }
+}

@@ -1,0 +1,94 @@
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsIn,
+  IsObject,
+  IsString,
+  Length,
+} from 'class-validator';
+import { isId, type Fault } from '#kernel';
+import { AsItCame, Check, Described, Elements, NotBlank, Optional } from '../../http/validators.js';
+import { AGENT_FIELDS, agentFieldsFault } from '../keywords/agent-step.dto.js';
+import { MODEL_NEEDED } from '../keywords/model-faults.js';
+
+export const ANALYSES = ['group', 'classify', 'agent', 'summarise'] as const;
+
+const MOST_MENTIONS = 200;
+const MOST_CLASSES = 20;
+const LONGEST_CLASS = 60;
+
+/** The body of `POST /v1/analyses`. */
+export class AnalysisBodyDto {
+  @IsIn(ANALYSES)
+  operation!: (typeof ANALYSES)[number];
+
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST_MENTIONS)
+  @IsString({ each: true })
+  @Elements((one) => (typeof one !== 'string' || isId(one) ? undefined : 'must be the id of a mention'), {
+    type: 'string',
+    format: 'uuid',
+  })
+  @Described('Each is charged once, also if it is given twice')
+  mentionIds!: string[];
+
+  @Optional()
+  @IsString()
+  @Length(1, 800)
+  @NotBlank()
+  @Described(
+    'Of `agent`: the task, required. Of `summarise`: what the summary is about. Of `classify`: what the classes mean, for a language model',
+  )
+  instruction?: string;
+
+  @Optional()
+  @IsObject()
+  @AsItCame()
+  @Check(agentFieldsFault, AGENT_FIELDS)
+  @Described('Only of `agent`, required: the fields of each output')
+  schema?: Record<string, unknown>;
+
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(2)
+  @ArrayMaxSize(MOST_CLASSES)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @Length(1, LONGEST_CLASS, { each: true })
+  @Elements((one) => (typeof one === 'string' && one.trim() === '' ? 'must not be blank' : undefined), {
+    type: 'string',
+    minLength: 1,
+    maxLength: LONGEST_CLASS,
+  })
+  @Described(
+    'Only of `classify`, required: labels that say what belongs to them, for example "delivery problems"',
+  )
+  classes?: string[];
+}
+
+/** The faults of keys that the operation needs or does not read, and of one that needs a language model. */
+export function analysisFaults(body: AnalysisBodyDto, hasModel: boolean): Fault[] {
+  const { operation } = body;
+  const needs = {
+    group: [],
+    classify: ['classes'],
+    agent: ['instruction', 'schema'],
+    summarise: [],
+  } as const;
+  const takes = { ...needs, classify: ['classes', 'instruction'], summarise: ['instruction'] } as const;
+  if (!(ANALYSES as readonly string[]).includes(operation)) return [];
+  const given = (['instruction', 'schema', 'classes'] as const).filter((key) => body[key] !== undefined);
+  const missing = needs[operation].filter((key) => body[key] === undefined);
+  const unread = given.filter((key) => !(takes[operation] as readonly string[]).includes(key));
+  return [
+    ...missing.map((path) => ({ path, message: `is required by ${operation}` })),
+    ...unread.map((path) => ({ path, message: `is not read by ${operation}` })),
+    ...(operation === 'agent' && !hasModel ? [{ path: 'operation', message: `agent ${MODEL_NEEDED}` }] : []),
+    ...(operation === 'classify' && body.instruction !== undefined && !hasModel
+      ? [{ path: 'instruction', message: `of classify ${MODEL_NEEDED}` }]
+      : []),
+  ];
+}

@@ -1,0 +1,27 @@
+import { readBody } from '../../http/body.js';
+import { AnalysisBodyDto, analysisFaults } from './analysis-body.dto.js';
+
+const ID = '0190a0b0-0000-7000-8000-000000000001';
+const AGENT = {
+  operation: 'agent',
+  mention_ids: [ID],
+  instruction: 'x',
+  schema: { Part_No: { type: 'string' } },
+};
+
+const read = (body: Record<string, unknown>, hasModel: boolean) =>
+  readBody(AnalysisBodyDto, body, 'snake', (given) => [() => analysisFaults(given, hasModel)]);
+
+describe('the body of an analysis', () => {
+  it('keeps the keys of the schema as they are', () => {
+    expect(read(AGENT, true).schema).toEqual({ Part_No: { type: 'string' } });
+  });
+
+  it('is refused for what only a language model can do, with the setting that is missing', () => {
+    const classify = { operation: 'classify', mention_ids: [ID], classes: ['a', 'b'] };
+    expect(() => read(AGENT, false)).toThrow(/^operation: agent needs a language model.*LLM_URL/);
+    expect(() => read({ ...classify, instruction: 'x' }, false)).toThrow(/^instruction: .*LLM_URL/);
+    expect(read(classify, false).classes).toEqual(['a', 'b']);
+    expect(read({ ...classify, instruction: 'x' }, true).instruction).toBe('x');
+  });
+});

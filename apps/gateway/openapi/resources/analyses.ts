@@ -1,0 +1,67 @@
+import { ANALYSES } from '../../api/analyses/analysis-body.dto.js';
+import type { Route } from '../operation.js';
+import {
+  described,
+  FREE_FORM,
+  ID,
+  INTEGER,
+  listOf,
+  NUMBER,
+  object,
+  oneOf,
+  ref,
+  TEXT,
+  type Schema,
+} from '../schema.js';
+
+export const analysisSchemas: Readonly<Record<string, Schema>> = {
+  AnalysisResult: object(
+    {
+      id: ID,
+      operation: oneOf(ANALYSES),
+      meta: object({ credits_used: INTEGER }),
+      errors: described(
+        'Mentions that were not done, and are not charged: `NO_TEXT`, `INVALID_ANSWER`, `TIMEOUT`, `UNAVAILABLE`, `TOO_LARGE`',
+        listOf(object({ mentionId: ID, code: TEXT })),
+      ),
+    },
+    {
+      groups: described(
+        'Of `group`, the largest first. Mentions that are like no other are in `other`',
+        listOf(object({ key: TEXT, label: TEXT, mentionIds: listOf(ID) })),
+      ),
+      labels: described(
+        'Of `classify`; the confidence is from 0 to 1',
+        listOf(object({ mentionId: ID, class: TEXT, confidence: NUMBER })),
+      ),
+      outputs: described(
+        'Of `agent`: each output has the fields of the schema',
+        listOf(object({ mentionId: ID, status: oneOf(['completed']), output: FREE_FORM })),
+      ),
+      summary: described(
+        'Of `summarise`: sentences of the mentions, each with the mentions that say it',
+        object({ text: TEXT, sentences: listOf(object({ text: TEXT, mentionIds: listOf(ID) })) }),
+      ),
+    },
+  ),
+};
+
+export const analysisRoutes: readonly Route[] = [
+  {
+    tag: 'Mentions',
+    method: 'post',
+    path: '/v1/analyses',
+    operationId: 'analyseMentions',
+    summary: 'Group, classify or summarise mentions, or carry out an instruction on each',
+    description:
+      'Costs 1 credit for each mention that was done; a mention in `errors` costs nothing. 402 before any work if the credits do not cover all of them. One mention of another account is a 404 for the whole call. `group`, `classify` and `summarise` need no language model: they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL`, `classify` asks the language model. `agent` needs it, and without one it is a 400.',
+    body: ref('AnalysisBody'),
+    example: {
+      operation: 'classify',
+      mention_ids: ['0190a0b0-0000-7000-8000-000000000001'],
+      classes: ['delivery problems', 'praise for the product', 'questions about the price'],
+    },
+    answer: ref('AnalysisResult'),
+    refusals: [404],
+  },
+];
