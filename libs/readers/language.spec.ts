@@ -7,6 +7,7 @@ describe('the language of a text', () => {
     ['fr', 'La livraison est encore arrivée en retard et personne ne répond'],
     ['es', 'El pedido llegó tarde otra vez y nadie contesta al teléfono'],
     ['ja', '今日も配達が遅れました、誰も電話に出ません'],
+    ['zh', '这个手机很好用'],
     ['ru', 'Доставка снова опоздала, и никто не отвечает на звонки'],
     ['ko', '오늘도 배송이 늦었고 아무도 전화를 받지 않습니다'],
     ['ar', 'وصلت الطلبية متأخرة مرة أخرى ولا أحد يرد على الهاتف'],

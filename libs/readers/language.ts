@@ -45,6 +45,8 @@ export function languageOf(text: string, declared?: string): string | undefined 
   if (said !== undefined && few !== undefined && !few.has(said)) return detected(words, letters) ?? only(few);
   if (said !== undefined) return contradicted(words, letters, said) ?? said;
   if (few?.size === 1 && letters > 1) return only(few);
+  // A Chinese character is worth a word.
+  if (few?.has('zh') === true && letters >= LEAST_LETTERS / 3) return detected(words, LEAST_LETTERS) ?? 'zh';
   return detected(words, letters);
 }
 

@@ -14,7 +14,7 @@ import { authorsWords, lowered, MOST_TITLE_CHARACTERS, normalised, withoutNames 
 import { markedText, placesOf, SUBJECT } from './text/names.js';
 import type { Weights } from './weights.js';
 
-const MOST_SUBJECTS = 500;
+const MOST_SUBJECTS = 200;
 /** Issues and questions on software tell of errors without a judgement: what is added to the log-odds of neutral. */
 const MATTER_OF_FACT = 2;
 
