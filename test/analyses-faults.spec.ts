@@ -1,0 +1,85 @@
+import { create } from '@bufbuild/protobuf';
+import { RunAnalysisSchema } from '#contracts';
+import { createLlm, type Llm } from '#llm';
+import { createLogger } from '#telemetry';
+import type { AnalysedMention, AnalysedMentions } from '../apps/analysis/analyses/analysed-mentions.js';
+import { AnalysisWork } from '../apps/analysis/analyses/analysis-work.js';
+import { simulatedLlm, startSimulator, type Fault, type Simulator } from '../apps/simulator/index.js';
+
+let simulator: Simulator;
+let llm: Llm;
+
+beforeAll(async () => {
+  simulator = await startSimulator();
+});
+afterAll(() => simulator.stop());
+beforeEach(() => {
+  const { LLM_URL: url = '', LLM_MODEL: model = '', LLM_TOKEN: token = '' } = simulatedLlm(simulator.url);
+  const budget = { concurrency: 4, requestsPerMinute: 6000, timeoutMs: 300 };
+  llm = createLlm({ url, model, token, userAgent: 'spec', ...budget }, createLogger('spec', 'silent'));
+});
+afterEach(async () => {
+  simulator.faults.clear();
+  await llm.close();
+});
+
+/** For the local reader every text means the same: it puts every mention into the first class. */
+const mentions = {
+  meaning: async (all: readonly AnalysedMention[]) =>
+    all.map(({ id, own }) => ({ id, text: own, vector: Float32Array.of(1, 0) })),
+  vectors: async (texts: readonly string[]) =>
+    texts.map((_, n) => (n === 0 ? Float32Array.of(1, 0) : Float32Array.of(0, 1))),
+} as unknown as AnalysedMentions;
+
+async function run(operation: 'agent' | 'classify', ...faults: [Fault['kind'], number][]) {
+  for (const [kind, times] of faults)
+    simulator.faults.add({ source: 'llm', kind, times, delayMs: 50, retryAfterSeconds: 0 });
+  const text = 'product=Acme 3; class=shipping; confidence=0.9';
+  const shown = { source: 'rss', kind: 'article', title: '', author: '', community: '' };
+  const command = create(RunAnalysisSchema, {
+    operation,
+    instruction: 'Which?',
+    schemaJson: '{"product":{"type":"string"}}',
+    classes: ['billing', 'shipping'],
+  });
+  return new AnalysisWork(mentions, llm).run(command, [{ id: 'a', text, own: text, ...shown }]);
+}
+
+const ANSWERED = {
+  outputs: [{ mentionId: 'a', status: 'completed', output: { product: 'Acme 3' } }],
+  errors: [],
+};
+const BY_MODEL = { labels: [{ mentionId: 'a', class: 'shipping', confidence: 0.9 }], errors: [] };
+
+describe('the faults of the language model for analyses', () => {
+  it.each(['429', '500', '503', 'truncated', 'html', 'empty', 'shape', 'hang', 'slow'] as const)(
+    '%s passes: the mention is done',
+    async (kind) => {
+      expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
+      expect(await run('classify', [kind, 1])).toEqual(BY_MODEL);
+    },
+  );
+
+  it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
+    '%s once is repaired; twice, the agent did not do the mention, and the class is the local one',
+    async (kind) => {
+      expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
+      expect(await run('agent', [kind, 2])).toEqual({
+        outputs: [],
+        errors: [{ mentionId: 'a', code: 'INVALID_ANSWER' }],
+      });
+      expect(await run('classify', [kind, 2])).toMatchObject({
+        labels: [{ mentionId: 'a', class: 'billing' }],
+        errors: [],
+      });
+    },
+  );
+
+  it.each([
+    ['declined', 'INVALID_ANSWER'],
+    ['403', 'UNAVAILABLE'],
+  ] as const)('%s is not tried again: %s', async (kind, code) => {
+    expect(await run('agent', [kind, 1])).toEqual({ outputs: [], errors: [{ mentionId: 'a', code }] });
+    expect(await run('classify', [kind, 1])).toMatchObject({ labels: [{ class: 'billing' }], errors: [] });
+  });
+});
