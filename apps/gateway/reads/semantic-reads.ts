@@ -28,7 +28,7 @@ const CANDIDATES_BY_WORDS = 100;
 /** The second ranking sees at least this many of the nearest mentions. */
 const FEWEST_CANDIDATES = 250;
 /** Rows that are read beyond the page: some of the nearest mentions may not pass the filters. */
-const SPARE_ROWS = 20;
+const SPARE_ROWS = 10;
 
 /** What is searched: a window of an account's mentions, or of one keyword's. */
 export interface SearchScope {
@@ -126,20 +126,23 @@ export class SemanticReads {
     return new Map(words.map((word, n) => [word, weightOf(Number(row?.counts[n] ?? 0), total)]));
   }
 
-  /** The whole rows of the mentions that pass the filters, in the given order. */
+  /**
+   * The whole rows of the mentions that pass the filters, in the given order. The last version of each row is chosen
+   * here: for scattered rows FINAL takes a third more processor time.
+   */
   private async rows(scope: SearchScope, mentions: readonly Scored[]): Promise<Found[]> {
     if (mentions.length === 0) return [];
     const filter = filterOf(scope);
-    const found = await selectRows<MentionRow>(
+    const versions = await selectRows<MentionRow & { passes: number }>(
       this.clickhouse,
-      `SELECT * FROM mentions FINAL
-       WHERE account_id = {accountId: UUID} AND ${[...filter.sql, theseOf(mentions)].join(' AND ')}`,
+      `SELECT *, toUInt8(${filter.sql.join(' AND ') || '1'}) AS passes FROM mentions
+       WHERE account_id = {accountId: UUID} AND ${theseOf(mentions)} ORDER BY version`,
       { accountId: scope.accountId, ...filter.params },
     );
-    const byId = new Map(found.map((row) => [row.event_id, row]));
+    const last = new Map(versions.map((row) => [row.event_id, row]));
     return mentions.flatMap(({ event_id, score }) => {
-      const row = byId.get(event_id);
-      return row ? [{ row, score }] : [];
+      const row = last.get(event_id);
+      return row?.passes ? [{ row, score }] : [];
     });
   }
 
