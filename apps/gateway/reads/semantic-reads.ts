@@ -24,9 +24,9 @@ const SAMPLE = 5_000;
 const RARE = 0.05;
 const RARE_WEIGHT = weightOf(RARE * SAMPLE, SAMPLE);
 /** Mentions with the most of the question's rare words, which are candidates although their meaning may be far. */
-const CANDIDATES_BY_WORDS = 100;
+const CANDIDATES_BY_WORDS = 50;
 /** The second ranking sees at least this many of the nearest mentions. */
-const FEWEST_CANDIDATES = 250;
+const FEWEST_CANDIDATES = 120;
 /** Rows that are read beyond the page: some of the nearest mentions may not pass the filters. */
 const SPARE_ROWS = 10;
 
