@@ -124,7 +124,7 @@ describe('a restore', () => {
     expect((await cli('projections', 'rebuild', 'nothing')).code).toBe(1);
     const infos = (await cli('streams', 'info')).lines;
     expect(infos.find(({ stream }) => stream === 'ACCOUNTS')).toMatchObject({ messages: 1, lastSequence: 1 });
-  }, 120_000);
+  }, 300_000);
 
   it('finds differences between the index of events and the stream, and repairs the index', async () => {
     const indexFinding = async () =>
