@@ -15,6 +15,8 @@ export interface LaneBudget {
 const DOWN_AFTER = 5;
 /** A request that would wait longer for its turn is refused: its caller has better places to wait. */
 const PATIENCE_MS = 2_000;
+/** A small budget has the patience for this many requests: an event may need three, and would otherwise never get them. */
+const PATIENT_REQUESTS = 3;
 /** The first wait of a server that is down; it doubles. */
 const FIRST_WAIT_MS = 5_000;
 /** Longer than half the time that an event waits would be too long. */
@@ -114,7 +116,8 @@ export class LlmLane {
 
   private refuseLate(waitMs: number, endsAt: number): void {
     if (this.isClosed) throw new LlmError('network', 'the service is stopping');
-    if (waitMs > PATIENCE_MS || this.nowMs + waitMs >= endsAt)
+    const patienceMs = Math.max(PATIENCE_MS, (PATIENT_REQUESTS * 60_000) / this.budget.requestsPerMinute);
+    if (waitMs > patienceMs || this.nowMs + waitMs >= endsAt)
       throw new LlmError('no_turn', 'the request would have to wait too long', waitMs);
   }
 

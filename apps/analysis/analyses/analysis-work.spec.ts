@@ -26,9 +26,12 @@ const mentions = {
 
 type Answer = (text: string) => unknown;
 
+const LANE = { concurrency: 4, isDown: false };
+
 /** A model that answers about each item, with the reading's own check. */
 function modelOf(answer: Answer): Llm {
   return {
+    lane: LANE,
     async ask<T>(reading: LlmReading<T>, items: readonly LlmItem[]) {
       const values = items.map(({ text = '' }) => {
         const checked = reading.check(answer(text));
@@ -70,7 +73,10 @@ describe('the agent over mentions', () => {
     ['server_error', 'UNAVAILABLE'],
     ['rate_limited', 'UNAVAILABLE'],
   ] as const)('returns an error for each mention if the model fails with %s', async (kind, code) => {
-    const model = { ask: () => Promise.reject(new LlmError(kind, 'no answer')) } as unknown as Llm;
+    const model = {
+      lane: LANE,
+      ask: () => Promise.reject(new LlmError(kind, 'no answer')),
+    } as unknown as Llm;
     expect(await run('agent', [mention('a')], model, AGENT)).toEqual({
       outputs: [],
       errors: [{ mentionId: 'a', code }],
@@ -93,8 +99,18 @@ describe('classes over mentions', () => {
     expect(errors).toEqual([]);
   });
 
+  it('are those of the labels’ meaning at once while the model is down', async () => {
+    const ask = jest.fn();
+    const model = { lane: { ...LANE, isDown: true }, ask } as unknown as Llm;
+    const { labels } = await run('classify', [mention('a')], model, { classes });
+    expect([labels?.length, ask.mock.calls.length]).toEqual([1, 0]);
+  });
+
   it('are those of the labels’ meaning if the model does not answer', async () => {
-    const model = { ask: () => Promise.reject(new LlmError('server_error', '500')) } as unknown as Llm;
+    const model = {
+      lane: LANE,
+      ask: () => Promise.reject(new LlmError('server_error', '500')),
+    } as unknown as Llm;
     expect((await run('classify', [mention('a')], model, { classes })).labels).toHaveLength(1);
   });
 });

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import PQueue from 'p-queue';
 import type { RunAnalysis } from '#contracts';
 import { Refusal, systemClock } from '#kernel';
 import { agentStepReading, asLlmItem, LlmError, type AgentStepFields, type Llm, type LlmReading } from '#llm';
@@ -27,10 +28,15 @@ const MODEL_WITHIN_MS = 100_000;
 /** Groups, classifies or summarises mentions, or carries out an instruction on each. */
 @Injectable()
 export class AnalysisWork {
+  /** All analyses together leave half of the model's lane to the events that wait for it. */
+  private readonly requests: PQueue;
+
   constructor(
     private readonly mentions: AnalysedMentions,
     @Inject(LLM) private readonly llm: Llm | undefined,
-  ) {}
+  ) {
+    this.requests = new PQueue({ concurrency: Math.max(1, Math.floor((llm?.lane.concurrency ?? 1) / 2)) });
+  }
 
   /** @throws EmbeddingsUnavailable, Refusal `unavailable` if nothing could be done */
   async run(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
@@ -66,7 +72,7 @@ export class AnalysisWork {
     const { classes, instruction } = command;
     const vectors = (await this.mentions.vectors(classes)).map((one) => one ?? new Float32Array(0));
     const local = await this.local(mentions, (meant) => ({ labels: classify(meant, classes, vectors) }));
-    if (!this.llm) return local;
+    if (!this.llm || this.llm.lane.isDown) return local;
     const { values } = await this.read(mentions, classReading(classes, instruction));
     const read = new Map(mentions.map(({ id }, n) => [id, values[n]]));
     const labels = (local.labels ?? []).map((one) => {
@@ -86,9 +92,16 @@ export class AnalysisWork {
     const vectors = await this.mentions.vectors(sentences.map(({ text }) => text));
     const [focus] = instruction === '' ? [] : await this.mentions.vectors([instruction]);
     const meant = sentences.flatMap((one, n) => (vectors[n] ? [{ ...one, vector: vectors[n] }] : []));
-    return this.local(mentions, (all) => ({
-      summary: all.length === 0 ? { text: '', sentences: [] } : summarise(all, meant, focus),
-    }));
+    const telling = new Set(meant.map(({ mentionId }) => mentionId));
+    const result = await this.local(
+      mentions.filter(({ id }) => telling.has(id)),
+      (all) => ({ summary: all.length === 0 ? { text: '', sentences: [] } : summarise(all, meant, focus) }),
+    );
+    const silent = mentions.filter(({ id }) => !telling.has(id));
+    return {
+      ...result,
+      errors: [...result.errors, ...silent.map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' }))],
+    };
   }
 
   private async agent(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
@@ -119,7 +132,8 @@ export class AnalysisWork {
       parts.map(async (part) => {
         try {
           const items = part.map((mention) => asLlmItem(mention, MODEL_CHARACTERS));
-          const { values } = await llm.ask(reading, items, endsAt);
+          const answer = await this.requests.add(() => llm.ask(reading, items, endsAt));
+          const values = answer?.values ?? [];
           return part.map((_, n) => ({ value: values[n], code: 'INVALID_ANSWER' }));
         } catch (error) {
           if (!(error instanceof LlmError)) throw error;
