@@ -23,7 +23,7 @@ import { askedOrFinal, withoutModel, type WantedReadings } from '../domain/readi
 import { ItemReadings, type ReadableCheck } from '../readings/item-readings.js';
 import { LLM } from '../readings/llm.js';
 import { subjectOf as readingSubjectOf, type Readable } from '../readings/readable.js';
-import { withoutWatch } from '../readmodels/check-sink.js';
+import { knownWatches, withoutWatch } from '../readmodels/check-sink.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
 
 /**
@@ -58,8 +58,14 @@ export class ChecksHandler {
   }
 
   private async publish(part: readonly TreatedCheck[]): Promise<void> {
-    const readings = await this.readings.of(part);
-    const messages = await Promise.all(part.map((one) => this.messagesOf(one, readings)));
+    // Earlier parts may have taken long: nothing of a keyword that was purged meanwhile is written.
+    const known = await knownWatches(
+      this.database,
+      part.map(({ check }) => check.watchId),
+    );
+    const present = part.filter(({ check }) => known.has(check.watchId));
+    const readings = await this.readings.of(present);
+    const messages = await Promise.all(present.map((one) => this.messagesOf(one, readings)));
     await this.store.publishAll(messages.flat());
   }
 

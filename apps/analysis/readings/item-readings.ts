@@ -22,6 +22,7 @@ import { ItemBuckets } from './item-buckets.js';
 import type { LocalReader, LocalReading } from '#readers';
 import { LOCAL_MODEL, READER } from './local-reader.js';
 import { requestOf, subjectOf, type Readable } from './readable.js';
+import { RecentSpending } from './recent-spending.js';
 import { Stories } from './stories.js';
 import { storedReadings } from './stored-readings.js';
 
@@ -38,6 +39,8 @@ export interface ReadableCheck {
 /** Reads items with the local reader, and stores what was read before anything is made of it. */
 @Injectable()
 export class ItemReadings {
+  private readonly spending = new RecentSpending(() => systemClock.now().getTime());
+
   constructor(
     @Inject(READER) private readonly reader: LocalReader,
     @Inject(DATABASE) private readonly database: Database,
@@ -74,6 +77,7 @@ export class ItemReadings {
     const paid = await affordable(
       this.database,
       priced.map(({ item }) => item),
+      this.spending,
     );
     for (const { item, reading } of priced)
       if (!paid.has(item.eventId)) reading.unreadReason = 'insufficient_credits';
