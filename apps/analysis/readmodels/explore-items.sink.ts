@@ -1,46 +1,95 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clickhouse';
-import { EventSchema, ExploreDecisionSchema, MatchedItemSchema } from '#contracts';
+import {
+  insertRows,
+  NO_ID,
+  type ClickHouseClient,
+  type MentionRow,
+  type MentionVectorRow,
+} from '#clickhouse';
+import { EventSchema, ExploreDecisionSchema, MatchedItemSchema, type Item } from '#contracts';
+import { EmbeddingsUnavailable, type Embedder } from '#embeddings';
 import { derivedId } from '#kernel';
 import { done, type Outcome } from '#messaging';
-import { CLICKHOUSE } from '#platform';
+import { CLICKHOUSE, LOG } from '#platform';
 import { EXPLORE_ITEMS_SINK } from '#projections';
+import type { Logger } from '#telemetry';
 import { ConsumerPattern } from '#transport';
+import { EMBEDDER } from '../config.js';
+import { vectorRows } from '../search/mention-vectors.js';
 import { mentionRow } from './mentions.sink.js';
+
+/** An item that an Explore found, with the row of its mention. */
+interface ExploredItem {
+  item: Item;
+  row: MentionRow;
+}
 
 /** Writes the items that Explores found to ClickHouse as mentions without a keyword and without readings. */
 @Controller()
 export class ExploreItemsSink {
-  constructor(@Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient) {}
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    @Inject(EMBEDDER) private readonly embedder: Embedder,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
 
   @ConsumerPattern({ stream: 'EXPLORES', name: EXPLORE_ITEMS_SINK, batchSize: 50 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
-    const rows = batch.flatMap(({ data }) => exploredRows(data));
-    if (rows.length > 0) await insertRows<MentionRow>(this.clickhouse, 'mentions', rows);
+    const explored = batch.flatMap(({ data }) => exploredItems(data));
+    if (explored.length > 0) {
+      const rows = explored.map(({ row }) => row);
+      await insertRows<MentionRow>(this.clickhouse, 'mentions', rows);
+      await this.makeSearchable(explored);
+    }
     return batch.map(() => done);
+  }
+
+  /** Without the embeddings the items are there, and `embeddings backfill` makes them searchable. */
+  private async makeSearchable(explored: readonly ExploredItem[]): Promise<void> {
+    try {
+      const rows = await vectorRows(
+        this.embedder,
+        explored.map(({ item, row }) => ({
+          accountId: row.account_id,
+          occurredAt: row.occurred_at,
+          eventId: row.event_id,
+          keywordId: NO_ID,
+          source: row.source,
+          dropped: false,
+          title: item.title,
+          text: item.text,
+          titleOfParent: item.titleOfParent,
+        })),
+      );
+      await insertRows<MentionVectorRow>(this.clickhouse, 'mention_vectors', rows);
+    } catch (error) {
+      if (!(error instanceof EmbeddingsUnavailable)) throw error;
+      this.log.warn({ err: error }, 'items of an Explore cannot be searched by meaning yet');
+    }
   }
 }
 
-function exploredRows(data: Uint8Array): MentionRow[] {
-  const { accountId, exploreId, decidedAt, events } = fromBinary(ExploreDecisionSchema, data);
+function exploredItems(data: Uint8Array): ExploredItem[] {
+  const { accountId, exploreId, events } = fromBinary(ExploreDecisionSchema, data);
   return events.flatMap(({ event }) => {
     if (event.case !== 'itemsFound') return [];
-    const { source, items } = event.value;
+    const { source, items, requestedAt } = event.value;
     return items.flatMap((item) => {
+      // Id and time do not depend on the attempt: an item that is found again after a crash is one row.
       const found = create(EventSchema, {
-        eventId: derivedId('explored', exploreId, item.itemId),
+        eventId: derivedId('explored', exploreId, source, item.itemId),
         accountId,
         watchId: NO_ID,
         source,
         type: item.eventType,
-        occurredAt: decidedAt,
+        occurredAt: requestedAt,
         checkId: NO_ID,
         matched: create(MatchedItemSchema, { item }),
         matchMode: 'platform',
       });
-      return mentionRow(found).map((row) => ({ ...row, explore_id: exploreId }));
+      return mentionRow(found).map((row) => ({ item, row: { ...row, explore_id: exploreId } }));
     });
   });
 }

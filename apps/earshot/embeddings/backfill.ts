@@ -4,6 +4,7 @@ import {
   selectRows,
   type ClickHouseClient,
   type MentionVectorRow,
+  NO_ID,
 } from '#clickhouse';
 import type { Embedder } from '#embeddings';
 import type { Database } from '#postgres';
@@ -159,7 +160,9 @@ async function embedBatch(
     database,
     batch.map((mention) => mention.watch_id),
   );
-  const kept = new Set(batch.filter(({ watch_id }) => known.has(watch_id)).map(({ event_id }) => event_id));
+  // Items of Explores have no watch.
+  const isKept = (id: string) => id === NO_ID || known.has(id);
+  const kept = new Set(batch.filter(({ watch_id }) => isKept(watch_id)).map(({ event_id }) => event_id));
   await insertRows<MentionVectorRow>(
     clickhouse,
     'mention_vectors',

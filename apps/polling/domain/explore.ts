@@ -21,7 +21,7 @@ export type ExploreCommand =
       /** Number of Explores of the account that run. */
       running: number;
     }
-  | { kind: 'find'; source: string; items: readonly Item[] }
+  | { kind: 'find'; source: string; requestedAt: string; items: readonly Item[] }
   | {
       kind: 'answer';
       source: string;
@@ -58,7 +58,12 @@ export function decide(command: ExploreCommand, { sources }: ExploreState): Expl
   if (sources.get(command.source) !== 'open') return [];
   switch (command.kind) {
     case 'find':
-      return [event({ case: 'itemsFound', value: { source: command.source, items: [...command.items] } })];
+      return [
+        event({
+          case: 'itemsFound',
+          value: { source: command.source, requestedAt: command.requestedAt, items: [...command.items] },
+        }),
+      ];
     case 'answer': {
       const { source, items, costCredits, priceBookVersion, warnings } = command;
       const value = { source, items, costCredits, priceBookVersion, warnings: [...warnings] };

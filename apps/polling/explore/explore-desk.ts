@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { holdUntilCharged, release } from '#credits';
 import type { EventStore } from '#event-store';
-import { derivedId, exploredIdOf, failpoint, Repeated, systemClock } from '#kernel';
+import { derivedId, exploredIdOf, failpoint, isoOf, Repeated, systemClock } from '#kernel';
 import type { Database } from '#postgres';
 import { UpstreamError, type Fetched } from '#sources';
 import type { Logger } from '#telemetry';
@@ -47,7 +47,8 @@ export class ExploreDesk {
   ) {
     this.decisions = new ExploreDecisions(database, store);
     this.work = new Repeated({
-      pauseMs: Math.max(pauseMs, 250),
+      // Each lane asks the tables this often, and hardly ever finds a job.
+      pauseMs: Math.max(pauseMs, 1_000),
       run: () => this.runOne(),
       failed: (error) => log.error({ err: error, lane: lane.name }, 'an Explore could not be carried on'),
     });
@@ -126,7 +127,7 @@ export class ExploreDesk {
       await this.decisions.decide(
         // After a crash the items may differ: each claim stores its own.
         { accountId, exploreId, commandId: derivedId('explore-items', job.claim, part[0]?.itemId ?? '') },
-        () => ({ kind: 'find', source, items: part }),
+        () => ({ kind: 'find', source, requestedAt: isoOf(job.createdAt), items: part }),
       );
     failpoint('explore-after-items-before-answer');
     const holdId = exploredIdOf(exploreId, source);
