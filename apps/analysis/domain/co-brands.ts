@@ -19,7 +19,7 @@ const AFTER = new RegExp(String.raw`^\s?${LINK} (${NAME})`, 'u');
 const BEFORE = new RegExp(String.raw`(${NAME})\s?${LINK} $`, 'u');
 /** An entry of a list, as answers of AI engines have them: `1. **Globex**: …`, `- Globex – …`. */
 const ENTRY = new RegExp(
-  String.raw`^\s*(?:\d{1,2}[.)]|[-*•])\s+\*{0,2}(${NAME})\*{0,2}\s*(?:[:–—(]|-\s|$)`,
+  String.raw`^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+\*{0,2}(${NAME})\*{0,2}[ \t]*(?:[:–—(]|-[ \t]|$)`,
   'gmu',
 );
 /** Words that often begin a sentence or an entry of a list, and are no brands. */

@@ -55,11 +55,15 @@ export class AccuracyReads {
   ): Promise<ReadAndCorrected[]> {
     const { read, corrected, both } = COLUMNS[field];
     const purged = await this.purged.of(accountId);
-    // Relevance is read without analysis too, by the local reader.
-    const reader = field === 'relevance' ? `if(reader = '', 'local', reader)` : 'reader';
+    // Relevance is always read by the local reader, whose records come first.
+    const made =
+      field === 'relevance'
+        ? `'local' AS reader, simpleJSONExtractString(readings, 'model') AS model,
+           simpleJSONExtractString(readings, 'version') AS version`
+        : 'reader, reader_model AS model, reader_version AS version';
     return selectRows<ReadAndCorrected>(
       this.clickhouse,
-      `SELECT ${reader} AS reader, reader_model AS model, reader_version AS version,
+      `SELECT ${made},
          ${read} AS read, ${corrected} AS corrected, toUInt32(count()) AS count
        FROM mentions FINAL
        WHERE account_id = {accountId: UUID} AND ${both}
