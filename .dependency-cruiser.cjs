@@ -43,7 +43,7 @@ module.exports = {
       from: { path: '^(apps|test|bench)/' },
       to: {
         path: '^libs/([^/]+)/(?!index[.]ts$)',
-        pathNot: '^libs/(sources/[^/]+/index[.]ts$|contracts/gen/)',
+        pathNot: '^libs/(sources/[^/]+/index[.]ts$|readers/models/index[.]ts$|contracts/gen/)',
       },
     },
     {

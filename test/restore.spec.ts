@@ -118,7 +118,8 @@ describe('a restore', () => {
       expect.arrayContaining(['accounts-v1', 'keywords-v1', 'schedule-v1', 'events-index-v1']),
     );
     const now = await state();
-    for (const name of names)
+    // Each way of rebuilding once; apps/earshot/projections.int.spec.ts rebuilds all.
+    for (const name of ['accounts-v1', 'keywords-v1', 'schedule-v1', 'labels-v1', 'events-index-v1'])
       expect([name, (await cli('projections', 'rebuild', name)).code]).toEqual([name, 0]);
     expect(await state()).toEqual(now);
     expect((await cli('projections', 'rebuild', 'nothing')).code).toBe(1);

@@ -1,4 +1,5 @@
-import { languageOf, startLocalReader } from '#readers';
+import { startLocalReader } from '#readers';
+import { languageOf } from '#readers/models';
 import { table, target } from '../harness.js';
 import { labelled } from './data.js';
 import { requestFor, type BenchReader } from './read.js';

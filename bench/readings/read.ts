@@ -1,5 +1,6 @@
 import { SentenceEncoder } from '#embeddings';
-import { loadWeights, Reader, type LocalReading, type ReadRequest, type ReadSubject } from '#readers';
+import type { LocalReading, ReadRequest, ReadSubject } from '#readers';
+import { loadWeights, Reader } from '#readers/models';
 
 /** Reads posts as the product's threads do, on this thread. */
 export class BenchReader {
