@@ -92,6 +92,12 @@ describe('an event that waits for the language model', () => {
   it('has one bucket for the spellings of one name, with the label that came first', async () => {
     const labels = [];
     const keywordId = newId();
+    // Labels are kept for keywords that exist.
+    await on.database.query(
+      `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
+       VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
+      [keywordId, newId()],
+    );
     for (const label of ['iPhone 15 pro', 'iphone15 Pro']) {
       const scene = on.scene(newId(), newId(), keywordId);
       await scene.ask(`label=${label}`, {

@@ -59,7 +59,7 @@ export class ItemBuckets {
     await this.database.query(
       `INSERT INTO buckets (owner_id, key, label)
        SELECT DISTINCT ON (o, k) o, k, l FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS n (o, k, l, i)
-       WHERE EXISTS (SELECT 1 FROM keywords WHERE keyword_id = o)
+       WHERE EXISTS (SELECT 1 FROM keywords k WHERE k.keyword_id = o)
        ORDER BY o, k, i ON CONFLICT DO NOTHING`,
       columns,
     );
