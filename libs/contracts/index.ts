@@ -2,6 +2,7 @@ export * from './sources.js';
 export * from './attempts.js';
 export * from './command-codes.js';
 export * from './credit-pack.js';
+export * from './digest.js';
 export * from './envelope.js';
 export * from './price-book.js';
 export * from './readings.js';
