@@ -2,25 +2,21 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import fc from 'fast-check';
 import { EventSchema, PushedEventSchema } from '#contracts';
-import { readPushedEvent } from './pushed-event.reader.js';
+import { readPushedEvent, type ReadEvent } from './pushed-event.reader.js';
 
 /** The result of the generated reader, reduced to the same fields. */
-function generated(data: Uint8Array) {
-  const { eventId, accountId, watchId, keywordId, source, type, envelope, push } = fromBinary(
-    PushedEventSchema,
-    data,
-    { readUnknownFields: false },
-  );
-  return { eventId, accountId, watchId, keywordId, source, type, envelope, push };
+function generated(data: Uint8Array): ReadEvent {
+  const { $typeName: _, ...fields } = fromBinary(PushedEventSchema, data, { readUnknownFields: false });
+  return fields;
 }
 
-const plain = (event: ReturnType<typeof generated>) => ({ ...event, envelope: [...event.envelope] });
+const plain = (event: ReadEvent) => ({ ...event, envelope: [...event.envelope] });
 
 type Field = (writer: BinaryWriter) => unknown;
 
 const text = fc.string({ unit: 'grapheme', maxLength: 200 });
 const known: fc.Arbitrary<Field> = fc.oneof(
-  fc.tuple(fc.constantFrom(1, 2, 3, 4, 6, 7), text).map<Field>(
+  fc.tuple(fc.constantFrom(1, 2, 3, 4, 6, 7, 33), text).map<Field>(
     ([no, value]) =>
       (writer) =>
         writer.tag(no, WireType.LengthDelimited).string(value),
@@ -28,11 +24,17 @@ const known: fc.Arbitrary<Field> = fc.oneof(
   fc
     .uint8Array({ maxLength: 300 })
     .map<Field>((value) => (writer) => writer.tag(9, WireType.LengthDelimited).bytes(value)),
-  fc
-    .constantFrom(0n, 1n, 128n, 1n << 40n)
-    .map<Field>((value) => (writer) => writer.tag(10, WireType.Varint).uint64(value)),
+  fc.tuple(fc.constantFrom(10, 32, 34), fc.constantFrom(0n, 1n, 128n, 1n << 40n)).map<Field>(
+    ([no, value]) =>
+      (writer) =>
+        writer.tag(no, WireType.Varint).uint64(value),
+  ),
 );
-const unknownNumber = fc.oneof(fc.constantFrom(5, 8), fc.integer({ min: 11, max: 2 ** 29 - 1 }));
+const unknownNumber = fc.oneof(
+  fc.constantFrom(5, 8),
+  fc.integer({ min: 11, max: 31 }),
+  fc.integer({ min: 35, max: 2 ** 29 - 1 }),
+);
 const unknown: fc.Arbitrary<Field> = fc.oneof(
   fc.tuple(unknownNumber, fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })).map<Field>(
     ([no, value]) =>
@@ -132,9 +134,15 @@ describe('reading the fields of an event that delivery needs', () => {
       push: true,
       matched: { item: { itemId: 'i', text: 'é' } },
       verdicts: [{ step: 'mute', hit: true }],
+      ruleWebhook: true,
+      notifyChannelIds: ['c1', 'c2'],
+      notifyKeywordChannels: true,
     });
     const { eventId, accountId, watchId, keywordId, source, type, envelope, push } = event;
-    const expected = { eventId, accountId, watchId, keywordId, source, type, envelope, push };
+    const expected = {
+      ...{ eventId, accountId, watchId, keywordId, source, type, envelope, push },
+      ...{ ruleWebhook: true, notifyChannelIds: ['c1', 'c2'], notifyKeywordChannels: true },
+    };
     expect(plain(readPushedEvent(toBinary(EventSchema, event)))).toEqual(plain(expected));
   });
 });

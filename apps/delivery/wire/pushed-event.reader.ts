@@ -33,6 +33,9 @@ export function readPushedEvent(data: Uint8Array): ReadEvent {
   let type = '';
   let envelope = NOTHING;
   let push = false;
+  let ruleWebhook = false;
+  const notifyChannelIds: string[] = [];
+  let notifyKeywordChannels = false;
   while (fields.hasMore()) {
     const tag = fields.tag();
     if (tag === tagOf(1)) eventId = fields.text();
@@ -43,9 +46,15 @@ export function readPushedEvent(data: Uint8Array): ReadEvent {
     else if (tag === tagOf(7)) type = fields.text();
     else if (tag === tagOf(9)) envelope = fields.bytes();
     else if (tag === tagOf(10, VARINT)) push = fields.flag();
+    else if (tag === tagOf(32, VARINT)) ruleWebhook = fields.flag();
+    else if (tag === tagOf(33)) notifyChannelIds.push(fields.text());
+    else if (tag === tagOf(34, VARINT)) notifyKeywordChannels = fields.flag();
     else fields.skip(tag);
   }
-  return { eventId, accountId, watchId, keywordId, source, type, envelope, push };
+  return {
+    ...{ eventId, accountId, watchId, keywordId, source, type, envelope, push },
+    ...{ ruleWebhook, notifyChannelIds, notifyKeywordChannels },
+  };
 }
 
 function tagOf(field: number, wireType = LENGTH_DELIMITED): number {

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/events/v1/event.proto.
  */
 export const file_earshot_events_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Ch1lYXJzaG90L2V2ZW50cy92MS9ldmVudC5wcm90bxIRZWFyc2hvdC5ldmVudHMudjEi+wUKBUV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCBISCgpiYWNrZmlsbGVkGAsgASgIEhAKCGNoZWNrX2lkGAwgASgJEi8KB21hdGNoZWQYDSABKAsyHi5lYXJzaG90LmNoZWNrcy52MS5NYXRjaGVkSXRlbRISCgptYXRjaF9tb2RlGA4gASgJEgsKA3ZpcBgPIAEoCBIrCgdkcm9wcGVkGBAgASgLMhouZWFyc2hvdC5ldmVudHMudjEuRHJvcHBlZBIsCgh2ZXJkaWN0cxgRIAMoCzIaLmVhcnNob3QuZXZlbnRzLnYxLlZlcmRpY3QSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlEi0KCGFuYWx5c2lzGBMgASgLMhsuZWFyc2hvdC5ldmVudHMudjEuQW5hbHlzaXMSDAoEbGFuZxgUIAEoCRIWCglyZWxldmFuY2UYFSABKAVIAIgBARIYChByZWxldmFuY2VfcmVhc29uGBYgASgJEhAKCHN0b3J5X2lkGBcgASgJEikKBmJ1Y2tldBgYIAEoCzIZLmVhcnNob3QuZXZlbnRzLnYxLkJ1Y2tldBIRCgljb19icmFuZHMYGSADKAkSDwoHYWlfanNvbhgaIAEoCRIRCgllbWJlZGRpbmcYGyABKAwSFwoPZW1iZWRkaW5nX21vZGVsGBwgASgJEjIKCHJlYWRpbmdzGB0gAygLMiAuZWFyc2hvdC5ldmVudHMudjEuUmVhZGluZ1JlY29yZEIMCgpfcmVsZXZhbmNlItMBCghBbmFseXNpcxIRCglzZW50aW1lbnQYASABKAkSHAoPc2VudGltZW50X3Njb3JlGAIgASgBSACIAQESDgoGaW50ZW50GAMgASgJEhYKCXJlbGV2YW5jZRgEIAEoBUgBiAEBEg4KBnJlYXNvbhgFIAEoCRIMCgRsYW5nGAYgASgJEg4KBnJlYWRlchgHIAEoCRINCgVtb2RlbBgIIAEoCRIPCgd2ZXJzaW9uGAkgASgJQhIKEF9zZW50aW1lbnRfc2NvcmVCDAoKX3JlbGV2YW5jZSIkCgZCdWNrZXQSCwoDa2V5GAEgASgJEg0KBWxhYmVsGAIgASgJIqABCg1SZWFkaW5nUmVjb3JkEgwKBGtpbmQYASABKAkSDgoGcmVhZGVyGAIgASgJEg0KBW1vZGVsGAMgASgJEg8KB3ZlcnNpb24YBCABKAkSFgoOcHJvbXB0X3ZlcnNpb24YBSABKAkSEwoLZHVyYXRpb25fbXMYBiABKAUSFAoMY29zdF9jcmVkaXRzGAcgASgFEg4KBmRldGFpbBgIIAEoCSJSCgtFdmVudENoYXJnZRIRCglvcGVyYXRpb24YASABKAkSFAoMY29zdF9jcmVkaXRzGAIgASgFEhoKEnByaWNlX2Jvb2tfdmVyc2lvbhgDIAEoCSK/AQoJRXZlbnRDb3N0EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIOCgZzb3VyY2UYBiABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIY2hlY2tfaWQYDCABKAkSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlIpcBCgtQdXNoZWRFdmVudBIQCghldmVudF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCCInCgdEcm9wcGVkEg4KBnJlYXNvbhgBIAEoCRIMCgRydWxlGAIgASgJIkMKB1ZlcmRpY3QSDAoEc3RlcBgBIAEoCRINCgV2YWx1ZRgCIAEoCRILCgNoaXQYAyABKAgSDgoGZGV0YWlsGAQgASgJYgZwcm90bzM", [file_earshot_checks_v1_check]);
+  fileDesc("Ch1lYXJzaG90L2V2ZW50cy92MS9ldmVudC5wcm90bxIRZWFyc2hvdC5ldmVudHMudjEijQcKBUV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHR5cGUYByABKAkSEwoLb2NjdXJyZWRfYXQYCCABKAkSEAoIZW52ZWxvcGUYCSABKAwSDAoEcHVzaBgKIAEoCBISCgpiYWNrZmlsbGVkGAsgASgIEhAKCGNoZWNrX2lkGAwgASgJEi8KB21hdGNoZWQYDSABKAsyHi5lYXJzaG90LmNoZWNrcy52MS5NYXRjaGVkSXRlbRISCgptYXRjaF9tb2RlGA4gASgJEgsKA3ZpcBgPIAEoCBIrCgdkcm9wcGVkGBAgASgLMhouZWFyc2hvdC5ldmVudHMudjEuRHJvcHBlZBIsCgh2ZXJkaWN0cxgRIAMoCzIaLmVhcnNob3QuZXZlbnRzLnYxLlZlcmRpY3QSLwoHY2hhcmdlcxgSIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50Q2hhcmdlEi0KCGFuYWx5c2lzGBMgASgLMhsuZWFyc2hvdC5ldmVudHMudjEuQW5hbHlzaXMSDAoEbGFuZxgUIAEoCRIWCglyZWxldmFuY2UYFSABKAVIAIgBARIYChByZWxldmFuY2VfcmVhc29uGBYgASgJEhAKCHN0b3J5X2lkGBcgASgJEikKBmJ1Y2tldBgYIAEoCzIZLmVhcnNob3QuZXZlbnRzLnYxLkJ1Y2tldBIRCgljb19icmFuZHMYGSADKAkSDwoHYWlfanNvbhgaIAEoCRIRCgllbWJlZGRpbmcYGyABKAwSFwoPZW1iZWRkaW5nX21vZGVsGBwgASgJEjIKCHJlYWRpbmdzGB0gAygLMiAuZWFyc2hvdC5ldmVudHMudjEuUmVhZGluZ1JlY29yZBItCgVydWxlcxgeIAMoCzIeLmVhcnNob3QuZXZlbnRzLnYxLlJ1bGVPdXRjb21lEg4KBmxhYmVscxgfIAMoCRIUCgxydWxlX3dlYmhvb2sYICABKAgSGgoSbm90aWZ5X2NoYW5uZWxfaWRzGCEgAygJEh8KF25vdGlmeV9rZXl3b3JkX2NoYW5uZWxzGCIgASgIQgwKCl9yZWxldmFuY2UifwoLUnVsZU91dGNvbWUSDwoHcnVsZV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWZpcmVkGAMgASgIEjEKB2NsYXVzZXMYBCADKAsyIC5lYXJzaG90LmV2ZW50cy52MS5DbGF1c2VPdXRjb21lEg8KB2FjdGlvbnMYBSADKAkiYAoNQ2xhdXNlT3V0Y29tZRINCgVmaWVsZBgBIAEoCRIKCgJvcBgCIAEoCRISCgp2YWx1ZV9qc29uGAMgASgJEhEKCXNlZW5fanNvbhgEIAEoCRINCgVob2xkcxgFIAEoCCLTAQoIQW5hbHlzaXMSEQoJc2VudGltZW50GAEgASgJEhwKD3NlbnRpbWVudF9zY29yZRgCIAEoAUgAiAEBEg4KBmludGVudBgDIAEoCRIWCglyZWxldmFuY2UYBCABKAVIAYgBARIOCgZyZWFzb24YBSABKAkSDAoEbGFuZxgGIAEoCRIOCgZyZWFkZXIYByABKAkSDQoFbW9kZWwYCCABKAkSDwoHdmVyc2lvbhgJIAEoCUISChBfc2VudGltZW50X3Njb3JlQgwKCl9yZWxldmFuY2UiJAoGQnVja2V0EgsKA2tleRgBIAEoCRINCgVsYWJlbBgCIAEoCSKgAQoNUmVhZGluZ1JlY29yZBIMCgRraW5kGAEgASgJEg4KBnJlYWRlchgCIAEoCRINCgVtb2RlbBgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhYKDnByb21wdF92ZXJzaW9uGAUgASgJEhMKC2R1cmF0aW9uX21zGAYgASgFEhQKDGNvc3RfY3JlZGl0cxgHIAEoBRIOCgZkZXRhaWwYCCABKAkiUgoLRXZlbnRDaGFyZ2USEQoJb3BlcmF0aW9uGAEgASgJEhQKDGNvc3RfY3JlZGl0cxgCIAEoBRIaChJwcmljZV9ib29rX3ZlcnNpb24YAyABKAkivwEKCUV2ZW50Q29zdBIQCghldmVudF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAYgASgJEhMKC29jY3VycmVkX2F0GAggASgJEhAKCGNoZWNrX2lkGAwgASgJEi8KB2NoYXJnZXMYEiADKAsyHi5lYXJzaG90LmV2ZW50cy52MS5FdmVudENoYXJnZSLqAQoLUHVzaGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRISCgprZXl3b3JkX2lkGAQgASgJEg4KBnNvdXJjZRgGIAEoCRIMCgR0eXBlGAcgASgJEhAKCGVudmVsb3BlGAkgASgMEgwKBHB1c2gYCiABKAgSFAoMcnVsZV93ZWJob29rGCAgASgIEhoKEm5vdGlmeV9jaGFubmVsX2lkcxghIAMoCRIfChdub3RpZnlfa2V5d29yZF9jaGFubmVscxgiIAEoCCInCgdEcm9wcGVkEg4KBnJlYXNvbhgBIAEoCRIMCgRydWxlGAIgASgJIkMKB1ZlcmRpY3QSDAoEc3RlcBgBIAEoCRINCgV2YWx1ZRgCIAEoCRILCgNoaXQYAyABKAgSDgoGZGV0YWlsGAQgASgJYgZwcm90bzM", [file_earshot_checks_v1_check]);
 
 /**
  * One final event. Stream EVENTS, subject events.<account>.<watch>, Nats-Msg-Id = event_id.
@@ -76,7 +76,7 @@ export type Event = Message<"earshot.events.v1.Event"> & {
   envelope: Uint8Array;
 
   /**
-   * False for events of a baseline and for dropped ones.
+   * The ordinary push is allowed: false for events of a baseline and for dropped ones.
    *
    * @generated from field: bool push = 10;
    */
@@ -201,6 +201,41 @@ export type Event = Message<"earshot.events.v1.Event"> & {
    * @generated from field: repeated earshot.events.v1.ReadingRecord readings = 29;
    */
   readings: ReadingRecord[];
+
+  /**
+   * Every enabled item rule of the keyword that was checked, in order, up to the one that stopped.
+   *
+   * @generated from field: repeated earshot.events.v1.RuleOutcome rules = 30;
+   */
+  rules: RuleOutcome[];
+
+  /**
+   * Labels that rules have set: to_reply, starred, flagged, hidden. A person's decision replaces them.
+   *
+   * @generated from field: repeated string labels = 31;
+   */
+  labels: string[];
+
+  /**
+   * True if a rule, or an alert, sends the event to the webhook, also where `push` is false.
+   *
+   * @generated from field: bool rule_webhook = 32;
+   */
+  ruleWebhook: boolean;
+
+  /**
+   * Channels to which rules, or an alert, send the event at once.
+   *
+   * @generated from field: repeated string notify_channel_ids = 33;
+   */
+  notifyChannelIds: string[];
+
+  /**
+   * True if a rule, or an alert, sends the event to all channels of the keyword at once.
+   *
+   * @generated from field: bool notify_keyword_channels = 34;
+   */
+  notifyKeywordChannels: boolean;
 };
 
 /**
@@ -209,6 +244,92 @@ export type Event = Message<"earshot.events.v1.Event"> & {
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
   messageDesc(file_earshot_events_v1_event, 0);
+
+/**
+ * The result of one item rule for the item.
+ *
+ * @generated from message earshot.events.v1.RuleOutcome
+ */
+export type RuleOutcome = Message<"earshot.events.v1.RuleOutcome"> & {
+  /**
+   * @generated from field: string rule_id = 1;
+   */
+  ruleId: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * True if all clauses hold.
+   *
+   * @generated from field: bool fired = 3;
+   */
+  fired: boolean;
+
+  /**
+   * @generated from field: repeated earshot.events.v1.ClauseOutcome clauses = 4;
+   */
+  clauses: ClauseOutcome[];
+
+  /**
+   * The types of the rule's actions: notify, webhook, mark, stop.
+   *
+   * @generated from field: repeated string actions = 5;
+   */
+  actions: string[];
+};
+
+/**
+ * Describes the message earshot.events.v1.RuleOutcome.
+ * Use `create(RuleOutcomeSchema)` to create a new message.
+ */
+export const RuleOutcomeSchema: GenMessage<RuleOutcome> = /*@__PURE__*/
+  messageDesc(file_earshot_events_v1_event, 1);
+
+/**
+ * The result of one clause. Long values are cut.
+ *
+ * @generated from message earshot.events.v1.ClauseOutcome
+ */
+export type ClauseOutcome = Message<"earshot.events.v1.ClauseOutcome"> & {
+  /**
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * @generated from field: string op = 2;
+   */
+  op: string;
+
+  /**
+   * The clause's value as JSON; empty if it has none.
+   *
+   * @generated from field: string value_json = 3;
+   */
+  valueJson: string;
+
+  /**
+   * What the item has in that field, as JSON; empty if it has nothing.
+   *
+   * @generated from field: string seen_json = 4;
+   */
+  seenJson: string;
+
+  /**
+   * @generated from field: bool holds = 5;
+   */
+  holds: boolean;
+};
+
+/**
+ * Describes the message earshot.events.v1.ClauseOutcome.
+ * Use `create(ClauseOutcomeSchema)` to create a new message.
+ */
+export const ClauseOutcomeSchema: GenMessage<ClauseOutcome> = /*@__PURE__*/
+  messageDesc(file_earshot_events_v1_event, 2);
 
 /**
  * What was read about the item, as in the envelope.
@@ -279,7 +400,7 @@ export type Analysis = Message<"earshot.events.v1.Analysis"> & {
  * Use `create(AnalysisSchema)` to create a new message.
  */
 export const AnalysisSchema: GenMessage<Analysis> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 1);
+  messageDesc(file_earshot_events_v1_event, 3);
 
 /**
  * A group of mentions. The key is stable and made of lower-case words; the label is for people.
@@ -303,7 +424,7 @@ export type Bucket = Message<"earshot.events.v1.Bucket"> & {
  * Use `create(BucketSchema)` to create a new message.
  */
 export const BucketSchema: GenMessage<Bucket> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 2);
+  messageDesc(file_earshot_events_v1_event, 4);
 
 /**
  * How one reading was made.
@@ -365,7 +486,7 @@ export type ReadingRecord = Message<"earshot.events.v1.ReadingRecord"> & {
  * Use `create(ReadingRecordSchema)` to create a new message.
  */
 export const ReadingRecordSchema: GenMessage<ReadingRecord> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 3);
+  messageDesc(file_earshot_events_v1_event, 5);
 
 /**
  * @generated from message earshot.events.v1.EventCharge
@@ -394,7 +515,7 @@ export type EventCharge = Message<"earshot.events.v1.EventCharge"> & {
  * Use `create(EventChargeSchema)` to create a new message.
  */
 export const EventChargeSchema: GenMessage<EventCharge> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 4);
+  messageDesc(file_earshot_events_v1_event, 6);
 
 /**
  * The fields of an Event from which charges are derived, with the same numbers.
@@ -448,7 +569,7 @@ export type EventCost = Message<"earshot.events.v1.EventCost"> & {
  * Use `create(EventCostSchema)` to create a new message.
  */
 export const EventCostSchema: GenMessage<EventCost> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 5);
+  messageDesc(file_earshot_events_v1_event, 7);
 
 /**
  * The fields of an Event that delivery reads, with the same numbers. Reading the rest would take longer than all other
@@ -496,6 +617,21 @@ export type PushedEvent = Message<"earshot.events.v1.PushedEvent"> & {
    * @generated from field: bool push = 10;
    */
   push: boolean;
+
+  /**
+   * @generated from field: bool rule_webhook = 32;
+   */
+  ruleWebhook: boolean;
+
+  /**
+   * @generated from field: repeated string notify_channel_ids = 33;
+   */
+  notifyChannelIds: string[];
+
+  /**
+   * @generated from field: bool notify_keyword_channels = 34;
+   */
+  notifyKeywordChannels: boolean;
 };
 
 /**
@@ -503,14 +639,14 @@ export type PushedEvent = Message<"earshot.events.v1.PushedEvent"> & {
  * Use `create(PushedEventSchema)` to create a new message.
  */
 export const PushedEventSchema: GenMessage<PushedEvent> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 6);
+  messageDesc(file_earshot_events_v1_event, 8);
 
 /**
  * @generated from message earshot.events.v1.Dropped
  */
 export type Dropped = Message<"earshot.events.v1.Dropped"> & {
   /**
-   * muted, language, irrelevant
+   * muted, language, irrelevant, rule
    *
    * @generated from field: string reason = 1;
    */
@@ -529,7 +665,7 @@ export type Dropped = Message<"earshot.events.v1.Dropped"> & {
  * Use `create(DroppedSchema)` to create a new message.
  */
 export const DroppedSchema: GenMessage<Dropped> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 7);
+  messageDesc(file_earshot_events_v1_event, 9);
 
 /**
  * @generated from message earshot.events.v1.Verdict
@@ -565,5 +701,5 @@ export type Verdict = Message<"earshot.events.v1.Verdict"> & {
  * Use `create(VerdictSchema)` to create a new message.
  */
 export const VerdictSchema: GenMessage<Verdict> = /*@__PURE__*/
-  messageDesc(file_earshot_events_v1_event, 8);
+  messageDesc(file_earshot_events_v1_event, 10);
 

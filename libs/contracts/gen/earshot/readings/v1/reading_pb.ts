@@ -6,7 +6,7 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Analysis, Bucket, Event, ReadingRecord } from "../../events/v1/event_pb.js";
 import { file_earshot_events_v1_event } from "../../events/v1/event_pb.js";
-import type { AgentStep } from "../../keywords/v1/definition_pb.js";
+import type { AgentStep, Rule } from "../../keywords/v1/definition_pb.js";
 import { file_earshot_keywords_v1_definition } from "../../keywords/v1/definition_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/readings/v1/reading.proto.
  */
 export const file_earshot_readings_v1_reading: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L3JlYWRpbmdzL3YxL3JlYWRpbmcucHJvdG8SE2VhcnNob3QucmVhZGluZ3MudjEi/wEKC1JlYWRpbmdGYWN0EhIKCmFjY291bnRfaWQYASABKAkSEAoId2F0Y2hfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRIKCgJhdBgEIAEoCRI0CgppdGVtc19yZWFkGAUgASgLMh4uZWFyc2hvdC5yZWFkaW5ncy52MS5JdGVtc1JlYWRIABIyCgVhc2tlZBgGIAEoCzIhLmVhcnNob3QucmVhZGluZ3MudjEuUmVhZGluZ0Fza2VkSAASOAoIYW5zd2VyZWQYByABKAsyJC5lYXJzaG90LnJlYWRpbmdzLnYxLlJlYWRpbmdBbnN3ZXJlZEgAQgYKBGZhY3QiXwoJSXRlbXNSZWFkEhAKCGNoZWNrX2lkGAEgASgJEgwKBHBhcnQYAiABKAUSMgoIcmVhZGluZ3MYAyADKAsyIC5lYXJzaG90LnJlYWRpbmdzLnYxLkl0ZW1SZWFkaW5nIs8CCgtJdGVtUmVhZGluZxIQCghldmVudF9pZBgBIAEoCRIMCgRsYW5nGAIgASgJEhEKCXJlbGV2YW5jZRgDIAEoBRIYChByZWxldmFuY2VfcmVhc29uGAQgASgJEi0KCGFuYWx5c2lzGAUgASgLMhsuZWFyc2hvdC5ldmVudHMudjEuQW5hbHlzaXMSEAoIc3RvcnlfaWQYBiABKAkSKQoGYnVja2V0GAcgASgLMhkuZWFyc2hvdC5ldmVudHMudjEuQnVja2V0EhEKCWVtYmVkZGluZxgIIAEoDBIXCg9lbWJlZGRpbmdfbW9kZWwYCSABKAkSMQoHcmVjb3JkcxgKIAMoCzIgLmVhcnNob3QuZXZlbnRzLnYxLlJlYWRpbmdSZWNvcmQSFQoNdW5yZWFkX3JlYXNvbhgLIAEoCRIRCgljb19icmFuZHMYDCADKAki1QEKDFJlYWRpbmdBc2tlZBInCgVkcmFmdBgBIAEoCzIYLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50EhAKCGRlYWRsaW5lGAIgASgJEi0KB3N1YmplY3QYAyABKAsyHC5lYXJzaG90LnJlYWRpbmdzLnYxLlN1YmplY3QSEAoIYW5hbHlzaXMYBCABKAgSFQoNYnVja2V0X3ByZXNldBgFIAEoCRIyCgphZ2VudF9zdGVwGAYgASgLMh4uZWFyc2hvdC5rZXl3b3Jkcy52MS5BZ2VudFN0ZXAiNQoHU3ViamVjdBINCgVuYW1lcxgBIAMoCRIMCgRyb2xlGAIgASgJEg0KBWFib3V0GAMgASgJIjoKD1JlYWRpbmdBbnN3ZXJlZBInCgVldmVudBgBIAEoCzIYLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50YgZwcm90bzM", [file_earshot_events_v1_event, file_earshot_keywords_v1_definition]);
+  fileDesc("CiFlYXJzaG90L3JlYWRpbmdzL3YxL3JlYWRpbmcucHJvdG8SE2VhcnNob3QucmVhZGluZ3MudjEi/wEKC1JlYWRpbmdGYWN0EhIKCmFjY291bnRfaWQYASABKAkSEAoId2F0Y2hfaWQYAiABKAkSEgoKa2V5d29yZF9pZBgDIAEoCRIKCgJhdBgEIAEoCRI0CgppdGVtc19yZWFkGAUgASgLMh4uZWFyc2hvdC5yZWFkaW5ncy52MS5JdGVtc1JlYWRIABIyCgVhc2tlZBgGIAEoCzIhLmVhcnNob3QucmVhZGluZ3MudjEuUmVhZGluZ0Fza2VkSAASOAoIYW5zd2VyZWQYByABKAsyJC5lYXJzaG90LnJlYWRpbmdzLnYxLlJlYWRpbmdBbnN3ZXJlZEgAQgYKBGZhY3QiXwoJSXRlbXNSZWFkEhAKCGNoZWNrX2lkGAEgASgJEgwKBHBhcnQYAiABKAUSMgoIcmVhZGluZ3MYAyADKAsyIC5lYXJzaG90LnJlYWRpbmdzLnYxLkl0ZW1SZWFkaW5nIs8CCgtJdGVtUmVhZGluZxIQCghldmVudF9pZBgBIAEoCRIMCgRsYW5nGAIgASgJEhEKCXJlbGV2YW5jZRgDIAEoBRIYChByZWxldmFuY2VfcmVhc29uGAQgASgJEi0KCGFuYWx5c2lzGAUgASgLMhsuZWFyc2hvdC5ldmVudHMudjEuQW5hbHlzaXMSEAoIc3RvcnlfaWQYBiABKAkSKQoGYnVja2V0GAcgASgLMhkuZWFyc2hvdC5ldmVudHMudjEuQnVja2V0EhEKCWVtYmVkZGluZxgIIAEoDBIXCg9lbWJlZGRpbmdfbW9kZWwYCSABKAkSMQoHcmVjb3JkcxgKIAMoCzIgLmVhcnNob3QuZXZlbnRzLnYxLlJlYWRpbmdSZWNvcmQSFQoNdW5yZWFkX3JlYXNvbhgLIAEoCRIRCgljb19icmFuZHMYDCADKAki/wEKDFJlYWRpbmdBc2tlZBInCgVkcmFmdBgBIAEoCzIYLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50EhAKCGRlYWRsaW5lGAIgASgJEi0KB3N1YmplY3QYAyABKAsyHC5lYXJzaG90LnJlYWRpbmdzLnYxLlN1YmplY3QSEAoIYW5hbHlzaXMYBCABKAgSFQoNYnVja2V0X3ByZXNldBgFIAEoCRIyCgphZ2VudF9zdGVwGAYgASgLMh4uZWFyc2hvdC5rZXl3b3Jkcy52MS5BZ2VudFN0ZXASKAoFcnVsZXMYByADKAsyGS5lYXJzaG90LmtleXdvcmRzLnYxLlJ1bGUiNQoHU3ViamVjdBINCgVuYW1lcxgBIAMoCRIMCgRyb2xlGAIgASgJEg0KBWFib3V0GAMgASgJIjoKD1JlYWRpbmdBbnN3ZXJlZBInCgVldmVudBgBIAEoCzIYLmVhcnNob3QuZXZlbnRzLnYxLkV2ZW50YgZwcm90bzM", [file_earshot_events_v1_event, file_earshot_keywords_v1_definition]);
 
 /**
  * What readers found in items. A reading is stored before the event that is made of it, because a model's answer cannot
@@ -245,6 +245,13 @@ export type ReadingAsked = Message<"earshot.readings.v1.ReadingAsked"> & {
    * @generated from field: earshot.keywords.v1.AgentStep agent_step = 6;
    */
   agentStep?: AgentStep | undefined;
+
+  /**
+   * The keyword's rules, which run on the final event.
+   *
+   * @generated from field: repeated earshot.keywords.v1.Rule rules = 7;
+   */
+  rules: Rule[];
 };
 
 /**
