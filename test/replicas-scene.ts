@@ -22,6 +22,8 @@ const MONTH = 30 * 24 * 3600;
 const NAMES = Array.from({ length: 8 }, (_, n) => `Brand${n}word`);
 const POSTS = 6;
 const BURST = 60;
+/** Mentions of the first scans: eight keywords on hackernews, two of them also on x. */
+const FIRST_SCANS = (NAMES.length + 2) * POSTS;
 
 /**
  * Several accounts send all requests at the same time, to all gateways in turn. At the end, every ledger must agree.
@@ -43,7 +45,10 @@ export async function playScene(stage: Stage, gateways: readonly string[]): Prom
   await lookUp(door, tweetIds);
   const accountIds = [ada, bob, cai].map(({ accountId }) => accountId);
   for (const accountId of accountIds) await expectAuditAgrees(stage.stores, accountId);
-  const mentions = await Promise.all([ada, bob].map((who) => mentionsOf(new Door(who, gateways))));
+  const mentions = await Promise.all([
+    mentionsOf(new Door(ada, gateways), FIRST_SCANS),
+    mentionsOf(new Door(bob, gateways), BURST),
+  ]);
   return {
     mentions: mentions.flat(),
     deliveries,
@@ -270,8 +275,16 @@ async function answered(ask: () => Promise<{ status: number; body: Json }>): Pro
   await until('the lookup is answered', async () => (await ask()).status === 200, 90_000);
 }
 
-async function mentionsOf(door: Door): Promise<string[]> {
+/** Waits until all are listed: ClickHouse can receive a mention after its webhook was delivered. */
+async function mentionsOf(door: Door, count: number): Promise<string[]> {
   const names = new Map((await door.api.all('/v1/keywords')).map(({ id, name }) => [id, name]));
-  const mentions = await door.api.all('/v1/mentions?limit=200');
+  const mentions = await until(
+    `${count} mentions are listed`,
+    async () => {
+      const listed = await door.api.all('/v1/mentions?limit=200');
+      return listed.length >= count && listed;
+    },
+    60_000,
+  );
   return mentions.map(({ keywordId, source, text }) => `${names.get(keywordId)} ${source}: ${text}`).sort();
 }
