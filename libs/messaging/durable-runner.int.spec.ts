@@ -316,6 +316,24 @@ describe('a replica that hangs', () => {
   });
 });
 
+it('a consumer with a shortest time between batches handles a single message at once, and the next ones together', async () => {
+  const batches: string[][] = [];
+  const { name, running } = await run(
+    (batch) => {
+      batches.push(batch.map(({ text }) => text));
+      return batch.map(() => done);
+    },
+    10,
+    { everyMs: 1000 },
+  );
+  await send('first');
+  await until('the first is handled', () => batches.length > 0);
+  await send('second', 'third', 'fourth');
+  await settled(name);
+  await running.stop();
+  expect(batches).toEqual([['first'], ['second', 'third', 'fourth']]);
+});
+
 it('a consumer of some subjects gets only their messages, and others do not count as missing in its tables', async () => {
   const seen: string[] = [];
   let applied = 0;

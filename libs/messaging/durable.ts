@@ -16,6 +16,11 @@ export interface ConsumerOptions {
   /** How long a batch that is not full waits for more messages, in ms, default 0: fewer, larger writes. */
   lingerMs?: number;
   /**
+   * The shortest time between two batches that are not full, in ms, default 0: a single message does not wait, and a stream
+   * of messages is written in few batches.
+   */
+  everyMs?: number;
+  /**
    * How long a message may take before the server gives it to another replica, in ms, default 10 s; extended while the
    * handler works on it.
    */

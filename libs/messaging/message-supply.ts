@@ -52,6 +52,8 @@ export class MessageSupply {
   private readonly batchesAtOnce: number;
   private readonly handleWithinMs: number;
   private readonly heartbeat: NodeJS.Timeout;
+  /** When the last batch was taken. */
+  private takenAt = 0;
   private messages?: ConsumerMessages;
   private closing = false;
 
@@ -78,7 +80,8 @@ export class MessageSupply {
       // Meanwhile another worker may have taken the messages, or the supply may be closing.
       if (this.closing || this.waiting.length === 0) continue;
       const batch = this.waiting.splice(0, this.durable.batchSize);
-      this.underWay.set(batch, Date.now());
+      this.takenAt = Date.now();
+      this.underWay.set(batch, this.takenAt);
       return batch;
     }
     return undefined;
@@ -172,7 +175,8 @@ export class MessageSupply {
   }
 
   private async linger(): Promise<void> {
-    const end = Date.now() + (this.durable.lingerMs ?? 0);
+    const { lingerMs = 0, everyMs = 0 } = this.durable;
+    const end = Math.max(Date.now() + lingerMs, this.takenAt + everyMs);
     while (!this.closing && this.waiting.length < this.durable.batchSize && Date.now() < end)
       await wait(Math.min(LINGER_LOOK_MS, end - Date.now()));
   }

@@ -18,7 +18,7 @@ export class AttemptActivitySink {
     // A message contains up to 50 attempts, so a batch can have 50,000 rows.
     batchSize: 1000,
     // One insert costs ClickHouse as much as a few hundred rows.
-    lingerMs: 500,
+    everyMs: 500,
   })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     // Keywords that use a disabled endpoint get a separate event: see disabled-endpoints.handler.ts.

@@ -18,7 +18,7 @@ export class AttemptsSink {
     name: ATTEMPTS_SINK,
     // A message contains up to 50 attempts, so a batch can have 50,000 rows.
     batchSize: 1000,
-    lingerMs: 500,
+    everyMs: 500,
   })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const attempts = batch

@@ -23,7 +23,7 @@ export class EventsIndexSink {
   ) {}
 
   // Two batches: the next one is read while ClickHouse writes.
-  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2 })
+  @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2, everyMs: 500 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const rows = batch.flatMap(eventRow);
     // Analysis publishes events only for watches with a row. A watch without a row was purged, and must not reappear.

@@ -21,7 +21,7 @@ export class MentionsSink {
   ) {}
 
   // Two batches: the next one is read while ClickHouse writes.
-  @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000, batchesAtOnce: 2 })
+  @ConsumerPattern({ stream: 'EVENTS', name: MENTIONS_SINK, batchSize: 2000, batchesAtOnce: 2, everyMs: 500 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
     const all = batch.map(({ data }) => fromBinary(EventSchema, data));
     // Analysis publishes events only for watches with a row. A watch without a row was purged, and must not reappear.

@@ -31,7 +31,7 @@ export class VectorsSink {
     @Inject(LOG) private readonly log: Logger,
   ) {}
 
-  @ConsumerPattern({ stream: 'EVENTS', name: VECTORS_SINK, batchSize: 200, batchesAtOnce: 2 })
+  @ConsumerPattern({ stream: 'EVENTS', name: VECTORS_SINK, batchSize: 200, batchesAtOnce: 2, everyMs: 500 })
   async write(batch: readonly Pick<JsMsg, 'data' | 'time'>[]): Promise<Outcome[]> {
     const mentions = batch.flatMap(({ data, time }) => {
       const mention = searchable(fromBinary(EventSchema, data), this.embedder.model);
