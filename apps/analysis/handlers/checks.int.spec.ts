@@ -343,7 +343,9 @@ describe('a check', () => {
     });
     expect(second!.rules[1]!.clauses).toMatchObject([{ field: 'text', op: 'similar_to', seenJson: '0' }]);
     check.baseline = true;
-    check.items = [create(MatchedItemSchema, { item: { itemId: newId(), text: 'acme', bodyJson: '{}' } })];
+    check.items = [
+      create(MatchedItemSchema, { item: { itemId: newId(), kind: 'post', text: 'acme', bodyJson: '{}' } }),
+    ];
     await handle(check);
     // A backfilled item is labelled, and never sent.
     expect((await scene.events())[2]).toMatchObject({

@@ -141,8 +141,8 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
       object({
         field: TEXT,
         op: TEXT,
-        value: described('The value of the clause; long ones are cut', FREE_FORM),
-        seen: described('What the mention has in the field; null if it has nothing', FREE_FORM),
+        value: described('The value of the clause; long ones are cut', {}),
+        seen: described('What the mention has in the field; null if it has nothing', {}),
         holds: BOOLEAN,
       }),
     ),
