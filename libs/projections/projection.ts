@@ -14,7 +14,8 @@ export interface ProjectedMessage {
 
 /**
  * Tables that follow a stream. `apply` changes rows in the given transaction and never refuses a message: it skips
- * content that a newer version wrote and this version does not know. Its messages have different subjects, oldest first.
+ * content that a newer version wrote and this version does not know. Its messages have different subjects (see
+ * `severalOfSubject`), oldest first.
  */
 export interface Projection {
   /** The name of its positions and of its consumer. It never changes: a `-v1` at its end is part of the name. */
@@ -27,6 +28,11 @@ export interface Projection {
    * changes so that it makes other rows from the same messages.
    */
   version?: number;
+  /**
+   * True: `apply` also gets several messages of one subject together, oldest first. For tables of counts, where a burst of
+   * one subject would otherwise be applied message by message.
+   */
+  severalOfSubject?: boolean;
   /** How to rebuild its tables. Absent if they contain more than the stream, because then they cannot be rebuilt. */
   rebuild?: Rebuildable;
   apply(tx: Tx, messages: readonly ProjectedMessage[]): Promise<void>;
@@ -122,11 +128,13 @@ export async function applyNext(
   messages: readonly ProjectedMessage[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  for (let open = messages; open.length > 0;) {
-    const run = firstOfEach(open);
-    await projection.apply(tx, [...run.values()]);
-    open = open.filter((message) => run.get(message.subject) !== message);
-  }
+  if (projection.severalOfSubject) await projection.apply(tx, messages);
+  else
+    for (let open = messages; open.length > 0;) {
+      const run = firstOfEach(open);
+      await projection.apply(tx, [...run.values()]);
+      open = open.filter((message) => run.get(message.subject) !== message);
+    }
   const last = new Map(messages.map(({ subject, seq }) => [subject, seq]));
   await tx.query(
     `INSERT INTO projection_positions (projection, subject, seq)
