@@ -30,7 +30,7 @@ const deliveredTo = (hook: string) =>
     .map(({ body }) => JSON.parse(body) as { id: string; type: string; data: { reason: string } });
 
 describe('a keyword that is paused, and runs again', () => {
-  it('sends the events to subscribers, in the same envelope as every event [states.pause-events, keywords.pause-told, states.attempt-recorded]', async () => {
+  it('sends the events to subscribers, in the same envelope as every event [states.pause-events, keywords.pause-told, states.attempt-recorded, alerts.activity]', async () => {
     const events = { webhookEvents: ['keyword.paused', 'keyword.resumed'] };
     const keyword = await watchKeyword(customer.api, keywordBody('vocal', events));
     const silent = await watchKeyword(customer.api, keywordBody('silent'));
@@ -69,6 +69,13 @@ describe('a keyword that is paused, and runs again', () => {
       watchId: null,
       statusCode: 200,
     });
+    const { activity } = await until('the events that were not sent are in the activity', async () => {
+      const { body } = await customer.api.get(`/v1/keywords/${silent.id}/activity?limit=500`);
+      return body.activity.some(({ type }: { type: string }) => type === 'keyword.resumed') && body;
+    });
+    expect(activity.filter(({ source }: { source: string | null }) => source === null)).toMatchObject(
+      ['keyword.resumed', 'keyword.paused'].map((type) => ({ type, watchId: null, message: 'user' })),
+    );
   }, 60_000);
 });
 

@@ -1,18 +1,20 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { EventSchema } from '#contracts';
-import { insertRows, type ClickHouseClient, type EventRow } from '#clickhouse';
+import { EventSchema, type Event } from '#contracts';
+import { insertRows, type ActivityRow, type ClickHouseClient, type EventRow } from '#clickhouse';
 import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { EVENTS_INDEX } from '#projections';
 import { ConsumerPattern } from '#transport';
+import { keywordActivityOf } from './keyword-activity.js';
 import { knownWatches } from './check-sink.js';
 
 /**
  * Writes the index of EVENTS by watch: the sequence, with which replays read the bytes from the stream, and the
- * envelope, which readers of a watch's events receive. The first run reads the whole stream, so that rows of older
+ * envelope, which readers of a watch's events receive. Events of a keyword itself are also written to its activity. The
+ * first run reads the whole stream, so that rows of older
  * versions get their sequence.
  */
 @Controller()
@@ -25,7 +27,8 @@ export class EventsIndexSink {
   // Two batches: the next one is read while ClickHouse writes.
   @ConsumerPattern({ stream: 'EVENTS', name: EVENTS_INDEX, batchSize: 2000, batchesAtOnce: 2, everyMs: 500 })
   async write(batch: readonly JsMsg[]): Promise<Outcome[]> {
-    const rows = batch.flatMap(eventRow);
+    const events = batch.map(({ data, seq }) => ({ event: fromBinary(EventSchema, data), seq }));
+    const rows = events.flatMap(eventRow);
     // Analysis publishes events only for watches with a row. A watch without a row was purged, and must not reappear.
     const known = await knownWatches(
       this.database,
@@ -36,21 +39,25 @@ export class EventsIndexSink {
       'events',
       rows.filter((row) => known.has(row.watch_id)),
     );
+    await insertRows<ActivityRow>(
+      this.clickhouse,
+      'activity',
+      events.flatMap(({ event }) => (known.has(event.watchId) ? keywordActivityOf(event) : [])),
+    );
     return batch.map(() => done);
   }
 }
 
-/** Dropped items stay readable as mentions, but are not in the index of events, unless a rule has sent them. */
-function eventRow({ data, seq }: JsMsg): EventRow[] {
-  const event = fromBinary(EventSchema, data);
-  if (event.dropped && !event.ruleWebhook) return [];
+/** Dropped items stay readable as mentions, but are not in the index of events. */
+function eventRow({ event, seq }: { event: Event; seq: number }): EventRow[] {
+  if (event.dropped) return [];
   return [
     {
       watch_id: event.watchId,
       occurred_at: event.occurredAt,
       event_id: event.eventId,
       account_id: event.accountId,
-      push: event.push || event.ruleWebhook,
+      push: event.push,
       type: event.type,
       stream_seq: seq,
       envelope: new TextDecoder().decode(event.envelope),

@@ -89,17 +89,20 @@ const keyword: Readonly<Record<string, Schema>> = {
 const activity = object(
   {
     id: ID,
-    source: described('Null if an event of the keyword itself was delivered', nullable(SOURCE)),
-    type: oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed']),
+    source: described('Null for an event of the keyword itself, and its deliveries', nullable(SOURCE)),
+    type: described(
+      'An event of the keyword itself (`keyword.paused`, …) has its own line, whether it is sent or not',
+      oneOf(['poll.completed', 'poll.failed', 'webhook.delivered', 'webhook.failed', ...WEBHOOK_EVENTS]),
+    ),
     occurredAt: INSTANT,
     watchId: nullable(ID),
   },
   {
     eventsEmitted: described('Only for a check', INTEGER),
     creditsCharged: described('Only for a check', INTEGER),
-    eventId: described('Only for a webhook: the event', ID),
+    eventId: described('Only for a webhook, and an event of the keyword itself: the event', ID),
     statusCode: described('Only for a webhook: HTTP status of the receiver', INTEGER),
-    message: described('Reason of the failure', TEXT),
+    message: described('Reason of the failure, or what happened to the keyword', TEXT),
   },
 );
 
