@@ -1,0 +1,72 @@
+import { BIN_MS } from '../../apps/analysis/alerts/windows.js';
+import type { BinCount } from '../../apps/analysis/alerts/counted-series.js';
+import type { Random } from '../matching-data.js';
+
+const HOUR_MS = 3_600_000;
+const BINS_PER_HOUR = HOUR_MS / BIN_MS;
+
+/** A time in which more mentions arrive than usual. */
+export interface Burst {
+  /** ms */
+  from: number;
+  to: number;
+  /** How many times the usual rate. */
+  times: number;
+}
+
+/** Mentions that arrive at random (Poisson) around a rate. */
+export interface Arrivals {
+  from: number;
+  to: number;
+  /** Mentions in an hour, at an instant in ms. */
+  rateAt(ms: number): number;
+  bursts: readonly Burst[];
+}
+
+/** The name of the only search of a synthetic keyword. */
+export const SEARCH = 'search';
+
+/** The counts of each five minutes with mentions. */
+export function countsOf({ from, to, rateAt, bursts }: Arrivals, random: Random): BinCount[] {
+  const counts: BinCount[] = [];
+  for (let at = from; at < to; at += BIN_MS) {
+    const times = bursts.find((burst) => at >= burst.from && at < burst.to)?.times ?? 1;
+    const total = poisson((rateAt(at) * times) / BINS_PER_HOUR, random);
+    if (total > 0) counts.push({ searchId: SEARCH, at, total, negative: 0 });
+  }
+  return counts;
+}
+
+/** The same mean at all times. */
+export function flat(perHour: number): Arrivals['rateAt'] {
+  return () => perHour;
+}
+
+/** Quiet nights and busy days (UTC), with the given mean. */
+export function daily(perHour: number): Arrivals['rateAt'] {
+  return (ms) => perHour * (1 - 0.8 * Math.cos((2 * Math.PI * ms) / (24 * HOUR_MS)));
+}
+
+/** Bursts of a length at random times, one in each step. */
+export function burstsIn(
+  from: number,
+  to: number,
+  stepMs: number,
+  burst: { times: number; ms: number },
+  random: Random,
+): Burst[] {
+  const bursts: Burst[] = [];
+  for (let at = from; at + stepMs <= to; at += stepMs) {
+    const start = at + Math.floor((random() * (stepMs - burst.ms)) / BIN_MS) * BIN_MS;
+    bursts.push({ from: start, to: start + burst.ms, times: burst.times });
+  }
+  return bursts;
+}
+
+/** Knuth's method; the means of five minutes are small. */
+function poisson(mean: number, random: Random): number {
+  const limit = Math.exp(-mean);
+  let count = 0;
+  for (let product = random(); product > limit; product *= random()) count += 1;
+  return count;
+}
