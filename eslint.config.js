@@ -8,7 +8,10 @@ const TABLES = {
   'apps/keywords': ['keywords', 'watches', 'purged_keywords', 'quoted_periods'],
   'apps/polling': ['watch_schedule', 'upstream_searches', 'seen_items', 'lanes', 'polling_replicas'],
   'apps/delivery': ['pending_deliveries', 'webhook_endpoints', 'webhook_tests', 'replays'],
-  'apps/analysis': ['semantic_questions', 'mention_labels', 'waiting_readings', 'backtests'],
+  'apps/analysis': [
+    ...['semantic_questions', 'mention_labels', 'waiting_readings'],
+    ...['mention_counts', 'counted_mentions', 'search_coverage', 'alert_turns', 'alert_episodes'],
+  ],
   'libs/credits': ['credit_holds'],
   'libs/platform': ['installation'],
   'libs/projections': ['projection_positions'],

@@ -9,8 +9,6 @@ import {
   WAITING_SUBJECTS,
   waitingReadingsProjection,
 } from '../apps/analysis/projections/waiting-readings.projection.js';
-import { EventRules } from '../apps/analysis/rules/event-rules.js';
-import { Similarities } from '../apps/analysis/rules/similarities.js';
 import { QuestionAnswers } from '../apps/analysis/waiting/question-answers.js';
 import {
   claimOverdue,
@@ -134,9 +132,7 @@ describe('an event that waits for the language model', () => {
       },
       ...{ deadlineAt: Date.now() + 10_000, wasUnderWay: false, cause: undefined },
     };
-    const unread = { read: async () => [], close: async () => {} };
-    const rules = new EventRules(new Similarities(unread));
-    const late = new QuestionAnswers(on.database, on.store, rules);
+    const late = new QuestionAnswers(on.database, on.store);
     const open = await late.open([claimed]);
     const { event } = await scene.event();
     await renewClaims(on.database, [claimed.claim]);

@@ -4,9 +4,13 @@ import { createLlm, type Llm } from '#llm';
 import { LOG, projectionController, serviceModule, USER_AGENT, type ServiceDefinition } from '#platform';
 import { startLocalReader, type LocalReader } from '#readers';
 import type { Logger } from '#telemetry';
+import { AlertDecisions } from './alerts/alert-decisions.js';
+import { AlertEvaluation } from './alerts/alert-evaluation.js';
+import { AlertsLoop } from './alerts/alerts.loop.js';
 import { AnalysedMentions } from './analyses/analysed-mentions.js';
 import { AnalysisWork } from './analyses/analysis-work.js';
 import { EMBEDDER, type AnalysisConfig } from './config.js';
+import { AlertEventsHandler } from './handlers/alert-events.handler.js';
 import { AnalysesHandler } from './handlers/analyses.handler.js';
 import { AnsweredReadingsHandler } from './handlers/answered-readings.handler.js';
 import { ChecksHandler } from './handlers/checks.handler.js';
@@ -15,7 +19,10 @@ import { KeywordEventsHandler } from './handlers/keyword-events.handler.js';
 import { LabelsHandler } from './handlers/labels.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
 import { QuestionsHandler } from './handlers/questions.handler.js';
+import { alertsProjection } from './projections/alerts.projection.js';
 import { labelsProjection } from './projections/labels.projection.js';
+import { mentionCountsProjection } from './projections/mention-counts.projection.js';
+import { searchCoverageProjection } from './projections/search-coverage.projection.js';
 import { waitingReadingsProjection } from './projections/waiting-readings.projection.js';
 import { ItemBuckets } from './readings/item-buckets.js';
 import { ItemReadings } from './readings/item-readings.js';
@@ -32,8 +39,6 @@ import { LabelsSink } from './readmodels/labels.sink.js';
 import { MentionsSink } from './readmodels/mentions.sink.js';
 import { ObservationsSink } from './readmodels/observations.sink.js';
 import { VectorsSink } from './readmodels/vectors.sink.js';
-import { EventRules } from './rules/event-rules.js';
-import { Similarities } from './rules/similarities.js';
 import { Payments } from './search/payments.js';
 import { ModelQuestions } from './waiting/model-questions.js';
 import { QuestionAnswers } from './waiting/question-answers.js';
@@ -64,11 +69,12 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           StoriesLoop,
           ItemBuckets,
           ItemReadings,
-          Similarities,
-          EventRules,
           ModelQuestions,
           QuestionAnswers,
           QuestionsLoop,
+          AlertDecisions,
+          AlertEvaluation,
+          AlertsLoop,
         ],
         controllers: [
           ChecksHandler,
@@ -79,6 +85,10 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           AnsweredReadingsHandler,
           projectionController(labelsProjection),
           projectionController(waitingReadingsProjection),
+          projectionController(mentionCountsProjection),
+          projectionController(searchCoverageProjection),
+          projectionController(alertsProjection),
+          AlertEventsHandler,
           MentionsSink,
           VectorsSink,
           QuestionsHandler,
@@ -93,12 +103,12 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [READER, EMBEDDER, LLM, QuestionsLoop, StoriesLoop],
+        inject: [READER, EMBEDDER, LLM, QuestionsLoop, StoriesLoop, AlertsLoop],
         list: (
           reader: LocalReader,
           embedder: Embedder,
           model: Llm | undefined,
-          ...loops: [QuestionsLoop, StoriesLoop]
+          ...loops: [QuestionsLoop, StoriesLoop, AlertsLoop]
         ) => ({
           loops,
           async afterStop() {

@@ -14,7 +14,10 @@ import {
   type Projection,
 } from '#projections';
 import type { Database } from '#postgres';
+import { alertsProjection } from '../analysis/projections/alerts.projection.js';
 import { labelsProjection } from '../analysis/projections/labels.projection.js';
+import { mentionCountsProjection } from '../analysis/projections/mention-counts.projection.js';
+import { searchCoverageProjection } from '../analysis/projections/search-coverage.projection.js';
 import { accountsProjection } from '../billing/projections/accounts.projection.js';
 import { waitingReadingsProjection } from '../analysis/projections/waiting-readings.projection.js';
 import { replaysProjection } from '../delivery/projections/replays.projection.js';
@@ -77,6 +80,12 @@ function rebuildables(): Rebuildable[] {
     inClickHouse(EVENTS_INDEX, 'EVENTS', 'events'),
     inPostgres(labelsProjection, 'mention_labels'),
     inPostgres(waitingReadingsProjection, 'waiting_readings (events that wait for the language model)'),
+    inPostgres(
+      mentionCountsProjection,
+      'mention_counts, counted_mentions (a rebuild evaluates no alert again)',
+    ),
+    inPostgres(searchCoverageProjection, 'search_coverage'),
+    inPostgres(alertsProjection, 'alert_episodes'),
     inClickHouse(MENTIONS_SINK, 'EVENTS', 'mentions'),
     inClickHouse(EXPLORE_ITEMS_SINK, 'EXPLORES', 'mentions: items of Explores'),
     inClickHouse(

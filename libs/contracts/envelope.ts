@@ -92,7 +92,35 @@ export interface Envelope {
 export type KeywordEnvelope = Envelope & { watchId: null } & (
     | { type: 'keyword.paused' | 'keyword.resumed'; data: { reason: string; creditsRemaining: number } }
     | { type: 'channel.disabled'; data: ChannelDisabled }
+    | { type: 'keyword.alert_fired'; data: AlertData }
+    | { type: 'keyword.report_ready'; data: ReportReady }
   );
+
+/** An alert that fired. Times are ISO 8601 UTC. */
+export interface AlertData {
+  /** The rule, or the sensitivity of the spike alert: low, medium, high. */
+  rule: { id: string; name: string; kind: 'volume' | 'sentiment_shift' } | { spike: string };
+  window: { from: string; to: string };
+  /** Mentions in the window; negative ones for `sentiment_shift`. */
+  observed: number;
+  /** The expected number; 0 without history. */
+  baseline: number;
+  /** `observed` divided by `baseline`; null if the baseline is 0. */
+  multiple: number | null;
+  /** At most 5. */
+  sampleMentionIds: string[];
+  /** The rule does not fire again before. */
+  suppressedUntil: string;
+}
+
+/** A weekly report that can be read. */
+export interface ReportReady {
+  reportId: string;
+  /** `to` is exclusive. */
+  period: { from: string; to: string };
+  /** Signed address of its page. */
+  url: string;
+}
 
 /** A disabled channel. It receives nothing until it is enabled. */
 export interface ChannelDisabled {

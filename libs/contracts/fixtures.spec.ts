@@ -2,6 +2,7 @@ import { fromBinary, toJson, type DescMessage, type JsonValue } from '@bufbuild/
 import { readdirSync, readFileSync } from 'node:fs';
 import { checkout } from '#testing';
 import { AccountDecisionSchema } from './gen/earshot/accounts/v1/account_pb.js';
+import { AlertDecisionSchema, AlertEventSchema } from './gen/earshot/alerts/v1/alert_pb.js';
 import { AttemptSchema } from './gen/earshot/attempts/v1/attempt_pb.js';
 import { CheckSchema } from './gen/earshot/checks/v1/check_pb.js';
 import { CreditDecisionSchema, CreditMovementSchema } from './gen/earshot/credits/v1/credit_pb.js';
@@ -24,6 +25,7 @@ interface Fixture {
 const SCHEMAS = new Map<string, DescMessage>(
   [
     AccountDecisionSchema,
+    AlertDecisionSchema,
     AttemptSchema,
     CheckSchema,
     CreditDecisionSchema,
@@ -71,6 +73,7 @@ describe('messages that earlier versions stored', () => {
     ['account', AccountDecisionSchema, AccountEventSchema],
     ['replay', ReplayDecisionSchema, ReplayEventSchema],
     ['explore', ExploreDecisionSchema, ExploreEventSchema],
+    ['alert', AlertDecisionSchema, AlertEventSchema],
   ])('have a fixture for each event of a %s decision', (_, decision, event) => {
     const stored = fixtures
       .filter(([, { message }]) => message === decision.typeName)

@@ -7,6 +7,7 @@ export * from './envelope.js';
 export * from './price-book.js';
 export * from './readings.js';
 export * from './gen/earshot/accounts/v1/account_pb.js';
+export * from './gen/earshot/alerts/v1/alert_pb.js';
 export * from './gen/earshot/attempts/v1/attempt_pb.js';
 export * from './gen/earshot/checks/v1/check_pb.js';
 export * from './gen/earshot/commands/v1/commands_pb.js';

@@ -29,6 +29,7 @@ export const STREAMS = {
   ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
   REPLAYS: { subjects: ['replays.>'], maxAgeDays: 90 },
   LABELS: { subjects: ['labels.>'], maxAgeDays: 90 },
+  ALERTS: { subjects: ['alerts.>'], maxAgeDays: 90 },
   PURGES: { subjects: ['purges.>'], maxAgeDays: 7 },
   PARKED: { subjects: ['parked.>'], maxAgeDays: 90 },
 } as const;

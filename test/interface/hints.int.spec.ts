@@ -192,14 +192,12 @@ describe('warnings', () => {
         query: `acme ${newId()}`,
         filters: { subreddit: 'x', feed_urls: [] },
       },
-      spike_alert: 'low',
       webhook_events: ['keyword.paused'],
     });
 
   it('name ineffective parts in the create and its estimate, in the spelling of the body', async () => {
     const sent = body();
     const wanted = [
-      { path: 'spike_alert', message: 'spikes are not detected yet' },
       { path: 'webhook_events', message: 'there is no webhookUrl to which they could be sent' },
       {
         path: 'global_criteria.filters.subreddit',

@@ -171,7 +171,6 @@ describe('an event that may wait for readings', () => {
     subject: { names: ['acme'], role: 'own' },
     agentStep: undefined,
     bucketPreset: '',
-    rules: [],
     isPaid: true,
   };
 

@@ -9,6 +9,7 @@ import {
   type MatchedItem,
 } from '#contracts';
 import { eventIdOf } from '#kernel';
+import { countedAtOf } from './counted-at.js';
 import { envelopeBytes } from './envelope-of.js';
 import { chargesOf } from './reading-charges.js';
 
@@ -43,6 +44,7 @@ export function eventOf(
     source: check.source,
     type: item.eventType,
     occurredAt: check.finishedAt,
+    countedAt: countedAtOf(check, item),
     push: !backfilled && !treatment.dropped,
     backfilled,
     checkId: check.checkId,

@@ -2,6 +2,9 @@ import { create } from '@bufbuild/protobuf';
 import {
   EventSchema,
   NO_BODY,
+  type AlertData,
+  type AlertDecision,
+  type AlertFired,
   type ChannelDisabled,
   type Event,
   type KeywordDecision,
@@ -42,6 +45,41 @@ export function channelDisabledOf(
 ): Event {
   const eventId = derivedId('channel-disabled', keyword.keywordId, recordId);
   return keywordEvent({ ...keyword, eventId, occurredAt, type: 'channel.disabled', data });
+}
+
+/** The events of alerts that fired. They contain the actions of their rules, which delivery carries out. */
+export function alertEventsOf({ accountId, keywordId, decidedAt, events }: AlertDecision): Event[] {
+  return events.flatMap(({ event }): Event[] => {
+    if (event.case !== 'fired') return [];
+    const { alertId, webhook, notifyChannelIds, notifyKeywordChannels } = event.value;
+    const fired = keywordEvent({
+      eventId: alertId,
+      accountId,
+      keywordId,
+      occurredAt: decidedAt,
+      type: 'keyword.alert_fired',
+      data: alertDataOf(event.value),
+    });
+    return [{ ...fired, ruleWebhook: webhook, notifyChannelIds, notifyKeywordChannels }];
+  });
+}
+
+function alertDataOf(alert: AlertFired): AlertData {
+  const { ruleId: id, ruleName: name, kind, level, observed, baseline } = alert;
+  const rule = kind === 'volume' || kind === 'sentiment_shift' ? { id, name, kind } : { spike: level };
+  return {
+    rule: rule as AlertData['rule'],
+    window: { from: alert.windowFrom, to: alert.windowTo },
+    observed,
+    baseline: rounded(baseline),
+    multiple: baseline > 0 ? rounded(observed / baseline) : null,
+    sampleMentionIds: alert.sampleMentionIds,
+    suppressedUntil: alert.suppressedUntil,
+  };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
 }
 
 interface Pause {

@@ -3,8 +3,7 @@ import { LabelEventSchema, type ChangeMention, type LabelEvent } from '#contract
 
 /** A person's decisions about a mention. */
 export interface LabelState {
-  /** Undefined if nobody has decided about them: then the mention has those that rules set. */
-  labels: readonly string[] | undefined;
+  labels: readonly string[];
   corrections: Readonly<Corrections>;
 }
 
@@ -16,7 +15,7 @@ export interface Corrections {
   relevance?: number;
 }
 
-export const UNLABELLED: LabelState = { labels: undefined, corrections: {} };
+export const UNLABELLED: LabelState = { labels: [], corrections: {} };
 
 /** The value in a command that removes a correction. */
 const NO_TEXT = '';
@@ -28,7 +27,7 @@ export function decide(command: ChangeMention, state: LabelState): LabelEvent[] 
   const events: LabelEvent[] = [];
   if (labels) {
     const wanted = [...new Set(labels.labels)].sort();
-    if (state.labels === undefined || wanted.join() !== state.labels.join())
+    if (wanted.join() !== state.labels.join())
       events.push(event({ case: 'labelled', value: { labels: wanted } }));
   }
   const correct = (name: keyof Corrections, given: string | number | undefined, none: string | number) => {

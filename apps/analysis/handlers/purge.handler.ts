@@ -10,7 +10,10 @@ import { CLICKHOUSE, DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { forgetPositions } from '#projections';
 import { ConsumerPattern } from '#transport';
+import { alertsProjection } from '../projections/alerts.projection.js';
 import { labelsProjection } from '../projections/labels.projection.js';
+import { mentionCountsProjection } from '../projections/mention-counts.projection.js';
+import { searchCoverageProjection } from '../projections/search-coverage.projection.js';
 import { waitingReadingsProjection } from '../projections/waiting-readings.projection.js';
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
 
@@ -48,6 +51,7 @@ export class PurgeHandler {
     await this.store.erase('LABELS', labels);
     await this.database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);
     await forgetPositions(this.database.manager, labelsProjection, [labels]);
+    await this.eraseAlerts(accountId, keywordId, watchIds);
     const days = await observedDays(this.clickhouse, accountId, keywordId);
     const own = 'account_id = {accountId: UUID}';
     for (const table of [
@@ -68,7 +72,32 @@ export class PurgeHandler {
     });
     await countWithout(this.clickhouse, accountId, days);
   }
+
+  private async eraseAlerts(
+    accountId: string,
+    keywordId: string,
+    watchIds: readonly string[],
+  ): Promise<void> {
+    const { manager } = this.database;
+    const alerts = subjectOf('ALERTS', accountId, keywordId);
+    await this.store.erase('ALERTS', alerts);
+    for (const table of ALERT_TABLES)
+      await this.database.query(`DELETE FROM ${table} WHERE keyword_id = $1`, [keywordId]);
+    const subjectsIn = (stream: 'CHECKS' | 'EVENTS') =>
+      [...watchIds, keywordId].map((id) => subjectOf(stream, accountId, id));
+    await forgetPositions(manager, alertsProjection, [alerts]);
+    await forgetPositions(manager, mentionCountsProjection, subjectsIn('EVENTS'));
+    await forgetPositions(manager, searchCoverageProjection, subjectsIn('CHECKS'));
+  }
 }
+
+const ALERT_TABLES = [
+  'alert_turns',
+  'alert_episodes',
+  'mention_counts',
+  'counted_mentions',
+  'search_coverage',
+] as const;
 
 /** Rewrites the parts of the table that contain such rows; does nothing if there are none. */
 async function erase(

@@ -51,21 +51,19 @@ const NOT_ACTED_ON: readonly {
   message: string;
 }[] = [
   {
-    path: 'webhookMode',
-    isUsed: ({ webhookMode, rules }) =>
-      webhookMode === 'rules' &&
-      !rules.some(({ enabled, then }) => enabled && then.some(({ type }) => type === 'webhook')),
-    message: 'no enabled rule has the action webhook: this mode sends no events',
+    path: 'rules',
+    isUsed: ({ rules }) => rules.some(({ enabled }) => enabled),
+    message: 'rules are stored and do not run yet',
   },
   {
-    path: 'spikeAlert',
-    isUsed: ({ spikeAlert }) => Boolean(spikeAlert),
-    message: 'spikes are not detected yet',
+    path: 'webhookMode',
+    isUsed: ({ webhookMode }) => webhookMode === 'rules',
+    message: 'rules do not run yet: this mode sends no events',
   },
   {
     path: 'webhookEvents',
     isUsed: ({ webhookEvents }) => webhookEvents.some((type) => NOT_EMITTED.has(type)),
-    message: `${['keyword.alert_fired', 'keyword.report_ready'].join(' and ')} are not published yet`,
+    message: 'keyword.report_ready is not published yet',
   },
   {
     path: 'webhookEvents',
@@ -73,7 +71,7 @@ const NOT_ACTED_ON: readonly {
     message: 'there is no webhookUrl to which they could be sent',
   },
 ];
-const NOT_EMITTED: ReadonlySet<string> = new Set(['keyword.alert_fired', 'keyword.report_ready']);
+const NOT_EMITTED: ReadonlySet<string> = new Set(['keyword.report_ready']);
 
 function isFirst({ path, message }: Fault, index: number, all: readonly Fault[]): boolean {
   return all.findIndex((other) => other.path === path && other.message === message) === index;

@@ -33,12 +33,7 @@ export function fullKeyword(): { [key: string]: Json } {
     ],
     aiStep: {
       instruction: 'Read it.',
-      schema: {
-        product: { type: 'string' },
-        count: { type: 'number' },
-        x: { type: 'string' },
-        mood: { type: 'enum', values: ['good', 'bad'] },
-      },
+      schema: { product: { type: 'string' }, count: { type: 'number' }, x: { type: 'string' } },
     },
     muteRules: ['spam', { value: 'casino' }],
     vipAuthors: ['ada', { handle: 'grace' }],
@@ -48,11 +43,7 @@ export function fullKeyword(): { [key: string]: Json } {
         when: { kind: 'item', all: [{ field: 'likes', op: 'gt', value: 10 }] },
         then: [{ type: 'notify' }],
       },
-      {
-        name: 'many',
-        when: { kind: 'volume', window: '1h', min: 5, multiple: 2 },
-        then: [{ type: 'webhook' }],
-      },
+      { name: 'many', when: { kind: 'volume', window: '1h', min: 5, multiple: 2 }, then: [{ type: 'stop' }] },
     ],
     channels: [{ channelId: '0190a0b0-0000-7000-8000-000000000000', mode: 'instant' }],
     schedule: { startsAt: null, endsAt: null, timezone: 'Europe/Berlin' },

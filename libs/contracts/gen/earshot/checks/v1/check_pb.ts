@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/checks/v1/check.proto.
  */
 export const file_earshot_checks_v1_check: GenFile = /*@__PURE__*/
-  fileDesc("Ch1lYXJzaG90L2NoZWNrcy92MS9jaGVjay5wcm90bxIRZWFyc2hvdC5jaGVja3MudjEi6AQKBUNoZWNrEhAKCGNoZWNrX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHRpY2sYByABKAkSEwoLZmluaXNoZWRfYXQYCCABKAkSDAoEcGFydBgJIAEoBRINCgVwYXJ0cxgKIAEoBRIQCghiYXNlbGluZRgLIAEoCBItCgVpdGVtcxgMIAMoCzIeLmVhcnNob3QuY2hlY2tzLnYxLk1hdGNoZWRJdGVtEhsKE3JlbWVtYmVyZWRfaXRlbV9pZHMYDSADKAkSKwoHZmFpbHVyZRgOIAEoCzIaLmVhcnNob3QuY2hlY2tzLnYxLkZhaWx1cmUSFAoMY29zdF9jcmVkaXRzGA8gASgFEhMKC3dpbmRvd19mcm9tGBAgASgJEhEKCXdpbmRvd190bxgRIAEoCRILCgNnYXAYEiABKAgSEAoId2FybmluZ3MYEyADKAkSEgoKaXRlbXNfc2VlbhgUIAEoBRI0CgxvYnNlcnZhdGlvbnMYFSADKAsyHi5lYXJzaG90LmNoZWNrcy52MS5PYnNlcnZhdGlvbhINCgV1bml0cxgWIAEoBRIVCg1jcml0ZXJpYV9oYXNoGBcgASgJEhQKDHJhdGVfY3JlZGl0cxgYIAEoARIaChJwcmljZV9ib29rX3ZlcnNpb24YGSABKAkSEgoKZmlyc3Rfc2NhbhgaIAEoCBISCgptYXRjaF9tb2RlGBsgASgJIqICCglDaGVja0Nvc3QSEAoIY2hlY2tfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRISCgprZXl3b3JkX2lkGAQgASgJEg4KBnNvdXJjZRgGIAEoCRITCgtmaW5pc2hlZF9hdBgIIAEoCRIMCgRwYXJ0GAkgASgFEisKB2ZhaWx1cmUYDiABKAsyGi5lYXJzaG90LmNoZWNrcy52MS5GYWlsdXJlEhQKDGNvc3RfY3JlZGl0cxgPIAEoBRINCgV1bml0cxgWIAEoBRIUCgxyYXRlX2NyZWRpdHMYGCABKAESGgoScHJpY2VfYm9va192ZXJzaW9uGBkgASgJEhIKCmZpcnN0X3NjYW4YGiABKAgihwEKC09ic2VydmF0aW9uEjgKB2xpc3RpbmcYASABKAsyJS5lYXJzaG90LmNoZWNrcy52MS5MaXN0aW5nT2JzZXJ2YXRpb25IABI2CgZhbnN3ZXIYAiABKAsyJC5lYXJzaG90LmNoZWNrcy52MS5BbnN3ZXJPYnNlcnZhdGlvbkgAQgYKBGtpbmQi/wEKEkxpc3RpbmdPYnNlcnZhdGlvbhISCgpsaXN0aW5nX2lkGAEgASgJEg4KBm1hcmtldBgCIAEoCRITCgtvYnNlcnZlZF9hdBgDIAEoCRINCgVldmVudBgEIAEoCRINCgVwcmljZRgFIAEoCRIQCghjdXJyZW5jeRgGIAEoCRIWCg5wcmV2aW91c19wcmljZRgHIAEoCRINCgV0aXRsZRgIIAEoCRILCgN1cmwYCSABKAkSDQoFYnJhbmQYCiABKAkSEQoJYnJhbmRfaWRzGAsgAygJEhMKC2NhdGFsb2dfaWRzGAwgAygJEhUKDWZpcnN0X3NlZW5fYXQYDSABKAkitgEKEUFuc3dlck9ic2VydmF0aW9uEg4KBmVuZ2luZRgBIAEoCRIOCgZwcm9tcHQYAiABKAkSDgoGbWFya2V0GAMgASgJEg0KBW1vZGVsGAQgASgJEhMKC2Fuc3dlcmVkX2F0GAUgASgJEgwKBHRleHQYBiABKAkSLgoJY2l0YXRpb25zGAcgAygLMhsuZWFyc2hvdC5jaGVja3MudjEuQ2l0YXRpb24SDwoHcXVlcmllcxgIIAMoCSImCghDaXRhdGlvbhILCgN1cmwYASABKAkSDQoFdGl0bGUYAiABKAkiZgoHRmFpbHVyZRIMCgRraW5kGAEgASgJEg4KBnJlYXNvbhgCIAEoCRITCgtzdGF0dXNfY29kZRgDIAEoBRIQCghyZXRyeV9hdBgEIAEoCRIWCg5jcmVkaXRzX25lZWRlZBgFIAEoASJ3CgtNYXRjaGVkSXRlbRIlCgRpdGVtGAEgASgLMhcuZWFyc2hvdC5jaGVja3MudjEuSXRlbRItCgdtYXRjaGVzGAIgAygLMhwuZWFyc2hvdC5jaGVja3MudjEuVGVybU1hdGNoEhIKCmJhY2tmaWxsZWQYAyABKAgiRAoJVGVybU1hdGNoEgwKBHRlcm0YASABKAkSDQoFZmllbGQYAiABKAkSDQoFc3RhcnQYAyABKAUSCwoDZW5kGAQgASgFIsgECgRJdGVtEg8KB2l0ZW1faWQYASABKAkSDgoGc291cmNlGAIgASgJEhIKCmV2ZW50X3R5cGUYAyABKAkSDAoEa2luZBgEIAEoCRILCgN1cmwYBSABKAkSDQoFdGl0bGUYBiABKAkSDAoEdGV4dBgHIAEoCRITCgZhdXRob3IYCCABKAlIAIgBARIYCgthdXRob3JfbmFtZRgJIAEoCUgBiAEBEhcKCmF1dGhvcl91cmwYCiABKAlIAogBARIWCgljb21tdW5pdHkYCyABKAlIA4gBARIRCgRsYW5nGAwgASgJSASIAQESGQoMcHVibGlzaGVkX2F0GA0gASgJSAWIAQESMQoKZW5nYWdlbWVudBgOIAEoCzIdLmVhcnNob3QuY2hlY2tzLnYxLkVuZ2FnZW1lbnQSJwoFbWVkaWEYDyADKAsyGC5lYXJzaG90LmNoZWNrcy52MS5NZWRpYRIRCglib2R5X2pzb24YECABKAkSGAoLaGFwcGVuZWRfYXQYESABKAlIBogBARIbCg5wcmV2aW91c19wcmljZRgSIAEoAUgHiAEBEhcKD3RpdGxlX29mX3BhcmVudBgTIAEoCBIRCgl0cnVuY2F0ZWQYFCABKAhCCQoHX2F1dGhvckIOCgxfYXV0aG9yX25hbWVCDQoLX2F1dGhvcl91cmxCDAoKX2NvbW11bml0eUIHCgVfbGFuZ0IPCg1fcHVibGlzaGVkX2F0Qg4KDF9oYXBwZW5lZF9hdEIRCg9fcHJldmlvdXNfcHJpY2UiqAEKCkVuZ2FnZW1lbnQSEgoFbGlrZXMYASABKAVIAIgBARIUCgdyZXBsaWVzGAIgASgFSAGIAQESEwoGc2hhcmVzGAMgASgFSAKIAQESEgoFdmlld3MYBCABKAVIA4gBARISCgVzY29yZRgFIAEoBUgEiAEBQggKBl9saWtlc0IKCghfcmVwbGllc0IJCgdfc2hhcmVzQggKBl92aWV3c0IICgZfc2NvcmUiIgoFTWVkaWESCwoDdXJsGAEgASgJEgwKBHR5cGUYAiABKAliBnByb3RvMw");
+  fileDesc("Ch1lYXJzaG90L2NoZWNrcy92MS9jaGVjay5wcm90bxIRZWFyc2hvdC5jaGVja3MudjEi6AQKBUNoZWNrEhAKCGNoZWNrX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoId2F0Y2hfaWQYAyABKAkSEgoKa2V5d29yZF9pZBgEIAEoCRIRCglzZWFyY2hfaWQYBSABKAkSDgoGc291cmNlGAYgASgJEgwKBHRpY2sYByABKAkSEwoLZmluaXNoZWRfYXQYCCABKAkSDAoEcGFydBgJIAEoBRINCgVwYXJ0cxgKIAEoBRIQCghiYXNlbGluZRgLIAEoCBItCgVpdGVtcxgMIAMoCzIeLmVhcnNob3QuY2hlY2tzLnYxLk1hdGNoZWRJdGVtEhsKE3JlbWVtYmVyZWRfaXRlbV9pZHMYDSADKAkSKwoHZmFpbHVyZRgOIAEoCzIaLmVhcnNob3QuY2hlY2tzLnYxLkZhaWx1cmUSFAoMY29zdF9jcmVkaXRzGA8gASgFEhMKC3dpbmRvd19mcm9tGBAgASgJEhEKCXdpbmRvd190bxgRIAEoCRILCgNnYXAYEiABKAgSEAoId2FybmluZ3MYEyADKAkSEgoKaXRlbXNfc2VlbhgUIAEoBRI0CgxvYnNlcnZhdGlvbnMYFSADKAsyHi5lYXJzaG90LmNoZWNrcy52MS5PYnNlcnZhdGlvbhINCgV1bml0cxgWIAEoBRIVCg1jcml0ZXJpYV9oYXNoGBcgASgJEhQKDHJhdGVfY3JlZGl0cxgYIAEoARIaChJwcmljZV9ib29rX3ZlcnNpb24YGSABKAkSEgoKZmlyc3Rfc2NhbhgaIAEoCBISCgptYXRjaF9tb2RlGBsgASgJIqICCglDaGVja0Nvc3QSEAoIY2hlY2tfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCRISCgprZXl3b3JkX2lkGAQgASgJEg4KBnNvdXJjZRgGIAEoCRITCgtmaW5pc2hlZF9hdBgIIAEoCRIMCgRwYXJ0GAkgASgFEisKB2ZhaWx1cmUYDiABKAsyGi5lYXJzaG90LmNoZWNrcy52MS5GYWlsdXJlEhQKDGNvc3RfY3JlZGl0cxgPIAEoBRINCgV1bml0cxgWIAEoBRIUCgxyYXRlX2NyZWRpdHMYGCABKAESGgoScHJpY2VfYm9va192ZXJzaW9uGBkgASgJEhIKCmZpcnN0X3NjYW4YGiABKAgiqAEKC0NoZWNrUGVyaW9kEhIKCmtleXdvcmRfaWQYBCABKAkSEQoJc2VhcmNoX2lkGAUgASgJEhAKCGJhc2VsaW5lGAsgASgIEisKB2ZhaWx1cmUYDiABKAsyGi5lYXJzaG90LmNoZWNrcy52MS5GYWlsdXJlEhMKC3dpbmRvd19mcm9tGBAgASgJEhEKCXdpbmRvd190bxgRIAEoCRILCgNnYXAYEiABKAgihwEKC09ic2VydmF0aW9uEjgKB2xpc3RpbmcYASABKAsyJS5lYXJzaG90LmNoZWNrcy52MS5MaXN0aW5nT2JzZXJ2YXRpb25IABI2CgZhbnN3ZXIYAiABKAsyJC5lYXJzaG90LmNoZWNrcy52MS5BbnN3ZXJPYnNlcnZhdGlvbkgAQgYKBGtpbmQi/wEKEkxpc3RpbmdPYnNlcnZhdGlvbhISCgpsaXN0aW5nX2lkGAEgASgJEg4KBm1hcmtldBgCIAEoCRITCgtvYnNlcnZlZF9hdBgDIAEoCRINCgVldmVudBgEIAEoCRINCgVwcmljZRgFIAEoCRIQCghjdXJyZW5jeRgGIAEoCRIWCg5wcmV2aW91c19wcmljZRgHIAEoCRINCgV0aXRsZRgIIAEoCRILCgN1cmwYCSABKAkSDQoFYnJhbmQYCiABKAkSEQoJYnJhbmRfaWRzGAsgAygJEhMKC2NhdGFsb2dfaWRzGAwgAygJEhUKDWZpcnN0X3NlZW5fYXQYDSABKAkitgEKEUFuc3dlck9ic2VydmF0aW9uEg4KBmVuZ2luZRgBIAEoCRIOCgZwcm9tcHQYAiABKAkSDgoGbWFya2V0GAMgASgJEg0KBW1vZGVsGAQgASgJEhMKC2Fuc3dlcmVkX2F0GAUgASgJEgwKBHRleHQYBiABKAkSLgoJY2l0YXRpb25zGAcgAygLMhsuZWFyc2hvdC5jaGVja3MudjEuQ2l0YXRpb24SDwoHcXVlcmllcxgIIAMoCSImCghDaXRhdGlvbhILCgN1cmwYASABKAkSDQoFdGl0bGUYAiABKAkiZgoHRmFpbHVyZRIMCgRraW5kGAEgASgJEg4KBnJlYXNvbhgCIAEoCRITCgtzdGF0dXNfY29kZRgDIAEoBRIQCghyZXRyeV9hdBgEIAEoCRIWCg5jcmVkaXRzX25lZWRlZBgFIAEoASJ3CgtNYXRjaGVkSXRlbRIlCgRpdGVtGAEgASgLMhcuZWFyc2hvdC5jaGVja3MudjEuSXRlbRItCgdtYXRjaGVzGAIgAygLMhwuZWFyc2hvdC5jaGVja3MudjEuVGVybU1hdGNoEhIKCmJhY2tmaWxsZWQYAyABKAgiRAoJVGVybU1hdGNoEgwKBHRlcm0YASABKAkSDQoFZmllbGQYAiABKAkSDQoFc3RhcnQYAyABKAUSCwoDZW5kGAQgASgFIsgECgRJdGVtEg8KB2l0ZW1faWQYASABKAkSDgoGc291cmNlGAIgASgJEhIKCmV2ZW50X3R5cGUYAyABKAkSDAoEa2luZBgEIAEoCRILCgN1cmwYBSABKAkSDQoFdGl0bGUYBiABKAkSDAoEdGV4dBgHIAEoCRITCgZhdXRob3IYCCABKAlIAIgBARIYCgthdXRob3JfbmFtZRgJIAEoCUgBiAEBEhcKCmF1dGhvcl91cmwYCiABKAlIAogBARIWCgljb21tdW5pdHkYCyABKAlIA4gBARIRCgRsYW5nGAwgASgJSASIAQESGQoMcHVibGlzaGVkX2F0GA0gASgJSAWIAQESMQoKZW5nYWdlbWVudBgOIAEoCzIdLmVhcnNob3QuY2hlY2tzLnYxLkVuZ2FnZW1lbnQSJwoFbWVkaWEYDyADKAsyGC5lYXJzaG90LmNoZWNrcy52MS5NZWRpYRIRCglib2R5X2pzb24YECABKAkSGAoLaGFwcGVuZWRfYXQYESABKAlIBogBARIbCg5wcmV2aW91c19wcmljZRgSIAEoAUgHiAEBEhcKD3RpdGxlX29mX3BhcmVudBgTIAEoCBIRCgl0cnVuY2F0ZWQYFCABKAhCCQoHX2F1dGhvckIOCgxfYXV0aG9yX25hbWVCDQoLX2F1dGhvcl91cmxCDAoKX2NvbW11bml0eUIHCgVfbGFuZ0IPCg1fcHVibGlzaGVkX2F0Qg4KDF9oYXBwZW5lZF9hdEIRCg9fcHJldmlvdXNfcHJpY2UiqAEKCkVuZ2FnZW1lbnQSEgoFbGlrZXMYASABKAVIAIgBARIUCgdyZXBsaWVzGAIgASgFSAGIAQESEwoGc2hhcmVzGAMgASgFSAKIAQESEgoFdmlld3MYBCABKAVIA4gBARISCgVzY29yZRgFIAEoBUgEiAEBQggKBl9saWtlc0IKCghfcmVwbGllc0IJCgdfc2hhcmVzQggKBl92aWV3c0IICgZfc2NvcmUiIgoFTWVkaWESCwoDdXJsGAEgASgJEgwKBHR5cGUYAiABKAliBnByb3RvMw");
 
 /**
  * One check: the result of one read for one watch and one tick. Items, the activity record and the charge are derived
@@ -286,6 +286,55 @@ export const CheckCostSchema: GenMessage<CheckCost> = /*@__PURE__*/
   messageDesc(file_earshot_checks_v1_check, 1);
 
 /**
+ * The fields of a Check that tell which period it covers, with the same numbers.
+ *
+ * @generated from message earshot.checks.v1.CheckPeriod
+ */
+export type CheckPeriod = Message<"earshot.checks.v1.CheckPeriod"> & {
+  /**
+   * @generated from field: string keyword_id = 4;
+   */
+  keywordId: string;
+
+  /**
+   * @generated from field: string search_id = 5;
+   */
+  searchId: string;
+
+  /**
+   * @generated from field: bool baseline = 11;
+   */
+  baseline: boolean;
+
+  /**
+   * @generated from field: earshot.checks.v1.Failure failure = 14;
+   */
+  failure?: Failure | undefined;
+
+  /**
+   * @generated from field: string window_from = 16;
+   */
+  windowFrom: string;
+
+  /**
+   * @generated from field: string window_to = 17;
+   */
+  windowTo: string;
+
+  /**
+   * @generated from field: bool gap = 18;
+   */
+  gap: boolean;
+};
+
+/**
+ * Describes the message earshot.checks.v1.CheckPeriod.
+ * Use `create(CheckPeriodSchema)` to create a new message.
+ */
+export const CheckPeriodSchema: GenMessage<CheckPeriod> = /*@__PURE__*/
+  messageDesc(file_earshot_checks_v1_check, 2);
+
+/**
  * @generated from message earshot.checks.v1.Observation
  */
 export type Observation = Message<"earshot.checks.v1.Observation"> & {
@@ -312,7 +361,7 @@ export type Observation = Message<"earshot.checks.v1.Observation"> & {
  * Use `create(ObservationSchema)` to create a new message.
  */
 export const ObservationSchema: GenMessage<Observation> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 2);
+  messageDesc(file_earshot_checks_v1_check, 3);
 
 /**
  * One observation of a listing of a marketplace: when it was first seen, when its price changed, when it was gone, and
@@ -408,7 +457,7 @@ export type ListingObservation = Message<"earshot.checks.v1.ListingObservation">
  * Use `create(ListingObservationSchema)` to create a new message.
  */
 export const ListingObservationSchema: GenMessage<ListingObservation> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 3);
+  messageDesc(file_earshot_checks_v1_check, 4);
 
 /**
  * The complete answer of one engine to a prompt, so that brands that are added later can be read from it.
@@ -468,7 +517,7 @@ export type AnswerObservation = Message<"earshot.checks.v1.AnswerObservation"> &
  * Use `create(AnswerObservationSchema)` to create a new message.
  */
 export const AnswerObservationSchema: GenMessage<AnswerObservation> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 4);
+  messageDesc(file_earshot_checks_v1_check, 5);
 
 /**
  * @generated from message earshot.checks.v1.Citation
@@ -490,7 +539,7 @@ export type Citation = Message<"earshot.checks.v1.Citation"> & {
  * Use `create(CitationSchema)` to create a new message.
  */
 export const CitationSchema: GenMessage<Citation> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 5);
+  messageDesc(file_earshot_checks_v1_check, 6);
 
 /**
  * @generated from message earshot.checks.v1.Failure
@@ -536,7 +585,7 @@ export type Failure = Message<"earshot.checks.v1.Failure"> & {
  * Use `create(FailureSchema)` to create a new message.
  */
 export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 6);
+  messageDesc(file_earshot_checks_v1_check, 7);
 
 /**
  * @generated from message earshot.checks.v1.MatchedItem
@@ -566,7 +615,7 @@ export type MatchedItem = Message<"earshot.checks.v1.MatchedItem"> & {
  * Use `create(MatchedItemSchema)` to create a new message.
  */
 export const MatchedItemSchema: GenMessage<MatchedItem> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 7);
+  messageDesc(file_earshot_checks_v1_check, 8);
 
 /**
  * The position of a found term. Offsets are UTF-16 code units in the field.
@@ -602,7 +651,7 @@ export type TermMatch = Message<"earshot.checks.v1.TermMatch"> & {
  * Use `create(TermMatchSchema)` to create a new message.
  */
 export const TermMatchSchema: GenMessage<TermMatch> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 8);
+  messageDesc(file_earshot_checks_v1_check, 9);
 
 /**
  * One thing that a source published, in the common structure of all sources.
@@ -742,7 +791,7 @@ export type Item = Message<"earshot.checks.v1.Item"> & {
  * Use `create(ItemSchema)` to create a new message.
  */
 export const ItemSchema: GenMessage<Item> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 9);
+  messageDesc(file_earshot_checks_v1_check, 10);
 
 /**
  * @generated from message earshot.checks.v1.Engagement
@@ -779,7 +828,7 @@ export type Engagement = Message<"earshot.checks.v1.Engagement"> & {
  * Use `create(EngagementSchema)` to create a new message.
  */
 export const EngagementSchema: GenMessage<Engagement> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 10);
+  messageDesc(file_earshot_checks_v1_check, 11);
 
 /**
  * @generated from message earshot.checks.v1.Media
@@ -803,5 +852,5 @@ export type Media = Message<"earshot.checks.v1.Media"> & {
  * Use `create(MediaSchema)` to create a new message.
  */
 export const MediaSchema: GenMessage<Media> = /*@__PURE__*/
-  messageDesc(file_earshot_checks_v1_check, 11);
+  messageDesc(file_earshot_checks_v1_check, 12);
 

@@ -1,0 +1,231 @@
+import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { AlertFiredSchema, RuleSchema, type AlertFired } from '#contracts';
+import { derivedId, failpoint, isoOf } from '#kernel';
+import { DATABASE, LOG } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { AlertDecisions } from './alert-decisions.js';
+import { alertRulesOf, type AlertRule } from './alert-rules.js';
+import type { AlertTurn, EvaluatedTurn } from './alert-turns.js';
+import { CountedSeries } from './counted-series.js';
+import { assess, QUIET_MS, type Episode } from './episode.js';
+import {
+  findLevel,
+  reachedWindows,
+  type FindLevel,
+  type KeywordSearch,
+  type ReachedWindow,
+  type WindowLevel,
+} from './evaluate.js';
+import { MentionHistory } from './mention-history.js';
+import { BIN_MS, binOf, lengthOf, type Window } from './windows.js';
+
+/** Windows that ended earlier fire no alert any more: their mentions came too late. */
+const LATEST_MS = 24 * 3_600_000;
+/** The level of a window stays the same while it is the present one. */
+const LEVELS_KEPT = 20_000;
+
+/** A keyword with its alerts, and their last episodes. */
+interface AlertKeyword {
+  keywordId: string;
+  accountId: string;
+  timeZone: string;
+  rules: AlertRule[];
+  searches: KeywordSearch[];
+  episodes: ReadonlyMap<string, Episode & { alertId: string }>;
+}
+
+/** Evaluates the alerts of keywords, and records which fired and which episodes ended. */
+@Injectable()
+export class AlertEvaluation {
+  private readonly history: MentionHistory;
+  private readonly levels = new LRUCache<string, WindowLevel>({ max: LEVELS_KEPT, ttl: BIN_MS });
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly decisions: AlertDecisions,
+    @Inject(LOG) private readonly log: Logger,
+  ) {
+    this.history = new MentionHistory(database);
+  }
+
+  /**
+   * @param now ms
+   * @returns the turns that were evaluated; the others are claimed again later
+   */
+  async of(turns: readonly AlertTurn[], now: number): Promise<EvaluatedTurn[]> {
+    const keywords = await keywordsOf(
+      this.database,
+      turns.map(({ keywordId }) => keywordId),
+    );
+    const recent = await this.history.recent(
+      new Map(
+        turns.flatMap((turn) => {
+          const { rules } = keywords.get(turn.keywordId) ?? { rules: [] };
+          if (turn.changedFrom === undefined || rules.length === 0) return [];
+          const longest = Math.max(...rules.map(({ condition }) => lengthOf(condition)));
+          return [[turn.keywordId, sinceOf(turn, now) - longest] as const];
+        }),
+      ),
+    );
+    const evaluated: EvaluatedTurn[] = [];
+    for (const turn of turns) {
+      const keyword = keywords.get(turn.keywordId);
+      try {
+        const series = new CountedSeries(recent.get(turn.keywordId) ?? []);
+        const nextAt = keyword && (await this.evaluate(keyword, series, sinceOf(turn, now), now));
+        evaluated.push({ turn, nextAt });
+      } catch (error) {
+        this.log.error({ err: error, keywordId: turn.keywordId }, 'its alerts could not be evaluated');
+      }
+    }
+    return evaluated;
+  }
+
+  /** @returns when an open episode can end, in ms */
+  private async evaluate(
+    keyword: AlertKeyword,
+    series: CountedSeries,
+    since: number,
+    now: number,
+  ): Promise<number | undefined> {
+    const { rules, searches, episodes } = keyword;
+    const fired: AlertFired[] = [];
+    const ended: string[] = [];
+    const above = new Map<string, number>();
+    let nextAt = Infinity;
+    const levelFor = this.levelsOf(keyword);
+    for (const rule of rules) {
+      const before = episodes.get(rule.key);
+      const reached = await reachedWindows(rule, searches, series, since, levelFor);
+      const result = assess(rule.condition, before, reached, now);
+      if (result.ended && before) ended.push(before.alertId);
+      if (result.fired) fired.push(await this.alertOf(keyword, rule, result.fired, now));
+      if (result.aboveUntil === undefined) continue;
+      above.set(rule.key, result.aboveUntil);
+      const isOpen = result.fired !== undefined || (before && !before.ended && !result.ended);
+      if (isOpen) nextAt = Math.min(nextAt, result.aboveUntil + lengthOf(rule.condition));
+    }
+    const keys = new Set(rules.map(({ key }) => key));
+    for (const [key, { alertId, ended: isEnded }] of episodes)
+      if (!keys.has(key) && !isEnded) ended.push(alertId);
+    if (fired.length + ended.length > 0) {
+      await this.decisions.record(keyword, { fired, ended, at: isoOf(now) });
+      failpoint('alerts-after-decision-before-turn');
+    }
+    await keepAbove(this.database, keyword.keywordId, above);
+    return nextAt === Infinity ? undefined : Math.max(nextAt, now + BIN_MS);
+  }
+
+  /** Finds levels; reads the covered times of the keyword once. */
+  private levelsOf({ keywordId, searches, timeZone }: AlertKeyword): FindLevel {
+    let coverage: ReturnType<MentionHistory['coverageOf']> | undefined;
+    return async (rule: AlertRule, window: Window) => {
+      const { key, condition, source } = rule;
+      const cacheKey = JSON.stringify([keywordId, key, condition, source, window.to, timeZone]);
+      const known = this.levels.get(cacheKey);
+      if (known) return known;
+      coverage ??= this.history.coverageOf(keywordId);
+      const level = await findLevel(rule, window, {
+        searches,
+        timeZone,
+        coverage: await coverage,
+        countsIn: (windows, negative) => this.history.countsIn(keywordId, windows, negative),
+      });
+      // Too little history is not remembered: coverage follows another stream, and can be a moment late.
+      if (level) this.levels.set(cacheKey, level);
+      return level;
+    };
+  }
+
+  private async alertOf(
+    { keywordId }: AlertKeyword,
+    rule: AlertRule,
+    { window, to, observed, baseline, searchIds }: ReachedWindow,
+    now: number,
+  ): Promise<AlertFired> {
+    const { key, name, condition, actions } = rule;
+    const isSpike = condition.kind === 'spike';
+    return create(AlertFiredSchema, {
+      alertId: derivedId('alert', keywordId, key, isoOf(to)),
+      key,
+      kind: condition.kind,
+      ruleId: isSpike ? '' : key,
+      ruleName: name,
+      level: isSpike ? condition.level : '',
+      windowFrom: isoOf(window.from),
+      windowTo: isoOf(Math.min(window.to, now)),
+      observed,
+      baseline,
+      sampleMentionIds: await this.history.examplesOf(keywordId, rule, window, searchIds),
+      suppressedUntil: isoOf(now + QUIET_MS),
+      ...actions,
+    });
+  }
+}
+
+/** The first five minutes that can end a window that fires, in ms. */
+function sinceOf({ changedFrom = Infinity }: AlertTurn, now: number): number {
+  return Math.max(changedFrom, binOf(now - LATEST_MS));
+}
+
+interface KeywordRow {
+  keyword_id: string;
+  account_id: string;
+  timezone: string;
+  rules: JsonValue[] | null;
+  spike_alert: string | null;
+  searches: KeywordSearch[] | null;
+  episodes: { key: string; alertId: string; firedAt: string; aboveUntil: string; ended: boolean }[] | null;
+}
+
+/** Keywords that exist and are not retired. */
+async function keywordsOf(database: Database, ids: readonly string[]): Promise<Map<string, AlertKeyword>> {
+  const rows: KeywordRow[] = await database.query(
+    `SELECT k.keyword_id, k.account_id, a.timezone, k.definition->'rules' AS rules,
+       k.definition->>'spikeAlert' AS spike_alert,
+       (SELECT jsonb_agg(DISTINCT jsonb_build_object('searchId', w.search_id, 'source', w.source)) FROM watches w
+        WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches,
+       (SELECT jsonb_agg(jsonb_build_object('key', e.key, 'alertId', e.alert_id, 'firedAt', e.fired_at,
+          'aboveUntil', e.above_until, 'ended', e.ended)) FROM alert_episodes e
+        WHERE e.keyword_id = k.keyword_id) AS episodes
+     FROM keywords k JOIN accounts a USING (account_id)
+     WHERE k.keyword_id = ANY ($1) AND k.state <> 'retired'`,
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.keyword_id, keywordOf(row)]));
+}
+
+function keywordOf(row: KeywordRow): AlertKeyword {
+  const rules = (row.rules ?? []).map((rule) => fromJson(RuleSchema, rule, { ignoreUnknownFields: true }));
+  return {
+    keywordId: row.keyword_id,
+    accountId: row.account_id,
+    timeZone: row.timezone,
+    rules: alertRulesOf({ rules, ...(row.spike_alert && { spikeAlert: row.spike_alert }) }),
+    searches: row.searches ?? [],
+    episodes: new Map(
+      (row.episodes ?? []).map(({ key, alertId, firedAt, aboveUntil, ended }) => [
+        key,
+        { alertId, firedAt: Date.parse(firedAt), aboveUntil: Date.parse(aboveUntil), ended },
+      ]),
+    ),
+  };
+}
+
+/** An episode that goes on ends later. */
+async function keepAbove(
+  database: Database,
+  keywordId: string,
+  above: ReadonlyMap<string, number>,
+): Promise<void> {
+  if (above.size === 0) return;
+  await database.query(
+    `UPDATE alert_episodes e SET above_until = GREATEST(e.above_until, n.above_until)
+     FROM unnest($2::text[], $3::timestamptz[]) AS n (key, above_until)
+     WHERE e.keyword_id = $1 AND e.key = n.key AND NOT e.ended AND e.above_until < n.above_until`,
+    [keywordId, [...above.keys()], [...above.values()].map((at) => new Date(at))],
+  );
+}

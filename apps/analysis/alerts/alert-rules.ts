@@ -1,0 +1,71 @@
+import type { Action, KeywordDefinition } from '#contracts';
+
+export const SPIKE_LEVELS = ['low', 'medium', 'high'] as const;
+export type SpikeLevel = (typeof SPIKE_LEVELS)[number];
+
+/** What makes an alert fire. */
+export type AlertCondition =
+  | { kind: 'volume' | 'sentiment_shift'; window: '1h' | '24h'; min: number; multiple: number }
+  | { kind: 'spike'; level: SpikeLevel };
+
+/** The spike alert of a keyword, or one of its rules about windows. */
+export interface AlertRule {
+  /** The rule's id, or `spike`: a keyword has one episode at a time for each key. */
+  key: string;
+  /** Empty for a spike alert. */
+  name: string;
+  /** Only mentions of this source count; null: all. */
+  source: string | null;
+  condition: AlertCondition;
+  actions: AlertActions;
+}
+
+/** What happens when an alert fires, besides the event itself. */
+export interface AlertActions {
+  /** Send the event to the webhook, also if the keyword does not subscribe to it. */
+  webhook: boolean;
+  notifyChannelIds: string[];
+  /** Notify all channels of the keyword. */
+  notifyKeywordChannels: boolean;
+}
+
+export const SPIKE_KEY = 'spike';
+
+/** The alerts of a keyword: its enabled rules about windows, and its spike alert. */
+export function alertRulesOf(definition: Pick<KeywordDefinition, 'rules' | 'spikeAlert'>): AlertRule[] {
+  const rules = definition.rules.flatMap(({ id, name, enabled, source, when, then }): AlertRule[] => {
+    const condition = enabled ? windowConditionOf(when) : undefined;
+    return condition ? [{ key: id, name, source: source ?? null, condition, actions: actionsOf(then) }] : [];
+  });
+  const level = SPIKE_LEVELS.find((one) => one === definition.spikeAlert);
+  return level ? [...rules, spikeRule(level)] : rules;
+}
+
+function spikeRule(level: SpikeLevel): AlertRule {
+  return {
+    key: SPIKE_KEY,
+    name: '',
+    source: null,
+    condition: { kind: 'spike', level },
+    actions: { webhook: false, notifyChannelIds: [], notifyKeywordChannels: true },
+  };
+}
+
+function windowConditionOf(when: Record<string, unknown> | undefined): AlertCondition | undefined {
+  const { kind, window, min, multiple } = when ?? {};
+  const isKnown =
+    (kind === 'volume' || kind === 'sentiment_shift') &&
+    (window === '1h' || window === '24h') &&
+    typeof min === 'number' &&
+    typeof multiple === 'number';
+  return isKnown ? { kind, window, min, multiple } : undefined;
+}
+
+function actionsOf(then: readonly Pick<Action, 'type' | 'channelIds'>[]): AlertActions {
+  const notify = then.filter(({ type }) => type === 'notify');
+  return {
+    webhook: then.some(({ type }) => type === 'webhook'),
+    notifyChannelIds: [...new Set(notify.flatMap(({ channelIds }) => channelIds))],
+    notifyKeywordChannels: notify.some(({ channelIds }) => channelIds.length === 0),
+  };
+}

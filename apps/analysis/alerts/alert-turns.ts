@@ -1,0 +1,55 @@
+import type { Database } from '#postgres';
+
+/** A replica that has not finished a turn by then counts as dead. */
+const CLAIM_SECONDS = 60;
+/** The next turn of a keyword that changed during its evaluation. */
+const AGAIN_SECONDS = 10;
+
+/** A keyword whose alerts are to be evaluated. Its turn belongs to one replica at a time. */
+export interface AlertTurn {
+  keywordId: string;
+  /** The earliest five minutes with a new mention, in ms; undefined if only an episode may have ended. */
+  changedFrom: number | undefined;
+  changes: number;
+}
+
+/** A turn that was evaluated. */
+export interface EvaluatedTurn {
+  turn: AlertTurn;
+  /** When an open episode can end, in ms; undefined if nothing happens without new mentions. */
+  nextAt: number | undefined;
+}
+
+/** Claims the turns that are due, the longest due first. */
+export async function claimTurns(database: Database, limit: number): Promise<AlertTurn[]> {
+  const [rows]: [{ keyword_id: string; changed_from: Date | null; changes: number }[]] = await database.query(
+    `UPDATE alert_turns SET due_at = now() + make_interval(secs => ${CLAIM_SECONDS})
+     WHERE keyword_id = ANY (ARRAY(SELECT keyword_id FROM alert_turns WHERE due_at <= now()
+       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+     RETURNING keyword_id, changed_from, changes`,
+    [limit],
+  );
+  return rows.map(({ keyword_id, changed_from, changes }) => ({
+    keywordId: keyword_id,
+    changedFrom: changed_from?.getTime(),
+    changes,
+  }));
+}
+
+/** Gives the turns back. A keyword that has changed meanwhile is due again soon. */
+export async function finishTurns(database: Database, evaluated: readonly EvaluatedTurn[]): Promise<void> {
+  if (evaluated.length === 0) return;
+  await database.query(
+    `UPDATE alert_turns t SET evaluated_at = now(),
+       changed_from = CASE WHEN t.changes = e.changes THEN NULL ELSE t.changed_from END,
+       due_at = CASE WHEN t.changes = e.changes THEN COALESCE(e.next_at, 'infinity')
+         ELSE now() + make_interval(secs => ${AGAIN_SECONDS}) END
+     FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[]) AS e (keyword_id, changes, next_at)
+     WHERE t.keyword_id = e.keyword_id`,
+    [
+      evaluated.map(({ turn }) => turn.keywordId),
+      evaluated.map(({ turn }) => turn.changes),
+      evaluated.map(({ nextAt }) => (nextAt === undefined ? null : new Date(nextAt))),
+    ],
+  );
+}

@@ -1,0 +1,352 @@
+import { create, fromBinary, toBinary, toJson, type MessageInitShape } from '@bufbuild/protobuf';
+import type { JsMsg } from '@nats-io/jetstream';
+import {
+  AlertDecisionSchema,
+  CheckSchema,
+  EventSchema,
+  KeywordDefinitionSchema,
+  PurgeSchema,
+  type AlertEvent,
+  type Event,
+} from '#contracts';
+import { openClickHouse, type ClickHouseClient } from '#clickhouse';
+import { EventStore } from '#event-store';
+import { isoOf, newId } from '#kernel';
+import { connectBus, subjectOf, type Bus } from '#messaging';
+import { openDatabase, type Database } from '#postgres';
+import { applyInOrder, rebuildProjection, type Projection, type RebuildableProjection } from '#projections';
+import { createLogger } from '#telemetry';
+import { isolateStores, type IsolatedStores } from '#testing';
+import { AlertEventsHandler } from '../handlers/alert-events.handler.js';
+import { PurgeHandler } from '../handlers/purge.handler.js';
+import { mentionCountsProjection } from '../projections/mention-counts.projection.js';
+import { searchCoverageProjection } from '../projections/search-coverage.projection.js';
+import { AlertDecisions } from './alert-decisions.js';
+import { AlertEvaluation } from './alert-evaluation.js';
+import { claimTurns, finishTurns } from './alert-turns.js';
+import { binOf } from './windows.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const log = createLogger('spec', 'silent');
+/** The time of all scenes. */
+const NOW = binOf(Date.now()) + MINUTE_MS;
+
+let stores: IsolatedStores;
+let database: Database;
+let clickhouse: ClickHouseClient;
+let bus: Bus;
+let store: EventStore;
+
+beforeAll(async () => {
+  stores = await isolateStores();
+  database = await openDatabase(stores.databaseUrl, 'spec');
+  clickhouse = await openClickHouse(stores.clickhouseUrl, 'spec');
+  bus = await connectBus(stores.natsUrl, 'spec', log);
+  store = new EventStore(bus);
+});
+afterAll(async () => {
+  await bus?.close();
+  await clickhouse?.close();
+  await database?.destroy();
+  await stores?.drop();
+});
+
+type Definition = MessageInitShape<typeof KeywordDefinitionSchema>;
+
+const RULE = newId();
+const rule = (when: object = {}, then: { type: string; channelIds?: string[] }[] = []) => ({
+  id: RULE,
+  name: 'Many',
+  enabled: true,
+  when: { kind: 'volume', window: '1h', min: 5, multiple: 2, ...when },
+  then,
+});
+
+const replica = () => new AlertEvaluation(database, new AlertDecisions(database, store), log);
+
+/** A keyword with one search that covers the last ten hours. */
+class Scene {
+  readonly accountId = newId();
+  readonly keywordId = newId();
+  readonly searchId = newId();
+  readonly watchId = newId();
+
+  static async with(definition: Definition): Promise<Scene> {
+    const scene = new Scene();
+    const { accountId, keywordId, searchId, watchId } = scene;
+    await database.query(
+      `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
+       VALUES ($1, $2, 'free', '', now())`,
+      [accountId, accountId],
+    );
+    await database.query(
+      `INSERT INTO keywords (keyword_id, account_id, name, state, definition, created_at, updated_at, version)
+       VALUES ($1, $2, 'Acme', 'active', '{}', now(), now(), 1)`,
+      [keywordId, accountId],
+    );
+    await database.query(
+      `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
+         interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
+      [watchId, accountId, keywordId, searchId],
+    );
+    await scene.define(definition);
+    await scene.check({ windowFrom: isoOf(NOW - 10 * HOUR_MS), windowTo: isoOf(NOW) });
+    return scene;
+  }
+
+  async define(definition: Definition): Promise<void> {
+    const json = toJson(
+      KeywordDefinitionSchema,
+      create(KeywordDefinitionSchema, { name: 'Acme', ...definition }),
+      {
+        alwaysEmitImplicit: true,
+      },
+    );
+    await database.query('UPDATE keywords SET definition = $2 WHERE keyword_id = $1', [
+      this.keywordId,
+      JSON.stringify(json),
+    ]);
+  }
+
+  async check(more: MessageInitShape<typeof CheckSchema>): Promise<void> {
+    const { accountId, keywordId, searchId, watchId } = this;
+    const check = create(CheckSchema, { checkId: newId(), accountId, keywordId, searchId, watchId, ...more });
+    await this.store(searchCoverageProjection, 'CHECKS', [toBinary(CheckSchema, check)]);
+  }
+
+  /** Mentions that were published some minutes ago, one for each number. */
+  mentions(...minutesAgo: number[]): Event[] {
+    return minutesAgo.map((minutes) => {
+      const at = isoOf(NOW - minutes * MINUTE_MS);
+      const { accountId, keywordId, searchId, watchId } = this;
+      return create(EventSchema, {
+        ...{ eventId: newId(), accountId, keywordId, searchId, watchId, source: 'reddit', push: true },
+        occurredAt: isoOf(NOW),
+        countedAt: at,
+        matched: { item: { itemId: newId(), publishedAt: at } },
+      });
+    });
+  }
+
+  publish(events: readonly Event[]): Promise<void> {
+    return this.store(
+      mentionCountsProjection,
+      'EVENTS',
+      events.map((event) => toBinary(EventSchema, event)),
+    );
+  }
+
+  /** Stores messages, and applies what the subject contains as its consumer does. */
+  private async store(
+    projection: Projection,
+    stream: 'EVENTS' | 'CHECKS',
+    messages: Uint8Array[],
+  ): Promise<void> {
+    const subject = subjectOf(stream, this.accountId, this.watchId);
+    await store.publishAll(messages.map((data) => ({ subject, data, msgId: newId() })));
+    const stored = await store.read(stream, subject);
+    await database.transaction((tx) =>
+      applyInOrder(
+        tx,
+        projection,
+        stored.map(({ seq, data }) => ({ subject, seq, data, predecessor: 0 })),
+      ),
+    );
+  }
+
+  /** Evaluates the keyword some minutes later, by several replicas at the same time. */
+  async evaluate(minutesLater = 0, replicas = [replica()]): Promise<void> {
+    await database.query('UPDATE alert_turns SET due_at = now() WHERE keyword_id = $1', [this.keywordId]);
+    const turns = (await claimTurns(database, 100)).filter(({ keywordId }) => keywordId === this.keywordId);
+    await Promise.all(
+      replicas.map(async (one) => finishTurns(database, await one.of(turns, NOW + minutesLater * MINUTE_MS))),
+    );
+  }
+
+  async facts(): Promise<AlertEvent['event'][]> {
+    const stored = await store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
+    return stored.flatMap(({ data }) =>
+      fromBinary(AlertDecisionSchema, data).events.map(({ event }) => event),
+    );
+  }
+
+  async kinds(): Promise<(string | undefined)[]> {
+    return (await this.facts()).map((fact) => fact.case);
+  }
+
+  /** What ALERTS published on EVENTS. */
+  async events(): Promise<Event[]> {
+    const stored = await store.read('ALERTS', subjectOf('ALERTS', this.accountId, this.keywordId));
+    await new AlertEventsHandler(store, database).handle(stored as unknown as JsMsg[]);
+    const published = await store.read('EVENTS', subjectOf('EVENTS', this.accountId, this.keywordId));
+    return published.map(({ data }) => fromBinary(EventSchema, data));
+  }
+}
+
+it('a rebuild gives the same counts and evaluates nothing again [alerts.once]', async () => {
+  const scene = await Scene.with({ rules: [rule()] });
+  const events = scene.mentions(5, 4, 3, 2, 1);
+  await scene.publish([...events, ...events]);
+  await scene.evaluate();
+  const rows = () =>
+    database.query(
+      `SELECT (SELECT sum(total)::int FROM mention_counts WHERE keyword_id = $1) AS total,
+         (SELECT count(*)::int FROM search_coverage WHERE keyword_id = $1) AS covered,
+         (SELECT changed_from FROM alert_turns WHERE keyword_id = $1) AS changed_from`,
+      [scene.keywordId],
+    );
+  const before = await rows();
+  expect(before).toEqual([{ total: 5, covered: 1, changed_from: null }]);
+  for (const projection of [mentionCountsProjection, searchCoverageProjection])
+    await rebuildProjection(database, bus, projection as RebuildableProjection);
+  expect(await rows()).toEqual(before);
+});
+
+it('an alert fires once for an episode, with everything of its event [alerts.event, alerts.episode, alerts.actions]', async () => {
+  const channel = newId();
+  const then = [{ type: 'webhook' }, { type: 'notify', channelIds: [channel] }];
+  const scene = await Scene.with({ rules: [rule({}, then)] });
+  const few = scene.mentions(400, 50, 40, 30, 20);
+  await scene.publish(few);
+  await scene.evaluate();
+  expect(await scene.facts()).toEqual([]);
+  const last = scene.mentions(1);
+  await scene.publish(last);
+  await scene.evaluate();
+  await scene.publish(scene.mentions(0, 0, 0));
+  await scene.evaluate(1);
+  const [event, ...others] = await scene.events();
+  expect(others).toEqual([]);
+  expect(event).toMatchObject({
+    ruleWebhook: true,
+    notifyChannelIds: [channel],
+    notifyKeywordChannels: false,
+  });
+  const newestFirst = [...last, ...few.slice(1).reverse()].map(({ eventId }) => eventId);
+  expect(JSON.parse(new TextDecoder().decode(event?.envelope))).toMatchObject({
+    id: event?.eventId,
+    type: 'keyword.alert_fired',
+    watchId: null,
+    keywordId: scene.keywordId,
+    occurredAt: isoOf(NOW),
+    data: {
+      rule: { id: RULE, name: 'Many', kind: 'volume' },
+      window: { from: isoOf(binOf(NOW) - 55 * MINUTE_MS), to: isoOf(NOW) },
+      observed: 5,
+      baseline: 0.11,
+      multiple: 45,
+      sampleMentionIds: newestFirst,
+      suppressedUntil: isoOf(NOW + HOUR_MS),
+    },
+  });
+});
+
+it('an episode ends after a whole window below, and the next one fires again [alerts.episode, alerts.quiet]', async () => {
+  const scene = await Scene.with({ rules: [rule()] });
+  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
+  await scene.evaluate();
+  await scene.evaluate(30);
+  expect(await scene.kinds()).toEqual(['fired']);
+  await scene.evaluate(70);
+  await scene.evaluate(80);
+  expect(await scene.kinds()).toEqual(['fired', 'ended']);
+  await scene.publish(
+    scene.mentions(-100, -100, -100, -100, -100).map((one) => ({ ...one, occurredAt: one.countedAt! })),
+  );
+  await scene.evaluate(101);
+  expect(await scene.kinds()).toEqual(['fired', 'ended', 'fired']);
+});
+
+it('two replicas that evaluate the same mentions at the same time fire one alert [alerts.once]', async () => {
+  const scene = await Scene.with({ rules: [rule()], spikeAlert: 'high' });
+  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
+  await scene.evaluate(0, [replica(), replica(), replica()]);
+  expect(await scene.kinds()).toEqual(['fired']);
+  expect(await scene.events()).toHaveLength(1);
+});
+
+it('an event that is stored twice counts once, and late items do not fire again [alerts.once]', async () => {
+  const scene = await Scene.with({ rules: [rule()] });
+  const four = scene.mentions(5, 4, 3, 2);
+  await scene.publish([...four, ...four]);
+  await scene.publish(four);
+  await scene.evaluate();
+  expect(await scene.facts()).toEqual([]);
+  await scene.publish(scene.mentions(1));
+  await scene.evaluate();
+  // Ninety minutes before: this window has enough mentions as well.
+  await scene.publish(scene.mentions(90, 91, 92, 93, 94));
+  await scene.evaluate(2);
+  expect(await scene.kinds()).toEqual(['fired']);
+});
+
+it('dropped, hidden and undated items after a gap do not count, and history alone fires nothing [alerts.own-time]', async () => {
+  const scene = await Scene.with({ rules: [rule()] });
+  const [dropped, hidden, undated, ...kept] = scene.mentions(1, 1, 1, 1, 1, 1, 1);
+  await scene.publish([
+    { ...dropped!, dropped: create(EventSchema, { dropped: { reason: 'muted' } }).dropped! },
+    { ...hidden!, labels: ['hidden'] },
+    { ...undated!, countedAt: '' },
+    ...kept,
+  ]);
+  await scene.evaluate();
+  expect(await scene.facts()).toEqual([]);
+  const past = await Scene.with({ rules: [rule()] });
+  await past.publish(past.mentions(5, 4, 3, 2, 1, 1).map((one) => ({ ...one, backfilled: true })));
+  await past.evaluate();
+  expect(await past.facts()).toEqual([]);
+});
+
+it('a rule that changes during its episode does not fire again, and one that is deleted ends [alerts.episode]', async () => {
+  const scene = await Scene.with({ rules: [rule()] });
+  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
+  await scene.evaluate();
+  await scene.define({ rules: [rule({ min: 1, multiple: 1 })] });
+  await scene.publish(scene.mentions(0));
+  await scene.evaluate(1);
+  expect(await scene.kinds()).toEqual(['fired']);
+  await scene.define({ spikeAlert: 'low' });
+  await scene.publish(scene.mentions(0));
+  await scene.evaluate(2);
+  expect(await scene.kinds()).toEqual(['fired', 'ended']);
+});
+
+it('a mention that arrives during an evaluation is evaluated next [alerts.once]', async () => {
+  const scene = await Scene.with({ rules: [rule()] });
+  await scene.publish(scene.mentions(5, 4, 3, 2));
+  const turns = (await claimTurns(database, 100)).filter(({ keywordId }) => keywordId === scene.keywordId);
+  const evaluated = await replica().of(turns, NOW);
+  await scene.publish(scene.mentions(1));
+  await finishTurns(database, evaluated);
+  await scene.evaluate();
+  expect(await scene.kinds()).toEqual(['fired']);
+});
+
+it('a purge deletes counts, episodes and alerts, and nothing comes back [alerts.purge]', async () => {
+  const scene = await Scene.with({ rules: [rule()] });
+  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
+  await scene.evaluate();
+  const { accountId, keywordId, watchId } = scene;
+  await database.query('DELETE FROM keywords WHERE keyword_id = $1', [keywordId]);
+  const purge = create(PurgeSchema, { accountId, keywordId, watchIds: [watchId] });
+  const message = { data: toBinary(PurgeSchema, purge), time: new Date() } as JsMsg;
+  const stored = await store.read('ALERTS', subjectOf('ALERTS', accountId, keywordId));
+  await new PurgeHandler(clickhouse, database, store).handle([message]);
+  await scene.publish(scene.mentions(1));
+  await scene.check({ windowFrom: isoOf(NOW), windowTo: isoOf(NOW + 1) });
+  await new AlertEventsHandler(store, database).handle(stored as unknown as JsMsg[]);
+  expect(await scene.events()).toEqual([]);
+  for (const table of [
+    'mention_counts',
+    'counted_mentions',
+    'search_coverage',
+    'alert_turns',
+    'alert_episodes',
+  ])
+    expect([
+      table,
+      await database.query(`SELECT 1 FROM ${table} WHERE keyword_id = $1`, [keywordId]),
+    ]).toEqual([table, []]);
+});

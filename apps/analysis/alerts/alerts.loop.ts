@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Repeated, systemClock } from '#kernel';
+import { DATABASE, LOG, type Loop } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { COUNTED_DAYS } from '../domain/counted-at.js';
+import { AlertEvaluation } from './alert-evaluation.js';
+import { claimTurns, finishTurns } from './alert-turns.js';
+
+const LOOK_MS = 500;
+const TURNS_AT_ONCE = 100;
+const HOUR_MS = 3_600_000;
+/** One statement deletes at most this many rows, so that it locks them for a moment only. */
+const ROWS_AT_ONCE = 5_000;
+/** An event that is stored a second time, after a crash, is stored within hours. */
+const IDS_DAYS = 8;
+
+/** What is deleted when it is too old for any baseline. */
+const OLD = [
+  { table: 'mention_counts', column: 'bin', days: COUNTED_DAYS },
+  { table: 'search_coverage', column: 'covered_to', days: COUNTED_DAYS },
+  { table: 'counted_mentions', column: 'occurred_at', days: IDS_DAYS },
+] as const;
+
+/** Evaluates the alerts of keywords that have new mentions, and deletes old counts. Every replica does. */
+@Injectable()
+export class AlertsLoop implements Loop {
+  readonly name = 'alerts';
+  private readonly rounds: Repeated;
+  private readonly pruning: Repeated;
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly evaluation: AlertEvaluation,
+    @Inject(LOG) log: Logger,
+  ) {
+    this.rounds = new Repeated({
+      pauseMs: LOOK_MS,
+      run: () => this.round(),
+      failed: (error) => log.error({ err: error }, 'alerts could not be evaluated; they are repeated'),
+    });
+    this.pruning = new Repeated({
+      pauseMs: HOUR_MS,
+      run: () => this.prune(),
+      failed: (error) => log.error({ err: error }, 'old counts could not be deleted'),
+    });
+  }
+
+  start(): void {
+    this.rounds.start();
+    this.pruning.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.rounds.stop(), this.pruning.stop()]);
+  }
+
+  /** @returns true if there may be more to do at once */
+  async round(): Promise<boolean> {
+    const turns = await claimTurns(this.database, TURNS_AT_ONCE);
+    if (turns.length === 0) return false;
+    await finishTurns(this.database, await this.evaluation.of(turns, systemClock.now().getTime()));
+    return turns.length === TURNS_AT_ONCE;
+  }
+
+  /** @returns true if there may be more to delete */
+  async prune(): Promise<boolean> {
+    let isMore = false;
+    for (const { table, column, days } of OLD) {
+      const [, deleted]: [unknown, number] = await this.database.query(
+        `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM ${table} WHERE ${column} < now() - make_interval(days => $1) LIMIT $2))`,
+        [days, ROWS_AT_ONCE],
+      );
+      isMore ||= deleted === ROWS_AT_ONCE;
+    }
+    return isMore;
+  }
+}

@@ -1,0 +1,370 @@
+import { create } from '@bufbuild/protobuf';
+import * as fc from 'fast-check';
+import { CheckPeriodSchema, CheckSchema } from '#contracts';
+import { countedAtOf } from '../domain/counted-at.js';
+import { coveredBy, type Covered } from '../domain/coverage.js';
+import type { AlertCondition, AlertRule, SpikeLevel } from './alert-rules.js';
+import { backtestAlerts } from './backtest-alerts.js';
+import { CountedSeries, type BinCount } from './counted-series.js';
+import { assess, QUIET_MS, type Episode } from './episode.js';
+import { levelOf } from './level.js';
+import { baselinesOf, BIN_MS, isKnown } from './windows.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const START = Date.UTC(2026, 0, 5);
+const SPIKE: AlertCondition = { kind: 'spike', level: 'medium' };
+const VOLUME: AlertCondition = { kind: 'volume', window: '1h', min: 5, multiple: 3 };
+
+const ruleOf = (condition: AlertCondition, source: string | null = null): AlertRule => ({
+  key: condition.kind === 'spike' ? 'spike' : 'rule',
+  name: 'Rule',
+  source,
+  condition,
+  actions: { webhook: false, notifyChannelIds: [], notifyKeywordChannels: false },
+});
+
+/** Counts of a search: `perHour(hour)` mentions in each hour since the start, spread over its five minutes. */
+function hourly(hours: number, perHour: (hour: number) => number, searchId = 'a'): BinCount[] {
+  const counts: BinCount[] = [];
+  for (let bin = 0; bin < hours * 12; bin += 1) {
+    const wanted = perHour(Math.floor(bin / 12));
+    const total = Math.floor((((bin % 12) + 1) * wanted) / 12) - Math.floor(((bin % 12) * wanted) / 12);
+    if (total > 0) counts.push({ searchId, at: START + bin * BIN_MS, total, negative: 0 });
+  }
+  return counts;
+}
+
+interface Scene {
+  condition?: AlertCondition;
+  counts: BinCount[];
+  /** Hours since the start that are covered, by search. */
+  covered?: Record<string, [number, number][]>;
+  timeZone?: string;
+  sinceHour?: number;
+}
+
+async function alertsOf({ condition = SPIKE, counts, covered, timeZone = 'UTC', sinceHour = 0 }: Scene) {
+  const coverage = Object.entries<[number, number][]>(covered ?? { a: [[0, 10_000]] }).map(
+    ([id, periods]) =>
+      [
+        id,
+        periods.map(([from, to]): Covered => ({ from: START + from * HOUR_MS, to: START + to * HOUR_MS })),
+      ] as const,
+  );
+  const history = {
+    series: new CountedSeries([...counts].sort((a, b) => a.at - b.at)),
+    searches: coverage.map(([searchId]) => ({ searchId, source: searchId === 'a' ? 'reddit' : 'x' })),
+    coverage: new Map(coverage),
+    timeZone,
+  };
+  const found = await backtestAlerts([ruleOf(condition)], history, START + sinceHour * HOUR_MS);
+  return found.map(({ to, observed, baseline }) => ({ hour: (to - START) / HOUR_MS, observed, baseline }));
+}
+
+describe('the level of a spike alert', () => {
+  const hours = (count: number, of: number) => Array.from({ length: count }, () => [of]);
+
+  it('is at least five mentions, whatever the sensitivity [alerts.spike-levels]', () => {
+    for (const level of ['low', 'medium', 'high'] as const)
+      expect(levelOf({ kind: 'spike', level }, hours(168, 0), 24, 1)).toMatchObject({
+        baseline: 0,
+        least: 5,
+      });
+  });
+
+  it('is the higher, the less sensitive the alert is [alerts.spike-levels]', () => {
+    const least = (level: SpikeLevel) => levelOf({ kind: 'spike', level }, hours(168, 100), 24, 1)?.least;
+    expect([least('high'), least('medium'), least('low')]).toEqual([116, 122, 133]);
+  });
+
+  it('needs 24 known hours [alerts.spike-history]', () => {
+    expect(levelOf(SPIKE, hours(23, 4), 24, 1)).toBeUndefined();
+    expect(levelOf(SPIKE, hours(24, 4), 24, 1)).toBeDefined();
+  });
+
+  it('does not count an unknown hour of a search as an hour without mentions [alerts.blind]', () => {
+    const known = Array.from({ length: 100 }, () => [10, 10]);
+    const halfBlind = known.map((counts, n) => (n % 2 === 0 ? counts : [10, undefined]));
+    expect(levelOf(SPIKE, halfBlind, 24, 2)).toEqual(levelOf(SPIKE, known, 24, 2));
+  });
+
+  it('does not count a search without history', () => {
+    const windows = Array.from({ length: 100 }, () => [10, undefined]);
+    expect(levelOf(SPIKE, windows, 24, 2)).toMatchObject({ baseline: 10, searches: [0] });
+  });
+});
+
+describe('the baseline of a spike alert', () => {
+  const began = { first: START, last: START };
+  const at = (hour: number) => ({ from: START + (hour - 1) * HOUR_MS, to: START + hour * HOUR_MS });
+
+  it('is the last 7 days until 14 days exist, then the hour of the week [alerts.spike-baseline]', () => {
+    expect(baselinesOf(SPIKE, at(14 * 24 - 1), began, 'UTC').map(({ windows }) => windows.length)).toEqual([
+      168,
+    ]);
+    const [weekly, hours] = baselinesOf(SPIKE, at(15 * 24), began, 'UTC');
+    expect(weekly?.windows).toEqual([at(8 * 24), at(24)]);
+    expect(hours?.windows).toHaveLength(168);
+  });
+
+  it('follows the wall clock of the account over a change of daylight saving time [alerts.spike-baseline]', () => {
+    // Berlin changes on 29 March 2026: 09:00 is 08:00 UTC before, and 07:00 UTC after it.
+    const to = Date.parse('2026-03-30T07:00:00Z');
+    const [weekly] = baselinesOf(SPIKE, { from: to - HOUR_MS, to }, began, 'Europe/Berlin');
+    expect(weekly?.windows.slice(0, 2).map((one) => new Date(one.to).toISOString())).toEqual([
+      '2026-03-23T08:00:00.000Z',
+      '2026-03-16T08:00:00.000Z',
+    ]);
+  });
+});
+
+describe('a spike alert', () => {
+  it('fires once for an episode, and again for the next one [alerts.episode, alerts.quiet]', async () => {
+    const burst = (hour: number) => (hour === 40 || hour === 41 || hour === 60 ? 40 : 4);
+    const alerts = await alertsOf({ counts: hourly(72, burst) });
+    expect(alerts.map(({ hour }) => Math.floor(hour))).toEqual([40, 60]);
+    expect(alerts[0]?.baseline).toBeCloseTo(4, 0);
+  });
+
+  it('waits for 24 hours of history [alerts.spike-history]', async () => {
+    expect(await alertsOf({ counts: hourly(24, (hour) => (hour === 20 ? 50 : 2)) })).toEqual([]);
+  });
+
+  it('knows busy days and quiet nights after two weeks [alerts.spike-baseline]', async () => {
+    const busyDays = (hour: number) => (hour % 24 >= 8 && hour % 24 < 20 ? 30 : 1);
+    expect(await alertsOf({ counts: hourly(24 * 28, busyDays), sinceHour: 24 * 14 })).toEqual([]);
+    const atNight = (hour: number) => busyDays(hour) + (hour === 24 * 20 + 2 ? 15 : 0);
+    const [night] = await alertsOf({ counts: hourly(24 * 28, atNight), sinceHour: 24 * 14 });
+    expect(Math.floor(night?.hour ?? 0)).toBe(24 * 20 + 2);
+  });
+
+  it('does not take the return of a blind source for a spike [alerts.blind]', async () => {
+    // Source b did not answer for six of the seven days, and nothing of that time is known.
+    const counts = [...hourly(200, () => 3), ...hourly(20, () => 30, 'b')];
+    const back = hourly(200, (hour) => (hour >= 170 ? 30 : 0), 'b');
+    const blind = {
+      a: [[0, 10_000]],
+      b: [
+        [0, 20],
+        [170, 10_000],
+      ],
+    } as Record<string, [number, number][]>;
+    expect(await alertsOf({ counts: [...counts, ...back], covered: blind, sinceHour: 170 })).toEqual([]);
+    const unknowing = { a: [[0, 10_000]], b: [[0, 10_000]] } as Record<string, [number, number][]>;
+    expect(await alertsOf({ counts: [...counts, ...back], covered: unknowing, sinceHour: 170 })).not.toEqual(
+      [],
+    );
+  });
+
+  it('fires rarely on noise of any rate, and reports each large burst within the hour [alerts.noise]', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 2 ** 31 }),
+        fc.constantFrom(1, 10, 60),
+        async (seed, rate) => {
+          const random = generator(seed);
+          const noise = poissonCounts(24 * 28, () => rate, random);
+          const condition = { kind: 'spike', level: 'low' } as const;
+          const quiet = await alertsOf({ condition, counts: noise, sinceHour: 24 * 14 });
+          // Two weeks of a rule of three standard deviations.
+          expect(quiet.length).toBeLessThanOrEqual(10);
+          const at = 24 * 20 + Math.floor(random() * 24);
+          const burst = poissonCounts(
+            24 * 21,
+            (hour) => (hour === at ? 5 * rate + 20 : rate),
+            generator(seed),
+          );
+          const alerts = await alertsOf({ condition, counts: burst, sinceHour: at });
+          expect(alerts.some(({ hour }) => hour > at && hour <= at + 1)).toBe(true);
+        },
+      ),
+      { numRuns: 6 },
+    );
+  });
+});
+
+describe('a volume rule', () => {
+  it('fires at `min` without history, and then at `multiple` times the mean of its windows [alerts.volume]', async () => {
+    const condition = VOLUME;
+    const [first] = await alertsOf({ condition, counts: hourly(1, () => 5) });
+    expect(first).toMatchObject({ observed: 5, baseline: 0 });
+    expect(
+      await alertsOf({ condition, counts: hourly(30, (hour) => (hour === 20 ? 11 : 4)), sinceHour: 2 }),
+    ).toEqual([]);
+    const [alert] = await alertsOf({
+      condition,
+      counts: hourly(30, (hour) => (hour === 20 ? 13 : 4)),
+      sinceHour: 2,
+    });
+    expect(alert).toMatchObject({ observed: 12, baseline: 4 });
+  });
+
+  it('does not fire while nothing of its history is known [alerts.blind]', async () => {
+    const covered = {
+      a: [
+        [0, 0.5],
+        [50, 60],
+      ],
+    } as Record<string, [number, number][]>;
+    const counts = hourly(51, (hour) => (hour === 50 ? 30 : 0));
+    expect(await alertsOf({ condition: VOLUME, counts, covered, sinceHour: 50 })).toEqual([]);
+  });
+
+  it('counts negative mentions only for a sentiment shift, and one source if it names one [alerts.shift]', async () => {
+    const condition: AlertCondition = { kind: 'sentiment_shift', window: '1h', min: 3, multiple: 2 };
+    const counts = hourly(10, () => 12).map((one) => ({
+      ...one,
+      negative: one.at >= START + 9 * HOUR_MS ? 1 : 0,
+    }));
+    expect((await alertsOf({ condition, counts })).map(({ observed }) => observed)).toEqual([3]);
+    const history = {
+      series: new CountedSeries(hourly(10, () => 12)),
+      searches: [{ searchId: 'a', source: 'reddit' }],
+      coverage: new Map([['a', [{ from: START, to: START + DAY_MS }]]]),
+      timeZone: 'UTC',
+    };
+    const volume: AlertCondition = { kind: 'volume', window: '1h', min: 3, multiple: 1 };
+    expect(await backtestAlerts([ruleOf(volume, 'x')], history, START)).toEqual([]);
+    expect(await backtestAlerts([ruleOf(volume, 'reddit')], history, START)).toHaveLength(1);
+  });
+});
+
+describe('episodes', () => {
+  it('never fire twice within 60 minutes, nor while one is open, in whatever order windows come [alerts.episode, alerts.quiet]', () => {
+    const evaluation = fc.record({
+      step: fc.integer({ min: 0, max: 40 }),
+      late: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 5 }),
+    });
+    fc.assert(
+      fc.property(fc.array(evaluation, { maxLength: 60 }), (evaluations) => {
+        let episode: Episode | undefined;
+        let now = START;
+        const fired: { at: number; to: number }[] = [];
+        for (const { step, late } of evaluations) {
+          now += step * BIN_MS;
+          const reached = late.map((bins) => ({ to: now - bins * BIN_MS })).sort((a, b) => a.to - b.to);
+          const before = episode;
+          const result = assess(VOLUME, episode, reached, now);
+          if (result.fired) {
+            if (before && !before.ended) expect(result.ended).toBe(true);
+            fired.push({ at: now, to: result.fired.to });
+            episode = { firedAt: now, aboveUntil: result.aboveUntil ?? now, ended: false };
+          } else if (episode)
+            episode = {
+              ...episode,
+              aboveUntil: result.aboveUntil ?? episode.aboveUntil,
+              ended: episode.ended || result.ended,
+            };
+        }
+        fired.slice(1).forEach(({ at, to }, n) => {
+          expect(at - fired[n]!.at).toBeGreaterThanOrEqual(QUIET_MS);
+          expect(to).toBeGreaterThan(fired[n]!.to);
+        });
+      }),
+    );
+  });
+
+  it('end when a whole window stayed below the level [alerts.episode]', () => {
+    const open = { firedAt: START, aboveUntil: START, ended: false };
+    const reach = (minutes: number) => [{ to: START + minutes * 60_000 }];
+    expect(assess(VOLUME, open, reach(50), START + 55 * 60_000)).toEqual({
+      fired: undefined,
+      ended: false,
+      aboveUntil: START + 50 * 60_000,
+    });
+    expect(assess(VOLUME, open, [], START + HOUR_MS).ended).toBe(true);
+    expect(assess(VOLUME, open, reach(65), START + 66 * 60_000)).toEqual({
+      fired: { to: START + 65 * 60_000 },
+      ended: true,
+      aboveUntil: START + 65 * 60_000,
+    });
+  });
+});
+
+describe('the time at which an item counts', () => {
+  const check = {
+    windowFrom: '2026-01-05T10:00:00.000Z',
+    windowTo: '2026-01-05T10:05:00.000Z',
+    finishedAt: '2026-01-05T10:05:01.000Z',
+    gap: false,
+  };
+  const at = (publishedAt?: string, more = {}) =>
+    countedAtOf({ ...check, ...more }, { publishedAt } as never);
+
+  it('is its publication, but not a time in the future [alerts.own-time]', () => {
+    expect(at('2026-01-05T08:00:00.000Z')).toBe('2026-01-05T08:00:00.000Z');
+    expect(at('2027-01-05T08:00:00.000Z')).toBe(check.finishedAt);
+  });
+
+  it('is its collection without a date, but not after a gap [alerts.own-time]', () => {
+    expect(at()).toBe(check.finishedAt);
+    expect(at(undefined, { gap: true })).toBe('');
+    expect(at(undefined, { windowFrom: '2026-01-05T01:00:00.000Z' })).toBe('');
+    expect(at(undefined, { windowFrom: '' })).toBe('');
+  });
+});
+
+describe('the period that a check covers', () => {
+  const at = (minutes: number) => new Date(START + minutes * 60_000).toISOString();
+  const period = (more: object) => {
+    const check = {
+      source: 'reddit',
+      windowFrom: at(0),
+      windowTo: at(60),
+      items: [
+        { item: { itemId: 'a', publishedAt: at(30) } },
+        { item: { itemId: 'b', publishedAt: at(-90) } },
+      ],
+      ...more,
+    };
+    const { items: _, source: __, ...rest } = check;
+    const { rememberedItemIds: ___, ...fields } = rest as Record<string, unknown>;
+    const covered = coveredBy(create(CheckPeriodSchema, fields), () => create(CheckSchema, check));
+    return covered && [(covered.from - START) / 60_000, (covered.to - START) / 60_000];
+  };
+
+  it('is its window; after a gap the time since the oldest new item; nothing if it failed [alerts.blind]', () => {
+    expect(period({})).toEqual([0, 60]);
+    expect(period({ gap: true })).toEqual([30, 60]);
+    expect(period({ failure: { kind: 'timeout' } })).toBeUndefined();
+  });
+
+  it('is the time since the oldest item of a first scan that was kept completely [alerts.first-scan]', () => {
+    expect(period({ baseline: true, windowFrom: '' })).toEqual([-90, 60]);
+    expect(period({ baseline: true, windowFrom: '', rememberedItemIds: ['c'] })).toEqual([60, 60]);
+    expect(period({ baseline: true, windowFrom: '', source: 'rss' })).toEqual([60, 60]);
+  });
+
+  it('makes a window known if at most five minutes of it are missing', () => {
+    const window = { from: START, to: START + HOUR_MS };
+    const covered = (...minutes: [number, number][]) =>
+      minutes.map(([from, to]) => ({ from: START + from * 60_000, to: START + to * 60_000 }));
+    expect(isKnown(window, covered([-10, 30], [33, 62]))).toBe(true);
+    expect(isKnown(window, covered([-10, 30], [20, 40], [46, 62]))).toBe(false);
+    expect(isKnown(window, covered([0, 54]))).toBe(false);
+    expect(isKnown(window, [])).toBe(false);
+  });
+});
+
+/** Mulberry32. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function poissonCounts(hours: number, rateOf: (hour: number) => number, random: () => number): BinCount[] {
+  const counts: BinCount[] = [];
+  for (let bin = 0; bin < hours * 12; bin += 1) {
+    const limit = Math.exp(-rateOf(Math.floor(bin / 12)) / 12);
+    let total = 0;
+    for (let product = random(); product > limit; product *= random()) total += 1;
+    if (total > 0) counts.push({ searchId: 'a', at: START + bin * BIN_MS, total, negative: 0 });
+  }
+  return counts;
+}

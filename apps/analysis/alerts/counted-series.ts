@@ -1,0 +1,63 @@
+import type { Window } from './windows.js';
+
+/** Mentions of one search in five minutes. */
+export interface BinCount {
+  searchId: string;
+  /** The start of the five minutes, in ms. */
+  at: number;
+  total: number;
+  negative: number;
+}
+
+/** Sums up to each bin of one search, so that the count of a window is a difference. */
+interface Sums {
+  at: number[];
+  total: number[];
+  negative: number[];
+}
+
+/** Counts of mentions by search and five minutes, in memory. */
+export class CountedSeries {
+  private readonly searches = new Map<string, Sums>();
+
+  /** @param counts the earliest first; each bin of a search once */
+  constructor(counts: readonly BinCount[]) {
+    for (const { searchId, at, total, negative } of counts) {
+      const sums = this.searches.get(searchId) ?? { at: [], total: [0], negative: [0] };
+      this.searches.set(searchId, sums);
+      sums.at.push(at);
+      sums.total.push((sums.total.at(-1) ?? 0) + total);
+      sums.negative.push((sums.negative.at(-1) ?? 0) + negative);
+    }
+  }
+
+  /** The number of mentions of some searches in a window. */
+  count({ from, to }: Window, negative: boolean, searchIds: readonly string[]): number {
+    let count = 0;
+    for (const id of searchIds) {
+      const sums = this.searches.get(id);
+      if (!sums) continue;
+      const values = negative ? sums.negative : sums.total;
+      count += (values[before(sums.at, to)] ?? 0) - (values[before(sums.at, from)] ?? 0);
+    }
+    return count;
+  }
+
+  /** The starts of the bins of some searches since an instant, the earliest first. */
+  binsSince(since: number, searchIds: readonly string[]): number[] {
+    const bins = searchIds.flatMap((id) => this.searches.get(id)?.at ?? []).filter((at) => at >= since);
+    return [...new Set(bins)].sort((a, b) => a - b);
+  }
+}
+
+/** The number of sorted values below a limit. */
+function before(values: readonly number[], limit: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((values[middle] ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

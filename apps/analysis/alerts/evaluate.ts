@@ -1,0 +1,111 @@
+import type { Covered } from '../domain/coverage.js';
+import type { AlertCondition, AlertRule } from './alert-rules.js';
+import type { CountedSeries } from './counted-series.js';
+import { LEAST_OF_SPIKE, levelOf } from './level.js';
+import { baselinesOf, BIN_MS, isKnown, windowOf, type Window } from './windows.js';
+
+/** A search of a keyword. */
+export interface KeywordSearch {
+  searchId: string;
+  source: string;
+}
+
+/** What is known about the mentions of a keyword. */
+export interface AlertHistory {
+  /** Its present searches; others do not count. */
+  searches: readonly KeywordSearch[];
+  /** The covered times of each search, the earliest first. */
+  coverage: ReadonlyMap<string, readonly Covered[]>;
+  /** IANA zone of the account. */
+  timeZone: string;
+  /** The number of mentions in each window, by search. A search without mentions in a window is missing. */
+  countsIn(windows: readonly Window[], negative: boolean): Promise<ReadonlyMap<string, number>[]>;
+}
+
+/** The number at which a rule fires in a window. */
+export interface WindowLevel {
+  /** The number of mentions that is expected. */
+  baseline: number;
+  /** The smallest number that fires. */
+  least: number;
+  /** The searches that are counted: those with history. */
+  searchIds: string[];
+}
+
+/** A window that reached its level. */
+export interface ReachedWindow extends WindowLevel {
+  window: Window;
+  /** The end of the window, in ms. */
+  to: number;
+  observed: number;
+}
+
+/** Finds the level of a window; undefined if there is not enough history. */
+export type FindLevel = (rule: AlertRule, window: Window) => Promise<WindowLevel | undefined>;
+
+/** Whether a rule counts negative mentions only. */
+export function countsNegative({ kind }: AlertCondition): boolean {
+  return kind === 'sentiment_shift';
+}
+
+/** The searches whose mentions a rule counts. */
+export function searchesOf({ source }: AlertRule, searches: readonly KeywordSearch[]): KeywordSearch[] {
+  return searches.filter((search) => source === null || search.source === source);
+}
+
+/** The level of a window, from the history before it. */
+export async function findLevel(
+  rule: AlertRule,
+  window: Window,
+  history: AlertHistory,
+): Promise<WindowLevel | undefined> {
+  const { condition } = rule;
+  const searches = searchesOf(rule, history.searches).map(({ searchId }) => ({
+    searchId,
+    covered: history.coverage.get(searchId) ?? [],
+  }));
+  const firsts = searches.flatMap(({ covered: [first] }) => (first ? [first.from] : []));
+  if (firsts.length === 0) return undefined;
+  const began = { first: Math.min(...firsts), last: Math.max(...firsts) };
+  for (const { windows, needed } of baselinesOf(condition, window, began, history.timeZone)) {
+    const counts = windows.length > 0 ? await history.countsIn(windows, countsNegative(condition)) : [];
+    const known = windows.map((one, n) =>
+      searches.map(({ searchId, covered }) =>
+        isKnown(one, covered) ? (counts[n]?.get(searchId) ?? 0) : undefined,
+      ),
+    );
+    const level = levelOf(condition, known, needed, searches.length);
+    if (level) return { ...level, searchIds: level.searches.map((n) => searches[n]!.searchId) };
+  }
+  return undefined;
+}
+
+/**
+ * The windows of a rule that reach their level, the earliest first. Only windows that end with a mention are looked at: no
+ * other has more mentions.
+ * @param since ms: windows that end before are not looked at
+ */
+export async function reachedWindows(
+  rule: AlertRule,
+  searches: readonly KeywordSearch[],
+  series: CountedSeries,
+  since: number,
+  levelFor: FindLevel,
+): Promise<ReachedWindow[]> {
+  const { condition } = rule;
+  const negative = countsNegative(condition);
+  const all = searchesOf(rule, searches).map(({ searchId }) => searchId);
+  const fewest = condition.kind === 'spike' ? LEAST_OF_SPIKE : condition.min;
+  const reached: ReachedWindow[] = [];
+  for (const bin of series.binsSince(since, all)) {
+    const to = bin + BIN_MS;
+    const window = windowOf(condition, to);
+    // Most windows have too few mentions for any baseline, which costs more to find.
+    if (series.count(window, negative, all) < fewest) continue;
+    const level = await levelFor(rule, window);
+    if (!level) continue;
+    const observed = series.count(window, negative, level.searchIds);
+    if (observed >= level.least) reached.push({ ...level, window, to, observed });
+  }
+  return reached;
+}

@@ -1,0 +1,80 @@
+import type { AlertCondition, SpikeLevel } from './alert-rules.js';
+
+/** Standard deviations over the baseline. */
+const DEVIATIONS: Readonly<Record<SpikeLevel, number>> = { low: 3, medium: 2, high: 1.5 };
+/** A spike has at least this many mentions. */
+export const LEAST_OF_SPIKE = 5;
+/** The square root of a Poisson count (with this added) has a standard deviation of one half, whatever its mean. */
+const ROOT_SHIFT = 3 / 8;
+const POISSON_DEVIATION = 0.5;
+
+/** The number of mentions at which a condition fires, and what it was made of. */
+export interface Level {
+  /** The number of mentions that is expected. */
+  baseline: number;
+  /** The smallest number of mentions that fires. */
+  least: number;
+  /** Indexes of the searches that are counted: those with history. */
+  searches: number[];
+}
+
+/** The counts of one window, by search; undefined where the search did not cover the window. */
+export type Counts = readonly (number | undefined)[];
+
+/**
+ * The level of a condition, from the counts of earlier windows. What a search did not cover is unknown, and not 0: its
+ * own mean takes the place. A search without any history is not counted at all.
+ * @param windows the counts of each earlier window; empty if the keyword began later
+ * @param needed a search with fewer known windows has no history
+ * @param searches number of searches
+ * @returns undefined if there is not enough history, so that nothing can fire
+ */
+export function levelOf(
+  condition: AlertCondition,
+  windows: readonly Counts[],
+  needed: number,
+  searches: number,
+): Level | undefined {
+  const all = Array.from({ length: searches }, (_, n) => n);
+  const isRule = condition.kind !== 'spike';
+  if (isRule && windows.length === 0) return { baseline: 0, least: condition.min, searches: all };
+  const known = all.filter((n) => knownOf(windows, n).length >= needed);
+  if (known.length === 0) return undefined;
+  if (isRule) {
+    const baseline = sum(known.map((n) => mean(knownOf(windows, n))));
+    const least = Math.max(condition.min, Math.ceil(condition.multiple * baseline));
+    return { baseline, least, searches: known };
+  }
+  return { ...spikeLevel(totalsOf(windows, known), DEVIATIONS[condition.level]), searches: known };
+}
+
+function spikeLevel(totals: readonly number[], deviations: number): Omit<Level, 'searches'> {
+  const roots = totals.map((total) => Math.sqrt(total + ROOT_SHIFT));
+  const centre = mean(roots);
+  const squares = sum(roots.map((root) => (root - centre) ** 2));
+  const deviation = Math.max(POISSON_DEVIATION, Math.sqrt(squares / (roots.length - 1)));
+  // The centre itself is an estimate from few windows.
+  const width = deviations * deviation * Math.sqrt(1 + 1 / roots.length);
+  const reached = (centre + width) ** 2 - ROOT_SHIFT;
+  return { baseline: mean(totals), least: Math.max(LEAST_OF_SPIKE, Math.ceil(reached)) };
+}
+
+/** The total of each window in which at least one search is known. */
+function totalsOf(windows: readonly Counts[], searches: readonly number[]): number[] {
+  const means = new Map(searches.map((n) => [n, mean(knownOf(windows, n))]));
+  return windows
+    .filter((counts) => searches.some((n) => counts[n] !== undefined))
+    .map((counts) => sum(searches.map((n) => counts[n] ?? means.get(n) ?? 0)));
+}
+
+function knownOf(windows: readonly Counts[], search: number): number[] {
+  return windows.map((counts) => counts[search]).filter((count) => count !== undefined);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function mean(values: readonly number[]): number {
+  return sum(values) / values.length;
+}

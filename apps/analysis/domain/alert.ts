@@ -1,0 +1,58 @@
+import { create } from '@bufbuild/protobuf';
+import { AlertEventSchema, type AlertEvent, type AlertFired } from '#contracts';
+
+/** The last episode of each rule of a keyword, by its key (the rule's id, or `spike`). */
+export type AlertsState = ReadonlyMap<string, AlertEpisode>;
+
+/** An episode begins when a rule fires. While it is open, the rule does not fire again. */
+export type AlertEpisode =
+  | { status: 'open'; alertId: string; suppressedUntil: string }
+  | { status: 'ended'; alertId: string; suppressedUntil: string };
+
+/** What an evaluation found out about the rules of a keyword. */
+export interface AlertCommand {
+  /** Ids of alerts whose episodes have ended. */
+  ended: readonly string[];
+  fired: readonly AlertFired[];
+  /** ISO 8601 */
+  at: string;
+}
+
+export const NO_ALERTS: AlertsState = new Map();
+
+/**
+ * The facts of an evaluation. Another replica can have evaluated the same mentions before: a rule whose episode is open,
+ * or that fired less than 60 minutes ago, does not fire.
+ */
+export function decide({ ended, fired, at }: AlertCommand, state: AlertsState): AlertEvent[] {
+  const events: AlertEvent[] = [];
+  const isOver = new Set(ended);
+  for (const [key, { status, alertId }] of state)
+    if (status === 'open' && isOver.has(alertId))
+      events.push(create(AlertEventSchema, { event: { case: 'ended', value: { alertId, key } } }));
+  const now = events.reduce(evolve, state);
+  for (const value of fired) {
+    const last = now.get(value.key);
+    const mayFire = !last || (last.status === 'ended' && last.suppressedUntil <= at);
+    if (mayFire) events.push(create(AlertEventSchema, { event: { case: 'fired', value } }));
+  }
+  return events;
+}
+
+/** The state after the event. */
+export function evolve(state: AlertsState, { event }: AlertEvent): AlertsState {
+  switch (event.case) {
+    case 'fired': {
+      const { key, alertId, suppressedUntil } = event.value;
+      return new Map(state).set(key, { status: 'open', alertId, suppressedUntil });
+    }
+    case 'ended': {
+      const { key, alertId } = event.value;
+      const last = state.get(key);
+      if (last?.alertId !== alertId) return state;
+      return new Map(state).set(key, { ...last, status: 'ended' });
+    }
+    case undefined:
+      return state;
+  }
+}

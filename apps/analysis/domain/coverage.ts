@@ -1,0 +1,32 @@
+import type { Check, CheckPeriod } from '#contracts';
+
+/** A period whose items are all known, in ms. */
+export interface Covered {
+  from: number;
+  to: number;
+}
+
+/** Their first reads mix several lists of different depth, or list things without a date. */
+const WITHOUT_HISTORY: ReadonlySet<string> = new Set(['rss', 'ai_answers', 'vinted']);
+
+/**
+ * The period of which a check (or one part of it) read everything: its window. After a gap, and at a first scan: the time
+ * since the oldest item that it read, because lists are read from the newest item on.
+ * @param whole reads the complete check; called only after a gap and at a first scan
+ * @returns undefined for a failed check, which covers nothing
+ */
+export function coveredBy(period: CheckPeriod, whole: () => Check): Covered | undefined {
+  const to = Date.parse(period.windowTo);
+  if (period.failure || Number.isNaN(to)) return undefined;
+  const from = Date.parse(period.windowFrom);
+  if (period.baseline) return { from: oldestOf(whole(), 0, to), to };
+  if (Number.isNaN(from)) return { from: to, to };
+  return { from: period.gap ? oldestOf(whole(), from, to) : Math.min(from, to), to };
+}
+
+function oldestOf({ source, rememberedItemIds, items }: Check, least: number, latest: number): number {
+  // Items beyond the limit of one check are not among its mentions.
+  if (rememberedItemIds.length > 0 || WITHOUT_HISTORY.has(source)) return latest;
+  const dates = items.flatMap(({ item }) => (item?.publishedAt ? [Date.parse(item.publishedAt)] : []));
+  return dates.reduce((first, date) => (date >= least && date < first ? date : first), latest);
+}
