@@ -9,7 +9,7 @@ const TABLES = {
   'apps/polling': ['watch_schedule', 'upstream_searches', 'seen_items', 'lanes', 'polling_replicas'],
   'apps/delivery': ['pending_deliveries', 'webhook_endpoints', 'webhook_tests', 'replays'],
   'apps/analysis': [
-    ...['semantic_questions', 'mention_labels', 'waiting_readings'],
+    ...['semantic_questions', 'mention_labels', 'waiting_readings', 'backtests'],
     ...['mention_counts', 'counted_mentions', 'search_coverage', 'alert_turns', 'alert_episodes'],
   ],
   'libs/credits': ['credit_holds'],

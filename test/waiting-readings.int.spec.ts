@@ -9,6 +9,8 @@ import {
   WAITING_SUBJECTS,
   waitingReadingsProjection,
 } from '../apps/analysis/projections/waiting-readings.projection.js';
+import { EventRules } from '../apps/analysis/rules/event-rules.js';
+import { Similarities } from '../apps/analysis/rules/similarities.js';
 import { QuestionAnswers } from '../apps/analysis/waiting/question-answers.js';
 import {
   claimOverdue,
@@ -132,7 +134,9 @@ describe('an event that waits for the language model', () => {
       },
       ...{ deadlineAt: Date.now() + 10_000, wasUnderWay: false, cause: undefined },
     };
-    const late = new QuestionAnswers(on.database, on.store);
+    const unread = { read: async () => [], close: async () => {} };
+    const rules = new EventRules(new Similarities(unread));
+    const late = new QuestionAnswers(on.database, on.store, rules);
     const open = await late.open([claimed]);
     const { event } = await scene.event();
     await renewClaims(on.database, [claimed.claim]);

@@ -39,6 +39,8 @@ import { LabelsSink } from './readmodels/labels.sink.js';
 import { MentionsSink } from './readmodels/mentions.sink.js';
 import { ObservationsSink } from './readmodels/observations.sink.js';
 import { VectorsSink } from './readmodels/vectors.sink.js';
+import { EventRules } from './rules/event-rules.js';
+import { Similarities } from './rules/similarities.js';
 import { Payments } from './search/payments.js';
 import { ModelQuestions } from './waiting/model-questions.js';
 import { QuestionAnswers } from './waiting/question-answers.js';
@@ -69,6 +71,8 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           StoriesLoop,
           ItemBuckets,
           ItemReadings,
+          Similarities,
+          EventRules,
           ModelQuestions,
           QuestionAnswers,
           QuestionsLoop,

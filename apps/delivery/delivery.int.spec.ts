@@ -83,6 +83,15 @@ describe('a delivery', () => {
     expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([eventId]);
   });
 
+  it('is made with webhookMode rules for what a rule sends, also where the ordinary push is withheld, and for nothing else [rules.webhook]', async () => {
+    const watchId = await delivery.watch(`${receiver.url}/ruled`, 'rules');
+    await delivery.event(watchId);
+    const { eventId: sent } = await delivery.event(watchId, true, true);
+    const { eventId: stopped } = await delivery.event(watchId, false, true);
+    const requests = await gotten(receiver, '/ruled', 2);
+    expect(requests.map(({ headers }) => headers['webhook-id'])).toEqual([sent, stopped]);
+  });
+
   it('is not made for a watch that was deleted meanwhile', async () => {
     const watchId = await delivery.watch(`${receiver.url}/deleted`);
     await delivery.database.query('UPDATE watches SET retired_at = now() WHERE watch_id = $1', [watchId]);

@@ -1,3 +1,12 @@
+/** The result of a rule for a mention, as `/why` returns it. Null: no value. */
+export interface RuleView {
+  ruleId: string;
+  name: string;
+  fired: boolean;
+  clauses: { field: string; op: string; value: unknown; seen: unknown; holds: boolean }[];
+  actions: string[];
+}
+
 /** A row of `mentions`; JSON columns hold text. */
 export interface MentionRow {
   account_id: string;
@@ -38,8 +47,12 @@ export interface MentionRow {
   sentiment: string;
   intent: string;
   bucket: string;
-  /** Ids of the rules that matched. */
+  /** Ids of the rules that fired. */
   rules: string[];
+  /** JSON: `RuleView[]`; empty if no rule was checked. */
+  rule_outcomes: string;
+  /** Null if the source does not give it. */
+  author_followers: number | null;
   /** Empty unless the mention was dropped. */
   dropped_reason: string;
   dropped_rule: string;

@@ -20,7 +20,8 @@ import { Readings1763910000000 } from './migrations/1763910000000-readings.js';
 import { SemanticQuestions1763920000000 } from './migrations/1763920000000-semantic-questions.js';
 import { Explores1763920000000 } from './migrations/1763920000000-explores.js';
 import { WaitingReadings1763930000000 } from './migrations/1763930000000-waiting-readings.js';
-import { Alerts1763941000000 } from './migrations/1763941000000-alerts.js';
+import { Rules1763941000000 } from './migrations/1763941000000-rules.js';
+import { Alerts1763950000000 } from './migrations/1763950000000-alerts.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -94,7 +95,8 @@ async function migrate(url: string, name: string): Promise<void> {
       SemanticQuestions1763920000000,
       Explores1763920000000,
       WaitingReadings1763930000000,
-      Alerts1763941000000,
+      Rules1763941000000,
+      Alerts1763950000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

@@ -130,6 +130,8 @@ export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): M
     explore_id: NO_ID,
     readings: '[]',
     rules: [],
+    rule_outcomes: '',
+    author_followers: null,
     dropped_reason: '',
     dropped_rule: '',
     verdicts: '[]',

@@ -156,7 +156,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     ]);
   });
 
-  it('keeps the labels when its event is delivered again, and does not change the stored event', async () => {
+  it('keeps a person’s labels in place of those of rules when its event is delivered again, and does not change the stored event [rules.mark, rules.filter, rules.why]', async () => {
     const [eventId, store] = [newId(), new EventStore(bus)];
     const event = create(EventSchema, {
       accountId: ada.accountId,
@@ -169,10 +169,36 @@ describe('PATCH /v1/mentions/{id}', () => {
       occurredAt: new Date().toISOString(),
       envelope: new TextEncoder().encode(JSON.stringify({ id: eventId })),
       matched: { item: { itemId: eventId, text: 'acme', bodyJson: '{}' } },
+      matchMode: 'word',
+      labels: ['flagged', 'to_reply'],
+      rules: [
+        {
+          ...{ ruleId: 'r1', name: 'One', fired: true, actions: ['mark'] },
+          clauses: [{ field: 'text', op: 'contains', valueJson: '"acme"', seenJson: '"acme"', holds: true }],
+        },
+        {
+          ...{ ruleId: 'r2', name: 'Two', fired: false, actions: ['stop'] },
+          clauses: [{ field: 'likes', op: 'exists', holds: false }],
+        },
+      ],
     });
     const subject = subjectOf('EVENTS', ada.accountId, event.watchId);
     await store.publish(subject, toBinary(EventSchema, event), eventId);
     await until('it is readable', async () => (await ada.api.get(`/v1/mentions/${eventId}`)).status === 200);
+    const corrected = await patch(eventId, { relevance: 50 });
+    expect(corrected.body.labels).toEqual(['flagged', 'to_reply']);
+    expect([await listed('rule=r1'), await listed('rule=r2')]).toEqual([[eventId], []]);
+    expect((await ada.api.get(`/v1/mentions/${eventId}/why`)).body.rules).toEqual([
+      {
+        ...{ ruleId: 'r1', name: 'One', fired: true, actions: ['mark'] },
+        clauses: [{ field: 'text', op: 'contains', value: 'acme', seen: 'acme', holds: true }],
+      },
+      {
+        ...{ ruleId: 'r2', name: 'Two', fired: false, actions: ['stop'] },
+        clauses: [{ field: 'likes', op: 'exists', value: null, seen: null, holds: false }],
+      },
+    ]);
+    expect((await patch(eventId, { labels: [] })).body.labels).toEqual([]);
     await patch(eventId, { labels: ['starred'] });
     // As after a crash of the sink, or during a rebuild of the table.
     await store.publish(subject, toBinary(EventSchema, event), newId());

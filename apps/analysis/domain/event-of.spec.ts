@@ -171,6 +171,7 @@ describe('an event that may wait for readings', () => {
     subject: { names: ['acme'], role: 'own' },
     agentStep: undefined,
     bucketPreset: '',
+    rules: [],
     isPaid: true,
   };
 

@@ -27,6 +27,12 @@ describe('decisions about a mention', () => {
     });
   });
 
+  it('record that a person wants no labels, because a rule may have set some', () => {
+    const decided = after(UNLABELLED, change({ labels: { labels: [] } }));
+    expect(decided.labels).toEqual([]);
+    expect(after(UNLABELLED, change({ relevance: 1 })).labels).toBeUndefined();
+  });
+
   it('leave fields alone that a command does not name, and remove a correction on request', () => {
     const first = after(
       UNLABELLED,
@@ -55,8 +61,8 @@ describe('decisions about a mention', () => {
     fc.assert(
       fc.property(fc.array(anyChange, { maxLength: 8 }), (commands) => {
         const state = commands.reduce(after, UNLABELLED);
-        const labels = commands.findLast((command) => command.labels)?.labels?.labels ?? [];
-        expect([...state.labels].sort()).toEqual([...new Set(labels)].sort());
+        const labels = commands.findLast((command) => command.labels)?.labels?.labels;
+        expect(state.labels && [...state.labels].sort()).toEqual(labels && [...new Set(labels)].sort());
         for (const [key, none] of [
           ['sentiment', ''],
           ['intent', ''],

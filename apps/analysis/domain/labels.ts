@@ -3,7 +3,8 @@ import { LabelEventSchema, type ChangeMention, type LabelEvent } from '#contract
 
 /** A person's decisions about a mention. */
 export interface LabelState {
-  labels: readonly string[];
+  /** Undefined if nobody has decided about them: then the mention has those that rules set. */
+  labels: readonly string[] | undefined;
   corrections: Readonly<Corrections>;
 }
 
@@ -15,7 +16,7 @@ export interface Corrections {
   relevance?: number;
 }
 
-export const UNLABELLED: LabelState = { labels: [], corrections: {} };
+export const UNLABELLED: LabelState = { labels: undefined, corrections: {} };
 
 /** The value in a command that removes a correction. */
 const NO_TEXT = '';
@@ -27,7 +28,7 @@ export function decide(command: ChangeMention, state: LabelState): LabelEvent[] 
   const events: LabelEvent[] = [];
   if (labels) {
     const wanted = [...new Set(labels.labels)].sort();
-    if (wanted.join() !== state.labels.join())
+    if (state.labels === undefined || wanted.join() !== state.labels.join())
       events.push(event({ case: 'labelled', value: { labels: wanted } }));
   }
   const correct = (name: keyof Corrections, given: string | number | undefined, none: string | number) => {

@@ -5,6 +5,7 @@ import {
   type AgentStep,
   type Event,
   type ReadingAsked,
+  type Rule,
 } from '#contracts';
 import { isoOf } from '#kernel';
 import { finishedEvent } from './finished-event.js';
@@ -15,6 +16,8 @@ export interface WantedReadings {
   agentStep: AgentStep | undefined;
   /** Empty: no bucket. */
   bucketPreset: string;
+  /** The keyword's rules; they run on the final event. */
+  rules: readonly Rule[];
   /** True if the account can pay the readings of this event. */
   isPaid: boolean;
 }
@@ -28,7 +31,7 @@ const MODEL_PRESETS: ReadonlySet<string> = new Set(['product-model', 'theme-sent
  */
 export function askedOrFinal(
   draft: Event,
-  { subject, agentStep, bucketPreset, isPaid }: WantedReadings,
+  { subject, agentStep, bucketPreset, rules, isPaid }: WantedReadings,
   hasModel: boolean,
 ): { asked: ReadingAsked } | { final: Event } {
   if (draft.dropped) return { final: draft };
@@ -44,6 +47,7 @@ export function askedOrFinal(
       subject: { ...subject, names: [...subject.names], about: subject.about ?? '' },
       analysis,
       bucketPreset: preset,
+      rules: [...rules],
       ...(step && { agentStep: step }),
     }),
   };

@@ -23,12 +23,13 @@ import { askedOrFinal, withoutModel, type WantedReadings } from '../domain/readi
 import { ItemReadings, type ReadableCheck } from '../readings/item-readings.js';
 import { LLM } from '../readings/llm.js';
 import { subjectOf as readingSubjectOf, type Readable } from '../readings/readable.js';
+import { EventRules } from '../rules/event-rules.js';
 import { knownWatches, withoutWatch } from '../readmodels/check-sink.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
 
 /**
- * Turns checks into events: mutes and VIPs, then the readings, then the drops that depend on them. An event that has to
- * wait for a reading is stored as a question, and published when it is answered.
+ * Turns checks into events: mutes and VIPs, then the readings, then the drops that depend on them, then the rules. An
+ * event that has to wait for a reading is stored as a question, and published when it is answered.
  */
 @Controller()
 export class ChecksHandler {
@@ -36,6 +37,7 @@ export class ChecksHandler {
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
     private readonly readings: ItemReadings,
+    private readonly rules: EventRules,
     @Inject(LLM) private readonly llm: object | undefined,
   ) {}
 
@@ -74,27 +76,37 @@ export class ChecksHandler {
     one: TreatedCheck,
     readings: ReadonlyMap<string, ItemReading>,
   ): Promise<Unstored[]> {
-    const messages = await Promise.all(
+    const results = await Promise.all(
       draftsOf(one, readings).map(async (draft) => {
         // It was asked once and is not asked again: its answer publishes it, also without a language model.
-        if (one.redelivered && (await this.isAsked(draft))) return undefined;
-        return this.messageOf(draft, wantedOf(one, readings.get(draft.eventId)), one.cause);
+        if (one.redelivered && (await this.isAsked(draft))) return [];
+        return [this.questionOrFinal(draft, wantedOf(one, readings.get(draft.eventId)), one.cause)];
       }),
     );
-    return messages.filter((message) => message !== undefined);
+    const all = results.flat();
+    const final = all.flatMap((result) => ('final' in result ? [result.final] : []));
+    const events = await this.rules.run(one.settings.definition?.rules ?? [], final);
+    return [
+      ...all.flatMap((result) => ('question' in result ? [result.question] : [])),
+      ...events.map((event) => messageOf(event, one.cause)),
+    ];
   }
 
   private async isAsked(draft: Event): Promise<boolean> {
     return (await this.store.lastSeq('READINGS', questionSubject(draft))) > 0;
   }
 
-  private messageOf(draft: Event, wanted: WantedReadings, cause: string | undefined): Unstored {
+  private questionOrFinal(
+    draft: Event,
+    wanted: WantedReadings,
+    cause: string | undefined,
+  ): { question: Unstored } | { final: Event } {
     const result = askedOrFinal(draft, wanted, this.llm !== undefined);
-    if ('final' in result) return messageOf(result.final, cause);
+    if ('final' in result) return result;
     const question = questionOf(draft, result.asked, cause);
-    if (question.data.length <= this.store.mostBytes) return question;
-    // An item of the largest size and a step with very long values: as without a language model.
-    return messageOf(withoutModel(draft, wanted.agentStep), cause);
+    if (question.data.length <= this.store.mostBytes) return { question };
+    // An item of the largest size, and a step or rules with very long values: as without a language model.
+    return { final: withoutModel(draft, wanted.agentStep) };
   }
 
   private async outcomeOf(
@@ -177,6 +189,7 @@ function wantedOf({ settings }: TreatedCheck, reading: ItemReading | undefined):
     subject: readingSubjectOf(settings),
     agentStep,
     bucketPreset: (definition?.aiEnabled && definition.aiPreset) || '',
+    rules: definition?.rules ?? [],
     isPaid: reading?.unreadReason === '',
   };
 }

@@ -1,13 +1,23 @@
-import { create, fromBinary, toBinary, toJson, type MessageInitShape } from '@bufbuild/protobuf';
+import {
+  create,
+  fromBinary,
+  toBinary,
+  toJson,
+  type JsonValue,
+  type MessageInitShape,
+} from '@bufbuild/protobuf';
 import {
   AgentStepSchema,
   CheckSchema,
   EventSchema,
   ItemSchema,
+  MatchedItemSchema,
+  RuleSchema,
   KeywordDefinitionSchema,
   ReadingFactSchema,
   type Event,
 } from '#contracts';
+import { toBfloat16 } from '#embeddings';
 import { EventStore } from '#event-store';
 import { checkIdOf, isoOf, newId } from '#kernel';
 import { connectBus, subjectOf, type Bus } from '#messaging';
@@ -17,6 +27,8 @@ import { isolateStores, type IsolatedStores } from '#testing';
 import { ItemBuckets } from '../readings/item-buckets.js';
 import { ItemReadings } from '../readings/item-readings.js';
 import type { LocalReading, ReadRequest } from '#readers';
+import { EventRules } from '../rules/event-rules.js';
+import { Similarities } from '../rules/similarities.js';
 import { Stories } from '../readings/stories.js';
 import { ChecksHandler } from './checks.handler.js';
 
@@ -63,9 +75,10 @@ function handlerWith(answer: (request: ReadRequest) => LocalReading = () => POSI
     new Stories(database),
     new ItemBuckets(database),
   );
+  const rules = new EventRules(new Similarities(reader));
   const crashed = { publishAll: () => Promise.reject(new Error('crash')) } as unknown as EventStore;
   const handle = (check: ReturnType<Scene['check']>, redelivered = false, crash?: 'before the events') =>
-    new ChecksHandler(database, crash ? crashed : store, readings, llm).handle([
+    new ChecksHandler(database, crash ? crashed : store, readings, rules, llm).handle([
       { data: toBinary(CheckSchema, check), redelivered },
     ]);
   return { handle, asked };
@@ -289,6 +302,55 @@ describe('a check', () => {
       ({ charges }) => charges.find(({ operation }) => operation === 'co_brands')?.costCredits,
     );
     expect(charged).toEqual([undefined, 2, undefined]);
+  });
+
+  it('runs the rules on final events after the readings, and charges the readings of what they stop [rules.order, rules.stop, rules.mark, rules.webhook, rules.similar-to, rules.backfilled]', async () => {
+    const rule = (name: string, then: object[], ...all: JsonValue[]) =>
+      create(RuleSchema, { id: newId(), name, enabled: true, when: { kind: 'item', all }, then });
+    const rules = [
+      rule('good', [{ type: 'mark', label: 'starred' }, { type: 'webhook' }], {
+        ...{ field: 'sentiment', op: 'eq', value: 'positive' },
+      }),
+      rule('outage', [{ type: 'notify' }], { field: 'text', op: 'similar_to', value: 'it is down' }),
+      rule('spam', [{ type: 'stop' }], { field: 'text', op: 'word', value: 'promo' }),
+      rule('last', [{ type: 'mark', label: 'flagged' }], { field: 'kind', op: 'exists' }),
+    ];
+    const scene = await Scene.with({ rules });
+    const meaning = (x: number, y: number) => toBfloat16(Float32Array.of(x, y));
+    const { handle } = handlerWith(({ item: { text } }) => ({
+      ...POSITIVE,
+      embedding: text.includes('down') ? meaning(1, 0) : meaning(0, 1),
+    }));
+    const check = scene.check({ text: 'acme is down' }, { text: 'acme promo' });
+    await handle(check);
+    const [first, second] = await scene.events();
+    expect(first).toMatchObject({
+      ...{ push: true, labels: ['flagged', 'starred'] },
+      ...{ ruleWebhook: true, notifyKeywordChannels: true },
+    });
+    expect(first!.dropped).toBeUndefined();
+    expect(first!.rules.map(({ name, fired }) => [name, fired])).toEqual([
+      ...[
+        ['good', true],
+        ['outage', true],
+        ['spam', false],
+        ['last', true],
+      ],
+    ]);
+    expect(second).toMatchObject({
+      ...{ push: false, dropped: { reason: 'rule', rule: 'spam' }, labels: ['starred'], ruleWebhook: true },
+      ...{ notifyKeywordChannels: false, charges: [{ operation: 'analysis', costCredits: 1 }] },
+    });
+    expect(second!.rules[1]!.clauses).toMatchObject([{ field: 'text', op: 'similar_to', seenJson: '0' }]);
+    check.baseline = true;
+    check.items = [
+      create(MatchedItemSchema, { item: { itemId: newId(), kind: 'post', text: 'acme', bodyJson: '{}' } }),
+    ];
+    await handle(check);
+    // A backfilled item is labelled, and never sent.
+    expect((await scene.events())[2]).toMatchObject({
+      ...{ push: false, labels: ['flagged', 'starred'], ruleWebhook: false, notifyKeywordChannels: false },
+    });
   });
 
   it('stores a question in place of an event that waits for a language model, and asks once', async () => {

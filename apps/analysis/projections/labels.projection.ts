@@ -12,7 +12,7 @@ export interface LabelRow extends LabelState {
 
 interface Row {
   mention_id: string;
-  labels: string[];
+  labels: string[] | null;
   corrections: LabelState['corrections'];
   version: number;
 }
@@ -41,7 +41,7 @@ export const labelsProjection: Projection = {
         `INSERT INTO mention_labels (mention_id, account_id, owner_id, labels, corrections, version)
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (mention_id) DO UPDATE SET labels = $4, corrections = $5, version = $6`,
-        [mentionId, accountId, ownerId, labels, JSON.stringify(corrections), seq],
+        [mentionId, accountId, ownerId, labels ?? null, JSON.stringify(corrections), seq],
       );
     }
   },
@@ -54,5 +54,9 @@ export async function labelsOf(tx: Tx, mentionIds: readonly string[]): Promise<L
     'SELECT mention_id, labels, corrections, version FROM mention_labels WHERE mention_id = ANY($1)',
     [mentionIds],
   );
-  return rows.map(({ mention_id, ...row }) => ({ mentionId: mention_id, ...row }));
+  return rows.map(({ mention_id, labels, ...row }) => ({
+    mentionId: mention_id,
+    labels: labels ?? undefined,
+    ...row,
+  }));
 }

@@ -48,16 +48,16 @@ export class EventsIndexSink {
   }
 }
 
-/** Dropped items stay readable as mentions, but are not in the index of events. */
+/** Dropped items stay readable as mentions, but are not in the index of events, unless a rule has sent them. */
 function eventRow({ event, seq }: { event: Event; seq: number }): EventRow[] {
-  if (event.dropped) return [];
+  if (event.dropped && !event.ruleWebhook) return [];
   return [
     {
       watch_id: event.watchId,
       occurred_at: event.occurredAt,
       event_id: event.eventId,
       account_id: event.accountId,
-      push: event.push,
+      push: event.push || event.ruleWebhook,
       type: event.type,
       stream_seq: seq,
       envelope: new TextDecoder().decode(event.envelope),

@@ -67,13 +67,13 @@ export async function writeLabels(
   );
 }
 
-/** The row with the person's decisions about the mention. */
+/** The row with the person's decisions about the mention: they replace labels that rules have set. */
 export function withLabels(row: MentionRow, decided: LabelRow | undefined): MentionRow {
   if (!decided) return row;
   const { labels, corrections, version } = decided;
   return {
     ...row,
-    labels: [...labels],
+    labels: labels ? [...labels] : row.labels,
     corrected_sentiment: corrections.sentiment ?? '',
     corrected_intent: corrections.intent ?? '',
     corrected_relevance: corrections.relevance ?? null,

@@ -1,12 +1,13 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { EventSchema, type Event, type ReadingRecord } from '#contracts';
-import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clickhouse';
+import { EventSchema, type Event, type ReadingRecord, type RuleOutcome } from '#contracts';
+import { insertRows, NO_ID, type ClickHouseClient, type MentionRow, type RuleView } from '#clickhouse';
 import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
 import { MENTIONS_SINK } from '#projections';
+import { followersOf } from '#rules';
 import { ConsumerPattern } from '#transport';
 import { labelsOf } from '../projections/labels.projection.js';
 import { knownWatches } from './check-sink.js';
@@ -85,7 +86,7 @@ export function mentionRow(event: Event): MentionRow[] {
       views: views ?? null,
       score: score ?? null,
       media: JSON.stringify(item.media.map(({ url, type }) => ({ url, type }))),
-      labels: [],
+      labels: event.labels,
       sentiment: event.analysis?.sentiment ?? '',
       sentiment_score: event.analysis?.sentimentScore ?? null,
       intent: event.analysis?.intent ?? '',
@@ -102,7 +103,9 @@ export function mentionRow(event: Event): MentionRow[] {
       story_id: event.storyId,
       explore_id: NO_ID,
       readings: JSON.stringify(event.readings.map(recordOf)),
-      rules: [],
+      rules: event.rules.filter(({ fired }) => fired).map(({ ruleId }) => ruleId),
+      rule_outcomes: event.rules.length === 0 ? '' : JSON.stringify(event.rules.map(ruleView)),
+      author_followers: followersOf(item.bodyJson) ?? null,
       dropped_reason: event.dropped?.reason ?? '',
       dropped_rule: event.dropped?.rule ?? '',
       verdicts: JSON.stringify(
@@ -116,6 +119,20 @@ export function mentionRow(event: Event): MentionRow[] {
       listing: event.source === 'vinted' ? item.bodyJson : '',
     },
   ];
+}
+
+function ruleView({ ruleId, name, fired, clauses, actions }: RuleOutcome): RuleView {
+  return {
+    ...{ ruleId, name, fired },
+    clauses: clauses.map(({ field, op, valueJson, seenJson, holds }) => ({
+      ...{ field, op, value: parsed(valueJson), seen: parsed(seenJson), holds },
+    })),
+    actions,
+  };
+}
+
+function parsed(json: string): unknown {
+  return json === '' ? null : (JSON.parse(json) as unknown);
 }
 
 function recordOf({

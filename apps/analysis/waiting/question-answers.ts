@@ -9,6 +9,7 @@ import type { Database } from '#postgres';
 import { continueTrace } from '#telemetry';
 import { finishedEvent } from '../domain/finished-event.js';
 import { answersOf, toldForAll, type ModelAnswers } from '../domain/model-answers.js';
+import { EventRules } from '../rules/event-rules.js';
 import type { OpenQuestion } from './model-questions.js';
 import { dropQuestions, type Claimed } from './waiting-questions.js';
 
@@ -18,6 +19,7 @@ export class QuestionAnswers {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(STORE) private readonly store: EventStore,
+    private readonly rules: EventRules,
   ) {}
 
   /** The questions with their content. Questions whose content was purged are dropped. */
@@ -49,9 +51,13 @@ export class QuestionAnswers {
     const { accountId, watchId, eventId, seq } = claimed;
     const { draft } = asked;
     if (!draft) throw new Error(`question ${seq} of READINGS has no draft`);
-    let data = factOf(finishedEvent(draft, answersOf(draft, answers)));
-    if (data.length > this.store.mostBytes)
-      data = factOf(finishedEvent(draft, answersOf(draft, toldForAll(asked, TOO_LARGE))));
+    const finished = async (all: ModelAnswers) => {
+      // The rules of the time of the question: a change meanwhile has no effect.
+      const [event] = await this.rules.run(asked.rules, [finishedEvent(draft, answersOf(draft, all))]);
+      return factOf(event!);
+    };
+    let data = await finished(answers);
+    if (data.length > this.store.mostBytes) data = await finished(toldForAll(asked, TOO_LARGE));
     const subject = subjectOf('READINGS', accountId, watchId, eventId);
     failpoint('readings-after-answer-before-append');
     try {

@@ -18,6 +18,8 @@ export interface Endpoint {
 export interface Webhook extends Endpoint {
   /** `endpointIdOf` */
   endpointId: string;
+  /** False if the keyword's webhook gets only what rules send to it (`webhookMode: rules`). */
+  isOrdinary: boolean;
   /** The types of events that a keyword sends; absent for a watch, which sends all. */
   only?: readonly string[];
 }
@@ -57,17 +59,16 @@ export class Targets {
   ) {}
 
   /**
-   * The webhooks of watches and keywords, by id. Left out: those without a webhook, those whose webhook only rules may
-   * use, and deleted ones. Events of a keyword itself have the keyword's id.
+   * The webhooks of watches and keywords, by id. Left out: those without a webhook, and deleted ones. Events of a keyword itself have the keyword's id.
    */
   async webhooksOf(ids: readonly string[]): Promise<Map<string, Webhook>> {
-    const rows: (Row & { id: string; events: string[] | null })[] = await this.database.query(
+    const rows: (Row & { id: string; mode: string; events: string[] | null })[] = await this.database.query(
       `SELECT t.*, ${ENDPOINT_COLUMNS}
        FROM (
-         SELECT watch_id AS id, account_id, webhook_url AS endpoint, NULL::jsonb AS events FROM watches
-         WHERE watch_id = ANY($1) AND retired_at IS NULL AND webhook_mode = 'all'
+         SELECT watch_id AS id, account_id, webhook_url AS endpoint, webhook_mode AS mode, NULL::jsonb AS events
+         FROM watches WHERE watch_id = ANY($1) AND retired_at IS NULL
          UNION ALL
-         SELECT keyword_id, account_id, NULLIF(definition->>'webhookUrl', ''), definition->'webhookEvents'
+         SELECT keyword_id, account_id, NULLIF(definition->>'webhookUrl', ''), 'all', definition->'webhookEvents'
          FROM keywords WHERE keyword_id = ANY($1) AND state <> 'retired'
        ) AS t ${ENDPOINT_JOINS}
        WHERE t.endpoint IS NOT NULL`,
@@ -79,6 +80,7 @@ export class Targets {
         {
           ...this.endpointOf(row),
           endpointId: this.idOf(row),
+          isOrdinary: row.mode === 'all',
           ...(row.events ? { only: row.events } : {}),
         },
       ]),

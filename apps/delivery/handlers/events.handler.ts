@@ -11,7 +11,7 @@ import { BatchAttempts } from '../attempts/batch-attempts.js';
 import type { AttemptResult, Delivery, GivenUp } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { savePending } from '../attempts/pending-deliveries.js';
-import { Targets } from '../attempts/targets.js';
+import { Targets, type Webhook } from '../attempts/targets.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
 /** How long a batch waits for its attempts to start. Attempts that have not started then go to the retry lane. */
@@ -56,7 +56,7 @@ export class EventsHandler {
   async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
     const events = batch
       .map((message) => ({ event: readPushedEvent(message.data), cause: causeOf(message) }))
-      .filter(({ event }) => event.push);
+      .filter(({ event }) => event.push || event.ruleWebhook);
     if (events.length > 0) await this.deliver(await this.deliveriesOf(events));
     return batch.map(() => done);
   }
@@ -68,7 +68,7 @@ export class EventsHandler {
     const unsent: GivenUp[] = [];
     for (const { event, cause } of events) {
       const webhook = webhooks.get(event.watchId);
-      if (!webhook || (webhook.only && !webhook.only.includes(event.type))) continue;
+      if (!webhook || !isFor(webhook, event)) continue;
       const { eventId, accountId, watchId, keywordId, source, envelope: body } = event;
       const { endpoint, endpointId, signing, failingSince } = webhook;
       const delivery: Delivery = {
@@ -128,4 +128,9 @@ export class EventsHandler {
       .finally(() => this.stragglers.delete(straggler));
     this.stragglers.add(straggler);
   }
+}
+
+/** True if the webhook gets the event: in the ordinary way, or because a rule or an alert sends it. */
+function isFor({ isOrdinary, only }: Webhook, { push, type, ruleWebhook }: ReadEvent): boolean {
+  return ruleWebhook || (push && isOrdinary && (!only || only.includes(type)));
 }

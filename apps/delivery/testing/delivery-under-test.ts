@@ -68,10 +68,10 @@ export interface DeliveryUnderTest {
   secret: string;
   /** Starts the service; several can run at the same time or one after another. */
   start(env?: NodeJS.ProcessEnv): Promise<RunningService>;
-  /** A watch that sends to the address. */
-  watch(endpoint: string): Promise<string>;
+  /** A watch that sends to the address, in this `webhookMode`. */
+  watch(endpoint: string, mode?: 'all' | 'rules'): Promise<string>;
   /** Appends an event of the watch. @returns its id and the bytes of its envelope */
-  event(watchId: string, push?: boolean): Promise<{ eventId: string; bytes: Buffer }>;
+  event(watchId: string, push?: boolean, ruleWebhook?: boolean): Promise<{ eventId: string; bytes: Buffer }>;
   /** Appends an event of the watch for each `traceparent`, all at once. @returns their ids */
   events(watchId: string, causes: readonly string[]): Promise<string[]>;
   pending(eventId: string): Promise<{ attempts: number; dueInMs: number } | undefined>;
@@ -105,18 +105,18 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
       const config = readDeliveryConfig({ ...env, ...more });
       return startService(deliveryService(config), config, false);
     },
-    async watch(endpoint) {
+    async watch(endpoint, mode = 'all') {
       const watchId = newId();
       await database.query(
         `INSERT INTO watches (watch_id, account_id, source, criteria, criteria_hash, interval_seconds, webhook_url, webhook_mode,
            analysis, backfill, is_active, created_at, updated_at)
-         VALUES ($1, $2, 'hackernews', '{}', 'hash', 60, $3, 'all', false, false, true, now(), now())`,
-        [watchId, accountId, endpoint],
+         VALUES ($1, $2, 'hackernews', '{}', 'hash', 60, $3, $4, false, false, true, now(), now())`,
+        [watchId, accountId, endpoint, mode],
       );
       return watchId;
     },
-    async event(watchId, push = true) {
-      const { subject, data, msgId: eventId, bytes } = eventOf(accountId, watchId, push);
+    async event(watchId, push = true, ruleWebhook = false) {
+      const { subject, data, msgId: eventId, bytes } = eventOf(accountId, watchId, push, ruleWebhook);
       await store.publish(subject, data, eventId);
       return { eventId, bytes };
     },
@@ -147,7 +147,7 @@ export async function openDelivery(): Promise<DeliveryUnderTest> {
   };
 }
 
-function eventOf(accountId: string, watchId: string, push: boolean) {
+function eventOf(accountId: string, watchId: string, push: boolean, ruleWebhook = false) {
   const eventId = derivedId('spec', newId());
   // Spaces and characters beyond ASCII: exactly these bytes must be sent.
   const bytes = Buffer.from(`{"id": "${eventId}",  "post":{"text":"é 😀"} }`);
@@ -160,6 +160,7 @@ function eventOf(accountId: string, watchId: string, push: boolean) {
     occurredAt: isoOf(systemClock.now()),
     envelope: bytes,
     push,
+    ruleWebhook,
   });
   const data = toBinary(EventSchema, event);
   return { subject: subjectOf('EVENTS', accountId, watchId), data, msgId: eventId, bytes };

@@ -51,14 +51,11 @@ const NOT_ACTED_ON: readonly {
   message: string;
 }[] = [
   {
-    path: 'rules',
-    isUsed: ({ rules }) => rules.some(({ enabled }) => enabled),
-    message: 'rules are stored and do not run yet',
-  },
-  {
     path: 'webhookMode',
-    isUsed: ({ webhookMode }) => webhookMode === 'rules',
-    message: 'rules do not run yet: this mode sends no events',
+    isUsed: ({ webhookMode, rules }) =>
+      webhookMode === 'rules' &&
+      !rules.some(({ enabled, then }) => enabled && then.some(({ type }) => type === 'webhook')),
+    message: 'no enabled rule has the action webhook: this mode sends no events',
   },
   {
     path: 'webhookEvents',

@@ -3,11 +3,11 @@ import { CriteriaSchema, type Criteria, type SourceId } from '#contracts';
 import { resolveCriteria } from '#criteria';
 import { instantIn, type Fault } from '#kernel';
 import { foldTerm } from '#matching';
+import { clauseFault, type AgentField, type GivenClause } from '#rules';
 import type { SourceSetup } from '#sources';
 import type { CriteriaDto } from './criteria.dto.js';
 import type { KeywordBodyDto } from './keyword-body.dto.js';
-import { clauseFault } from './rule-fields.js';
-import type { RuleDto } from './rule.dto.js';
+import type { ActionDto, RuleDto } from './rule.dto.js';
 
 /** The sources of this installation. */
 export type Sources = ReadonlyMap<SourceId, SourceSetup>;
@@ -24,32 +24,30 @@ export function keywordQuestions(body: KeywordBodyDto, sources: Sources): (() =>
   ];
 }
 
-function ruleFaults({ when, then }: RuleDto, index: number, step: KeywordBodyDto['aiStep']): Fault[] {
-  const clauses = 'all' in when ? (when.all as { field: unknown; op: unknown }[]) : [];
+/** The faults of a rule that its decorators cannot express. @param step the keyword's agent step */
+export function ruleFaults({ when, then }: RuleDto, index: number, step: KeywordBodyDto['aiStep']): Fault[] {
+  const clauses = 'all' in when ? (when.all as GivenClause[]) : [];
+  const schema = step?.schema as Record<string, AgentField> | undefined;
   const ofClauses = clauses.flatMap((clause, n) => {
-    const fault = clauseFault(clause.field, clause.op) ?? stepFault(clause.field, step);
+    const fault = clauseFault(clause, schema);
     return fault ? [{ path: `rules[${index}].when.all[${n}].${fault.key}`, message: fault.message }] : [];
   });
-  const ofActions = then.flatMap(({ type, label }, n) =>
-    type === 'mark' && label === undefined
-      ? [{ path: `rules[${index}].then[${n}].label`, message: 'is required for mark' }]
-      : [],
-  );
+  const isOnItems = when.kind === 'item';
+  const ofActions = then.flatMap((action, n) => {
+    const fault = actionFault(action, isOnItems);
+    return fault ? [{ path: `rules[${index}].then[${n}].${fault.key}`, message: fault.message }] : [];
+  });
   return [...ofClauses, ...ofActions];
 }
 
-/** The fault of a clause that reads a field which the agent step does not have. */
-function stepFault(
-  field: unknown,
-  step: KeywordBodyDto['aiStep'],
-): { key: 'field'; message: string } | undefined {
-  const name = typeof field === 'string' ? /^ai\.(.+)$/.exec(field)?.[1] : undefined;
-  if (name === undefined) return undefined;
-  if (!step)
-    return { key: 'field', message: `reads the agent step, but the keyword has none: add an aiStep` };
-  if (Object.hasOwn(step.schema, name)) return undefined;
-  const known = Object.keys(step.schema).map((key) => `ai.${key}`);
-  return { key: 'field', message: `is not a field of the agent step; its fields are ${known.join(', ')}` };
+function actionFault(
+  { type, label }: ActionDto,
+  isOnItems: boolean,
+): { key: 'type' | 'label'; message: string } | undefined {
+  if (!isOnItems && (type === 'mark' || type === 'stop'))
+    return { key: 'type', message: `${type} needs a condition on items; use one of notify, webhook` };
+  if (type === 'mark' && label === undefined) return { key: 'label', message: 'is required for mark' };
+  return undefined;
 }
 
 /** Ids must be unique in their list. */

@@ -13,7 +13,7 @@ const clause = 'rules[0].when.all[0]';
 const rule = {
   name: 'r',
   when: { kind: 'volume', window: '1h', min: 1, multiple: 1 },
-  then: [{ type: 'stop' }],
+  then: [{ type: 'notify' }],
 };
 const item = (...all: Json[]) => ({ kind: 'item', all });
 const step = (schema: Json) => ({ instruction: 'x', schema });
@@ -57,6 +57,9 @@ const ACCEPTED: [path: string, values: Json[]][] = [
       { field: 'text', op: 'similar_to', value: { text: 'a', threshold: 1 } },
       { field: 'ai.product', op: 'eq', value: 'a' },
       { field: 'ai.count', op: 'gt', value: 1 },
+      { field: 'ai.mood', op: 'in', value: ['good'] },
+      { field: 'likes', op: 'in', value: ['1', '2.5'] },
+      { field: 'text', op: 'contains', value: chars(1000) },
     ],
   ],
   ['aiStep.instruction', ['x', chars(800)]],
@@ -113,6 +116,19 @@ const WRONG_VALUES: { field: string; op: string; value?: Json }[] = [
   { field: 'text', op: 'similar_to', value: {} },
   { field: 'text', op: 'similar_to', value: { text: 'a', threshold: 1.01 } },
   { field: 'text', op: 'similar_to', value: { text: 'a', threshold: '1' } },
+  { field: 'text', op: 'similar_to', value: { text: 'a', limit: 1 } },
+  { field: 'text', op: 'contains', value: '\u200b ' },
+  { field: 'text', op: 'contains', value: chars(600_000) },
+  { field: 'text', op: 'similar_to', value: { text: chars(1001) } },
+  { field: 'likes', op: 'in', value: ['many'] },
+  { field: 'likes', op: 'eq', value: '5' },
+  { field: 'lang', op: 'in', value: [] },
+  { field: 'lang', op: 'in', value: many(101, String) },
+  { field: 'sentiment', op: 'eq', value: 'happy' },
+  { field: 'intent', op: 'in', value: ['praise', 'joy'] },
+  { field: 'source', op: 'neq', value: 'facebook' },
+  { field: 'ai.mood', op: 'eq', value: 'great' },
+  { field: 'ai.count', op: 'eq', value: '1' },
   { field: 'ai.x', op: 'eq', value: {} },
   { field: 'ai.x', op: 'eq' },
 ];
@@ -155,7 +171,7 @@ describe('the rules and the agent step of a keyword', () => {
     );
   });
 
-  it.each(WRONG_VALUES)('refuse the clause %j under its value', (wrong) => {
+  it.each(WRONG_VALUES)('refuse the clause %j under its value [rules.fits]', (wrong) => {
     const faults = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
     expect([...new Set(faults.map(({ path }) => path))]).toEqual([`${clause}.value`]);
   });
@@ -165,11 +181,46 @@ describe('the rules and the agent step of a keyword', () => {
     { field: 'author', op: 'similar_to', value: 'a' },
     { field: 'text', op: 'lt', value: 1 },
     { field: 'vip', op: 'in', value: ['true'] },
-  ])('refuse the clause %j under its operator when it does not fit the field', (wrong) => {
+    { field: 'url', op: 'similar_to', value: 'a' },
+    { field: 'ai.x', op: 'gt', value: 1 },
+    { field: 'ai.count', op: 'contains', value: '1' },
+  ])('refuse the clause %j under its operator when it does not fit the field [rules.fits]', (wrong) => {
     const [fault, ...others] = faultsOfKeyword(withValue(fullKeyword(), clause, wrong));
     expect(fault?.path).toBe(`${clause}.op`);
     expect(fault?.message).toContain(`does not fit ${wrong.field}; use one of `);
     expect(others).toEqual([]);
+  });
+
+  it('refuse a clause on the agent step without one, and on a field that it does not have [rules.ai]', () => {
+    const without = withValue(fullKeyword(), 'aiStep', undefined);
+    const path = `${clause}.field`;
+    const reading = (field: string) => withValue(without, clause, { field, op: 'eq', value: 'a' });
+    expect(faultsOfKeyword(reading('ai.product'))).toEqual([
+      { path, message: 'reads the agent step, but the keyword has none: add an aiStep' },
+    ]);
+    const other = withValue(fullKeyword(), clause, { field: 'ai.colour', op: 'eq', value: 'a' });
+    expect(faultsOfKeyword(other)).toEqual([
+      { path, message: expect.stringContaining('its fields are ai.product, ai.count') },
+    ]);
+  });
+
+  it.each(['volume', 'sentiment_shift'])(
+    'refuse mark and stop in a rule on a window of kind %s [rules.window-actions]',
+    (kind) => {
+      const then = [{ type: 'notify' }, { type: 'mark', label: 'starred' }, { type: 'stop' }];
+      const body = withValue(fullKeyword(), 'rules[1]', { ...rule, when: { ...rule.when, kind }, then });
+      const message = (type: string) => `${type} needs a condition on items; use one of notify, webhook`;
+      expect(faultsOfKeyword(body)).toEqual([
+        { path: 'rules[1].then[1].type', message: message('mark') },
+        { path: 'rules[1].then[2].type', message: message('stop') },
+      ]);
+    },
+  );
+
+  it('refuse mark without a label [rules.mark-label]', () => {
+    expect(faultsOfKeyword(withValue(fullKeyword(), 'rules[0].then', [{ type: 'mark' }]))).toEqual([
+      { path: 'rules[0].then[0].label', message: 'is required for mark' },
+    ]);
   });
 
   it.each(WRONG_FIELDS)(

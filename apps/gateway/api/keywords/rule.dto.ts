@@ -13,27 +13,33 @@ import {
   Length,
   Min,
   MinLength,
-  ValidateIf,
   ValidateNested,
 } from 'class-validator';
 import { JSONSchema } from 'class-validator-jsonschema';
 import { SOURCE_IDS, type SourceId } from '#contracts';
+import { MOST_VALUE_CHARACTERS, MOST_VALUES, OPERATORS, valueShapeFault } from '#rules';
 import { Check, Id, ListOf, NotBlank, Nullable, Optional } from '../../http/validators.js';
-import { BOOLEAN, listOf, NUMBER, object, ref, TEXT } from '../../openapi/schema.js';
-import { clauseValueFault, OPERATORS } from './rule-fields.js';
+import { BOOLEAN, listOf, NUMBER, object, ref, textOf } from '../../openapi/schema.js';
 
+const VALUE_TEXT = textOf(1, MOST_VALUE_CHARACTERS);
 /** The field and the operator of a clause decide which of these types it needs. */
 const CLAUSE_VALUE = {
-  anyOf: [TEXT, NUMBER, BOOLEAN, listOf(TEXT), object({ text: TEXT }, { threshold: NUMBER })],
+  anyOf: [
+    VALUE_TEXT,
+    NUMBER,
+    BOOLEAN,
+    listOf(VALUE_TEXT, 1, MOST_VALUES),
+    object({ text: VALUE_TEXT }, { threshold: NUMBER }),
+  ],
 };
 
 /** One comparison of a mention's field. */
 export class ClauseDto {
   @IsString() @MinLength(1) field!: string;
   @IsIn(OPERATORS) op!: string;
-  // The operator `exists` needs no value. The check below requires a value for the other operators.
-  @ValidateIf(() => true)
-  @Check((value, clause) => clauseValueFault(value, clause.field, clause.op), CLAUSE_VALUE)
+  // `ruleFaults` checks what fits field and operator, and that only `exists` has no value.
+  @Optional()
+  @Check(valueShapeFault, CLAUSE_VALUE)
   value?: unknown;
 }
 

@@ -1,4 +1,4 @@
-import { isoFromClickHouse, NO_ID, type MentionRow } from '#clickhouse';
+import { isoFromClickHouse, NO_ID, type MentionRow, type RuleView } from '#clickhouse';
 
 const EXCERPT_LENGTH = 280;
 
@@ -96,7 +96,7 @@ export function whyView(row: MentionRow) {
     vips: verdicts
       .filter(({ step }) => step === 'vip')
       .map(({ value, hit, detail }) => ({ handle: value, hit, detail })),
-    rules: [],
+    rules: (row.rule_outcomes === '' ? [] : JSON.parse(row.rule_outcomes)) as RuleView[],
     readings: readingsOf(row),
     dropped: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
     itemId: row.item_id,

@@ -24,7 +24,7 @@ import {
 const count = nullable(INTEGER);
 const dropped = nullable(
   object({
-    reason: described('`muted`, `language`, `irrelevant`', TEXT),
+    reason: described('`muted`, `language`, `irrelevant`, `rule`', TEXT),
     rule: described('The mute, the language, or the relevance and its limit', TEXT),
   }),
 );
@@ -123,12 +123,30 @@ export const mentionSchemas: Readonly<Record<string, Schema>> = {
     ),
     mutes: listOf(object({ value: TEXT, hit: BOOLEAN, detail: TEXT })),
     vips: listOf(object({ handle: TEXT, hit: BOOLEAN, detail: TEXT })),
-    rules: listOf(FREE_FORM),
+    rules: described(
+      'The item rules that were checked, in order, up to the one that stopped',
+      listOf(ref('RuleOutcome')),
+    ),
     readings: described('How each reading was made', listOf(ref('Reading'))),
     dropped,
     itemId: TEXT,
     checkId: ID,
     eventIds: listOf(ID),
+  }),
+  RuleOutcome: object({
+    ruleId: TEXT,
+    name: TEXT,
+    fired: described('True if all clauses hold', BOOLEAN),
+    clauses: listOf(
+      object({
+        field: TEXT,
+        op: TEXT,
+        value: described('The value of the clause; long ones are cut', {}),
+        seen: described('What the mention has in the field; null if it has nothing', {}),
+        holds: BOOLEAN,
+      }),
+    ),
+    actions: listOf(TEXT),
   }),
   ItemObject: described('Item of a source, with additional keys of that source.', {
     type: 'object',

@@ -33,7 +33,12 @@ export function fullKeyword(): { [key: string]: Json } {
     ],
     aiStep: {
       instruction: 'Read it.',
-      schema: { product: { type: 'string' }, count: { type: 'number' }, x: { type: 'string' } },
+      schema: {
+        product: { type: 'string' },
+        count: { type: 'number' },
+        x: { type: 'string' },
+        mood: { type: 'enum', values: ['good', 'bad'] },
+      },
     },
     muteRules: ['spam', { value: 'casino' }],
     vipAuthors: ['ada', { handle: 'grace' }],
@@ -43,7 +48,11 @@ export function fullKeyword(): { [key: string]: Json } {
         when: { kind: 'item', all: [{ field: 'likes', op: 'gt', value: 10 }] },
         then: [{ type: 'notify' }],
       },
-      { name: 'many', when: { kind: 'volume', window: '1h', min: 5, multiple: 2 }, then: [{ type: 'stop' }] },
+      {
+        name: 'many',
+        when: { kind: 'volume', window: '1h', min: 5, multiple: 2 },
+        then: [{ type: 'webhook' }],
+      },
     ],
     channels: [{ channelId: '0190a0b0-0000-7000-8000-000000000000', mode: 'instant' }],
     schedule: { startsAt: null, endsAt: null, timezone: 'Europe/Berlin' },

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Counts of mentions, the times that checks cover, and the episodes of alerts. */
-export class Alerts1763941000000 implements MigrationInterface {
-  readonly name = 'Alerts1763941000000';
+export class Alerts1763950000000 implements MigrationInterface {
+  readonly name = 'Alerts1763950000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,0 +1,34 @@
+import { create } from '@bufbuild/protobuf';
+import { DroppedSchema, RuleOutcomeSchema, type Event } from '#contracts';
+import { ruleSubjectOf, type ItemRules, type RuleResult, type Similarity } from '#rules';
+
+/** An event with a larger envelope keeps only which rules fired: with all clauses, it might not fit into a message. */
+const MOST_ENVELOPE_BYTES = 256 * 1024;
+
+/**
+ * The final event with the outcome of its keyword's rules. Its bytes and its charges stay as they are: rules run on
+ * what was read. A backfilled item gets labels and is stopped, but never sent.
+ */
+export function ruledEvent(event: Event, rules: ItemRules, similarity: Similarity): Event {
+  if (event.dropped || !event.matched?.item) return event;
+  const outcome = rules.outcomeOf(ruleSubjectOf(event), similarity);
+  const { labels, stoppedBy, webhook, notifyChannelIds, notifyKeywordChannels } = outcome;
+  const withClauses = event.envelope.length <= MOST_ENVELOPE_BYTES;
+  return {
+    ...event,
+    rules: outcome.rules.map((rule) => recordOf(rule, withClauses)),
+    labels,
+    ...(stoppedBy !== undefined && {
+      push: false,
+      dropped: create(DroppedSchema, { reason: 'rule', rule: stoppedBy }),
+    }),
+    ...(!event.backfilled && { ruleWebhook: webhook, notifyChannelIds, notifyKeywordChannels }),
+  };
+}
+
+function recordOf({ ruleId, name, fired, clauses, actions }: RuleResult, withClauses: boolean) {
+  return create(RuleOutcomeSchema, {
+    ...{ ruleId, name, fired, actions: [...actions] },
+    clauses: withClauses ? clauses : [],
+  });
+}

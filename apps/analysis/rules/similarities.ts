@@ -1,0 +1,112 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { fromBfloat16, ownText } from '#embeddings';
+import type { LocalReader } from '#readers';
+import type { ItemRules, Similarity, TextField } from '#rules';
+import { LOCAL_MODEL, READER } from '../readings/local-reader.js';
+
+/** Memory of the texts of rules and their vectors, in bytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+const VECTOR_BYTES = 1024;
+
+const NOTHING = new Uint8Array();
+
+/** An item whose meaning rules compare. */
+export interface ComparedItem {
+  title: string;
+  body: string;
+  /** True if the title is that of the parent post. */
+  titleOfParent: boolean;
+  /** The vector of the whole text that the local reader made, and its model; empty if there is none. */
+  embedding: Uint8Array;
+  embeddingModel: string;
+}
+
+/** Compares what items and the texts of `similar_to` mean, by the vectors of the local reader. */
+@Injectable()
+export class Similarities {
+  private readonly ofRules = new LRUCache<string, Float32Array>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: (_, text) => VECTOR_BYTES + 2 * text.length,
+  });
+
+  constructor(@Inject(READER) private readonly reader: LocalReader) {}
+
+  /** One similarity for each item. Everything that the rules can ask for is computed before. */
+  async of(rules: ItemRules, items: readonly ComparedItem[]): Promise<Similarity[]> {
+    if (rules.similarTo.length === 0) return items.map(() => () => undefined);
+    const fields = [...new Set(rules.similarTo.map(({ field }) => field))];
+    const known = await this.vectorsOf(
+      rules.similarTo.map(({ text }) => text),
+      items.flatMap((item) => fields.flatMap((field) => textOf(item, field) ?? [])),
+    );
+    return items.map((item) => {
+      const own = new Map(fields.map((field) => [field, vectorOf(item, field, known)]));
+      return (field, text) => cosine(own.get(field), known.get(text));
+    });
+  }
+
+  /** The texts of rules are read once, as long as they are in memory. */
+  private async vectorsOf(
+    ofRules: readonly string[],
+    ofItems: readonly string[],
+  ): Promise<Map<string, Float32Array>> {
+    const found = new Map<string, Float32Array>();
+    for (const text of ofRules) {
+      const vector = this.ofRules.get(text);
+      if (vector) found.set(text, vector);
+    }
+    const missing = [...new Set([...ofRules, ...ofItems])].filter((text) => !found.has(text));
+    const read = missing.length > 0 ? await this.reader.read(missing.map(requestOf)) : [];
+    missing.forEach((text, index) => found.set(text, fromBfloat16(read[index]?.embedding ?? NOTHING)));
+    for (const text of ofRules) this.ofRules.set(text, found.get(text)!);
+    return found;
+  }
+}
+
+/** A text to embed for the field; undefined if there is none, or its vector is known. */
+function textOf(item: ComparedItem, field: TextField): string | undefined {
+  const { title, body, titleOfParent, embedding, embeddingModel } = item;
+  switch (field) {
+    case 'title':
+      return title || undefined;
+    case 'body':
+      return body || undefined;
+    case 'text':
+      return isLocal(embedding, embeddingModel)
+        ? undefined
+        : ownText({ title, text: body, titleOfParent }) || undefined;
+  }
+}
+
+function vectorOf(
+  item: ComparedItem,
+  field: TextField,
+  known: ReadonlyMap<string, Float32Array>,
+): Float32Array | undefined {
+  const text = textOf(item, field);
+  if (text !== undefined) return known.get(text);
+  return field === 'text' ? fromBfloat16(item.embedding) : undefined;
+}
+
+function isLocal(embedding: Uint8Array, model: string): boolean {
+  return embedding.length > 0 && model === LOCAL_MODEL.embedding;
+}
+
+/** The text is read as an item's text is, so that both vectors are made in the same way. */
+function requestOf(text: string) {
+  return {
+    item: { source: '', kind: '', title: '', text, titleOfParent: false, url: '', terms: [] },
+    subject: { names: [], role: 'topic' as const },
+    analysis: false,
+    embed: true,
+  };
+}
+
+/** The cosine of two unit vectors; undefined if one of them is missing. */
+function cosine(a: Float32Array | undefined, b: Float32Array | undefined): number | undefined {
+  if (!a || !b || a.length === 0 || a.length !== b.length) return undefined;
+  let sum = 0;
+  for (let n = 0; n < a.length; n += 1) sum += a[n]! * b[n]!;
+  return sum;
+}

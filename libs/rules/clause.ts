@@ -1,0 +1,242 @@
+import { compile, foldHandle, foldTerm, type FoundTerm } from '#matching';
+import {
+  agentFieldOf,
+  DEFAULT_THRESHOLD,
+  FIELD_KINDS,
+  isField,
+  type FieldKind,
+  type Operator,
+} from './fields.js';
+import type { RuleSubject } from './subject.js';
+import { isText, textFields, type TextField, type TextsOf } from './texts.js';
+
+/** Longest text of a value, or of what was seen, in the outcome of a clause, in characters. */
+const MOST_SHOWN = 120;
+/** Characters of the text before a match that are shown with it. */
+const SHOWN_BEFORE = 40;
+
+/**
+ * How similar a field of the item and a text are in meaning, as the cosine of their vectors (-1 to 1); undefined if
+ * one of them has no meaning that can be compared.
+ */
+export type Similarity = (field: TextField, text: string) => number | undefined;
+
+/** One item, as the clauses of one set of rules read it. */
+export interface ReadItem {
+  subject: RuleSubject;
+  /** The text terms that were found, by the number of their clause. */
+  found: ReadonlyMap<number, readonly FoundTerm[]>;
+  /** The texts of a field, folded. */
+  textsOf: TextsOf;
+  similarity: Similarity;
+}
+
+/** The result of a clause: what the item has in the field, and whether the clause holds. */
+export interface Seen {
+  holds: boolean;
+  seen: unknown;
+}
+
+/** A clause, ready to be checked. It never throws, whatever the item contains. */
+export interface CompiledClause {
+  field: string;
+  op: string;
+  /** JSON; empty without a value. */
+  valueJson: string;
+  check(item: ReadItem): Seen;
+  /** A term that has to be found in the title and the body before `check`. */
+  term?: { mode: 'word' | 'contains'; value: string };
+  /** A text whose similarity `check` asks for. */
+  similarTo?: { field: TextField; text: string };
+}
+
+/** A clause as it is stored: the gateway has checked it. */
+export interface StoredClause {
+  field: string;
+  op: string;
+  value?: unknown;
+}
+
+/** Compiles a stored clause. @param number unique among the clauses that are checked together */
+export function compileClause({ field, op, value }: StoredClause, number: number): CompiledClause {
+  const clause = { field, op, valueJson: shownJson(value) };
+  if (isText(field)) return { ...clause, ...textClause(field, op, value, number) };
+  const kind = isField(field) ? FIELD_KINDS[field] : undefined;
+  const read = readerOf(field);
+  const test = testOf(op as Operator, value, kind);
+  return {
+    ...clause,
+    check({ subject }) {
+      const values = read(subject);
+      return { holds: test(values), seen: shown(values.length > 1 ? values : values[0]) };
+    },
+  };
+}
+
+/** The value as JSON, short enough for an event; empty for undefined. */
+export function shownJson(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) {
+    const all = value.slice(0, 10).map(shown);
+    return JSON.stringify(value.length > all.length ? [...all, '…'] : all);
+  }
+  if (typeof value === 'object') {
+    const { text, threshold } = value as { text?: unknown; threshold?: unknown };
+    return JSON.stringify({ text: shown(text), threshold });
+  }
+  return JSON.stringify(shown(value));
+}
+
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return cut(value, 0);
+  return Array.isArray(value) ? value.slice(0, 10).map(shown) : value;
+}
+
+/** A part of the text, with an ellipsis where something is missing. */
+function cut(text: string, from: number): string {
+  const start = Math.max(0, from - SHOWN_BEFORE);
+  if (start === 0 && text.length <= MOST_SHOWN) return text;
+  const part = text.slice(start, start + MOST_SHOWN).toWellFormed();
+  return `${start > 0 ? '…' : ''}${part}${start + MOST_SHOWN < text.length ? '…' : ''}`;
+}
+
+function textClause(
+  field: TextField,
+  op: string,
+  value: unknown,
+  number: number,
+): Pick<CompiledClause, 'check' | 'term' | 'similarTo'> {
+  const beginning = (subject: RuleSubject) =>
+    shown(
+      textFields(field)
+        .map((name) => subject[name])
+        .find((text) => text !== ''),
+    );
+  switch (op) {
+    case 'similar_to': {
+      const { text, threshold = DEFAULT_THRESHOLD } =
+        typeof value === 'string' ? { text: value } : (value as { text: string; threshold?: number });
+      return {
+        similarTo: { field, text },
+        check({ similarity }) {
+          const found = similarity(field, text);
+          if (found === undefined) return { holds: false, seen: undefined };
+          const rounded = Math.round(found * 1000) / 1000;
+          return { holds: rounded >= threshold, seen: rounded };
+        },
+      };
+    }
+    case 'contains':
+    case 'not_contains':
+    case 'word': {
+      const term = { mode: op === 'word' ? 'word' : 'contains', value: String(value) } as const;
+      return {
+        term,
+        check({ found, subject }) {
+          const places = found.get(number) ?? [];
+          const place = places.find(
+            ({ field: at }) => field === 'text' || (at === 'title') === (field === 'title'),
+          );
+          const holds = (place !== undefined) !== (op === 'not_contains');
+          if (!place) return { holds, seen: beginning(subject) };
+          return { holds, seen: cut(place.field === 'title' ? subject.title : subject.body, place.start) };
+        },
+      };
+    }
+    default: {
+      const test = testOf(op as Operator, value, 'text');
+      return {
+        check({ textsOf, subject }) {
+          return { holds: test(textsOf(field)), seen: beginning(subject) };
+        },
+      };
+    }
+  }
+}
+
+type Value = string | number | boolean;
+
+/** Reads the values of a field; none if the item has no value. */
+function readerOf(field: string): (subject: RuleSubject) => readonly Value[] {
+  const name = agentFieldOf(field);
+  if (name !== undefined)
+    return ({ ai }) => {
+      const value = ai !== null && Object.hasOwn(ai, name) ? ai[name] : undefined;
+      return isValue(value) && value !== '' ? [value] : [];
+    };
+  return (subject) => {
+    const value = (subject as unknown as Record<string, unknown>)[field];
+    if (Array.isArray(value)) return value as Value[];
+    return isValue(value) && value !== '' ? [value] : [];
+  };
+}
+
+function isValue(value: unknown): value is Value {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** A test of the values of a field. `neq` and `not_contains` are the negation of `eq` and `contains`. */
+function testOf(
+  op: Operator,
+  value: unknown,
+  kind: FieldKind | undefined,
+): (values: readonly Value[]) => boolean {
+  const fold = kind === 'handle' ? foldHandle : foldTerm;
+  const any = (test: (one: Value) => boolean) => (values: readonly Value[]) => values.some(test);
+  const not = (test: (values: readonly Value[]) => boolean) => (values: readonly Value[]) => !test(values);
+  switch (op) {
+    case 'exists':
+      return value === false ? (values) => values.length === 0 : (values) => values.length > 0;
+    case 'eq':
+      return any(equals(value, fold));
+    case 'neq':
+      return not(any(equals(value, fold)));
+    case 'in': {
+      const wanted = new Set((value as string[]).map(fold));
+      const numbers = new Set((value as string[]).map(Number));
+      return any((one) => (typeof one === 'number' ? numbers.has(one) : wanted.has(fold(String(one)))));
+    }
+    case 'contains':
+      return any(includes(value, fold));
+    case 'not_contains':
+      return not(any(includes(value, fold)));
+    case 'word':
+      return any(hasWord(value, kind));
+    case 'lt':
+      return any((one) => typeof one === 'number' && one < Number(value));
+    case 'lte':
+      return any((one) => typeof one === 'number' && one <= Number(value));
+    case 'gt':
+      return any((one) => typeof one === 'number' && one > Number(value));
+    case 'gte':
+      return any((one) => typeof one === 'number' && one >= Number(value));
+    case 'similar_to':
+      return () => false;
+  }
+}
+
+function equals(value: unknown, fold: (text: string) => string): (one: Value) => boolean {
+  if (typeof value !== 'string') return (one) => one === value;
+  const wanted = fold(value);
+  return (one) => typeof one === 'string' && fold(one) === wanted;
+}
+
+function includes(value: unknown, fold: (text: string) => string): (one: Value) => boolean {
+  const wanted = fold(String(value));
+  return (one) => wanted !== '' && typeof one === 'string' && fold(one).includes(wanted);
+}
+
+/** The value as whole words, as in a text. In a URL, everything except letters and digits separates words. */
+function hasWord(value: unknown, kind: FieldKind | undefined): (one: Value) => boolean {
+  const read = kind === 'address' ? wordsOfUrl : (text: string) => text;
+  const term = kind === 'handle' ? foldHandle(String(value)) : read(String(value));
+  if (foldTerm(term) === '') return () => false;
+  const matcher = compile([{ key: '', mode: 'word', terms: [term] }]);
+  // With the @, `acme.example` is read as a name and not as an address.
+  const textOf = kind === 'handle' ? (name: string) => `@${foldHandle(name)}` : read;
+  return (one) => typeof one === 'string' && matcher.match({ title: '', text: textOf(one) }).length > 0;
+}
+
+function wordsOfUrl(url: string): string {
+  return url.replace(/[^\p{L}\p{N}]+/gu, ' ');
+}

@@ -1,0 +1,31 @@
+import { foldTerm } from '#matching';
+import type { RuleSubject } from './subject.js';
+
+/** The fields of prose: `text` is title and body. */
+export type TextField = 'text' | 'title' | 'body';
+
+/** The texts of a field in the form in which they are compared, without empty ones. */
+export type TextsOf = (field: TextField) => readonly string[];
+
+export function isText(field: string): field is TextField {
+  return field === 'text' || field === 'title' || field === 'body';
+}
+
+/** The parts of an item that a field of prose consists of. */
+export function textFields(field: TextField): readonly ('title' | 'body')[] {
+  return field === 'text' ? ['title', 'body'] : [field];
+}
+
+/** Folds the texts of an item when the first clause asks for them, and once. */
+export function textsOfItem(subject: RuleSubject): TextsOf {
+  const folded = new Map<'title' | 'body', string>();
+  const foldOnce = (name: 'title' | 'body') => {
+    let text = folded.get(name);
+    if (text === undefined) folded.set(name, (text = foldTerm(subject[name])));
+    return text;
+  };
+  return (field) =>
+    textFields(field)
+      .map(foldOnce)
+      .filter((text) => text !== '');
+}
