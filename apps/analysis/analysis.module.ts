@@ -9,6 +9,8 @@ import { AlertEvaluation } from './alerts/alert-evaluation.js';
 import { AlertsLoop } from './alerts/alerts.loop.js';
 import { AnalysedMentions } from './analyses/analysed-mentions.js';
 import { AnalysisWork } from './analyses/analysis-work.js';
+import { BacktestsHandler } from './backtests/backtests.handler.js';
+import { StoredMentions } from './backtests/stored-mentions.js';
 import { EMBEDDER, type AnalysisConfig } from './config.js';
 import { AlertEventsHandler } from './handlers/alert-events.handler.js';
 import { AnalysesHandler } from './handlers/analyses.handler.js';
@@ -73,6 +75,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           ItemReadings,
           Similarities,
           EventRules,
+          StoredMentions,
           ModelQuestions,
           QuestionAnswers,
           QuestionsLoop,
@@ -97,6 +100,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           VectorsSink,
           QuestionsHandler,
           AnalysesHandler,
+          BacktestsHandler,
           LabelsSink,
           CheckActivitySink,
           ObservationsSink,

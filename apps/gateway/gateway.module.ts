@@ -10,6 +10,7 @@ import { AnswersController } from './api/answers/answers.controller.js';
 import { CreditsController } from './api/credits/credits.controller.js';
 import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
 import { EndpointsController } from './api/endpoints/endpoints.controller.js';
+import { BacktestsController } from './api/backtests/backtests.controller.js';
 import { ActivityController } from './api/keywords/activity.controller.js';
 import { EstimateTokens } from './api/keywords/estimate-tokens.js';
 import { KeywordChangeController } from './api/keywords/keyword-change.controller.js';
@@ -92,6 +93,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordChangeController,
           KeywordQuoteController,
           ActivityController,
+          BacktestsController,
           MentionSeriesController,
           MentionExportController,
           MentionsController,

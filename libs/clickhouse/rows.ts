@@ -53,6 +53,8 @@ export interface MentionRow {
   rule_outcomes: string;
   /** Null if the source does not give it. */
   author_followers: number | null;
+  /** True if the title is that of the parent post. */
+  title_of_parent: boolean;
   /** Empty unless the mention was dropped. */
   dropped_reason: string;
   dropped_rule: string;

@@ -235,7 +235,8 @@ export const TABLES: readonly string[] = [
 
   // The result of each rule, as JSON for /why, and what a clause can read that no other column has.
   `ALTER TABLE mentions ADD COLUMN IF NOT EXISTS rule_outcomes String CODEC(ZSTD(1)),
-    ADD COLUMN IF NOT EXISTS author_followers Nullable(Float64)`,
+    ADD COLUMN IF NOT EXISTS author_followers Nullable(Float64),
+    ADD COLUMN IF NOT EXISTS title_of_parent Bool`,
 
   // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so they are deleted
   // soon, and not after eight minutes, the default.

@@ -132,6 +132,7 @@ export function mentionRow(accountId: string, more: Partial<MentionRow> = {}): M
     rules: [],
     rule_outcomes: '',
     author_followers: null,
+    title_of_parent: false,
     dropped_reason: '',
     dropped_rule: '',
     verdicts: '[]',

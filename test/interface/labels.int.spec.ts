@@ -214,6 +214,94 @@ describe('PATCH /v1/mentions/{id}', () => {
   });
 });
 
+describe('POST /v1/keywords/{id}/backtest', () => {
+  const rule = {
+    name: 'outage',
+    when: { kind: 'item', all: [{ field: 'text', op: 'contains', value: 'outage' }] },
+    then: [{ type: 'mark', label: 'flagged' }, { type: 'stop' }],
+  };
+  let own: Json;
+  let found: Json;
+  const start = (body: object, id = own.id) => ada.api.post(`/v1/keywords/${id}/backtest`, body);
+
+  beforeAll(async () => {
+    const body = keywordBody({ global_criteria: { market: 'global', query: 'tested' } });
+    own = (await ada.api.post('/v1/keywords', body)).body;
+    const scene = { keyword_id: own.id, watch_id: own.watches[0].id };
+    for (let n = 0; n < 5; n += 1)
+      await mention({
+        ...scene,
+        text: n < 2 ? 'an outage of acme' : 'acme promo',
+        title: '',
+        rules: n === 4 ? ['old'] : [],
+      });
+  });
+
+  it('returns what other rules and mutes would have done, and changes nothing [rules.backtest]', async () => {
+    found = await start({ rules: [rule], mute_rules: ['promo'] });
+    expect([found.status, found.body]).toMatchObject([
+      200,
+      {
+        ...{ items: 5, alerts: [], added: 2, removed: 1 },
+        byRule: [{ name: 'outage', fired: 2, perDay: [{ count: 2 }] }],
+        dropped: [
+          { reason: 'muted', count: 3 },
+          { reason: 'rule', count: 2 },
+        ],
+      },
+    ]);
+    const { body } = await ada.api.get(`/v1/keywords/${own.id}`);
+    expect([body.rules, body.muteRules, body.version]).toEqual([own.rules, own.muteRules, own.version]);
+    expect((await ada.api.get(`/v1/keywords/${own.id}/results`)).body.data).toHaveLength(5);
+  });
+
+  it('returns its items in pages, each with its clauses and the difference [rules.backtest-items]', async () => {
+    const items: Json[] = [];
+    let cursor = '';
+    do {
+      const page = await ada.api.get(
+        `/v1/keywords/${own.id}/backtest/${found.body.id}/items?limit=2${cursor && `&cursor=${cursor}`}`,
+      );
+      expect(page.body.data.length).toBeLessThanOrEqual(2);
+      items.push(...page.body.data);
+      cursor = page.body.nextCursor ?? '';
+    } while (cursor);
+    expect(new Set(items.map(({ mentionId }) => mentionId)).size).toBe(5);
+    const [ruleId] = found.body.byRule.map((one: Json) => one.ruleId);
+    expect(items.filter(({ added }) => added.length > 0)).toMatchObject(
+      [1, 2].map(() => ({
+        ...{ added: [ruleId], removed: [], labels: ['flagged'], dropped: { reason: 'rule', rule: 'outage' } },
+        ...{ droppedThen: null, rules: [{ fired: true, clauses: [{ field: 'text', holds: true }] }] },
+      })),
+    );
+    expect(items.flatMap(({ removed }) => removed)).toEqual(['old']);
+  });
+
+  it('takes the changes of a keyword only, and names each fault', async () => {
+    const clause = { field: 'likes', op: 'contains', value: '1' };
+    const { status, body } = await start({
+      ...{ name: 'other', since: '2999-01-01', min_relevance: 101 },
+      rules: [{ ...rule, when: { kind: 'item', all: [clause] } }],
+    });
+    expect([status, body.details.map(({ path }: Json) => path).sort()]).toEqual([
+      400,
+      ['min_relevance', 'name'],
+    ]);
+    const wrong = await start({ rules: [{ ...rule, when: { kind: 'item', all: [clause] } }] });
+    expect(wrong.body.details).toMatchObject([{ path: 'rules[0].when.all[0].op' }]);
+    expect((await start({ since: '2999-01-01' })).body.details).toMatchObject([{ path: 'since' }]);
+  });
+
+  it('returns 404 for another account’s keyword and backtest', async () => {
+    const bob = await service.tenant();
+    expect((await bob.api.post(`/v1/keywords/${own.id}/backtest`, {})).status).toBe(404);
+    const items = `/v1/keywords/${own.id}/backtest/${found.body.id}/items`;
+    expect((await bob.api.get(items)).status).toBe(404);
+    expect((await ada.api.get(items.replace(found.body.id, newId()))).status).toBe(404);
+    expect((await ada.api.get(items.replace(own.id, keyword.id))).status).toBe(404);
+  });
+});
+
 describe('a purged keyword', () => {
   it('is absent from every read of mentions that begins after the 204', async () => {
     for (let round = 0; round < 3; round += 1) {

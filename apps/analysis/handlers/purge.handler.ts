@@ -47,6 +47,7 @@ export class PurgeHandler {
     await this.database.query('DELETE FROM waiting_readings WHERE watch_id = ANY($1)', [watchIds]);
     await this.database.query('DELETE FROM stories WHERE owner_id = ANY($1)', [[...watchIds, keywordId]]);
     await this.database.query('DELETE FROM buckets WHERE owner_id = $1', [keywordId]);
+    await this.database.query('DELETE FROM backtests WHERE keyword_id = $1', [keywordId]);
     const labels = subjectOf('LABELS', accountId, keywordId, '*');
     await this.store.erase('LABELS', labels);
     await this.database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);

@@ -1,12 +1,6 @@
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
-import {
-  AgentStepSchema,
-  KeywordDefinitionSchema,
-  type AgentStep,
-  type Item,
-  type KeywordDefinition,
-} from '#contracts';
-import { applyMutes, vipOf } from '#matching';
+import { AgentStepSchema, KeywordDefinitionSchema, type AgentStep, type KeywordDefinition } from '#contracts';
+import { applyMutes, vipOf, type Candidate } from '#matching';
 import type { Database } from '#postgres';
 import type { Treatment } from '../domain/event-of.js';
 
@@ -66,7 +60,7 @@ export async function settingsOf(
 
 /** Applies the keyword's mutes and VIPs to a matched item, and returns the result with its reasons. */
 export function treat(
-  item: Item,
+  item: Candidate,
   { matchMode, definition }: Pick<WatchSettings, 'matchMode' | 'definition'>,
 ): Treatment {
   if (!definition) return { dropped: undefined, vip: false, verdicts: [], matchMode };

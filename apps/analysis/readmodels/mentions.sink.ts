@@ -1,8 +1,8 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
-import { EventSchema, type Event, type ReadingRecord, type RuleOutcome } from '#contracts';
-import { insertRows, NO_ID, type ClickHouseClient, type MentionRow, type RuleView } from '#clickhouse';
+import { EventSchema, type Event, type ReadingRecord } from '#contracts';
+import { insertRows, NO_ID, type ClickHouseClient, type MentionRow } from '#clickhouse';
 import { done, type Outcome } from '#messaging';
 import { CLICKHOUSE, DATABASE } from '#platform';
 import type { Database } from '#postgres';
@@ -12,6 +12,7 @@ import { ConsumerPattern } from '#transport';
 import { labelsOf } from '../projections/labels.projection.js';
 import { knownWatches } from './check-sink.js';
 import { withLabels } from './labels.sink.js';
+import { ruleView } from './rule-view.js';
 
 /** Writes EVENTS to ClickHouse as mentions. */
 @Controller()
@@ -106,6 +107,7 @@ export function mentionRow(event: Event): MentionRow[] {
       rules: event.rules.filter(({ fired }) => fired).map(({ ruleId }) => ruleId),
       rule_outcomes: event.rules.length === 0 ? '' : JSON.stringify(event.rules.map(ruleView)),
       author_followers: followersOf(item.bodyJson) ?? null,
+      title_of_parent: item.titleOfParent,
       dropped_reason: event.dropped?.reason ?? '',
       dropped_rule: event.dropped?.rule ?? '',
       verdicts: JSON.stringify(
@@ -119,20 +121,6 @@ export function mentionRow(event: Event): MentionRow[] {
       listing: event.source === 'vinted' ? item.bodyJson : '',
     },
   ];
-}
-
-function ruleView({ ruleId, name, fired, clauses, actions }: RuleOutcome): RuleView {
-  return {
-    ...{ ruleId, name, fired },
-    clauses: clauses.map(({ field, op, valueJson, seenJson, holds }) => ({
-      ...{ field, op, value: parsed(valueJson), seen: parsed(seenJson), holds },
-    })),
-    actions,
-  };
-}
-
-function parsed(json: string): unknown {
-  return json === '' ? null : (JSON.parse(json) as unknown);
 }
 
 function recordOf({

@@ -107,6 +107,20 @@ const FULL: Readonly<Record<string, Json>> = {
     backfill: true,
     schedule: { startsAt: '2026-03-01T12:00:00Z', endsAt: null, timezone: 'Europe/Berlin' },
   },
+  BacktestBody: {
+    since: '2026-03-01',
+    muteRules: ['spam', { value: 'casino' }],
+    vipAuthors: ['ada'],
+    rules: [
+      {
+        name: 'loud',
+        when: { kind: 'item', all: [{ field: 'likes', op: 'gt', value: 10 }] },
+        then: [{ type: 'stop' }],
+      },
+    ],
+    spikeAlert: 'low',
+    minRelevance: 40,
+  },
   WatchBody: {
     market: 'global',
     criteria: CRITERIA,

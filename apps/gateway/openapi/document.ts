@@ -4,6 +4,7 @@ import { errorResponses, errorSchemas } from './errors.js';
 import { headersOf, operationOf, type Route } from './operation.js';
 import { sharedHeaders, sharedParameters } from './parameters.js';
 import { accountRoutes, accountSchemas } from './resources/account.js';
+import { backtestRoutes, backtestSchemas } from './resources/backtests.js';
 import { requestSchemas } from './resources/bodies.js';
 import { deliveryRoutes, deliverySchemas } from './resources/deliveries.js';
 import { estimateSchemas } from './resources/estimates.js';
@@ -39,6 +40,7 @@ const ROUTES: readonly Route[] = [
   ...lookupRoutes,
   ...analysisRoutes,
   ...exploreRoutes,
+  ...backtestRoutes,
   ...deliveryRoutes,
   ...accountRoutes,
   description,
@@ -57,6 +59,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...lookupSchemas,
   ...analysisSchemas,
   ...exploreSchemas,
+  ...backtestSchemas,
   ...deliverySchemas,
   ...errorSchemas,
 };

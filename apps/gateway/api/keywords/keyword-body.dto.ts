@@ -75,11 +75,39 @@ export const WEBHOOK_EVENTS = [
 
 const TEXT_OR_OBJECT = 'must be a string or an object';
 
+/** The part of a keyword that decides what happens to its items; a backtest can change it. */
+export class TreatmentDto {
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(50)
+  @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => MuteDto, bareKey: 'value' } })
+  @Described('A text is the `value` of a mute')
+  @Transform(({ value }) => instances(MuteDto, value, 'value', 50), { toClassOnly: true })
+  muteRules?: MuteDto[];
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => VipDto, bareKey: 'handle' } })
+  @Described('A text is the `handle` of a VIP')
+  @Transform(({ value }) => instances(VipDto, value, 'handle', 100), { toClassOnly: true })
+  vipAuthors?: VipDto[];
+  @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
+  @Nullable() @IsIn(['low', 'medium', 'high']) spikeAlert?: string | null;
+  @Nullable()
+  @IsInt()
+  @Min(0)
+  @Max(100)
+  @Described(
+    'Mentions that are read as less relevant are dropped with the reason `irrelevant`, and not charged',
+  )
+  minRelevance?: number | null;
+}
+
 /** The body of a keyword's creation. */
 @Described(
   '`KeywordBodyInSnakeCase` is the same body in snake_case. A body can mix both spellings, but must not contain the same key in both.',
 )
-export class KeywordBodyDto {
+export class KeywordBodyDto extends TreatmentDto {
   @IsString() @Length(1, 80) @NotBlank() name!: string;
   @IsInt()
   @IsPositive()
@@ -101,38 +129,14 @@ export class KeywordBodyDto {
   @Optional() @IsBoolean() sentimentEnabled?: boolean;
   @Optional() @IsBoolean() coBrandsEnabled?: boolean;
   @Optional() @IsIn(SUBJECT_ROLES) subjectRole?: string;
-  @Optional()
-  @IsArray()
-  @ArrayMaxSize(50)
-  @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => MuteDto, bareKey: 'value' } })
-  @Described('A text is the `value` of a mute')
-  @Transform(({ value }) => instances(MuteDto, value, 'value', 50), { toClassOnly: true })
-  muteRules?: MuteDto[];
-  @Optional()
-  @IsArray()
-  @ArrayMaxSize(100)
-  @ValidateNested({ each: true, message: TEXT_OR_OBJECT, context: { dto: () => VipDto, bareKey: 'handle' } })
-  @Described('A text is the `handle` of a VIP')
-  @Transform(({ value }) => instances(VipDto, value, 'handle', 100), { toClassOnly: true })
-  vipAuthors?: VipDto[];
-  @Optional() @ListOf(() => RuleDto, 0, 20) rules?: RuleDto[];
   @Optional() @IsIn(['all', 'rules']) webhookMode?: string;
   @Optional() @IsArray() @ArrayMaxSize(5) @IsIn(WEBHOOK_EVENTS, { each: true }) webhookEvents?: string[];
   @Optional() @ListOf(() => KeywordChannelDto, 0, 5) channels?: KeywordChannelDto[];
-  @Nullable() @IsIn(['low', 'medium', 'high']) spikeAlert?: string | null;
   @Optional()
   @IsBoolean()
   @Described('Keep the items of the first check as mentions, and charge for them')
   backfill?: boolean;
   @Nullable() @Nested(() => ScheduleDto) schedule?: ScheduleDto | null;
-  @Nullable()
-  @IsInt()
-  @Min(0)
-  @Max(100)
-  @Described(
-    'Mentions that are read as less relevant are dropped with the reason `irrelevant`, and not charged',
-  )
-  minRelevance?: number | null;
   @Nullable()
   @IsArray()
   @ArrayMaxSize(10)

@@ -1,5 +1,6 @@
 import { AccountChangeDto } from '../../api/account/account-change.dto.js';
 import { AnalysisBodyDto } from '../../api/analyses/analysis-body.dto.js';
+import { BacktestBodyDto } from '../../api/backtests/backtest-body.dto.js';
 import { ResendBodyDto } from '../../api/deliveries/resend-body.dto.js';
 import { EnableBodyDto } from '../../api/endpoints/enable-body.dto.js';
 import { AgentStepDto } from '../../api/keywords/agent-step.dto.js';
@@ -63,6 +64,7 @@ export const BODIES = [
   WebhookTestBodyDto,
   TweetIdsDto,
   ExploreBodyDto,
+  BacktestBodyDto,
 ] as const;
 
 type Properties = Readonly<Record<string, Schema>>;

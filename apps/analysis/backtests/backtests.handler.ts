@@ -1,0 +1,141 @@
+import { create, fromJson, toJson, type JsonValue } from '@bufbuild/protobuf';
+import { Controller, Inject } from '@nestjs/common';
+import PQueue from 'p-queue';
+import {
+  BacktestPageSchema,
+  KeywordDefinitionSchema,
+  RanBacktestSchema,
+  type KeywordDefinition,
+  type ReadBacktest,
+  type RunBacktest,
+} from '#contracts';
+import { derivedId, isoOf, Refusal, systemClock } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { CommandPattern } from '#transport';
+import { itemRulesOf } from '#rules';
+import { BacktestSummary } from './backtest-summary.js';
+import { StoredMentions, type TestedWindow } from './stored-mentions.js';
+import { testedView } from './tested-item.js';
+
+const DAY_MS = 86_400_000;
+/** How far back a backtest may begin. */
+const MOST_DAYS = 90;
+/** The newest mentions of the window that are tested. */
+const MOST_ITEMS = 200_000;
+/** The same if each mention's title or text has to be embedded: two milliseconds each. */
+const MOST_EMBEDDED_ITEMS = 5_000;
+/** The items of a backtest can be paged for as long. */
+const KEPT_HOURS = 24;
+/** A reply fits into one message. */
+const MOST_REPLY_BYTES = 700_000;
+
+interface Row {
+  definition: JsonValue;
+  since: Date;
+  until: Date;
+}
+
+/** Tests rules on the stored mentions of a keyword. Only the question is stored; its items are computed for each page. */
+@Controller()
+export class BacktestsHandler {
+  /** One at a time, because each keeps the processor busy. */
+  private readonly queue = new PQueue({ concurrency: 1 });
+
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly mentions: StoredMentions,
+  ) {}
+
+  /** @throws Refusal `not-found` for a keyword that was purged meanwhile */
+  @CommandPattern(COMMANDS.runBacktest)
+  async run(command: RunBacktest) {
+    const { accountId, keywordId, commandId } = command;
+    const definition = withRuleIds(command.definition!, commandId);
+    const now = systemClock.now();
+    const since = new Date(Math.max(Date.parse(command.since), now.getTime() - MOST_DAYS * DAY_MS));
+    const window = await this.limited({ accountId, keywordId, since, until: now }, definition);
+    await this.store(commandId, window, definition);
+    const summary = await this.queue.add(() => this.summary(window, definition), {
+      throwOnTimeout: true,
+    });
+    const { since: from, until: to } = window;
+    const body = {
+      window: { from: isoOf(from), to: isoOf(to) },
+      ...summary.view(definition),
+      alerts: [],
+    };
+    return create(RanBacktestSchema, { bodyJson: JSON.stringify(body) });
+  }
+
+  /** @throws Refusal `not-found` for an unknown backtest, and for one that is older than a day */
+  @CommandPattern(COMMANDS.readBacktest)
+  async read({ accountId, keywordId, backtestId, limit, afterAt, afterId }: ReadBacktest) {
+    const rows: Row[] = await this.database.query(
+      `SELECT definition, since, until FROM backtests
+       WHERE backtest_id = $1 AND account_id = $2 AND keyword_id = $3
+         AND created_at > now() - make_interval(hours => ${KEPT_HOURS})`,
+      [backtestId, accountId, keywordId],
+    );
+    const [row] = rows;
+    if (!row) throw Refusal.notFound('backtest');
+    const definition = fromJson(KeywordDefinitionSchema, row.definition, { ignoreUnknownFields: true });
+    const window = { accountId, keywordId, since: row.since, until: row.until };
+    const after = afterId === '' ? undefined : { at: afterAt, id: afterId };
+    const found = await this.mentions.page(window, definition, limit, after);
+    let bytes = 0;
+    const items = found.slice(0, limit).filter((item, index) => {
+      bytes += Buffer.byteLength(JSON.stringify(testedView(item)));
+      return index === 0 || bytes < MOST_REPLY_BYTES;
+    });
+    const last = found.length > items.length ? items.at(-1)?.row : undefined;
+    return create(BacktestPageSchema, {
+      itemsJson: JSON.stringify(items.map(testedView)),
+      nextAt: last?.occurred_at ?? '',
+      nextId: last?.event_id ?? '',
+    });
+  }
+
+  private async summary(window: TestedWindow, definition: KeywordDefinition): Promise<BacktestSummary> {
+    const summary = new BacktestSummary();
+    for await (const items of this.mentions.all(window, definition)) {
+      for (const item of items) summary.count(item);
+      // Rules run on the thread that handles everything else.
+      await new Promise(setImmediate);
+    }
+    return summary;
+  }
+
+  /** The window with at most as many mentions as a backtest tests: it begins later if there are more. */
+  private async limited(window: TestedWindow, { rules }: KeywordDefinition): Promise<TestedWindow> {
+    const embeds = itemRulesOf(rules).similarTo.some(({ field }) => field !== 'text');
+    const at = await this.mentions.timeOfNewest(window, embeds ? MOST_EMBEDDED_ITEMS : MOST_ITEMS);
+    return at === undefined
+      ? window
+      : { ...window, since: new Date(Date.parse(`${at.replace(' ', 'T')}Z`) + 1) };
+  }
+
+  private async store(id: string, window: TestedWindow, definition: KeywordDefinition): Promise<void> {
+    const { accountId, keywordId, since, until } = window;
+    await this.database.query(
+      `DELETE FROM backtests WHERE created_at < now() - make_interval(hours => ${KEPT_HOURS})`,
+    );
+    const stored: unknown[] = await this.database.query(
+      `INSERT INTO backtests (backtest_id, account_id, keyword_id, definition, since, until)
+       SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT 1 FROM keywords WHERE keyword_id = $3 AND account_id = $2)
+       ON CONFLICT (backtest_id) DO UPDATE SET since = excluded.since, until = excluded.until
+       RETURNING backtest_id`,
+      [id, accountId, keywordId, JSON.stringify(toJson(KeywordDefinitionSchema, definition)), since, until],
+    );
+    if (stored.length === 0) throw Refusal.notFound('keyword');
+  }
+}
+
+/** A rule without an id gets one, so that its counts have a name. */
+function withRuleIds(definition: KeywordDefinition, backtestId: string): KeywordDefinition {
+  const rules = definition.rules.map((rule, index) =>
+    rule.id === '' ? { ...rule, id: derivedId('backtest-rule', backtestId, String(index)) } : rule,
+  );
+  return { ...definition, rules };
+}

@@ -1,0 +1,144 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { selectRows, type ClickHouseClient } from '#clickhouse';
+import type { KeywordDefinition } from '#contracts';
+import { toBfloat16 } from '#embeddings';
+import { CLICKHOUSE } from '#platform';
+import { itemRulesOf } from '#rules';
+import { LOCAL_MODEL } from '../readings/local-reader.js';
+import { Similarities } from '../rules/similarities.js';
+import { TESTED_COLUMNS, testedItem, type TestedItem, type TestedRow } from './tested-item.js';
+
+/** The mentions of a keyword in a window of time. */
+export interface TestedWindow {
+  accountId: string;
+  keywordId: string;
+  since: Date;
+  /** Exclusive. */
+  until: Date;
+}
+
+/** The end of a page, in ClickHouse's format. */
+export interface Position {
+  at: string;
+  id: string;
+}
+
+/** Mentions that are tested together. */
+const TOGETHER = 500;
+const COLUMNS = TESTED_COLUMNS.join(', ');
+const WINDOW = `account_id = {accountId: UUID} AND keyword_id = {keywordId: UUID}
+  AND occurred_at >= {since: DateTime64(3, 'UTC')} AND occurred_at < {until: DateTime64(3, 'UTC')}`;
+
+/** Reads the stored mentions of a keyword, and tests rules on them. */
+@Injectable()
+export class StoredMentions {
+  constructor(
+    @Inject(CLICKHOUSE) private readonly clickhouse: ClickHouseClient,
+    private readonly similarities: Similarities,
+  ) {}
+
+  /** The time of the mention after which the window has this many newer ones; undefined if it has fewer. */
+  async timeOfNewest(window: TestedWindow, count: number): Promise<string | undefined> {
+    const rows = await selectRows<{ occurred_at: string }>(
+      this.clickhouse,
+      `SELECT occurred_at FROM mentions FINAL WHERE ${WINDOW} ORDER BY occurred_at DESC LIMIT 1 OFFSET {count: UInt32}`,
+      { ...paramsOf(window), count },
+    );
+    return rows[0]?.occurred_at;
+  }
+
+  /** Tests all mentions of the window, in parts and in any order. */
+  async *all(window: TestedWindow, definition: KeywordDefinition): AsyncGenerator<TestedItem[]> {
+    const result = await this.clickhouse.query({
+      query: `SELECT ${COLUMNS} FROM mentions FINAL WHERE ${WINDOW}`,
+      query_params: paramsOf(window),
+      format: 'JSONEachRow',
+    });
+    const rows: TestedRow[] = [];
+    for await (const part of result.stream<TestedRow>()) {
+      for (const line of part) rows.push(line.json());
+      while (rows.length >= TOGETHER) yield await this.tested(rows.splice(0, TOGETHER), window, definition);
+    }
+    if (rows.length > 0) yield await this.tested(rows, window, definition);
+  }
+
+  /** A page of tested mentions, newest first, and one more. */
+  async page(
+    window: TestedWindow,
+    definition: KeywordDefinition,
+    limit: number,
+    after: Position | undefined,
+  ): Promise<TestedItem[]> {
+    const beyond = after
+      ? `AND occurred_at <= {afterAt: DateTime64(3, 'UTC')}
+         AND (occurred_at, toString(event_id)) < ({afterAt: DateTime64(3, 'UTC')}, {afterId: String})`
+      : '';
+    const keys = await selectRows<{ occurred_at: string; event_id: string }>(
+      this.clickhouse,
+      `SELECT occurred_at, event_id FROM mentions FINAL WHERE ${WINDOW} ${beyond}
+       ORDER BY occurred_at DESC, toString(event_id) DESC LIMIT {limit: UInt32}`,
+      { ...paramsOf(window), limit: limit + 1, ...(after && { afterAt: after.at, afterId: after.id }) },
+    );
+    const [newest, oldest] = [keys[0], keys.at(-1)];
+    if (!newest || !oldest) return [];
+    const rows = await selectRows<TestedRow>(
+      this.clickhouse,
+      `SELECT ${COLUMNS} FROM mentions FINAL WHERE ${WINDOW} AND event_id IN (${quoted(keys)})
+         AND occurred_at BETWEEN {oldest: DateTime64(3, 'UTC')} AND {newest: DateTime64(3, 'UTC')}`,
+      { ...paramsOf(window), oldest: oldest.occurred_at, newest: newest.occurred_at },
+    );
+    const byId = new Map(rows.map((row) => [row.event_id, row]));
+    const ordered = keys.flatMap(({ event_id }) => byId.get(event_id) ?? []);
+    return this.tested(ordered, window, definition);
+  }
+
+  private async tested(
+    rows: readonly TestedRow[],
+    window: TestedWindow,
+    definition: KeywordDefinition,
+  ): Promise<TestedItem[]> {
+    const rules = itemRulesOf(definition.rules);
+    const compares = rules.similarTo.some(({ field }) => field === 'text');
+    const vectors = compares ? await this.vectors(rows, window) : new Map<string, Uint8Array>();
+    const similarities = await this.similarities.of(
+      rules,
+      rows.map(({ event_id, title, text, title_of_parent: titleOfParent }) => ({
+        ...{ title, body: text, titleOfParent },
+        ...{ embedding: vectors.get(event_id) ?? NO_VECTOR, embeddingModel: LOCAL_MODEL.embedding },
+      })),
+    );
+    return rows.map((row, index) => testedItem(row, definition, similarities[index]!));
+  }
+
+  /** What the local reader found that the mentions mean, where it is stored. */
+  private async vectors(rows: readonly TestedRow[], window: TestedWindow): Promise<Map<string, Uint8Array>> {
+    if (rows.length === 0) return new Map();
+    const times = rows.map(({ occurred_at }) => occurred_at).sort();
+    const found = await selectRows<{ event_id: string; embedding: number[] }>(
+      this.clickhouse,
+      `SELECT event_id, embedding FROM mention_vectors
+       WHERE account_id = {accountId: UUID} AND model = {model: String}
+         AND occurred_at BETWEEN {oldest: DateTime64(3, 'UTC')} AND {newest: DateTime64(3, 'UTC')}
+         AND event_id IN (${quoted(rows)})`,
+      { accountId: window.accountId, model: LOCAL_MODEL.embedding, oldest: times[0], newest: times.at(-1) },
+    );
+    return new Map(
+      found.map(({ event_id, embedding }) => [event_id, toBfloat16(Float32Array.from(embedding))]),
+    );
+  }
+}
+
+const NO_VECTOR = new Uint8Array();
+
+/** Ids that ClickHouse has just returned; hundreds of them as parameters would not fit into a request's address. */
+function quoted(rows: readonly { event_id: string }[]): string {
+  return rows.map(({ event_id }) => `'${event_id}'`).join(',');
+}
+
+function paramsOf({ accountId, keywordId, since, until }: TestedWindow) {
+  return { accountId, keywordId, since: clickHouseTime(since), until: clickHouseTime(until) };
+}
+
+function clickHouseTime(at: Date): string {
+  return at.toISOString().replace('T', ' ').replace('Z', '');
+}

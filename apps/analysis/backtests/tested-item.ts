@@ -1,0 +1,131 @@
+import type { MentionRow, RuleView } from '#clickhouse';
+import { isoFromClickHouse } from '#clickhouse';
+import type { KeywordDefinition } from '#contracts';
+import { agentOutputOf, itemRulesOf, listingFacts, type RuleSubject, type Similarity } from '#rules';
+import { dropOf, type Treatment } from '../domain/event-of.js';
+import { treat } from '../handlers/treatment.js';
+import { ruleView } from '../readmodels/rule-view.js';
+
+/** The columns of a mention that a backtest reads. */
+export const TESTED_COLUMNS = [
+  ...['event_id', 'occurred_at', 'source', 'kind', 'url', 'title', 'text', 'author', 'community', 'lang'],
+  ...['sentiment', 'sentiment_score', 'intent', 'relevance', 'bucket', 'bucket_label', 'listing', 'likes'],
+  ...[
+    'replies',
+    'shares',
+    'views',
+    'score',
+    'author_followers',
+    'matched_terms',
+    'ai',
+    'rules',
+    'match_mode',
+  ],
+  ...['dropped_reason', 'dropped_rule', 'title_of_parent'],
+] as const satisfies (keyof MentionRow)[];
+export type TestedRow = Pick<MentionRow, (typeof TESTED_COLUMNS)[number]>;
+
+/** What the tested rules do with a mention, beside what happened to it. */
+export interface TestedItem {
+  row: TestedRow;
+  dropped: Treatment['dropped'];
+  /** Rules that fire; each with all its clauses. */
+  rules: RuleView[];
+  /** Labels that the rules set. */
+  labels: string[];
+  /** Ids of rules that fire now and did not, and the other way round. */
+  added: string[];
+  removed: string[];
+}
+
+/** Treats a stored mention as a new item is treated: mutes and VIPs, language, relevance, rules. */
+export function testedItem(
+  row: TestedRow,
+  definition: KeywordDefinition,
+  similarity: Similarity,
+): TestedItem {
+  const { dropped: muted, vip } = treat(candidateOf(row), { matchMode: row.match_mode, definition });
+  const dropped = muted ?? dropOf(languagesFor(row, definition), readingOf(row));
+  if (dropped) return compared(row, { dropped, rules: [], labels: [] });
+  const outcome = itemRulesOf(definition.rules).outcomeOf(subjectOfRow(row, vip), similarity);
+  const { stoppedBy, labels } = outcome;
+  return compared(row, {
+    dropped: stoppedBy === undefined ? undefined : { reason: 'rule', rule: stoppedBy },
+    rules: outcome.rules.map(ruleView),
+    labels,
+  });
+}
+
+function compared(row: TestedRow, tested: Pick<TestedItem, 'dropped' | 'rules' | 'labels'>): TestedItem {
+  const fired = tested.rules.filter((rule) => rule.fired).map(({ ruleId }) => ruleId);
+  return {
+    row,
+    ...tested,
+    added: fired.filter((id) => !row.rules.includes(id)),
+    removed: row.rules.filter((id) => !fired.includes(id)),
+  };
+}
+
+function candidateOf({ source, title, text, author, community }: TestedRow) {
+  return { source, title, text, author: author ?? undefined, community: community ?? undefined };
+}
+
+/**
+ * A mention that was read keeps what was decided about its language then: the column also has languages that only the
+ * source declared, and that no reader could tell.
+ */
+function languagesFor(
+  { dropped_reason: reason }: TestedRow,
+  { languages, minRelevance }: KeywordDefinition,
+): Parameters<typeof dropOf>[0] {
+  return {
+    languages: reason === 'language' || reason === 'muted' ? languages : [],
+    ...(minRelevance !== undefined && { minRelevance }),
+  };
+}
+
+/** A mention that was muted was not read: it is not dropped for its relevance. */
+function readingOf({ lang, relevance }: TestedRow): Parameters<typeof dropOf>[1] {
+  return { lang: lang ?? '', relevance: relevance ?? 100 };
+}
+
+/** What rules read of a mention: the same as of its event. */
+export function subjectOfRow(row: TestedRow, vip: boolean): RuleSubject {
+  return {
+    ...{ source: row.source, kind: row.kind, title: row.title, body: row.text, url: row.url, vip },
+    author: row.author ?? undefined,
+    community: row.community ?? undefined,
+    lang: row.lang ?? undefined,
+    sentiment: row.sentiment || undefined,
+    sentimentScore: row.sentiment === '' ? undefined : (row.sentiment_score ?? undefined),
+    intent: row.intent || undefined,
+    relevance: row.relevance ?? undefined,
+    bucket: row.bucket === '' ? [] : [row.bucket, row.bucket_label],
+    ...listingFacts(row.listing),
+    likes: row.likes ?? undefined,
+    replies: row.replies ?? undefined,
+    shares: row.shares ?? undefined,
+    views: row.views ?? undefined,
+    score: row.score ?? undefined,
+    authorFollowers: row.author_followers ?? undefined,
+    matchedTerm: row.matched_terms,
+    ai: agentOutputOf(row.ai),
+  };
+}
+
+/** The item as the interface returns it. */
+export function testedView({ row, dropped, rules, labels, added, removed }: TestedItem) {
+  return {
+    mentionId: row.event_id,
+    occurredAt: isoFromClickHouse(row.occurred_at),
+    source: row.source,
+    title: row.title || null,
+    url: row.url,
+    dropped: dropped ?? null,
+    droppedThen: row.dropped_reason === '' ? null : { reason: row.dropped_reason, rule: row.dropped_rule },
+    labels,
+    rules,
+    added,
+    removed,
+  };
+}

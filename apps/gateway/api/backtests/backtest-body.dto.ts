@@ -1,0 +1,16 @@
+import type { JsonObject } from '@bufbuild/protobuf';
+import { DateTime, Described, Optional } from '../../http/validators.js';
+import { TreatmentDto } from '../keywords/keyword-body.dto.js';
+
+/** The changes that a backtest tests: an absent key keeps the keyword's value, null clears it. */
+export class BacktestBodyDto extends TreatmentDto {
+  @Optional()
+  @DateTime()
+  @Described('At most 90 days ago, which is also what an earlier time means; 30 days ago by default')
+  since?: string;
+}
+
+/** The body without `since`, as a change of the keyword. */
+export function changesOf({ since: _, ...changes }: BacktestBodyDto): JsonObject {
+  return JSON.parse(JSON.stringify(changes)) as JsonObject;
+}

@@ -1,0 +1,88 @@
+import type { Route } from '../operation.js';
+import { inPath, paging } from '../parameters.js';
+import {
+  described,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  NUMBER,
+  object,
+  pageOf,
+  ref,
+  SOURCE,
+  TEXT,
+  type Schema,
+} from '../schema.js';
+
+const dropped = nullable(object({ reason: TEXT, rule: TEXT }));
+
+export const backtestSchemas: Readonly<Record<string, Schema>> = {
+  Backtest: object({
+    id: described('For its items, for 24 hours', ID),
+    window: object({
+      from: described('Later than `since` if there are more than 200,000 mentions', INSTANT),
+      to: INSTANT,
+    }),
+    items: described('Mentions that were tested', INTEGER),
+    byRule: described(
+      'Each enabled rule on items, in order; days in UTC',
+      listOf(
+        object({
+          ruleId: ID,
+          name: TEXT,
+          fired: INTEGER,
+          perDay: listOf(object({ date: TEXT, count: INTEGER })),
+        }),
+      ),
+    ),
+    dropped: described('Mentions that would be dropped', listOf(object({ reason: TEXT, count: INTEGER }))),
+    alerts: listOf(object({ at: INSTANT, kind: TEXT, observed: NUMBER, baseline: NUMBER })),
+    added: described('Pairs of a rule and a mention: it would fire, and did not', INTEGER),
+    removed: described('Pairs of a rule and a mention: it fired, and would not', INTEGER),
+  }),
+  BacktestItem: object({
+    mentionId: ID,
+    occurredAt: INSTANT,
+    source: SOURCE,
+    title: nullable(TEXT),
+    url: TEXT,
+    dropped: described('What would become of it', dropped),
+    droppedThen: described('What became of it', dropped),
+    labels: described('Labels that the rules would set', listOf(TEXT)),
+    rules: described('The rules that would be checked', listOf(ref('RuleOutcome'))),
+    added: described('Ids of rules that would fire, and did not', listOf(TEXT)),
+    removed: described('Ids of rules that fired, and would not', listOf(TEXT)),
+  }),
+};
+
+const keyword = inPath('id', 'Id of the keyword');
+
+export const backtestRoutes: readonly Route[] = (['keywords', 'queries'] as const).flatMap(
+  (base): Route[] => [
+    {
+      tag: 'Keywords',
+      method: 'post',
+      path: `/v1/${base}/{id}/backtest`,
+      operationId: base === 'keywords' ? 'backtestKeyword' : 'backtestQuery',
+      summary: 'Test rules on the stored mentions of a keyword',
+      description:
+        'Free; changes nothing. An absent key keeps the value of the keyword. The readings of the mentions stay as they are.',
+      parameters: [keyword],
+      body: ref('BacktestBody'),
+      example: { [base === 'keywords' ? 'min_relevance' : 'minRelevance']: 40 },
+      answer: ref('Backtest'),
+    },
+    {
+      tag: 'Keywords',
+      method: 'get',
+      path: `/v1/${base}/{id}/backtest/{backtest}/items`,
+      operationId: base === 'keywords' ? 'backtestItemsOfKeyword' : 'backtestItemsOfQuery',
+      summary: 'List the items of a backtest, newest first',
+      description: 'A page can have fewer items than `limit`, and others after it.',
+      parameters: [keyword, inPath('backtest', 'Id of the backtest'), ...paging()],
+      answer: pageOf('data', ref('BacktestItem')),
+    },
+  ],
+);
