@@ -11,6 +11,7 @@ import { AnalysedMentions } from './analyses/analysed-mentions.js';
 import { AnalysisWork } from './analyses/analysis-work.js';
 import { BacktestsHandler } from './backtests/backtests.handler.js';
 import { StoredMentions } from './backtests/stored-mentions.js';
+import { TestedAlerts } from './backtests/tested-alerts.js';
 import { EMBEDDER, type AnalysisConfig } from './config.js';
 import { AlertEventsHandler } from './handlers/alert-events.handler.js';
 import { AnalysesHandler } from './handlers/analyses.handler.js';
@@ -76,6 +77,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           Similarities,
           EventRules,
           StoredMentions,
+          TestedAlerts,
           ModelQuestions,
           QuestionAnswers,
           QuestionsLoop,

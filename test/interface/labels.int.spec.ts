@@ -238,12 +238,17 @@ describe('POST /v1/keywords/{id}/backtest', () => {
   });
 
   it('returns what other rules and mutes would have done, and changes nothing [rules.backtest]', async () => {
-    found = await start({ rules: [rule], mute_rules: ['promo'] });
+    const window = { kind: 'volume', window: '1h', min: 1, multiple: 1 };
+    const volume = { name: 'many', when: window, then: [{ type: 'notify' }] };
+    found = await start({ rules: [rule, volume], mute_rules: ['promo'] });
     expect([found.status, found.body]).toMatchObject([
       200,
       {
         ...{ items: 5, alerts: [], added: 2, removed: 1 },
-        byRule: [{ name: 'outage', fired: 2, perDay: [{ count: 2 }] }],
+        byRule: [
+          { name: 'outage', fired: 2, perDay: [{ count: 2 }] },
+          { name: 'many', fired: 0, perDay: [] },
+        ],
         dropped: [
           { reason: 'muted', count: 3 },
           { reason: 'rule', count: 2 },

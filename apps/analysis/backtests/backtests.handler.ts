@@ -17,6 +17,7 @@ import { CommandPattern } from '#transport';
 import { itemRulesOf } from '#rules';
 import { BacktestSummary } from './backtest-summary.js';
 import { StoredMentions, type TestedWindow } from './stored-mentions.js';
+import { TestedAlerts } from './tested-alerts.js';
 import { testedView } from './tested-item.js';
 
 const DAY_MS = 86_400_000;
@@ -46,6 +47,7 @@ export class BacktestsHandler {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     private readonly mentions: StoredMentions,
+    private readonly alerts: TestedAlerts,
   ) {}
 
   /** @throws Refusal `not-found` for a keyword that was purged meanwhile */
@@ -60,12 +62,9 @@ export class BacktestsHandler {
     const summary = await this.queue.add(() => this.summary(window, definition), {
       throwOnTimeout: true,
     });
+    const alerts = await this.alerts.of(window, definition, summary.difference);
     const { since: from, until: to } = window;
-    const body = {
-      window: { from: isoOf(from), to: isoOf(to) },
-      ...summary.view(definition),
-      alerts: [],
-    };
+    const body = { window: { from: isoOf(from), to: isoOf(to) }, ...summary.view(definition, alerts) };
     return create(RanBacktestSchema, { bodyJson: JSON.stringify(body) });
   }
 

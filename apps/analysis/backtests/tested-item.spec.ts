@@ -186,7 +186,7 @@ describe('a backtest', () => {
         { ...item, ...base, source: 'mastodon', price: undefined, followers: undefined } as never,
         { lang: 'en', relevance: 100, score: undefined, isAnalysed: false, bucket: undefined, ai: '' },
       );
-      return { ...mentionRow(event)[0]!, occurred_at: '2026-03-04 05:06:07.089', ...more };
+      return { ...mentionRow(event)[0]!, occurred_at: '2026-03-04 05:06:07.089', search_id: '', ...more };
     };
     const summary = new BacktestSummary();
     const rows = [
@@ -196,7 +196,7 @@ describe('a backtest', () => {
       rowOf('acme'),
     ];
     for (const row of rows) summary.count(testedItem(row, definition, similarity));
-    expect(summary.view(definition)).toEqual({
+    expect(summary.view(definition, [])).toEqual({
       items: 4,
       byRule: [
         {
@@ -212,7 +212,15 @@ describe('a backtest', () => {
         { reason: 'muted', count: 1 },
         { reason: 'rule', count: 2 },
       ],
-      ...{ added: 1, removed: 1 },
+      ...{ added: 1, removed: 1, alerts: [] },
     });
+    // Of the first five minutes, two mentions count no more; no count becomes negative.
+    const at = Date.parse('2026-03-04T05:05:00.000Z');
+    const bin = (time: number, total: number) => ({ searchId: '', at: time, total, negative: 0 });
+    const nextDay = Date.parse('2026-03-05T00:00:00.000Z');
+    expect(summary.difference.appliedTo([bin(at, 5), bin(nextDay, 0)])).toEqual([
+      bin(at, 3),
+      bin(nextDay, 0),
+    ]);
   });
 });

@@ -9,6 +9,7 @@ import {
   nullable,
   NUMBER,
   object,
+  oneOf,
   pageOf,
   ref,
   SOURCE,
@@ -27,7 +28,7 @@ export const backtestSchemas: Readonly<Record<string, Schema>> = {
     }),
     items: described('Mentions that were tested', INTEGER),
     byRule: described(
-      'Each enabled rule on items, in order; days in UTC',
+      'Each enabled rule, in order; days in UTC',
       listOf(
         object({
           ruleId: ID,
@@ -38,7 +39,19 @@ export const backtestSchemas: Readonly<Record<string, Schema>> = {
       ),
     ),
     dropped: described('Mentions that would be dropped', listOf(object({ reason: TEXT, count: INTEGER }))),
-    alerts: listOf(object({ at: INSTANT, kind: TEXT, observed: NUMBER, baseline: NUMBER })),
+    alerts: described(
+      'Alerts that would have fired, the earliest first',
+      listOf(
+        object({
+          at: INSTANT,
+          kind: oneOf(['volume', 'sentiment_shift', 'spike']),
+          observed: NUMBER,
+          baseline: NUMBER,
+          ruleId: described('Null for a spike alert', nullable(ID)),
+          name: nullable(TEXT),
+        }),
+      ),
+    ),
     added: described('Pairs of a rule and a mention: it would fire, and did not', INTEGER),
     removed: described('Pairs of a rule and a mention: it fired, and would not', INTEGER),
   }),

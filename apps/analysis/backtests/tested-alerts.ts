@@ -1,0 +1,113 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { isoFromClickHouse } from '#clickhouse';
+import type { KeywordDefinition } from '#contracts';
+import { isoOf } from '#kernel';
+import { DATABASE } from '#platform';
+import type { Database } from '#postgres';
+import { alertRulesOf, type AlertRule } from '../alerts/alert-rules.js';
+import { backtestAlerts } from '../alerts/backtest-alerts.js';
+import { CountedSeries, type BinCount } from '../alerts/counted-series.js';
+import type { KeywordSearch } from '../alerts/evaluate.js';
+import { MentionHistory } from '../alerts/mention-history.js';
+import { binOf } from '../alerts/windows.js';
+import type { TestedWindow } from './stored-mentions.js';
+import type { TestedItem } from './tested-item.js';
+
+/** Baselines go back this far before the window. */
+const HISTORY_MS = 90 * 86_400_000;
+
+/** An alert that would have fired, as the interface returns it. */
+export interface TestedAlert {
+  at: string;
+  kind: string;
+  observed: number;
+  baseline: number;
+  /** Null for a spike alert. */
+  ruleId: string | null;
+  name: string | null;
+}
+
+/** Mentions that the tested rules count in alerts although they did not count, and the other way round. */
+export class CountDifference {
+  private readonly bins = new Map<string, BinCount>();
+
+  add({ row, dropped, labels }: TestedItem): void {
+    const counts = !dropped && !labels.includes('hidden');
+    const counted = row.dropped_reason === '' && !(row.rules.length > 0 && row.labels.includes('hidden'));
+    if (counts === counted) return;
+    const [occurred, published] = [row.occurred_at, row.published_at ?? row.occurred_at];
+    const at = binOf(Date.parse(isoFromClickHouse(published < occurred ? published : occurred)));
+    const bin = this.bins.get(`${row.search_id} ${at}`) ?? {
+      searchId: row.search_id,
+      at,
+      total: 0,
+      negative: 0,
+    };
+    bin.total += counts ? 1 : -1;
+    if (row.sentiment === 'negative') bin.negative += counts ? 1 : -1;
+    this.bins.set(`${row.search_id} ${at}`, bin);
+  }
+
+  /** The counts with the difference, the earliest first. */
+  appliedTo(counts: readonly BinCount[]): BinCount[] {
+    const all = new Map(counts.map((bin) => [`${bin.searchId} ${bin.at}`, bin]));
+    for (const [key, { searchId, at, total, negative }] of this.bins) {
+      const known = all.get(key);
+      all.set(key, {
+        ...{ searchId, at, total: Math.max(0, (known?.total ?? 0) + total) },
+        negative: Math.max(0, (known?.negative ?? 0) + negative),
+      });
+    }
+    return [...all.values()].sort((a, b) => a.at - b.at);
+  }
+}
+
+/** Finds the alerts that would have fired, by the code that evaluates live mentions. */
+@Injectable()
+export class TestedAlerts {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** @returns the earliest first */
+  async of(
+    { keywordId, since }: TestedWindow,
+    definition: KeywordDefinition,
+    difference: CountDifference,
+  ): Promise<TestedAlert[]> {
+    const rules = alertRulesOf(definition);
+    const keyword = rules.length > 0 ? await this.keyword(keywordId) : undefined;
+    if (!keyword) return [];
+    const history = new MentionHistory(this.database);
+    const counts = await history.recent(new Map([[keywordId, since.getTime() - HISTORY_MS]]));
+    const found = await backtestAlerts(
+      rules,
+      {
+        series: new CountedSeries(difference.appliedTo(counts.get(keywordId) ?? [])),
+        searches: keyword.searches ?? [],
+        coverage: await history.coverageOf(keywordId),
+        timeZone: keyword.timezone,
+      },
+      since.getTime(),
+    );
+    return found.map(({ rule, to, observed, baseline }) => ({
+      ...{ at: isoOf(to), kind: rule.condition.kind, observed, baseline },
+      ...nameOf(rule),
+    }));
+  }
+
+  private async keyword(
+    keywordId: string,
+  ): Promise<{ timezone: string; searches: KeywordSearch[] | null } | undefined> {
+    const rows: { timezone: string; searches: KeywordSearch[] | null }[] = await this.database.query(
+      `SELECT a.timezone,
+         (SELECT jsonb_agg(DISTINCT jsonb_build_object('searchId', w.search_id, 'source', w.source)) FROM watches w
+          WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches
+       FROM keywords k JOIN accounts a USING (account_id) WHERE k.keyword_id = $1`,
+      [keywordId],
+    );
+    return rows[0];
+  }
+}
+
+function nameOf({ key, name, condition }: AlertRule): Pick<TestedAlert, 'ruleId' | 'name'> {
+  return condition.kind === 'spike' ? { ruleId: null, name: null } : { ruleId: key, name };
+}
