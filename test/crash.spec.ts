@@ -14,7 +14,7 @@ import { openDatabase } from '#postgres';
 import { expectAuditAgrees } from './audit.js';
 import { setStage, watchKeyword, welcome, type Customer, type Stage } from './scenario.js';
 
-const BURST = 500;
+const BURST = 300;
 
 /** Where each service kills itself in the middle of the burst. */
 const INSTANTS: { service: ServiceName; failpoint: string; when: string }[] = [
