@@ -31,10 +31,10 @@ const mentions = {
     texts.map((_, n) => (n === 0 ? Float32Array.of(1, 0) : Float32Array.of(0, 1))),
 } as unknown as AnalysedMentions;
 
-async function run(operation: 'agent' | 'classify', ...faults: [Fault['kind'], number][]) {
+async function run(operation: 'agent' | 'classify' | 'summarise', ...faults: [Fault['kind'], number][]) {
   for (const [kind, times] of faults)
     simulator.faults.add({ source: 'llm', kind, times, delayMs: 50, retryAfterSeconds: 0 });
-  const text = 'product=Acme 3; class=shipping; confidence=0.9';
+  const text = 'product=Acme 3; class=shipping; confidence=0.9; sentence=Acme is late';
   const shown = { source: 'rss', kind: 'article', title: '', author: '', community: '' };
   const command = create(RunAnalysisSchema, {
     operation,
@@ -57,11 +57,12 @@ describe('the faults of the language model for analyses', () => {
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('classify', [kind, 1])).toEqual(BY_MODEL);
+      expect((await run('summarise', [kind, 1])).summary?.text).toBe('Acme is late');
     },
   );
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s once is repaired; twice, the agent did not do the mention, and the class is the local one',
+    '%s once is repaired; twice, the agent did not do the mention, and class and summary are the local ones',
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('agent', [kind, 2])).toEqual({
@@ -71,6 +72,9 @@ describe('the faults of the language model for analyses', () => {
       expect(await run('classify', [kind, 2])).toMatchObject({
         labels: [{ mentionId: 'a', class: 'billing' }],
         errors: [],
+      });
+      expect((await run('summarise', [kind, 2])).summary).toMatchObject({
+        sentences: [{ text: expect.stringContaining('product=Acme 3;'), mentionIds: ['a'] }],
       });
     },
   );

@@ -115,6 +115,45 @@ describe('classes over mentions', () => {
   });
 });
 
+describe('groups and summaries with a language model', () => {
+  it('have the topics that the model names, and their own words where it names none', async () => {
+    const model = modelOf((text) => (text === 'text of a' ? { topic: 'Late delivery' } : { topic: '' }));
+    const { groups, errors } = await run('group', [mention('a'), mention('b')], model);
+    expect(groups).toEqual([{ key: 'late-delivery', label: 'Late delivery', mentionIds: ['a', 'b'] }]);
+    expect(errors).toEqual([]);
+  });
+
+  it('say in the words of the model what the mentions say, and cite the same mentions', async () => {
+    const all = [mention('a', 'The lid broke on day one.'), mention('b', 'My lid is broken as well.')];
+    const local = await run('summarise', all);
+    const { summary } = await run(
+      'summarise',
+      all,
+      modelOf(() => ({ sentence: 'Lids\nbreak.' })),
+    );
+    expect(summary).toEqual({
+      text: 'Lids break.',
+      sentences: [{ text: 'Lids break.', mentionIds: local.summary?.sentences[0]?.mentionIds }],
+    });
+  });
+
+  it.each([{ sentence: '' }, { sentence: 'x'.repeat(401) }, { summary: 'Lids break.' }, null])(
+    'keep the sentence of a mention if the model answers %j',
+    async (answer) => {
+      const all = [mention('a', 'The lid broke on day one.')];
+      expect(
+        (
+          await run(
+            'summarise',
+            all,
+            modelOf(() => answer),
+          )
+        ).summary?.text,
+      ).toBe('The lid broke on day one.');
+    },
+  );
+});
+
 it('reports a mention without text, which cannot be compared', async () => {
   for (const operation of ['group', 'summarise'])
     expect((await run(operation, [mention('a'), mention('b', '')])).errors).toEqual([

@@ -2,13 +2,23 @@ import { Inject, Injectable } from '@nestjs/common';
 import PQueue from 'p-queue';
 import type { RunAnalysis } from '#contracts';
 import { Refusal, systemClock } from '#kernel';
-import { agentStepReading, asLlmItem, LlmError, type AgentStepFields, type Llm, type LlmReading } from '#llm';
+import {
+  agentStepReading,
+  asLlmItem,
+  LlmError,
+  type AgentStepFields,
+  type Llm,
+  type LlmItem,
+  type LlmReading,
+} from '#llm';
 import { LLM } from '../readings/llm.js';
 import { AnalysedMentions, type AnalysedMention } from './analysed-mentions.js';
 import { classify, type ClassifiedMention } from './classify.js';
 import { group, type MentionGroup } from './group.js';
 import { classReading } from './class-reading.js';
-import { sentencesOf, summarise, type Summary } from './summarise.js';
+import { pointReading } from './point-reading.js';
+import { cited, mean, pointsOf, sentencesOf, type Summary } from './summarise.js';
+import { topicReading } from './topic-reading.js';
 
 /** The result of an analysis. Mentions in `errors` were not done, and are not charged. */
 export interface AnalysisResult {
@@ -42,7 +52,7 @@ export class AnalysisWork {
   async run(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
     switch (command.operation) {
       case 'group':
-        return this.local(mentions, (meant) => ({ groups: group(meant) }));
+        return this.group(command, mentions);
       case 'classify':
         return this.classify(command, mentions);
       case 'summarise':
@@ -50,6 +60,19 @@ export class AnalysisWork {
       default:
         return this.agent(command, mentions);
     }
+  }
+
+  /** With a language model, by the topics that it names; a mention without one by its own text. */
+  private async group(
+    { instruction }: RunAnalysis,
+    mentions: readonly AnalysedMention[],
+  ): Promise<AnalysisResult> {
+    const values = await this.readIfUp(mentions.map(shown), topicReading(instruction));
+    const topics = new Map(mentions.map(({ id }, n) => [id, values[n]]));
+    const about = mentions.map((mention) => ({ ...mention, own: topics.get(mention.id) ?? mention.own }));
+    return this.local(about, (meant) => ({
+      groups: group(meant.map((one) => ({ ...one, topic: topics.get(one.id) }))),
+    }));
   }
 
   private async local(
@@ -72,8 +95,7 @@ export class AnalysisWork {
     const { classes, instruction } = command;
     const vectors = (await this.mentions.vectors(classes)).map((one) => one ?? new Float32Array(0));
     const local = await this.local(mentions, (meant) => ({ labels: classify(meant, classes, vectors) }));
-    if (!this.llm || this.llm.lane.isDown) return local;
-    const { values } = await this.read(mentions, classReading(classes, instruction));
+    const values = await this.readIfUp(mentions.map(shown), classReading(classes, instruction));
     const read = new Map(mentions.map(({ id }, n) => [id, values[n]]));
     const labels = (local.labels ?? []).map((one) => {
       const answer = read.get(one.mentionId);
@@ -93,20 +115,22 @@ export class AnalysisWork {
     const [focus] = instruction === '' ? [] : await this.mentions.vectors([instruction]);
     const meant = sentences.flatMap((one, n) => (vectors[n] ? [{ ...one, vector: vectors[n] }] : []));
     const telling = new Set(meant.map(({ mentionId }) => mentionId));
-    const result = await this.local(
-      mentions.filter(({ id }) => telling.has(id)),
-      (all) => ({ summary: all.length === 0 ? { text: '', sentences: [] } : summarise(all, meant, focus) }),
-    );
+    const centre = focus ?? mean((await this.mentions.meaning(mentions)).map(({ vector }) => vector));
+    const points = pointsOf(telling.size, meant, centre);
+    const items = points.map(({ said }) => ({ text: said.join('\n') }));
+    const written = await this.readIfUp(items, pointReading(instruction));
+    const said = points.map((point, n) => ({ ...point, text: written[n] ?? point.text }));
+    const summary = said.length > 0 ? cited(said) : { text: '', sentences: [] };
     const silent = mentions.filter(({ id }) => !telling.has(id));
-    return {
-      ...result,
-      errors: [...result.errors, ...silent.map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' }))],
-    };
+    return { summary, errors: silent.map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' })) };
   }
 
   private async agent(command: RunAnalysis, mentions: readonly AnalysedMention[]): Promise<AnalysisResult> {
     const fields = JSON.parse(command.schemaJson) as AgentStepFields;
-    const { values, codes } = await this.read(mentions, agentStepReading(command.instruction, fields));
+    const { values, codes } = await this.read(
+      mentions.map(shown),
+      agentStepReading(command.instruction, fields),
+    );
     const outputs = mentions.flatMap(({ id }, n) =>
       values[n] ? [{ mentionId: id, status: 'completed' as const, output: values[n] }] : [],
     );
@@ -116,23 +140,31 @@ export class AnalysisWork {
     return { outputs, errors };
   }
 
-  /** Asks the model about each mention. @returns a value for each, or else a code */
+  /** The model's values; none while there is no model, or it is down. */
+  private async readIfUp<T>(
+    items: readonly LlmItem[],
+    reading: LlmReading<T>,
+  ): Promise<readonly (T | undefined)[]> {
+    if (!this.llm || this.llm.lane.isDown) return [];
+    return (await this.read(items, reading)).values;
+  }
+
+  /** Asks the model about each item. @returns a value for each, or else a code */
   private async read<T>(
-    mentions: readonly AnalysedMention[],
+    items: readonly LlmItem[],
     reading: LlmReading<T>,
   ): Promise<{ values: (T | undefined)[]; codes: (string | undefined)[] }> {
     const { llm } = this;
     // The gateway refuses this by name; here it can only happen while the settings of the two differ.
     if (!llm) throw Refusal.unavailable('the analysis service has no language model: set LLM_URL');
     const endsAt = systemClock.now().getTime() + MODEL_WITHIN_MS;
-    const parts: AnalysedMention[][] = [];
-    for (let from = 0; from < mentions.length; from += ITEMS_IN_REQUEST)
-      parts.push(mentions.slice(from, from + ITEMS_IN_REQUEST));
+    const parts: LlmItem[][] = [];
+    for (let from = 0; from < items.length; from += ITEMS_IN_REQUEST)
+      parts.push(items.slice(from, from + ITEMS_IN_REQUEST));
     const answers = await Promise.all(
       parts.map(async (part) => {
         try {
-          const items = part.map((mention) => asLlmItem(mention, MODEL_CHARACTERS));
-          const answer = await this.requests.add(() => llm.ask(reading, items, endsAt));
+          const answer = await this.requests.add(() => llm.ask(reading, part, endsAt));
           const values = answer?.values ?? [];
           return part.map((_, n) => ({ value: values[n], code: 'INVALID_ANSWER' }));
         } catch (error) {
@@ -148,4 +180,9 @@ export class AnalysisWork {
       codes: all.map(({ value, code }) => (value === undefined ? code : undefined)),
     };
   }
+}
+
+/** A mention as the model sees it. */
+function shown(mention: AnalysedMention): LlmItem {
+  return asLlmItem(mention, MODEL_CHARACTERS);
 }

@@ -6,6 +6,8 @@ export interface MeantMention {
   text: string;
   /** A unit vector. */
   vector: Float32Array;
+  /** The name that a language model gave to its group. */
+  topic?: string | undefined;
 }
 
 /** Mentions about the same. */
@@ -63,8 +65,11 @@ function nearest(near: readonly (readonly number[])[]): [number, number] | undef
   return best;
 }
 
-/** Named by the words that most of its mentions have, and few others. */
+/** Named by the topic that most of its mentions have, or else by the words that most of them have, and few others. */
 function groupOf(cluster: readonly MeantMention[], all: readonly MeantMention[]): MentionGroup {
+  const topic = mostFrequent(cluster.flatMap((one) => one.topic ?? []));
+  if (topic !== undefined)
+    return { key: keyOf([...searchTerms(topic)]), label: topic, mentionIds: idsOf(cluster) };
   const within = documentCounts(cluster);
   const everywhere = documentCounts(all);
   const weight = (word: string) =>
@@ -77,6 +82,15 @@ function groupOf(cluster: readonly MeantMention[], all: readonly MeantMention[])
     .slice(0, WORDS_IN_LABEL);
   const label = words.length > 0 ? words.join(', ') : (cluster[0]?.text.slice(0, 60) ?? '');
   return { key: keyOf(words), label, mentionIds: idsOf(cluster) };
+}
+
+function mostFrequent(values: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts.keys()].reduce<string | undefined>(
+    (best, value) => (best === undefined || counts.get(value)! > counts.get(best)! ? value : best),
+    undefined,
+  );
 }
 
 function documentCounts(mentions: readonly MeantMention[]): Map<string, number> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { classify } from './classify.js';
 import { group, type MeantMention } from './group.js';
-import { cited, sentencesOf, summarise } from './summarise.js';
+import { cited, mean, pointsOf, sentencesOf } from './summarise.js';
 
 /** A unit vector in a plane, from its angle in degrees. */
 const at = (degrees: number) =>
@@ -27,6 +27,21 @@ describe('groups of mentions', () => {
       ['delivery', 'delivery'],
       [expect.stringMatching(/battery/), expect.stringMatching(/battery/)],
       ['other', 'Other'],
+    ]);
+  });
+
+  it('have the topic that most of their mentions have, if a language model named topics', () => {
+    const about = (id: string, degrees: number, topic: string) => ({ ...mention(id, degrees), topic });
+    const found = group([
+      about('a', 0, 'Late deliveries'),
+      about('b', 5, 'Late delivery'),
+      about('c', 0, 'Late deliveries'),
+      about('d', 90, 'Broken lid'),
+      mention('e', 92),
+    ]);
+    expect(found.map(({ key, label, mentionIds }) => [key, label, mentionIds.sort()])).toEqual([
+      ['late-delivery', 'Late deliveries', ['a', 'b', 'c']],
+      ['broken-lid', 'Broken lid', ['d', 'e']],
     ]);
   });
 
@@ -64,14 +79,16 @@ describe('a summary', () => {
   });
 
   it('cites every mention that says a sentence, and repeats nothing', () => {
-    const mentions = ['a', 'b', 'c', 'd'].map((id, n) => mention(id, n * 30));
-    const found = summarise(mentions, [
+    const sentences = [
       sentence('a', 0),
       sentence('b', 5),
       sentence('c', 10),
       sentence('d', 90),
       sentence('d', 92),
-    ]);
+    ];
+    const points = pointsOf(4, sentences, mean([at(0), at(30), at(60), at(90)]));
+    expect(points.map(({ said }) => said.length).sort()).toEqual([1, 3]);
+    const found = cited(points);
     expect(found.sentences.map(({ mentionIds }) => [...mentionIds].sort())).toEqual(
       expect.arrayContaining([['a', 'b', 'c'], ['d']]),
     );
@@ -80,9 +97,8 @@ describe('a summary', () => {
   });
 
   it('is about the focus, if there is one', () => {
-    const mentions = [mention('a', 0), mention('b', 0), mention('c', 90)];
-    const found = summarise(mentions, [sentence('a', 0), sentence('b', 30), sentence('c', 90)], at(90));
-    expect(found.sentences[0]?.mentionIds[0]).toBe('c');
+    const found = pointsOf(3, [sentence('a', 0), sentence('b', 30), sentence('c', 90)], at(90));
+    expect(found[0]?.mentionIds[0]).toBe('c');
   });
 
   it('is refused if a sentence cites no mention, or if it has none', () => {

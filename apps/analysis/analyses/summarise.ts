@@ -1,4 +1,4 @@
-import { cosine, type MeantMention } from './group.js';
+import { cosine } from './group.js';
 
 /** A sentence of a summary, and the mentions that say it. */
 export interface CitedSentence {
@@ -27,6 +27,7 @@ const READ_CHARACTERS = 4_000;
 /** A mention with a sentence at least this near says the same. */
 const SAME = 0.7;
 const MOST_CITED = 20;
+const MOST_SAID = 6;
 /** Part of the choice that is about the topic; the rest avoids repetition. */
 const TOPICAL = 0.7;
 
@@ -44,17 +45,23 @@ export function sentencesOf(text: string): string[] {
   return (fitting.length > 0 ? fitting : whole).slice(0, SENTENCES_OF_MENTION);
 }
 
+/** What some mentions say: the sentence that says it best, and others that say the same. */
+export interface Point extends CitedSentence {
+  /** The sentence itself first. */
+  said: string[];
+}
+
 /**
  * The sentences that say most of what the mentions say, without repetition, each with the mentions that say it.
- * @param focus what the summary is about; by default what the mentions mean on average
+ * @param mentions their number
+ * @param centre what the summary is about: a topic, or what the mentions mean on average
  */
-export function summarise(
-  mentions: readonly MeantMention[],
+export function pointsOf(
+  mentions: number,
   sentences: readonly MeantSentence[],
-  focus?: Float32Array,
-): Summary {
-  const centre = focus ?? mean(mentions.map(({ vector }) => vector));
-  const wanted = Math.min(MOST_SENTENCES, 1 + Math.ceil(mentions.length / 3));
+  centre: Float32Array,
+): Point[] {
+  const wanted = Math.min(MOST_SENTENCES, 1 + Math.ceil(mentions / 3));
   const chosen: MeantSentence[] = [];
   const open = new Set(sentences);
   const worth = (one: MeantSentence) => {
@@ -66,26 +73,32 @@ export function summarise(
     chosen.push(next);
     for (const one of open) if (cosine(one.vector, next.vector) >= SAME || one === next) open.delete(one);
   }
-  return cited(chosen.map((one) => ({ text: one.text, mentionIds: citing(one, sentences) })));
+  return chosen.map((one) => {
+    const same = sentences.filter((other) => other !== one && cosine(one.vector, other.vector) >= SAME);
+    const unique = (values: string[]) => [...new Set(values)];
+    return {
+      text: one.text,
+      mentionIds: unique([one, ...same].map(({ mentionId }) => mentionId)).slice(0, MOST_CITED),
+      said: unique([one, ...same].map(({ text }) => text)).slice(0, MOST_SAID),
+    };
+  });
 }
 
 /**
  * A summary of sentences, each of which names the mentions that say it.
- * @throws Error for a sentence without mentions: nobody could check it
+ * @throws Error for a sentence without mentions, which nobody could check, and without sentences
  */
 export function cited(sentences: readonly CitedSentence[]): Summary {
   const uncited = sentences.find(({ mentionIds }) => mentionIds.length === 0);
   if (uncited || sentences.length === 0) throw new Error('the summary cites no mention');
-  return { text: sentences.map(({ text }) => text).join(' '), sentences: [...sentences] };
+  return {
+    text: sentences.map(({ text }) => text).join(' '),
+    sentences: sentences.map(({ text, mentionIds }) => ({ text, mentionIds })),
+  };
 }
 
-/** The mention of the sentence first, then others that say the same. */
-function citing(chosen: MeantSentence, all: readonly MeantSentence[]): string[] {
-  const same = all.filter((one) => cosine(one.vector, chosen.vector) >= SAME).map((one) => one.mentionId);
-  return [...new Set([chosen.mentionId, ...same])].slice(0, MOST_CITED);
-}
-
-function mean(vectors: readonly Float32Array[]): Float32Array {
+/** The average of vectors of one length; empty without any. */
+export function mean(vectors: readonly Float32Array[]): Float32Array {
   const sum = new Float32Array(vectors[0]?.length ?? 0);
   for (const vector of vectors) vector.forEach((value, k) => (sum[k]! += value / vectors.length));
   return sum;

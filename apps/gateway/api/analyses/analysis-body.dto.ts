@@ -40,7 +40,7 @@ export class AnalysisBodyDto {
   @Length(1, 800)
   @NotBlank()
   @Described(
-    'Of `agent`: the task, required. Of `summarise`: what the summary is about. Of `classify`: what the classes mean, for a language model',
+    'Of `agent`: the task, required. Of `summarise`: what the summary is about. Of `group`: how to group, for a language model. Of `classify`: what the classes mean, for a language model',
   )
   instruction?: string;
 
@@ -78,7 +78,12 @@ export function analysisFaults(body: AnalysisBodyDto, hasModel: boolean): Fault[
     agent: ['instruction', 'schema'],
     summarise: [],
   } as const;
-  const takes = { ...needs, classify: ['classes', 'instruction'], summarise: ['instruction'] } as const;
+  const takes = {
+    ...needs,
+    group: ['instruction'],
+    classify: ['classes', 'instruction'],
+    summarise: ['instruction'],
+  } as const;
   if (!(ANALYSES as readonly string[]).includes(operation)) return [];
   const given = (['instruction', 'schema', 'classes'] as const).filter((key) => body[key] !== undefined);
   const missing = needs[operation].filter((key) => body[key] === undefined);
@@ -87,8 +92,8 @@ export function analysisFaults(body: AnalysisBodyDto, hasModel: boolean): Fault[
     ...missing.map((path) => ({ path, message: `is required by ${operation}` })),
     ...unread.map((path) => ({ path, message: `is not read by ${operation}` })),
     ...(operation === 'agent' && !hasModel ? [{ path: 'operation', message: `agent ${MODEL_NEEDED}` }] : []),
-    ...(operation === 'classify' && body.instruction !== undefined && !hasModel
-      ? [{ path: 'instruction', message: `of classify ${MODEL_NEEDED}` }]
+    ...(['group', 'classify'].includes(operation) && body.instruction !== undefined && !hasModel
+      ? [{ path: 'instruction', message: `of ${operation} ${MODEL_NEEDED}` }]
       : []),
   ];
 }

@@ -21,6 +21,9 @@ describe('the body of an analysis', () => {
     const classify = { operation: 'classify', mention_ids: [ID], classes: ['a', 'b'] };
     expect(() => read(AGENT, false)).toThrow(/^operation: agent needs a language model.*LLM_URL/);
     expect(() => read({ ...classify, instruction: 'x' }, false)).toThrow(/^instruction: .*LLM_URL/);
+    const group = { operation: 'group', mention_ids: [ID], instruction: 'by product' };
+    expect(() => read(group, false)).toThrow(/^instruction: of group needs a language model.*LLM_URL/);
+    expect(read(group, true).instruction).toBe('by product');
     expect(read(classify, false).classes).toEqual(['a', 'b']);
     expect(read({ ...classify, instruction: 'x' }, true).instruction).toBe('x');
   });

@@ -54,7 +54,7 @@ export const analysisRoutes: readonly Route[] = [
     operationId: 'analyseMentions',
     summary: 'Group, classify or summarise mentions, or carry out an instruction on each',
     description:
-      'Costs 1 credit for each mention that was done; a mention in `errors` costs nothing. 402 before any work if the credits do not cover all of them. One mention of another account is a 404 for the whole call. `group`, `classify` and `summarise` need no language model: they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL`, `classify` asks the language model. `agent` needs it, and without one it is a 400.',
+      'Costs 1 credit for each mention that was done; a mention in `errors` costs nothing. 402 before any work if the credits do not cover all of them. One mention of another account is a 404 for the whole call. `group`, `classify` and `summarise` need no language model: they compare meanings, and a summary consists of sentences of the mentions. With `LLM_URL` they ask the language model, and fall back to the local result where it does not answer. The mentions that a sentence of a summary cites are always found locally. `agent` needs it, and without one it is a 400.',
     body: ref('AnalysisBody'),
     example: {
       operation: 'classify',

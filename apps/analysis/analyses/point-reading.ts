@@ -1,0 +1,30 @@
+import type { LlmReading } from '#llm';
+
+const MOST_CHARACTERS = 400;
+
+/**
+ * Asks a language model to say in one sentence what several sentences say. Which mentions say it is known before, so that
+ * a model cannot cite what nobody wrote.
+ * @param instruction what the summary is about; empty: everything
+ */
+export function pointReading(instruction: string): LlmReading<string> {
+  return {
+    prompt: { name: 'summarise', version: '1' },
+    instructions: `You write the summary of what people say, for a monitoring service. Each item contains sentences of several people who say nearly the same.
+${instruction === '' ? '' : `The summary is about: ${JSON.stringify(instruction)}.`}
+"sentence" says in one plain English sentence what they say. It adds nothing that they do not say.`,
+    schema: {
+      type: 'object',
+      properties: { sentence: { type: 'string', maxLength: MOST_CHARACTERS } },
+      required: ['sentence'],
+      additionalProperties: false,
+    },
+    check(answer) {
+      const { sentence } = (answer ?? {}) as { sentence?: unknown };
+      const text = typeof sentence === 'string' ? sentence.replace(/\s+/g, ' ').trim() : '';
+      if (text === '' || text.length > MOST_CHARACTERS)
+        return { fault: `"sentence" must be a text of 1 to ${MOST_CHARACTERS} characters` };
+      return { value: text };
+    },
+  };
+}
