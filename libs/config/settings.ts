@@ -35,6 +35,20 @@ const url = makeValidator((text: string) => {
   return text;
 });
 
+const smtpUrl = makeValidator((text: string) => {
+  if (!URL.canParse(text) || !/^smtps?:$/.test(new URL(text).protocol) || new URL(text).hostname === '')
+    throw new Error('must be smtp://user:password@host:port, or smtps:// for TLS from the start');
+  return text;
+});
+
+const mailFrom = makeValidator((text: string) => {
+  const [, name, inBrackets] = /^([^<>\r\n"]*)<([^<>]*)>$/.exec(text) ?? [];
+  const address = name === undefined ? text : (inBrackets ?? '');
+  if (!/^[^\s@<>",;:]+@[^\s@<>",;:]+$/.test(address))
+    throw new Error('must be an address, or Name <address>');
+  return text;
+});
+
 const addresses = makeValidator((text: string) => {
   const wrong = text.split(',').find((one) => {
     const address = one.trim();
@@ -96,6 +110,29 @@ export const SETTINGS = {
     default: '',
     desc: 'Key that encrypts signing secrets at rest: 64 hexadecimal characters (during a rotation new,old). Default with embedded stores: created once in DATA_DIR',
   }),
+  PUBLIC_URL: url({
+    default: '',
+    desc: 'Address of the gateway for people, https://earshot.example.org: links in messages begin with it. Default with npm start: the local address',
+  }),
+  SMTP_URL: smtpUrl({
+    default: '',
+    desc: 'Mail server, smtp://user:password@host:587 or smtps://user:password@host:465. Default: no email channels',
+  }),
+  MAIL_FROM: mailFrom({
+    default: '',
+    desc: 'Sender of mails, address or Name <address>. Default: earshot@ and the host of SMTP_URL',
+  }),
+  SMTP_REQUIRE_TLS: bool({
+    default: true,
+    desc: 'Whether a mail server that offers no STARTTLS is refused. A server on loopback never is',
+  }),
+  CHANNEL_SLACK_URL: url({
+    default: '',
+    desc: 'Replaces scheme, host and port of every request to Slack, for proxies and tests; path and query stay',
+  }),
+  CHANNEL_DISCORD_URL: url({ default: '', desc: 'Like CHANNEL_SLACK_URL, for Discord' }),
+  CHANNEL_TEAMS_URL: url({ default: '', desc: 'Like CHANNEL_SLACK_URL, for Microsoft Teams' }),
+  CHANNEL_TELEGRAM_URL: url({ default: '', desc: 'Like CHANNEL_SLACK_URL, for Telegram' }),
   EGRESS_ALLOW: str({
     default: '',
     desc: 'Private CIDRs, separated by commas, that webhooks and feeds are allowed to reach',

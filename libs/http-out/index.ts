@@ -2,7 +2,14 @@ export { OutboundError, type OutboundErrorKind } from './outbound-error.js';
 export { createAddressPolicy, parseEgressAllow, type AddressPolicy } from './address-policy.js';
 export { literalAddressFault } from './literal-address.js';
 export { readRateHeaders, type RateHeaders } from './rate-headers.js';
-export { displayUrl } from './target.js';
+export { displayUrl, rerouteTo } from './target.js';
+export {
+  createOutboundMail,
+  type MailOutcome,
+  type OutboundMail,
+  type OutboundMailMessage,
+  type OutboundMailOptions,
+} from './outbound-mail.js';
 export {
   createOutboundHttp,
   type OutboundDispatch,

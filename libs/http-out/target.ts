@@ -45,6 +45,18 @@ export function displayUrl(url: string): string {
   return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname}` : '';
 }
 
+/**
+ * Replaces scheme, host and port of every address by those of an operator's proxy; path and query stay. For
+ * `OutboundRequest.reroute`.
+ */
+export function rerouteTo(baseUrl: string): (url: string) => string {
+  const { origin } = new URL(baseUrl);
+  return (url) => {
+    const { pathname, search } = new URL(url);
+    return `${origin}${pathname}${search}`;
+  };
+}
+
 function readTarget(url: string): Target {
   const parsed = safeParse(url);
   if (!parsed) throw new OutboundError('invalid_url', 'the address is not a URL');

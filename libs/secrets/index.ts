@@ -1,1 +1,3 @@
 export * from './secrets.js';
+export * from './signed-text.js';
+export * from './address-links.js';

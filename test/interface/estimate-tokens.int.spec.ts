@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { PRICE_BOOK_VERSION } from '#contracts';
-import { SignedText } from '../../apps/gateway/http/signed-text.js';
+import { SignedText } from '#secrets';
 import { keywordBody, startInterface, type InterfaceUnderTest, type Tenant } from './interface-under-test.js';
 
 let service: InterfaceUnderTest;

@@ -1,5 +1,5 @@
 import { Refusal } from '#kernel';
-import { SignedText } from './signed-text.js';
+import { SignedText } from '#secrets';
 
 /**
  * Writes and reads cursors. A cursor is opaque and signed, and valid only for the list and filters for which it was

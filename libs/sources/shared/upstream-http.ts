@@ -1,4 +1,4 @@
-import { OutboundError, type OutboundHttp, type OutboundResponse } from '#http-out';
+import { OutboundError, type OutboundHttp, type OutboundResponse, rerouteTo } from '#http-out';
 import { systemClock, type Clock } from '#kernel';
 import type { SourceId } from '#contracts';
 import { parseJson } from './json-answer.js';
@@ -114,12 +114,4 @@ function outboundFault(source: SourceId, error: OutboundError): UpstreamError {
     case 'invalid_url':
       return new UpstreamError('unexpected_status', reason);
   }
-}
-
-function rerouteTo(baseUrl: string): (url: string) => string {
-  const { origin } = new URL(baseUrl);
-  return (url) => {
-    const { pathname, search } = new URL(url);
-    return `${origin}${pathname}${search}`;
-  };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalize } from 'json-canonicalize';
 import { PRICE_BOOK_VERSION } from '#contracts';
 import { isoOf, Refusal } from '#kernel';
-import { SignedText } from '../../http/signed-text.js';
+import { SignedText } from '#secrets';
 import { toCamelCase } from '../../http/casing.js';
 
 const VALID_MS = 15 * 60_000;

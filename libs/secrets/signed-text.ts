@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalize } from 'json-canonicalize';
-import { masterKeys } from '#secrets';
+import { masterKeys } from './secrets.js';
 
 const SIGNATURE_BYTES = 16;
 

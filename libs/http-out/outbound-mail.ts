@@ -1,0 +1,156 @@
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import PQueue from 'p-queue';
+
+/** Options of the mail client. */
+export interface OutboundMailOptions {
+  /** `SMTP_URL`: the operator's own server, so its address may be private. */
+  url: string;
+  /** `MAIL_FROM`; empty: earshot@ and the host of the server. */
+  from: string;
+  /** `SMTP_REQUIRE_TLS` */
+  requireTls: boolean;
+}
+
+/** One mail to one address. */
+export interface OutboundMailMessage {
+  to: string;
+  /** The same for each attempt, so that a mail server can drop the second. */
+  messageId: string;
+  subject: string;
+  text: string;
+  html: string;
+  /** Headers beside those that every mail has. */
+  headers: Record<string, string>;
+  /** Pictures that the HTML shows by `cid:`. */
+  images?: readonly { cid: string; png: Uint8Array }[];
+  /** For everything together: waiting for a connection, connecting, TLS, sending. */
+  deadlineMs: number;
+}
+
+/** The outcome of one mail: it never rejects. */
+export interface MailOutcome {
+  accepted: boolean;
+  /** The reply of the server; 0 if there was none. */
+  statusCode: number;
+  /** True if the server has refused the recipient for good (5xx). */
+  isRecipientRefused: boolean;
+  /** For people; empty if the mail was accepted. It contains no text of the server, only its codes. */
+  message: string;
+}
+
+/** The only client for outbound mail. */
+export interface OutboundMail {
+  send(mail: OutboundMailMessage): Promise<MailOutcome>;
+  /** Closes the connections; running mails fail. */
+  close(): void;
+}
+
+/** Mail servers limit the connections of one client; 20 is usual. */
+const CONNECTIONS = 8;
+/** The limit of one step: connect, greeting, an idle socket. */
+const STEP_TIMEOUT_MS = 10_000;
+const ACCEPTED = 250;
+
+interface SmtpError extends Error {
+  code?: string;
+  command?: string;
+  responseCode?: number;
+  response?: string;
+}
+
+/**
+ * Creates the mail client. TLS is used when the server offers it, and is required unless the server is on loopback or
+ * `requireTls` is false. Certificates are checked, except on loopback.
+ */
+export function createOutboundMail({ url, from, requireTls }: OutboundMailOptions): OutboundMail {
+  const server = new URL(url);
+  const host = server.hostname.replace(/^\[|\]$/g, '');
+  const isLoopback = /^(127(\.\d+){3}|::1|localhost)$/i.test(host);
+  const isTlsFromStart = server.protocol === 'smtps:';
+  const transport = createTransport({
+    pool: true,
+    host,
+    port: Number(server.port) || (isTlsFromStart ? 465 : 587),
+    secure: isTlsFromStart,
+    requireTLS: requireTls && !isLoopback && !isTlsFromStart,
+    tls: { rejectUnauthorized: !isLoopback, minVersion: 'TLSv1.2' },
+    ...(server.username !== '' && {
+      auth: { user: decodeURIComponent(server.username), pass: decodeURIComponent(server.password) },
+    }),
+    maxConnections: CONNECTIONS,
+    connectionTimeout: STEP_TIMEOUT_MS,
+    greetingTimeout: STEP_TIMEOUT_MS,
+    socketTimeout: STEP_TIMEOUT_MS,
+    // A mail consists of the given bytes only, whatever they look like.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  // The client's own queue sends mails after their deadline. With this one it is always empty.
+  const queue = new PQueue({ concurrency: CONNECTIONS });
+  const sender = from || `Earshot <earshot@${host.includes('.') && !isLoopback ? host : 'localhost'}>`;
+  return {
+    async send({ deadlineMs, images = [], ...mail }) {
+      const signal = AbortSignal.timeout(deadlineMs);
+      const options: SendMailOptions = {
+        ...mail,
+        from: sender,
+        attachments: images.map(({ cid, png }) => ({
+          cid,
+          content: Buffer.from(png),
+          contentType: 'image/png',
+          contentDisposition: 'inline',
+          filename: `${cid}.png`,
+        })),
+      };
+      try {
+        await queue.add(() => withSignal(transport.sendMail(options), signal), { signal });
+        return { accepted: true, statusCode: ACCEPTED, isRecipientRefused: false, message: '' };
+      } catch (error) {
+        return signal.aborted ? timedOut(deadlineMs) : outcomeOf(error as SmtpError);
+      }
+    },
+    close() {
+      queue.clear();
+      transport.close();
+    },
+  };
+}
+
+function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true }),
+    ),
+  ]);
+}
+
+function timedOut(deadlineMs: number): MailOutcome {
+  const message = `the mail server did not take the mail within ${deadlineMs / 1000} s`;
+  return { accepted: false, statusCode: 0, isRecipientRefused: false, message };
+}
+
+function outcomeOf({
+  code = '',
+  command = '',
+  responseCode: statusCode = 0,
+  response = '',
+}: SmtpError): MailOutcome {
+  const isRecipientRefused = command.startsWith('RCPT') && statusCode >= 500;
+  // The enhanced code (RFC 3463) names the reason; the text after it is the server's own.
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1];
+  const answer =
+    statusCode > 0 ? `the mail server answered ${[statusCode, enhanced].filter(Boolean).join(' ')}` : '';
+  const message = isRecipientRefused
+    ? `${answer}: it does not accept the address`
+    : answer || (REASONS[code] ?? 'the mail server could not be reached');
+  return { accepted: false, statusCode, isRecipientRefused, message };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ETLS: 'the mail server does not offer TLS as required (SMTP_REQUIRE_TLS)',
+  EAUTH: 'the mail server refused the user or the password of SMTP_URL',
+  EENVELOPE: 'the mail server refused the sender or the recipient',
+  EMESSAGE: 'the mail server refused the mail',
+  ETIMEDOUT: 'the mail server did not answer in time',
+};

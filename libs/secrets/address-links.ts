@@ -1,0 +1,45 @@
+import { SignedText } from './signed-text.js';
+
+/** An email address of a channel. */
+export interface ChannelAddressRef {
+  accountId: string;
+  channelId: string;
+  address: string;
+}
+
+/** What the link in a mail is for. */
+export type AddressAnswer = 'verify' | 'unsubscribe';
+
+/** A link to verify an address is valid for this time. A link to unsubscribe is always valid. */
+const VERIFY_WITHIN_MS = 7 * 24 * 3_600_000;
+
+/**
+ * The links of mails: whoever has the link may answer for its address. A link is signed with a key that is derived from
+ * MASTER_KEY, so links that were sent before a rotation of that key are not valid any more.
+ */
+export class AddressLinks {
+  private readonly signed: SignedText;
+
+  /** @param publicUrl `PUBLIC_URL` */
+  constructor(
+    masterKey: string,
+    private readonly publicUrl: string,
+  ) {
+    this.signed = new SignedText(masterKey, 'channel-address');
+  }
+
+  /** The address of the page on which the owner of the email address answers. */
+  urlOf(answer: AddressAnswer, { accountId, channelId, address }: ChannelAddressRef, nowMs: number): string {
+    const until = answer === 'verify' ? nowMs + VERIFY_WITHIN_MS : 0;
+    const token = this.signed.write(answer, [accountId, channelId, address, until]);
+    return `${this.publicUrl.replace(/\/+$/, '')}/channels/${answer}?token=${token}`;
+  }
+
+  /** @returns undefined if the link was changed, or is not valid any more */
+  read(answer: AddressAnswer, token: string, nowMs: number): ChannelAddressRef | undefined {
+    const read = this.signed.read<[string, string, string, number]>(answer, token);
+    if (!read) return undefined;
+    const [accountId, channelId, address, until] = read;
+    return until > 0 && until < nowMs ? undefined : { accountId, channelId, address };
+  }
+}
