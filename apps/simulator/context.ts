@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SourceId } from '#contracts';
+import type { ChatService } from './channels/chat-service.js';
 import type { World } from './world/world.js';
 
 /** The objects that every part of the simulator uses. */
@@ -29,8 +30,8 @@ export interface RequestLimits {
   stackoverflow: number;
 }
 
-/** What the simulator pretends to be: a source, or the operator's language model. */
-export type SimulatedService = SourceId | 'llm';
+/** What the simulator pretends to be: a source, the operator's language model, or a chat service. */
+export type SimulatedService = SourceId | 'llm' | ChatService['service'];
 
 /** The source of a route, and whether the route is part of the sign-in, which faults skip. */
 export interface RouteConfig {

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { CHAT_SERVICES } from './channels/index.js';
+import type { Inbox } from './channels/inbox.js';
 import { answer, queryOf } from './context.js';
 import { FAULT_KINDS } from './faults.js';
 import type { Fault, Faults } from './faults.js';
@@ -17,13 +19,17 @@ export interface Controlled {
   faults: Faults;
   log: RequestLog;
   receiver: Receiver;
+  inbox: Inbox;
 }
 
 /**
  * The routes with which tests control the world: `/_sim/posts` (POST, PATCH, DELETE), `/_sim/burst`, `/_sim/faults`,
- * `/_sim/requests`, `/_sim/stats`.
+ * `/_sim/requests`, `/_sim/messages` (of channels), `/_sim/stats`.
  */
-export function controlRoutes(app: FastifyInstance, { world, faults, log, receiver }: Controlled): void {
+export function controlRoutes(
+  app: FastifyInstance,
+  { world, faults, log, receiver, inbox }: Controlled,
+): void {
   app.post('/_sim/posts', (request, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;
     const input = readPost(body);
@@ -63,8 +69,11 @@ export function controlRoutes(app: FastifyInstance, { world, faults, log, receiv
       string,
       unknown
     >;
-    if (!isSimulated(source) && source !== 'llm')
-      return refuse(reply, `source is one of ${[...SIMULATED_SOURCES, 'llm'].join(', ')}`);
+    if (!isSimulated(source) && source !== 'llm' && !isChat(source))
+      return refuse(
+        reply,
+        `source is one of ${[...SIMULATED_SOURCES, 'llm', ...Object.keys(CHAT_SERVICES)].join(', ')}`,
+      );
     const kinds: readonly Fault['kind'][] =
       source === 'llm' ? [...FAULT_KINDS, ...LLM_FAULT_KINDS] : FAULT_KINDS;
     const known = kinds.find((each) => each === kind);
@@ -90,6 +99,14 @@ export function controlRoutes(app: FastifyInstance, { world, faults, log, receiv
   );
   app.delete('/_sim/requests', (_, reply) => {
     log.clear();
+    return reply.code(204).send();
+  });
+  app.get('/_sim/messages', (request, reply) => {
+    const { one } = queryOf(request);
+    return answer(reply, 200, { messages: inbox.messages(one('service'), one('to')) });
+  });
+  app.delete('/_sim/messages', (_, reply) => {
+    inbox.clear();
     return reply.code(204).send();
   });
   app.get('/_sim/stats', (_, reply) => {
@@ -154,6 +171,10 @@ function published(post: SimPost): object {
 
 function isSimulated(source: unknown): source is SourceId {
   return (SIMULATED_SOURCES as readonly unknown[]).includes(source);
+}
+
+function isChat(source: unknown): source is keyof typeof CHAT_SERVICES {
+  return typeof source === 'string' && Object.hasOwn(CHAT_SERVICES, source);
 }
 
 function refuse(reply: FastifyReply, error: string): FastifyReply {

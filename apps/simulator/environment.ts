@@ -33,3 +33,21 @@ export function simulatedSources(url: string): Record<string, string> {
 export function simulatedLlm(url: string): Record<string, string> {
   return { LLM_URL: `${url}${LLM_PATH}`, LLM_MODEL: 'sim-chat', LLM_TOKEN };
 }
+
+/** Settings with which Earshot sends the messages of channels to the simulator. */
+export function simulatedChannels({
+  url,
+  smtpUrl,
+}: {
+  url: string;
+  smtpUrl: string;
+}): Record<string, string> {
+  return {
+    SMTP_URL: smtpUrl,
+    MAIL_FROM: 'Earshot <earshot@example.org>',
+    CHANNEL_SLACK_URL: url,
+    CHANNEL_DISCORD_URL: url,
+    CHANNEL_TEAMS_URL: url,
+    CHANNEL_TELEGRAM_URL: url,
+  };
+}

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SourceId } from '#contracts';
+import { CHAT_SERVICES } from './channels/index.js';
 import { answer, type SimulatedService } from './context.js';
 import { answerFaults, LLM_FAULT_KINDS, type LlmFaultKind } from './llm/answer-faults.js';
 import { llmVoice } from './llm/routes.js';
@@ -113,7 +115,10 @@ function isOfLlm(kind: Fault['kind']): kind is LlmFaultKind {
 }
 
 function voiceOf(source: SimulatedService): Pick<SourceVoice, 'refuse' | 'changeShape'> {
-  return source === 'llm' ? llmVoice : VOICES[source];
+  if (source === 'llm') return llmVoice;
+  return source in CHAT_SERVICES
+    ? CHAT_SERVICES[source as keyof typeof CHAT_SERVICES]
+    : VOICES[source as SourceId];
 }
 
 function befall(

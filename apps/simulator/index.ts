@@ -7,4 +7,6 @@ export type { Delivery, Receiver } from './receiver/receiver.js';
 export type { Behaviour } from './receiver/behaviour.js';
 export type { Fault, FaultKind } from './faults.js';
 export type { LlmFaultKind } from './llm/answer-faults.js';
-export { simulatedLlm, simulatedSources } from './environment.js';
+export type { ReceivedMessage } from './channels/inbox.js';
+export type { ReceivedMail } from './channels/smtp.js';
+export { simulatedChannels, simulatedLlm, simulatedSources } from './environment.js';

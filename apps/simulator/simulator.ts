@@ -3,6 +3,10 @@ import { systemClock } from '#kernel';
 import type { Clock } from '#kernel';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { chatRoutes } from './channels/chat-service.js';
+import { Inbox, type ReceivedMessage } from './channels/inbox.js';
+import { CHAT_SERVICES } from './channels/index.js';
+import { startMail } from './channels/smtp.js';
 import { tellByContentType } from './content-types.js';
 import type { RequestLimits, SimContext } from './context.js';
 import { controlRoutes } from './control.js';
@@ -21,6 +25,8 @@ export interface SimulatorOptions {
   port?: number;
   /** Default 127.0.0.1. */
   host?: string;
+  /** Port of the mail server. Default: 0, which chooses a free port. */
+  smtpPort?: number;
   seed?: number;
   /** Posts per second, for all sources or by source. Default 0: only posts that tests publish. */
   ratePerSecond?: WorldOptions['ratePerSecond'];
@@ -44,6 +50,10 @@ export interface Simulator {
   port: number;
   world: World;
   receiver: Receiver;
+  /** Messages of channels: mails, and those of the chat services. */
+  inbox: Inbox;
+  /** `SMTP_URL` of the simulated mail server. */
+  smtpUrl: string;
   faults: Faults;
   requests: RequestLog;
   /** Closes every connection, also hanging ones. */
@@ -62,7 +72,10 @@ const LIMITS: RequestLimits = {
   stackoverflow: 10_000,
 };
 
-/** Starts the outside world on one port: every upstream, the webhook receiver, and `/_sim` for control. */
+/**
+ * Starts the outside world: on one port every upstream, the webhook receiver, the chat services and `/_sim` for control,
+ * on another one a mail server.
+ */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { clock = systemClock, seed = 1, ratePerSecond = 0, historyPosts = 0, historyHours = 48 } = options;
   const { log, kept } = options;
@@ -90,11 +103,19 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   tellByContentType(app);
   keepLog(app, requests, faults);
   for (const voice of [...Object.values(VOICES), llmVoice]) voice.routes(app, context);
-  controlRoutes(app, { world, faults, log: requests, receiver });
+  const inbox = new Inbox(clock, log && ((message) => log(messageLine(message))));
+  for (const chat of Object.values(CHAT_SERVICES)) chatRoutes(app, chat, inbox);
+  controlRoutes(app, { world, faults, log: requests, receiver, inbox });
   await receiverRoutes(app, receiver);
   url = await app.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
-  return { url, port, world, receiver, faults, requests, stop: () => app.close() };
+  const mail = await startMail(inbox, options.host ?? '127.0.0.1', options.smtpPort);
+  return {
+    ...{ url, port, smtpUrl: mail.url, world, receiver, inbox, faults, requests },
+    stop: async () => {
+      await Promise.all([app.close(), mail.stop()]);
+    },
+  };
 }
 
 /** Logs every request to a source when it arrives, and later its status and its fault. */
@@ -138,6 +159,13 @@ function lineOf({ hook, type, body, verified, verdict, status, headers }: Delive
   const replay = headers['x-replay'] === undefined ? '' : ' (replay)';
   const answer = status >= 200 && status < 300 ? '' : `, answered ${status === 0 ? 'nothing' : status}`;
   return `${result} ${type} "${excerptOf(body)}" → /hooks/${hook}${replay}${answer}`;
+}
+
+/** One line about a message of a channel. */
+function messageLine({ service, to, status, fault, text }: ReceivedMessage): string {
+  const result = fault ? `✗ ${fault}` : status < 300 ? '✓' : `✗ answered ${status}`;
+  const words = text.replace(/\s+/g, ' ').trim();
+  return `${result} ${service} → ${to}: "${words.length > 80 ? `${words.slice(0, 79)}…` : words}"`;
 }
 
 /** The first words of the event's text. */

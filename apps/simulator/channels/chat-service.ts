@@ -1,0 +1,49 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ChannelService, Inbox } from './inbox.js';
+
+/** What a chat service finds in a message. */
+export interface Reading {
+  /** The name of the error with which it would refuse the message. */
+  fault?: string | undefined;
+  pings: string[];
+  text: string;
+}
+
+/** One simulated chat service. */
+export interface ChatService {
+  service: Exclude<ChannelService, 'smtp'>;
+  path: string;
+  /** Names the destination of a request. */
+  toOf(params: Record<string, string>, body: Record<string, unknown>): string;
+  read(body: Record<string, unknown>): Reading;
+  accept(reply: FastifyReply, body: Record<string, unknown>): FastifyReply;
+  /** Refuses in the service's own form. */
+  refuse(reply: FastifyReply, status: number, message: string): FastifyReply;
+}
+
+/**
+ * The routes of a chat service. A destination whose path contains `gone` does not exist any more (404).
+ */
+export function chatRoutes(app: FastifyInstance, chat: ChatService, inbox: Inbox): void {
+  app.post(chat.path, { config: { source: chat.service } }, (request: FastifyRequest, reply) => {
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    const to = chat.toOf(request.params as Record<string, string>, body);
+    const isGone = /gone/i.test(request.url);
+    const { fault, pings, text } = chat.read(body);
+    const status = isGone ? 404 : fault === undefined ? 200 : 400;
+    inbox.add({ service: chat.service, to, status, fault, pings, text, payload: body });
+    if (isGone) return chat.refuse(reply, 404, 'Not Found');
+    return fault === undefined ? chat.accept(reply, body) : chat.refuse(reply, 400, fault);
+  });
+}
+
+/** A list of objects; empty for anything else. */
+export function objectsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value)
+    ? value.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null)
+    : [];
+}
+
+export function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '#kernel';
+
+/** The services that receive messages of channels. */
+export const CHANNEL_SERVICES = ['slack', 'discord', 'teams', 'telegram', 'smtp'] as const;
+export type ChannelService = (typeof CHANNEL_SERVICES)[number];
+
+/** One message that arrived, accepted or not. */
+export interface ReceivedMessage {
+  /** ISO 8601. */
+  at: string;
+  service: ChannelService;
+  /** The chat, the path of the webhook, or the recipient. */
+  to: string;
+  /** Status of the answer. */
+  status: number;
+  /** Why the real service would refuse it; undefined if it would accept it. */
+  fault?: string | undefined;
+  /** What in it would notify people; empty in a good message. */
+  pings: string[];
+  /** What people see, as text. */
+  text: string;
+  /** The body of a request, or the parsed mail. */
+  payload: unknown;
+}
+
+const KEPT_MESSAGES = 20_000;
+
+/** Keeps the newest messages of all services, oldest first. */
+export class Inbox {
+  private received: ReceivedMessage[] = [];
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly onMessage?: (message: ReceivedMessage) => void,
+  ) {}
+
+  add(message: Omit<ReceivedMessage, 'at'>): void {
+    const one = { at: this.clock.now().toISOString(), ...message };
+    this.received.push(one);
+    if (this.received.length > KEPT_MESSAGES) this.received = this.received.slice(-KEPT_MESSAGES / 2);
+    this.onMessage?.(one);
+  }
+
+  /** @param to only messages to this recipient */
+  messages(service?: string, to?: string): readonly ReceivedMessage[] {
+    return this.received.filter((one) => (!service || one.service === service) && (!to || one.to === to));
+  }
+
+  clear(): void {
+    this.received = [];
+  }
+}
