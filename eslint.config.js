@@ -7,7 +7,10 @@ const TABLES = {
   'apps/gateway': ['api_key_uses', 'idempotency_records', 'request_quotas'],
   'apps/keywords': ['keywords', 'watches', 'purged_keywords', 'quoted_periods'],
   'apps/polling': ['watch_schedule', 'upstream_searches', 'seen_items', 'lanes', 'polling_replicas'],
-  'apps/delivery': ['pending_deliveries', 'webhook_endpoints', 'webhook_tests', 'replays'],
+  'apps/delivery': [
+    ...['pending_deliveries', 'webhook_endpoints', 'webhook_tests', 'replays'],
+    ...['channels', 'channel_addresses', 'verification_mails'],
+  ],
   'apps/analysis': [
     ...['semantic_questions', 'mention_labels', 'waiting_readings', 'backtests'],
     ...['mention_counts', 'counted_mentions', 'search_coverage', 'alert_turns', 'alert_episodes'],

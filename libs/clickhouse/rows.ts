@@ -159,6 +159,9 @@ export interface ActivityRow {
   event_id: string | null;
   status_code: number | null;
   message: string;
+  /** Only of an attempt to a channel; otherwise absent or `NO_ID`. */
+  channel_id?: string;
+  channel_kind?: string;
 }
 
 /** A row of `listing_observations`. Prices are decimal numbers as text. */

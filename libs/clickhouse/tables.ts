@@ -238,6 +238,10 @@ export const TABLES: readonly string[] = [
     ADD COLUMN IF NOT EXISTS author_followers Nullable(Float64),
     ADD COLUMN IF NOT EXISTS title_of_parent Bool`,
 
+  // The channel of an attempt to a channel.
+  `ALTER TABLE activity ADD COLUMN IF NOT EXISTS channel_id UUID,
+    ADD COLUMN IF NOT EXISTS channel_kind LowCardinality(String)`,
+
   // A purge rewrites the parts from which it deletes rows. No read uses the old parts any more, so they are deleted
   // soon, and not after eight minutes, the default.
   ...[

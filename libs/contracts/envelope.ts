@@ -1,3 +1,4 @@
+import type { ChannelKind } from './channels.js';
 import type { SourceId } from './sources.js';
 
 /** The keys of the envelope that can contain the source's own object. Exactly one does. */
@@ -126,8 +127,9 @@ export interface ReportReady {
 export interface ChannelDisabled {
   /** Null for a webhook address that a keyword contains. */
   channelId: string | null;
-  kind: 'webhook';
-  url: string;
+  kind: ChannelKind;
+  /** Only of a webhook address that a keyword contains. */
+  url?: string;
   /** For people. */
   reason: string;
   /** Failed attempts in a row. */

@@ -4,6 +4,7 @@ import { checkout } from '#testing';
 import { AccountDecisionSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { AlertDecisionSchema, AlertEventSchema } from './gen/earshot/alerts/v1/alert_pb.js';
 import { AttemptSchema } from './gen/earshot/attempts/v1/attempt_pb.js';
+import { ChannelDecisionSchema, ChannelEventSchema } from './gen/earshot/channels/v1/channel_pb.js';
 import { CheckSchema } from './gen/earshot/checks/v1/check_pb.js';
 import { CreditDecisionSchema, CreditMovementSchema } from './gen/earshot/credits/v1/credit_pb.js';
 import { EventSchema } from './gen/earshot/events/v1/event_pb.js';
@@ -27,6 +28,7 @@ const SCHEMAS = new Map<string, DescMessage>(
     AccountDecisionSchema,
     AlertDecisionSchema,
     AttemptSchema,
+    ChannelDecisionSchema,
     CheckSchema,
     CreditDecisionSchema,
     EventSchema,
@@ -72,6 +74,7 @@ describe('messages that earlier versions stored', () => {
     ['keyword', KeywordDecisionSchema, KeywordEventSchema],
     ['account', AccountDecisionSchema, AccountEventSchema],
     ['replay', ReplayDecisionSchema, ReplayEventSchema],
+    ['channel', ChannelDecisionSchema, ChannelEventSchema],
     ['explore', ExploreDecisionSchema, ExploreEventSchema],
     ['alert', AlertDecisionSchema, AlertEventSchema],
   ])('have a fixture for each event of a %s decision', (_, decision, event) => {

@@ -1,5 +1,6 @@
 export * from './sources.js';
 export * from './attempts.js';
+export * from './channels.js';
 export * from './command-codes.js';
 export * from './credit-pack.js';
 export * from './digest.js';
@@ -9,6 +10,7 @@ export * from './readings.js';
 export * from './gen/earshot/accounts/v1/account_pb.js';
 export * from './gen/earshot/alerts/v1/alert_pb.js';
 export * from './gen/earshot/attempts/v1/attempt_pb.js';
+export * from './gen/earshot/channels/v1/channel_pb.js';
 export * from './gen/earshot/checks/v1/check_pb.js';
 export * from './gen/earshot/commands/v1/commands_pb.js';
 export * from './gen/earshot/explores/v1/explore_pb.js';

@@ -1,16 +1,22 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import {
+  AnswerAddressSchema,
+  AnsweredAddressSchema,
   AskedQuestionSchema,
   AskQuestionSchema,
   CancelReplaySchema,
   ChangeAccountSchema,
+  ChangeChannelSchema,
   ChangedSchema,
   ChangeKeywordSchema,
   ChangeMentionSchema,
   ChangePlanSchema,
   ChangeWatchSchema,
   CreatedKeySchema,
+  CreateChannelSchema,
   CreateKeySchema,
+  DeleteChannelSchema,
+  EnableChannelSchema,
   CreateKeywordSchema,
   CreateReplaySchema,
   CreateWatchSchema,
@@ -43,6 +49,8 @@ import {
   SettledQuestionSchema,
   SettleQuestionSchema,
   StartExploreSchema,
+  TestChannelSchema,
+  TestedChannelSchema,
   TestedWebhookSchema,
   TestWebhookSchema,
 } from '#contracts';
@@ -155,6 +163,36 @@ export const COMMANDS = {
     subject: 'commands.delivery.enable-endpoint',
     input: EnableEndpointSchema,
     output: DoneSchema,
+  },
+  createChannel: {
+    subject: 'commands.delivery.create-channel',
+    input: CreateChannelSchema,
+    output: MadeSchema,
+  },
+  changeChannel: {
+    subject: 'commands.delivery.change-channel',
+    input: ChangeChannelSchema,
+    output: DoneSchema,
+  },
+  deleteChannel: {
+    subject: 'commands.delivery.delete-channel',
+    input: DeleteChannelSchema,
+    output: DoneSchema,
+  },
+  enableChannel: {
+    subject: 'commands.delivery.enable-channel',
+    input: EnableChannelSchema,
+    output: DoneSchema,
+  },
+  testChannel: {
+    subject: 'commands.delivery.test-channel',
+    input: TestChannelSchema,
+    output: TestedChannelSchema,
+  },
+  answerAddress: {
+    subject: 'commands.delivery.answer-address',
+    input: AnswerAddressSchema,
+    output: AnsweredAddressSchema,
   },
   retireWatch: { subject: 'commands.keywords.retire-watch', input: RetireWatchSchema, output: DoneSchema },
 } as const;

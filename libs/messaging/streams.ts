@@ -27,6 +27,7 @@ export const STREAMS = {
   EXPLORES: { subjects: ['explores.>'], maxAgeDays: 90 },
   CREDITS: { subjects: ['credits.>'], maxAgeDays: 0 },
   ACCOUNTS: { subjects: ['accounts.>'], maxAgeDays: 0 },
+  CHANNELS: { subjects: ['channels.>'], maxAgeDays: 0 },
   REPLAYS: { subjects: ['replays.>'], maxAgeDays: 90 },
   LABELS: { subjects: ['labels.>'], maxAgeDays: 90 },
   ALERTS: { subjects: ['alerts.>'], maxAgeDays: 90 },

@@ -22,6 +22,7 @@ import { Explores1763920000000 } from './migrations/1763920000000-explores.js';
 import { WaitingReadings1763930000000 } from './migrations/1763930000000-waiting-readings.js';
 import { Rules1763941000000 } from './migrations/1763941000000-rules.js';
 import { Alerts1763950000000 } from './migrations/1763950000000-alerts.js';
+import { Channels1763960000000 } from './migrations/1763960000000-channels.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -97,6 +98,7 @@ async function migrate(url: string, name: string): Promise<void> {
       WaitingReadings1763930000000,
       Rules1763941000000,
       Alerts1763950000000,
+      Channels1763960000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

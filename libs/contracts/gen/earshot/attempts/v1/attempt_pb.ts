@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/attempts/v1/attempt.proto.
  */
 export const file_earshot_attempts_v1_attempt: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEiugMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSEwoLdGFyZ2V0X2tpbmQYDyABKAkSEQoJdGFyZ2V0X2lkGBAgASgJEhAKCGZpcnN0X2F0GBEgASgJEkAKEWVuZHBvaW50X2Rpc2FibGVkGBIgASgLMiUuZWFyc2hvdC5hdHRlbXB0cy52MS5FbmRwb2ludERpc2FibGVkEi4KCGF0dGVtcHRzGBMgAygLMhwuZWFyc2hvdC5hdHRlbXB0cy52MS5BdHRlbXB0IlsKEEVuZHBvaW50RGlzYWJsZWQSCwoDdXJsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIQCghmYWlsdXJlcxgDIAEoBRIYChBsYXN0X3N0YXR1c19jb2RlGAQgASgFYgZwcm90bzM");
+  fileDesc("CiFlYXJzaG90L2F0dGVtcHRzL3YxL2F0dGVtcHQucHJvdG8SE2VhcnNob3QuYXR0ZW1wdHMudjEi5AMKB0F0dGVtcHQSEgoKYXR0ZW1wdF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEhIKCmtleXdvcmRfaWQYBCABKAkSDgoGc291cmNlGAUgASgJEhAKCGV2ZW50X2lkGAYgASgJEhAKCGVuZHBvaW50GAcgASgJEg4KBm51bWJlchgIIAEoBRIKCgJhdBgJIAEoCRITCgtkdXJhdGlvbl9tcxgKIAEoBRITCgtzdGF0dXNfY29kZRgLIAEoBRIRCglkZWxpdmVyZWQYDCABKAgSDwoHbWVzc2FnZRgNIAEoCRIXCg9uZXh0X2F0dGVtcHRfYXQYDiABKAkSEwoLdGFyZ2V0X2tpbmQYDyABKAkSEQoJdGFyZ2V0X2lkGBAgASgJEhAKCGZpcnN0X2F0GBEgASgJEkAKEWVuZHBvaW50X2Rpc2FibGVkGBIgASgLMiUuZWFyc2hvdC5hdHRlbXB0cy52MS5FbmRwb2ludERpc2FibGVkEi4KCGF0dGVtcHRzGBMgAygLMhwuZWFyc2hvdC5hdHRlbXB0cy52MS5BdHRlbXB0EhIKCmNoYW5uZWxfaWQYFCABKAkSFAoMY2hhbm5lbF9raW5kGBUgASgJIlsKEEVuZHBvaW50RGlzYWJsZWQSCwoDdXJsGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIQCghmYWlsdXJlcxgDIAEoBRIYChBsYXN0X3N0YXR1c19jb2RlGAQgASgFYgZwcm90bzM");
 
 /**
  * One webhook attempt, or a group of them. Stream ATTEMPTS, subject attempts.<account>.<watch>. Nats-Msg-Id:
@@ -52,7 +52,7 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   eventId: string;
 
   /**
-   * The address without query and credentials.
+   * The address without query and credentials; channel:<id> for a channel.
    *
    * @generated from field: string endpoint = 7;
    */
@@ -103,7 +103,8 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
 
   /**
    * The kind of the target; event and target together are the key of the delivery. webhook: a webhook address. resend:
-   * one event that a user sends again. replay: a replay. More kinds may follow. Empty in messages from before there
+   * one event that a user sends again. replay: a replay. channel: a channel. digest: a digest for a channel.
+   * verification: a request to confirm an email address. More kinds may follow. Empty in messages from before there
    * were several targets: the watch's webhook.
    *
    * @generated from field: string target_kind = 15;
@@ -111,7 +112,8 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
   targetKind: string;
 
   /**
-   * UUID. webhook: UUIDv5 of account and address. resend, replay: the id of the resend or the replay.
+   * UUID. webhook: UUIDv5 of account and address. resend, replay: the id of the resend or the replay. channel, digest,
+   * verification: the id of the channel; for email, the UUIDv5 of channel and address.
    *
    * @generated from field: string target_id = 16;
    */
@@ -139,6 +141,20 @@ export type Attempt = Message<"earshot.attempts.v1.Attempt"> & {
    * @generated from field: repeated earshot.attempts.v1.Attempt attempts = 19;
    */
   attempts: Attempt[];
+
+  /**
+   * The channel of an attempt to a channel; empty for others.
+   *
+   * @generated from field: string channel_id = 20;
+   */
+  channelId: string;
+
+  /**
+   * email, slack, discord, teams, telegram or webhook
+   *
+   * @generated from field: string channel_kind = 21;
+   */
+  channelKind: string;
 };
 
 /**

@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { ChannelConfig } from "../../channels/v1/channel_pb.js";
+import { file_earshot_channels_v1_channel } from "../../channels/v1/channel_pb.js";
 import type { AgentStep, Criteria, KeywordDefinition } from "../../keywords/v1/definition_pb.js";
 import { file_earshot_keywords_v1_definition } from "../../keywords/v1/definition_pb.js";
 import type { SearchReset } from "../../keywords/v1/keyword_pb.js";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/commands/v1/commands.proto.
  */
 export const file_earshot_commands_v1_commands: GenFile = /*@__PURE__*/
-  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSJ4CgxTdGFydEV4cGxvcmUSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHF1ZXN0aW9uGAMgASgJEg4KBm1hcmtldBgEIAEoCRINCgVsaW1pdBgFIAEoBRIPCgdzb3VyY2VzGAYgAygJIrwBCgxDcmVhdGVSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkSDQoFc2luY2UYBSABKAkSDQoFdW50aWwYBiABKAkSEAoDdXJsGAcgASgJSACIAQESDQoFdHlwZXMYCCADKAkSFwoPcmF0ZV9wZXJfc2Vjb25kGAkgASgFQgYKBF91cmwiSQoMQ2FuY2VsUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCglyZXBsYXlfaWQYAyABKAkiXAoGUmVzZW5kEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghldmVudF9pZBgDIAEoCRIQCgN1cmwYBCABKAlIAIgBAUIGCgRfdXJsIh0KCVJlc2VuZGluZxIQCghlbmRwb2ludBgBIAEoCSJQCgtUZXN0V2ViaG9vaxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJEgwKBHR5cGUYBCABKAki+wEKDVRlc3RlZFdlYmhvb2sSEQoJZGVsaXZlcmVkGAEgASgIEhMKC3N0YXR1c19jb2RlGAIgASgFEhMKC2R1cmF0aW9uX21zGAMgASgFEg8KB21lc3NhZ2UYBCABKAkSTwoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMjYuZWFyc2hvdC5jb21tYW5kcy52MS5UZXN0ZWRXZWJob29rLlJlcXVlc3RIZWFkZXJzRW50cnkSFAoMcmVxdWVzdF9ib2R5GAYgASgJGjUKE1JlcXVlc3RIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCg5FbmFibGVFbmRwb2ludBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJIlsKC0Fza1F1ZXN0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIVCg1xdWVzdGlvbl9oYXNoGAMgASgJEg0KBXRleHRzGAQgAygJInMKDUFza2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGaG9sZGVyGAIgASgJEg0KBW1vZGVsGAMgASgJEi4KCG1lYW5pbmdzGAQgAygLMhwuZWFyc2hvdC5jb21tYW5kcy52MS5NZWFuaW5nIigKB01lYW5pbmcSDgoGdmVjdG9yGAEgASgMEg0KBXdvcmRzGAIgAygHIpUBCg5TZXR0bGVRdWVzdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSDgoGaG9sZGVyGAQgASgJEhUKDXF1ZXN0aW9uX2hhc2gYBSABKAkSDQoFdGV4dHMYBiABKAUSEAoIYW5zd2VyZWQYByABKAgiJwoPU2V0dGxlZFF1ZXN0aW9uEhQKDGNvc3RfY3JlZGl0cxgBIAEoBSKYAQoLUnVuQW5hbHlzaXMSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW9wZXJhdGlvbhgDIAEoCRITCgttZW50aW9uX2lkcxgEIAMoCRITCgtpbnN0cnVjdGlvbhgFIAEoCRITCgtzY2hlbWFfanNvbhgGIAEoCRIPCgdjbGFzc2VzGAcgAygJIjYKC1JhbkFuYWx5c2lzEhEKCWJvZHlfanNvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUilAEKC1J1bkJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEjoKCmRlZmluaXRpb24YBCABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEg0KBXNpbmNlGAUgASgJIiAKC1JhbkJhY2t0ZXN0EhEKCWJvZHlfanNvbhgBIAEoCSKSAQoMUmVhZEJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhMKC2JhY2t0ZXN0X2lkGAQgASgJEg0KBWxpbWl0GAUgASgFEhAKCGFmdGVyX2F0GAYgASgJEhAKCGFmdGVyX2lkGAcgASgJIkQKDEJhY2t0ZXN0UGFnZRISCgppdGVtc19qc29uGAEgASgJEg8KB25leHRfYXQYAiABKAkSDwoHbmV4dF9pZBgDIAEoCWIGcHJvdG8z", [file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
+  fileDesc("CiJlYXJzaG90L2NvbW1hbmRzL3YxL2NvbW1hbmRzLnByb3RvEhNlYXJzaG90LmNvbW1hbmRzLnYxIlEKBVJlcGx5EgwKAm9rGAEgASgMSAASLwoHcmVmdXNhbBgCIAEoCzIcLmVhcnNob3QuY29tbWFuZHMudjEuUmVmdXNhbEgAQgkKB291dGNvbWUiZgoHUmVmdXNhbBIOCgZzdGF0dXMYASABKAUSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEiwKB2RldGFpbHMYBCADKAsyGy5lYXJzaG90LmNvbW1hbmRzLnYxLkRldGFpbCInCgZEZXRhaWwSDAoEcGF0aBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIj4KC09wZW5BY2NvdW50EhIKCmNvbW1hbmRfaWQYASABKAkSDQoFZW1haWwYAiABKAkSDAoEcGxhbhgDIAEoCSJMCg1PcGVuZWRBY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCRIWCg5zaWduaW5nX3NlY3JldBgDIAEoCSJkCglDcmVhdGVLZXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSDQoFc2NvcGUYBCABKAkSEgoKZXhwaXJlc19hdBgFIAEoCSItCgpDcmVhdGVkS2V5Eg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIkMKCVJldm9rZUtleRISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDgoGa2V5X2lkGAMgASgJIgYKBERvbmUicwoNQ3JlYXRlS2V5d29yZBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSOgoKZGVmaW5pdGlvbhgDIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24iQQoETWFkZRIKCgJpZBgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIloKDVJldGlyZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSDQoFcHVyZ2UYBCABKAgiigIKC0NyZWF0ZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZzb3VyY2UYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhgKEGludGVydmFsX3NlY29uZHMYBSABKAUSGAoLd2ViaG9va191cmwYBiABKAlIAIgBARIqCgJhaRgHIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAggASgIEhAKCGJhY2tmaWxsGAkgASgIQg4KDF93ZWJob29rX3VybCLLAQoLQ2hhbmdlV2F0Y2gSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHdhdGNoX2lkGAMgASgJEh0KEGludGVydmFsX3NlY29uZHMYBCABKAVIAIgBARIYCgt3ZWJob29rX3VybBgFIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgGIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIkcKC1JldGlyZVdhdGNoEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCgh3YXRjaF9pZBgDIAEoCSJ8CgZMb29rVXASEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIRCglvcGVyYXRpb24YBCABKAkSFQoNcXVlc3Rpb25fanNvbhgFIAEoCRIQCghkZWFkbGluZRgGIAEoCSJCCghMb29rZWRVcBIRCglib2R5X2pzb24YASABKAkSDQoFZm91bmQYAiABKAUSFAoMY29zdF9jcmVkaXRzGAMgASgFIkIKCkNoYW5nZVBsYW4SEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEgwKBHBsYW4YAyABKAkiaAoMR3JhbnRDcmVkaXRzEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIOCgZhbW91bnQYAyABKAESEgoKZXhwaXJlc19hdBgEIAEoCRIMCgRub3RlGAUgASgJIjUKB0dyYW50ZWQSDwoHcGFja19pZBgBIAEoCRIZChFjcmVkaXRzX3JlbWFpbmluZxgCIAEoASJhCg9Fc3RpbWF0ZUtleXdvcmQSEgoKYWNjb3VudF9pZBgBIAEoCRI6CgpkZWZpbml0aW9uGAIgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbiJRCglFc3RpbWF0ZWQSFQoNZXN0aW1hdGVfanNvbhgBIAEoCRItCgh3YXJuaW5ncxgCIAMoCzIbLmVhcnNob3QuY29tbWFuZHMudjEuRGV0YWlsIvsBCg1DaGFuZ2VNZW50aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgptZW50aW9uX2lkGAMgASgJEjcKBmxhYmVscxgEIAEoCzIiLmVhcnNob3QuY29tbWFuZHMudjEuTWVudGlvbkxhYmVsc0gAiAEBEhYKCXNlbnRpbWVudBgFIAEoCUgBiAEBEhMKBmludGVudBgGIAEoCUgCiAEBEhYKCXJlbGV2YW5jZRgHIAEoBUgDiAEBQgkKB19sYWJlbHNCDAoKX3NlbnRpbWVudEIJCgdfaW50ZW50QgwKCl9yZWxldmFuY2UiHwoNTWVudGlvbkxhYmVscxIOCgZsYWJlbHMYASADKAkioQEKDUNoYW5nZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSOgoKZGVmaW5pdGlvbhgEIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SGAoQZXhwZWN0ZWRfdmVyc2lvbhgFIAEoBSI7CgdDaGFuZ2VkEjAKBnJlc2V0cxgBIAMoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuU2VhcmNoUmVzZXQiSgoMUGF1c2VLZXl3b3JkEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJIksKDVJlc3VtZUtleXdvcmQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkiPQoTUm90YXRlU2lnbmluZ1NlY3JldBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkiTAoUUm90YXRlZFNpZ25pbmdTZWNyZXQSFgoOc2lnbmluZ19zZWNyZXQYASABKAkSHAoUcHJldmlvdXNfdmFsaWRfdW50aWwYAiABKAkirQEKDUNoYW5nZUFjY291bnQSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEh4KEXNpZ25hdHVyZV92ZXJzaW9uGAMgASgJSACIAQESEQoEbmFtZRgEIAEoCUgBiAEBEhUKCHRpbWV6b25lGAUgASgJSAKIAQFCFAoSX3NpZ25hdHVyZV92ZXJzaW9uQgcKBV9uYW1lQgsKCV90aW1lem9uZSJ4CgxTdGFydEV4cGxvcmUSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHF1ZXN0aW9uGAMgASgJEg4KBm1hcmtldBgEIAEoCRINCgVsaW1pdBgFIAEoBRIPCgdzb3VyY2VzGAYgAygJIrwBCgxDcmVhdGVSZXBsYXkSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmtleXdvcmRfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkSDQoFc2luY2UYBSABKAkSDQoFdW50aWwYBiABKAkSEAoDdXJsGAcgASgJSACIAQESDQoFdHlwZXMYCCADKAkSFwoPcmF0ZV9wZXJfc2Vjb25kGAkgASgFQgYKBF91cmwiSQoMQ2FuY2VsUmVwbGF5EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIRCglyZXBsYXlfaWQYAyABKAkiXAoGUmVzZW5kEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghldmVudF9pZBgDIAEoCRIQCgN1cmwYBCABKAlIAIgBAUIGCgRfdXJsIh0KCVJlc2VuZGluZxIQCghlbmRwb2ludBgBIAEoCSJQCgtUZXN0V2ViaG9vaxISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJEgwKBHR5cGUYBCABKAki+wEKDVRlc3RlZFdlYmhvb2sSEQoJZGVsaXZlcmVkGAEgASgIEhMKC3N0YXR1c19jb2RlGAIgASgFEhMKC2R1cmF0aW9uX21zGAMgASgFEg8KB21lc3NhZ2UYBCABKAkSTwoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMjYuZWFyc2hvdC5jb21tYW5kcy52MS5UZXN0ZWRXZWJob29rLlJlcXVlc3RIZWFkZXJzRW50cnkSFAoMcmVxdWVzdF9ib2R5GAYgASgJGjUKE1JlcXVlc3RIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJFCg5FbmFibGVFbmRwb2ludBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSCwoDdXJsGAMgASgJIlsKC0Fza1F1ZXN0aW9uEhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIVCg1xdWVzdGlvbl9oYXNoGAMgASgJEg0KBXRleHRzGAQgAygJInMKDUFza2VkUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDgoGaG9sZGVyGAIgASgJEg0KBW1vZGVsGAMgASgJEi4KCG1lYW5pbmdzGAQgAygLMhwuZWFyc2hvdC5jb21tYW5kcy52MS5NZWFuaW5nIigKB01lYW5pbmcSDgoGdmVjdG9yGAEgASgMEg0KBXdvcmRzGAIgAygHIpUBCg5TZXR0bGVRdWVzdGlvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEwoLcXVlc3Rpb25faWQYAyABKAkSDgoGaG9sZGVyGAQgASgJEhUKDXF1ZXN0aW9uX2hhc2gYBSABKAkSDQoFdGV4dHMYBiABKAUSEAoIYW5zd2VyZWQYByABKAgiJwoPU2V0dGxlZFF1ZXN0aW9uEhQKDGNvc3RfY3JlZGl0cxgBIAEoBSKYAQoLUnVuQW5hbHlzaXMSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhEKCW9wZXJhdGlvbhgDIAEoCRITCgttZW50aW9uX2lkcxgEIAMoCRITCgtpbnN0cnVjdGlvbhgFIAEoCRITCgtzY2hlbWFfanNvbhgGIAEoCRIPCgdjbGFzc2VzGAcgAygJIjYKC1JhbkFuYWx5c2lzEhEKCWJvZHlfanNvbhgBIAEoCRIUCgxjb3N0X2NyZWRpdHMYAiABKAUilAEKC1J1bkJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEjoKCmRlZmluaXRpb24YBCABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEg0KBXNpbmNlGAUgASgJIiAKC1JhbkJhY2t0ZXN0EhEKCWJvZHlfanNvbhgBIAEoCSKSAQoMUmVhZEJhY2t0ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRISCgprZXl3b3JkX2lkGAMgASgJEhMKC2JhY2t0ZXN0X2lkGAQgASgJEg0KBWxpbWl0GAUgASgFEhAKCGFmdGVyX2F0GAYgASgJEhAKCGFmdGVyX2lkGAcgASgJIkQKDEJhY2t0ZXN0UGFnZRISCgppdGVtc19qc29uGAEgASgJEg8KB25leHRfYXQYAiABKAkSDwoHbmV4dF9pZBgDIAEoCSKHAQoNQ3JlYXRlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBmNvbmZpZxgFIAEoCzIiLmVhcnNob3QuY2hhbm5lbHMudjEuQ2hhbm5lbENvbmZpZyKbAQoNQ2hhbmdlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCRIRCgRuYW1lGAQgASgJSACIAQESMgoGY29uZmlnGAUgASgLMiIuZWFyc2hvdC5jaGFubmVscy52MS5DaGFubmVsQ29uZmlnQgcKBV9uYW1lIksKDURlbGV0ZUNoYW5uZWwSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkiSwoNRW5hYmxlQ2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJJCgtUZXN0Q2hhbm5lbBISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKY2hhbm5lbF9pZBgDIAEoCSJdCg1UZXN0ZWRDaGFubmVsEhEKCWRlbGl2ZXJlZBgBIAEoCBITCgtzdGF0dXNfY29kZRgCIAEoBRITCgtkdXJhdGlvbl9tcxgDIAEoBRIPCgdtZXNzYWdlGAQgASgJImwKDUFuc3dlckFkZHJlc3MSEgoKY29tbWFuZF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhIKCmNoYW5uZWxfaWQYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIOCgZhbnN3ZXIYBSABKAkiIAoPQW5zd2VyZWRBZGRyZXNzEg0KBWZvdW5kGAEgASgIYgZwcm90bzM", [file_earshot_channels_v1_channel, file_earshot_keywords_v1_definition, file_earshot_keywords_v1_keyword]);
 
 /**
  * @generated from message earshot.commands.v1.Reply
@@ -1699,4 +1701,268 @@ export type BacktestPage = Message<"earshot.commands.v1.BacktestPage"> & {
  */
 export const BacktestPageSchema: GenMessage<BacktestPage> = /*@__PURE__*/
   messageDesc(file_earshot_commands_v1_commands, 49);
+
+/**
+ * commands.delivery.create-channel → Made
+ *
+ * @generated from message earshot.commands.v1.CreateChannel
+ */
+export type CreateChannel = Message<"earshot.commands.v1.CreateChannel"> & {
+  /**
+   * Becomes the id of the channel.
+   *
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string name = 4;
+   */
+  name: string;
+
+  /**
+   * @generated from field: earshot.channels.v1.ChannelConfig config = 5;
+   */
+  config?: ChannelConfig | undefined;
+};
+
+/**
+ * Describes the message earshot.commands.v1.CreateChannel.
+ * Use `create(CreateChannelSchema)` to create a new message.
+ */
+export const CreateChannelSchema: GenMessage<CreateChannel> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 50);
+
+/**
+ * commands.delivery.change-channel → Done
+ *
+ * @generated from message earshot.commands.v1.ChangeChannel
+ */
+export type ChangeChannel = Message<"earshot.commands.v1.ChangeChannel"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string channel_id = 3;
+   */
+  channelId: string;
+
+  /**
+   * Absent: unchanged.
+   *
+   * @generated from field: optional string name = 4;
+   */
+  name?: string | undefined;
+
+  /**
+   * @generated from field: earshot.channels.v1.ChannelConfig config = 5;
+   */
+  config?: ChannelConfig | undefined;
+};
+
+/**
+ * Describes the message earshot.commands.v1.ChangeChannel.
+ * Use `create(ChangeChannelSchema)` to create a new message.
+ */
+export const ChangeChannelSchema: GenMessage<ChangeChannel> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 51);
+
+/**
+ * commands.delivery.delete-channel → Done
+ *
+ * @generated from message earshot.commands.v1.DeleteChannel
+ */
+export type DeleteChannel = Message<"earshot.commands.v1.DeleteChannel"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string channel_id = 3;
+   */
+  channelId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.DeleteChannel.
+ * Use `create(DeleteChannelSchema)` to create a new message.
+ */
+export const DeleteChannelSchema: GenMessage<DeleteChannel> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 52);
+
+/**
+ * commands.delivery.enable-channel → Done
+ *
+ * @generated from message earshot.commands.v1.EnableChannel
+ */
+export type EnableChannel = Message<"earshot.commands.v1.EnableChannel"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string channel_id = 3;
+   */
+  channelId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.EnableChannel.
+ * Use `create(EnableChannelSchema)` to create a new message.
+ */
+export const EnableChannelSchema: GenMessage<EnableChannel> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 53);
+
+/**
+ * commands.delivery.test-channel → TestedChannel. For an email channel with unverified addresses: sends their
+ * verification again.
+ *
+ * @generated from message earshot.commands.v1.TestChannel
+ */
+export type TestChannel = Message<"earshot.commands.v1.TestChannel"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string channel_id = 3;
+   */
+  channelId: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.TestChannel.
+ * Use `create(TestChannelSchema)` to create a new message.
+ */
+export const TestChannelSchema: GenMessage<TestChannel> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 54);
+
+/**
+ * @generated from message earshot.commands.v1.TestedChannel
+ */
+export type TestedChannel = Message<"earshot.commands.v1.TestedChannel"> & {
+  /**
+   * @generated from field: bool delivered = 1;
+   */
+  delivered: boolean;
+
+  /**
+   * 0 if there was no response.
+   *
+   * @generated from field: int32 status_code = 2;
+   */
+  statusCode: number;
+
+  /**
+   * @generated from field: int32 duration_ms = 3;
+   */
+  durationMs: number;
+
+  /**
+   * @generated from field: string message = 4;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.TestedChannel.
+ * Use `create(TestedChannelSchema)` to create a new message.
+ */
+export const TestedChannelSchema: GenMessage<TestedChannel> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 55);
+
+/**
+ * commands.delivery.answer-address → AnsweredAddress: the owner of an email address confirms it, or unsubscribes it.
+ *
+ * @generated from message earshot.commands.v1.AnswerAddress
+ */
+export type AnswerAddress = Message<"earshot.commands.v1.AnswerAddress"> & {
+  /**
+   * @generated from field: string command_id = 1;
+   */
+  commandId: string;
+
+  /**
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * @generated from field: string channel_id = 3;
+   */
+  channelId: string;
+
+  /**
+   * @generated from field: string address = 4;
+   */
+  address: string;
+
+  /**
+   * verify or unsubscribe
+   *
+   * @generated from field: string answer = 5;
+   */
+  answer: string;
+};
+
+/**
+ * Describes the message earshot.commands.v1.AnswerAddress.
+ * Use `create(AnswerAddressSchema)` to create a new message.
+ */
+export const AnswerAddressSchema: GenMessage<AnswerAddress> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 56);
+
+/**
+ * @generated from message earshot.commands.v1.AnsweredAddress
+ */
+export type AnsweredAddress = Message<"earshot.commands.v1.AnsweredAddress"> & {
+  /**
+   * False if the channel or the address does not exist any more.
+   *
+   * @generated from field: bool found = 1;
+   */
+  found: boolean;
+};
+
+/**
+ * Describes the message earshot.commands.v1.AnsweredAddress.
+ * Use `create(AnsweredAddressSchema)` to create a new message.
+ */
+export const AnsweredAddressSchema: GenMessage<AnsweredAddress> = /*@__PURE__*/
+  messageDesc(file_earshot_commands_v1_commands, 57);
 
