@@ -17,6 +17,7 @@ import { AlertEventsHandler } from './handlers/alert-events.handler.js';
 import { AnalysesHandler } from './handlers/analyses.handler.js';
 import { AnsweredReadingsHandler } from './handlers/answered-readings.handler.js';
 import { ChecksHandler } from './handlers/checks.handler.js';
+import { DisabledChannelsHandler } from './handlers/disabled-channels.handler.js';
 import { DisabledEndpointsHandler } from './handlers/disabled-endpoints.handler.js';
 import { KeywordEventsHandler } from './handlers/keyword-events.handler.js';
 import { LabelsHandler } from './handlers/labels.handler.js';
@@ -89,6 +90,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           ChecksHandler,
           KeywordEventsHandler,
           LabelsHandler,
+          DisabledChannelsHandler,
           DisabledEndpointsHandler,
           PurgeHandler,
           AnsweredReadingsHandler,

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { EventStore } from '#event-store';
-import { createOutboundHttp, type OutboundDispatcher } from '#http-out';
+import { createOutboundHttp, createOutboundMail, type OutboundDispatcher } from '#http-out';
 import { within } from '#kernel';
 import {
   DATABASE,
@@ -12,17 +12,28 @@ import {
   type ServiceDefinition,
 } from '#platform';
 import type { Database } from '#postgres';
-import { SecretBox } from '#secrets';
+import { AddressLinks, SecretBox } from '#secrets';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
+import { PendingClaims } from './attempts/claims.js';
 import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
+import { FirstDeliveries } from './attempts/first-deliveries.js';
 import { Targets } from './attempts/targets.js';
+import { TestQuota } from './attempts/test-quota.js';
 import { sendWebhook } from './attempts/webhook-sender.js';
+import { ChannelDecisions } from './channels/channel-decisions.js';
+import { ChannelSecretsReseal } from './channels/channel-secrets-reseal.js';
+import { ChannelSender, type ChatAddresses, type MailSettings } from './channels/channel-sender.js';
+import { Channels } from './channels/channels.js';
+import { ChannelPace } from './channels/pace.js';
 import { OUTBOUND, type DeliveryConfig } from './config.js';
+import { ChannelTestHandler } from './handlers/channel-test.handler.js';
+import { ChannelsHandler } from './handlers/channels.handler.js';
 import { DeliveriesHandler } from './handlers/deliveries.handler.js';
 import { EventsHandler } from './handlers/events.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
 import { ReplaysHandler } from './handlers/replays.handler.js';
 import { WebhookTestHandler } from './handlers/webhook-test.handler.js';
+import { channelsProjection } from './projections/channels.projection.js';
 import { endpointsProjection } from './projections/endpoints.projection.js';
 import { replaysProjection } from './projections/replays.projection.js';
 import { EventIndex } from './replays/event-index.js';
@@ -59,22 +70,45 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
                 connectionsPerOrigin: CONNECTIONS_PER_ORIGIN,
               }),
           },
+          { provide: SecretBox, useValue: new SecretBox(config.MASTER_KEY) },
+          { provide: ChannelPace, useValue: new ChannelPace() },
+          {
+            provide: Channels,
+            inject: [DATABASE, SecretBox],
+            useFactory: (database: Database, box: SecretBox) => new Channels(database, box),
+          },
+          {
+            provide: ChannelSender,
+            inject: [OUTBOUND, ChannelPace],
+            useFactory: (http: OutboundDispatcher, pace: ChannelPace) =>
+              new ChannelSender(http, mailSettings(config), chatAddresses(config), pace),
+          },
           {
             provide: EndpointQueues,
-            inject: [OUTBOUND],
-            useFactory: (http: OutboundDispatcher) =>
-              new EndpointQueues((one, done) => sendWebhook(http, one, done), concurrency, TOTAL_CONCURRENCY),
+            inject: [OUTBOUND, ChannelSender],
+            useFactory: (http: OutboundDispatcher, channels: ChannelSender) =>
+              new EndpointQueues(
+                (one, done) => (one.destination ? channels.send(one, done) : sendWebhook(http, one, done)),
+                concurrency,
+                TOTAL_CONCURRENCY,
+              ),
           },
           {
             provide: Targets,
-            inject: [DATABASE],
-            useFactory: (database: Database) => new Targets(database, new SecretBox(config.MASTER_KEY)),
+            inject: [DATABASE, SecretBox],
+            useFactory: (database: Database, box: SecretBox) => new Targets(database, box),
           },
           {
             provide: AttemptRecorder,
-            inject: [DATABASE, STORE],
-            useFactory: (database: Database, store: EventStore) => new AttemptRecorder(database, store),
+            inject: [DATABASE, STORE, ChannelDecisions],
+            useFactory: (database: Database, store: EventStore, channels: ChannelDecisions) =>
+              new AttemptRecorder(database, store, channels),
           },
+          ChannelDecisions,
+          ChannelSecretsReseal,
+          TestQuota,
+          FirstDeliveries,
+          PendingClaims,
           RetryLoop,
           EventIndex,
           ReplayDecisions,
@@ -86,16 +120,20 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           ReplaysHandler,
           DeliveriesHandler,
           WebhookTestHandler,
+          ChannelsHandler,
+          ChannelTestHandler,
           PurgeHandler,
           projectionController(endpointsProjection),
+          projectionController(channelsProjection),
           projectionController(replaysProjection),
         ],
       },
       {
-        inject: [ModuleRef, OUTBOUND, AttemptRecorder, RetryLoop, ReplayLoop],
+        inject: [ModuleRef, OUTBOUND, ChannelSender, AttemptRecorder, RetryLoop, ReplayLoop],
         list: (
           module: ModuleRef,
           http: OutboundDispatcher,
+          channels: ChannelSender,
           recorder: AttemptRecorder,
           ...loops: [RetryLoop, ReplayLoop]
         ) => ({
@@ -105,10 +143,30 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
             // The closing of the HTTP client fails the remaining requests. That is not a fault of the endpoint and is
             // not recorded.
             recorder.close();
+            channels.close();
             await http.close();
           },
         }),
       },
     ),
+  };
+}
+
+function mailSettings(config: DeliveryConfig): MailSettings | undefined {
+  const { SMTP_URL: url, MAIL_FROM: from, SMTP_REQUIRE_TLS: requireTls, PUBLIC_URL: publicUrl } = config;
+  if (url === '') return undefined;
+  return {
+    mail: createOutboundMail({ url, from, requireTls }),
+    links: new AddressLinks(config.MASTER_KEY, publicUrl),
+    publicUrl,
+  };
+}
+
+function chatAddresses(config: DeliveryConfig): ChatAddresses {
+  return {
+    slack: config.CHANNEL_SLACK_URL,
+    discord: config.CHANNEL_DISCORD_URL,
+    teams: config.CHANNEL_TEAMS_URL,
+    telegram: config.CHANNEL_TELEGRAM_URL,
   };
 }

@@ -5,11 +5,10 @@ import type { Bus } from '#messaging';
 import type { Database } from '#postgres';
 import { continueTrace, metrics, type Logger } from '#telemetry';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
-import { resolveClaims } from './attempts/claims.js';
+import { PendingClaims } from './attempts/claims.js';
 import type { Delivery } from './attempts/delivery.js';
 import { EndpointQueues, STOP_PATIENCE_MS } from './attempts/endpoint-queues.js';
-import { claimPending, returnPending, savePending } from './attempts/pending-deliveries.js';
-import { Targets } from './attempts/targets.js';
+import { returnPending, savePending } from './attempts/pending-deliveries.js';
 
 const PAUSE_MS = 250;
 const PER_ENDPOINT = 32;
@@ -37,7 +36,7 @@ export class RetryLoop implements Loop {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     @Inject(BUS) private readonly bus: Bus,
-    private readonly targets: Targets,
+    private readonly claims: PendingClaims,
     private readonly queues: EndpointQueues,
     private readonly recorder: AttemptRecorder,
     @Inject(LOG) private readonly log: Logger,
@@ -54,14 +53,13 @@ export class RetryLoop implements Loop {
   }
 
   private async pass(): Promise<number> {
-    const claimed = await claimPending(this.database, PER_ENDPOINT);
-    if (claimed.length === 0) return 0;
-    const { ready, moved, givenUp } = await resolveClaims(this.database, this.targets, claimed);
+    const { ready, paced, moved, givenUp } = await this.claims.claim(PER_ENDPOINT);
     // Stored under the new address before it is given up at the old one: a crash in between sends the event to both.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
     const crowded = ready.filter(({ endpoint }) => !this.queues.hasRoom(endpoint));
     await returnPending(this.database, crowded, new Date(Date.now() + NO_ROOM_MS));
+    await returnPending(this.database, paced, 'in order');
     const attempted = ready.filter((delivery) => !crowded.includes(delivery));
     for (const delivery of attempted) {
       const attempt = continueTrace(delivery.cause, () => this.attempt(delivery))

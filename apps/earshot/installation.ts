@@ -22,6 +22,9 @@ import { holdsSecrets, isSealedUnder } from './sealed-secrets.js';
 
 const INSTALLATION_SETTINGS = [...PLATFORM_SETTINGS, 'DATA_DIR', 'MASTER_KEY'] as const;
 
+/** The last service at the start that encrypts its secrets again after a rotation of the master key. */
+const LAST_TO_ENCRYPT = 'delivery';
+
 /** The settings of the host of all services. */
 export type InstallationSettings = Settings<(typeof INSTALLATION_SETTINGS)[number]>;
 
@@ -35,6 +38,7 @@ export function readInstallationSettings(env: NodeJS.ProcessEnv): InstallationSe
     DATABASE_URL: settings.DATABASE_URL || 'embedded',
     CLICKHOUSE_URL: settings.CLICKHOUSE_URL || 'embedded',
     MASTER_KEY: settings.MASTER_KEY || '0'.repeat(64),
+    PUBLIC_URL: env.PUBLIC_URL || 'http://127.0.0.1:8080',
   };
   readGatewayConfig(checked);
   readKeywordsConfig(checked);
@@ -93,12 +97,13 @@ export async function startInstallation(
       DATABASE_URL: stores.databaseUrl,
       CLICKHOUSE_URL: stores.clickhouseUrl,
       MASTER_KEY: settings.MASTER_KEY || (await masterKeyIn(dataDir, () => holdsSecrets(stores))),
+      PUBLIC_URL: env.PUBLIC_URL || `http://127.0.0.1:${port}`,
     };
     for (const start of startersOf(complete)) {
       signal?.throwIfAborted();
-      services.push(await start());
-      // Billing starts first.
-      if (services.length === 1 && !settings.MASTER_KEY)
+      const service = await start();
+      services.push(service);
+      if (service.name === LAST_TO_ENCRYPT && !settings.MASTER_KEY)
         await finishRotation(dataDir, stores.databaseUrl, complete.MASTER_KEY ?? '');
     }
     return { address: `http://127.0.0.1:${port}`, env: complete, givenUp: stores.givenUp, stop };
@@ -108,7 +113,10 @@ export async function startInstallation(
   }
 }
 
-/** Billing has encrypted everything with the present key at its start, unless something could not be decrypted. */
+/**
+ * Billing and delivery have encrypted everything with the present key at their start, unless something could not be
+ * decrypted.
+ */
 async function finishRotation(dataDir: string, databaseUrl: string, masterKey: string): Promise<void> {
   const [present, ...earlier] = masterKeys(masterKey);
   if (earlier.length > 0 && (await isSealedUnder(databaseUrl, present))) dropEarlierKeys(dataDir);

@@ -20,6 +20,7 @@ import { mentionCountsProjection } from '../analysis/projections/mention-counts.
 import { searchCoverageProjection } from '../analysis/projections/search-coverage.projection.js';
 import { accountsProjection } from '../billing/projections/accounts.projection.js';
 import { waitingReadingsProjection } from '../analysis/projections/waiting-readings.projection.js';
+import { channelsProjection } from '../delivery/projections/channels.projection.js';
 import { replaysProjection } from '../delivery/projections/replays.projection.js';
 import { keywordsProjection } from '../keywords/projections/keywords.projection.js';
 import { readPollingConfig } from '../polling/config.js';
@@ -77,6 +78,7 @@ function rebuildables(): Rebuildable[] {
     ),
     inPostgres(exploresProjection, 'explores, explore_sources'),
     inPostgres(replaysProjection, 'replays (running replays continue)'),
+    inPostgres(channelsProjection, 'channels, channel_addresses'),
     inClickHouse(EVENTS_INDEX, 'EVENTS', 'events'),
     inPostgres(labelsProjection, 'mention_labels'),
     inPostgres(waitingReadingsProjection, 'waiting_readings (events that wait for the language model)'),

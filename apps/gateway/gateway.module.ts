@@ -3,10 +3,13 @@ import compress, { type FastifyCompressOptions } from '@fastify/compress';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serviceModule, LOG, type ServiceDefinition } from '#platform';
+import { AddressLinks, SecretBox } from '#secrets';
 import type { Logger } from '#telemetry';
 import { AccountController } from './api/account/account.controller.js';
 import { AnalysesController } from './api/analyses/analyses.controller.js';
 import { AnswersController } from './api/answers/answers.controller.js';
+import { ChannelPagesController } from './api/channels/channel-pages.controller.js';
+import { ChannelsController } from './api/channels/channels.controller.js';
 import { CreditsController } from './api/credits/credits.controller.js';
 import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
 import { EndpointsController } from './api/endpoints/endpoints.controller.js';
@@ -38,11 +41,11 @@ import { WebhooksController } from './api/webhooks/webhooks.controller.js';
 import { Admission } from './auth/admission.js';
 import { ApiKeys } from './auth/api-keys.js';
 import { BadKeys } from './auth/bad-keys.js';
-import { FLOOR_SECONDS, HAS_MODEL, SOURCES, type GatewayConfig } from './config.js';
+import { FLOOR_SECONDS, HAS_MAIL, HAS_MODEL, SOURCES, type GatewayConfig } from './config.js';
 import { Cursors } from './http/cursor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { trackRequests } from './http/request-context.js';
-import { malformedRequests, readJsonAlone } from './http/request-parsing.js';
+import { ignoreForms, malformedRequests, readJsonAlone } from './http/request-parsing.js';
 import { UnreadGuard } from './http/unread.guard.js';
 import { WebhookAddresses } from './http/webhook-address.js';
 import { Idempotency } from './idempotency/idempotency.js';
@@ -52,6 +55,7 @@ import { OpenApiController } from './openapi/openapi.controller.js';
 import { RequestQuota } from './quota/request-quota.js';
 import { AnswerReads } from './reads/answer-reads.js';
 import { ActivityReads } from './reads/activity-reads.js';
+import { ChannelReads } from './reads/channel-reads.js';
 import { CreditReads } from './reads/credit-reads.js';
 import { DeliveryReads } from './reads/delivery-reads.js';
 import { EndpointReads } from './reads/endpoint-reads.js';
@@ -112,6 +116,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           ReplaysController,
           DeliveriesController,
           EndpointsController,
+          ChannelsController,
+          ChannelPagesController,
           WebhooksController,
           OpenApiController,
           PurgeHandler,
@@ -148,6 +154,10 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           ReplayReads,
           DeliveryReads,
           EndpointReads,
+          ChannelReads,
+          { provide: HAS_MAIL, useValue: config.SMTP_URL !== '' },
+          { provide: SecretBox, useValue: new SecretBox(config.MASTER_KEY) },
+          { provide: AddressLinks, useValue: new AddressLinks(config.MASTER_KEY, config.PUBLIC_URL) },
         ],
       },
       {
@@ -163,6 +173,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
       const fastify = app.getHttpAdapter().getInstance();
       await app.register(compress, COMPRESSION);
       readJsonAlone(fastify);
+      ignoreForms(fastify);
       trackRequests(fastify, log, config.TRUST_TRACEPARENT);
       app.get(Admission).guard(fastify);
       app.get(Idempotency).guard(fastify);

@@ -39,10 +39,16 @@ export interface DeliveriesUnderTest {
   stop(): Promise<void>;
 }
 
-/** @param withDelivery false if the spec runs delivery itself */
-export async function startDeliveries(withDelivery = true): Promise<DeliveriesUnderTest> {
-  const service = await startInterface();
-  const others: RunningService[] = await startQuietServices(service.stores, withDelivery);
+/**
+ * @param withDelivery false if the spec runs delivery itself
+ * @param more settings of the services; gets the address of the gateway, which the gateway itself does not get
+ */
+export async function startDeliveries(
+  withDelivery = true,
+  more: (url: string) => NodeJS.ProcessEnv = () => ({}),
+): Promise<DeliveriesUnderTest> {
+  const service = await startInterface(more(''));
+  const others: RunningService[] = await startQuietServices(service.stores, withDelivery, more(service.url));
   const receiver = await startReceiver();
   const bus = await connectBus(service.stores.natsUrl, 'spec', createLogger('spec', 'silent'));
   const database = await openDatabase(service.stores.databaseUrl, 'spec', 2);

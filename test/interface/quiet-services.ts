@@ -15,8 +15,9 @@ import { pollingService } from '../../apps/polling/polling.module.js';
 export async function startQuietServices(
   stores: IsolatedStores,
   withDelivery = true,
+  more: NodeJS.ProcessEnv = {},
 ): Promise<RunningService[]> {
-  const env = programEnv(stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false' });
+  const env = programEnv(stores, { LOG_LEVEL: 'silent', SOURCE_HACKERNEWS_ENABLED: 'false', ...more });
   const analysis = readAnalysisConfig(env);
   const delivery = readDeliveryConfig(env);
   const polling = readPollingConfig(env);

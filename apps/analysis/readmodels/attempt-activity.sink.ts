@@ -43,6 +43,7 @@ export class AttemptActivitySink {
         message: attempt.nextAttemptAt
           ? `${attempt.message}; retried at ${attempt.nextAttemptAt}`
           : attempt.message,
+        ...(attempt.channelId && { channel_id: attempt.channelId, channel_kind: attempt.channelKind }),
       })),
     );
     return batch.map(() => done);

@@ -5,6 +5,7 @@ import { displayUrl } from '#http-out';
 import { derivedId, isoOf } from '#kernel';
 import { subjectOf } from '#messaging';
 import { soleCause } from '#telemetry';
+import { channelIdIn } from '../channels/channel.js';
 import type { Addressed, AttemptResult } from './delivery.js';
 import type { DisabledEndpoint } from './endpoints.js';
 import { groupAttempts, writeAttempt, type WrittenAttempt } from '../wire/attempt.writer.js';
@@ -52,7 +53,7 @@ export function attemptMessages<D extends Addressed>(
       open.set(subject, group);
       groups.push(group);
     }
-    const shown = shownEndpoints.get(endpoint) ?? displayUrl(endpoint);
+    const shown = shownEndpoints.get(endpoint) ?? shownEndpoint(endpoint);
     shownEndpoints.set(endpoint, shown);
     const attempt = attemptOf(one, numberOf(one.delivery), shown);
     group.ids.push(attempt.attemptId);
@@ -60,6 +61,11 @@ export function attemptMessages<D extends Addressed>(
     group.causes.push(one.delivery.cause);
   }
   return groups.map(messageOf);
+}
+
+/** An address without its query; a channel as it is. */
+function shownEndpoint(endpoint: string): string {
+  return channelIdIn(endpoint) === undefined ? displayUrl(endpoint) : endpoint;
 }
 
 /** The message id is derived from the content of the message, so that a repeated publish is stored once. */
@@ -75,7 +81,7 @@ function attemptOf(
   number: number,
   endpoint: string,
 ): WrittenAttempt {
-  const { eventId, target, accountId, watchId, keywordId, source, firstAt } = delivery;
+  const { eventId, target, accountId, watchId, keywordId, source, firstAt, pending } = delivery;
   // All fields in one literal: this runs for each delivery, and objects that are merged from others cost several times
   // as much.
   return {
@@ -95,7 +101,10 @@ function attemptOf(
     nextAttemptAt: nextAt === undefined ? '' : isoOf(nextAt),
     targetKind: target.kind,
     targetId: target.id,
-    firstAt: number === 1 ? '' : isoOf(firstAt),
+    // A delivery to a channel that answered 429 has its first attempt several times.
+    firstAt: number === 1 && !pending ? '' : isoOf(firstAt),
+    channelId: channelIdIn(delivery.endpoint) ?? '',
+    channelKind: delivery.channelKind ?? '',
   };
 }
 

@@ -1,6 +1,6 @@
 import type { EventStore } from '#event-store';
 import type { Database } from '#postgres';
-import { AttemptRecorder } from './attempt-recorder.js';
+import { AttemptRecorder, type ChannelFaults } from './attempt-recorder.js';
 import type { AttemptResult } from './delivery.js';
 
 /** An attempt that the stop interrupted. */
@@ -29,7 +29,7 @@ const cutOff = (pending: boolean): AttemptResult => ({
 
 it('attempts that a shutdown interrupted are not recorded, and are rejected when only the stream knows them', async () => {
   // Without stores: every write fails.
-  const recorder = new AttemptRecorder({} as Database, {} as EventStore);
+  const recorder = new AttemptRecorder({} as Database, {} as EventStore, {} as ChannelFaults);
   recorder.close();
   await recorder.record([]);
   await recorder.record([cutOff(true)]);

@@ -2,13 +2,23 @@ import type { EventStore } from '#event-store';
 import { failpoint } from '#kernel';
 import type { Database, Tx } from '#postgres';
 import { metrics } from '#telemetry';
-import { nextAttemptAt } from '../domain/retry-schedule.js';
+import { nextAttemptAt, postponed } from '../domain/retry-schedule.js';
 import { attemptMessages, disabledMessage, type Recorded } from './attempt-messages.js';
 import { DISABLED } from './claims.js';
-import { keyOf, type AttemptResult, type GivenUp } from './delivery.js';
-import { disableEndpoints, GONE, markEndpoints } from './endpoints.js';
+import { keyOf, type Addressed, type AttemptResult, type GivenUp } from './delivery.js';
+import { disableEndpoints, failingChannels, GONE, markEndpoints } from './endpoints.js';
 import { dropPending, dropWaitingAt, savePending } from './pending-deliveries.js';
 import { countReplays } from '../replays/replay-progress.js';
+
+/** Records that a channel has lost its destination, or fails. */
+export interface ChannelFaults {
+  /**
+   * @param address the email address that is gone; undefined if the whole channel is
+   * @returns true if the channel is disabled now
+   */
+  gone(delivery: Addressed, reason: string, statusCode: number, address?: string): Promise<boolean>;
+  failing(delivery: Addressed, reason: string, failures: number, statusCode: number): Promise<void>;
+}
 
 /** Records attempts in batches: publishes the facts to ATTEMPTS, and updates the tables. */
 export class AttemptRecorder {
@@ -17,6 +27,7 @@ export class AttemptRecorder {
   constructor(
     private readonly database: Database,
     private readonly store: EventStore,
+    private readonly channels: ChannelFaults,
   ) {}
 
   /**
@@ -29,10 +40,13 @@ export class AttemptRecorder {
       throw new Error('attempts were interrupted by the stop; they are repeated');
     if (this.closed || (results.length === 0 && !alongside)) return;
     failpoint('delivery-after-post-before-record');
+    // Before the attempts: after a crash in between, the repeated attempts find that the channel is disabled.
+    await this.disableGone(results);
     const recorded = results.map((result) => ({ ...result, nextAt: nextOf(result) }));
     await this.store.publishAll(attemptMessages(recorded, ({ attempts }) => attempts + 1));
     await this.follow(recorded, alongside);
     countOutcomes(recorded);
+    await this.disableFailing(results);
   }
 
   /** Records that events are not sent, with the reason. Otherwise users would believe that they were delivered. */
@@ -62,15 +76,18 @@ export class AttemptRecorder {
     const settled = recorded.filter((one) => one.nextAt === undefined);
     const pending = settled.filter(({ delivery }) => delivery.pending);
     const healed = recorded.filter((one) => one.delivered && one.delivery.failingSince !== undefined);
+    // A destination that asks for a pause works.
+    const broken = failed.filter((one) => !isPostponed(one));
     if (!alongside && failed.length + pending.length + healed.length === 0) return;
     await this.database.transaction(async (tx) => {
       // Always in the order endpoints, pending deliveries, replays, so that transactions cannot deadlock.
-      await markEndpoints(tx, failed, healed);
+      await markEndpoints(tx, broken, healed);
       await savePending(
         tx,
-        failed.flatMap(({ delivery, nextAt }) =>
-          nextAt === undefined ? [] : [{ ...delivery, attempts: delivery.attempts + 1, dueAt: nextAt }],
-        ),
+        failed.flatMap(({ delivery, nextAt, ...one }) => {
+          const attempts = delivery.attempts + (isPostponed(one) ? 0 : 1);
+          return nextAt === undefined ? [] : [{ ...delivery, attempts, dueAt: nextAt }];
+        }),
       );
       const dropped = await dropPending(
         tx,
@@ -102,6 +119,34 @@ export class AttemptRecorder {
     return unsent;
   }
 
+  /** Disables the channels whose destination does not exist any more. */
+  private async disableGone(results: readonly AttemptResult[]): Promise<void> {
+    for (const result of results) {
+      if (result.gone === undefined) continue;
+      const { delivery, goneAddress, gone } = result;
+      const reason = goneAddress === undefined ? gone : `${goneAddress}: ${gone}`;
+      const isDisabled = await this.channels.gone(delivery, reason, result.statusCode, goneAddress);
+      if (isDisabled) await this.giveUpWaitingAt(delivery, reason);
+    }
+  }
+
+  private async disableFailing(results: readonly AttemptResult[]): Promise<void> {
+    const failed = results.filter((one) => !one.delivered && one.gone === undefined && !isPostponed(one));
+    for (const { last, failures } of await failingChannels(this.database.manager, failed)) {
+      const reason = 'only failures for 5 days';
+      await this.channels.failing(last.delivery, reason, failures, last.statusCode);
+      await this.giveUpWaitingAt(last.delivery, reason);
+    }
+  }
+
+  private async giveUpWaitingAt({ accountId, endpoint, channelKind }: Addressed, why: string): Promise<void> {
+    const reason = `not sent: the channel is disabled (${why})`;
+    await this.database.transaction(async (tx) => {
+      const waiting = await dropWaitingAt(tx, accountId, endpoint);
+      await this.publishGivenUp(waiting.map((one) => ({ ...one, reason, channelKind })));
+    });
+  }
+
   private async publishGivenUp(deliveries: readonly GivenUp[]): Promise<void> {
     const at = Date.now();
     const nothing = { at, durationMs: 0, statusCode: 0, delivered: false, nextAt: undefined };
@@ -122,7 +167,18 @@ function countOutcomes(recorded: readonly Recorded[]): void {
   for (const [outcome, count] of Object.entries(counts)) metrics.deliveries.add(count, { outcome });
 }
 
-function nextOf({ delivery, delivered, statusCode, at }: AttemptResult): number | undefined {
-  if (delivered || statusCode === GONE) return undefined;
+/** Whether the destination asked for a pause: such an attempt is not one of the schedule. */
+function isPostponed({
+  delivered,
+  retryAfterMs,
+}: Pick<AttemptResult, 'delivered' | 'retryAfterMs'>): boolean {
+  return !delivered && retryAfterMs !== undefined;
+}
+
+function nextOf(result: AttemptResult): number | undefined {
+  const { delivery, delivered, statusCode, at, retryAfterMs } = result;
+  if (delivered || result.gone !== undefined || (statusCode === GONE && !delivery.destination))
+    return undefined;
+  if (retryAfterMs !== undefined) return postponed(retryAfterMs, delivery.firstAt, at);
   return nextAttemptAt(delivery.attempts + 1, delivery.firstAt, at);
 }

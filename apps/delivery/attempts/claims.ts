@@ -1,7 +1,13 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DATABASE } from '#platform';
 import type { Database } from '#postgres';
+import { channelIdIn } from '../channels/channel.js';
+import { Channels } from '../channels/channels.js';
+import { ChannelPace } from '../channels/pace.js';
+import { hindranceOf } from '../channels/standing.js';
 import type { Addressed, Delivery, GivenUp } from './delivery.js';
-import type { ClaimedDelivery, PendingDelivery } from './pending-deliveries.js';
-import { addressKey, type Endpoint, type Targets } from './targets.js';
+import { claimPending, type ClaimedDelivery, type PendingDelivery } from './pending-deliveries.js';
+import { addressKey, Targets, type Endpoint } from './targets.js';
 
 /** Why events are not sent to a disabled endpoint, and how to enable it. */
 export const DISABLED =
@@ -10,18 +16,73 @@ export const DISABLED =
 /** Claimed deliveries, grouped by what happens to them. */
 export interface Claims {
   ready: Delivery[];
+  /** Their channel accepts no more messages now. */
+  paced: Delivery[];
   /** Their watch has another address by now. They start again there, and are given up at the old address. */
   moved: PendingDelivery[];
   givenUp: GivenUp[];
 }
 
-/** Returns which claimed deliveries may be sent, and their present addresses. */
+/** Claims due deliveries, and finds which of them may be sent, and where. */
+@Injectable()
+export class PendingClaims {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly targets: Targets,
+    private readonly channels: Channels,
+    private readonly pace: ChannelPace,
+  ) {}
+
+  /** @param perEndpoint maximum number of deliveries of each endpoint */
+  async claim(perEndpoint: number): Promise<Claims> {
+    const claimed = await claimPending(this.database, perEndpoint, this.pace.full(Date.now()));
+    const isToChannel = ({ endpoint }: ClaimedDelivery) => channelIdIn(endpoint) !== undefined;
+    const claims = await resolveClaims(
+      this.database,
+      this.targets,
+      claimed.filter((one) => !isToChannel(one)),
+    );
+    await this.resolveChannels(claims, claimed.filter(isToChannel));
+    return claims;
+  }
+
+  private async resolveChannels(claims: Claims, claimed: readonly ClaimedDelivery[]): Promise<void> {
+    if (claimed.length === 0) return;
+    const [channels, keywords, endpoints] = await Promise.all([
+      this.channels.find(claimed.map(({ endpoint }) => channelIdIn(endpoint) ?? '')),
+      this.channels.ofKeywords(claimed.flatMap(({ keywordId }) => (keywordId === '' ? [] : [keywordId]))),
+      this.targets.endpoints(claimed),
+    ]);
+    for (const one of claimed) {
+      const channel = channels.get(channelIdIn(one.endpoint) ?? '');
+      const keyword = keywords.get(one.keywordId);
+      const endpoint = endpoints.get(addressKey(one));
+      const reason = hindranceOf(one, channel, keyword);
+      if (reason !== undefined || !channel || !endpoint)
+        claims.givenUp.push({
+          ...givenUp(one, reason ?? 'not sent: the account does not exist any more'),
+          channelKind: channel?.kind,
+        });
+      else
+        (this.pace.take(one.endpoint, channel.kind, Date.now()) ? claims.ready : claims.paced).push({
+          ...one,
+          channelKind: channel.kind,
+          signing: endpoint.signing,
+          failingSince: endpoint.failingSince,
+          destination: { channel, keywordName: keyword?.name ?? '', timezone: keyword?.timezone ?? 'UTC' },
+        });
+    }
+  }
+}
+
+/** Finds which claimed deliveries to webhooks may be sent, and their present addresses. */
 export async function resolveClaims(
   database: Database,
   targets: Targets,
   claimed: readonly ClaimedDelivery[],
 ): Promise<Claims> {
-  const claims: Claims = { ready: [], moved: [], givenUp: [] };
+  const claims: Claims = { ready: [], paced: [], moved: [], givenUp: [] };
+  if (claimed.length === 0) return claims;
   const ofWebhooks = claimed.filter(({ target }) => target.kind === 'webhook');
   const named = claimed.filter(({ target }) => target.kind !== 'webhook');
   const webhooks =

@@ -1,15 +1,20 @@
+import type { Channel, ChannelKind } from '../channels/channel.js';
 import type { Signing } from './signature.js';
 
 /**
  * The kinds of targets. `webhook`: the address of the watch or keyword. `resend`: an address to which a user sends one
- * event again. `replay`: the address of a replay.
+ * event again. `replay`: the address of a replay. `channel`: a channel. `digest`: a channel that gets a digest.
+ * `verification`: an email address whose owner is asked for consent.
  */
-export type TargetKind = 'webhook' | 'resend' | 'replay';
+export type TargetKind = 'webhook' | 'resend' | 'replay' | 'channel' | 'digest' | 'verification';
 
 /** The target of a delivery. Each target of an event has its own attempts and retries. */
 export interface Target {
   kind: TargetKind;
-  /** A UUID: of a webhook address `endpointIdOf`, otherwise the id of the resend or replay. */
+  /**
+   * A UUID: of a webhook address `endpointIdOf`, of an email channel `addressTargetId`, otherwise the id of the resend,
+   * replay or channel.
+   */
   id: string;
 }
 
@@ -26,8 +31,10 @@ export interface Addressed extends DeliveryKey {
   /** Empty for a watch without a keyword. */
   keywordId: string;
   source: string;
-  /** The address of the target. */
+  /** The address of the target; of a channel `channelEndpoint`. */
   endpoint: string;
+  /** Absent unless the target is a channel that still exists. */
+  channelKind?: ChannelKind | undefined;
   /** Time of the first attempt in ms, also if none was made. */
   firstAt: number;
   /** True while `pending_deliveries` has a row for it. */
@@ -44,6 +51,16 @@ export interface Delivery extends Addressed {
   /** Number of earlier attempts. */
   attempts: number;
   failingSince: number | undefined;
+  /** Only of a target that is a channel. */
+  destination?: Destination;
+}
+
+/** The channel of a delivery, and what its message says beside the body. */
+export interface Destination {
+  channel: Channel;
+  keywordName: string;
+  /** IANA zone of the account. */
+  timezone: string;
 }
 
 /** A delivery that is given up, and the reason. */
@@ -61,6 +78,12 @@ export interface AttemptResult {
   statusCode: number;
   delivered: boolean;
   message: string;
+  /** How long the destination of a channel accepts nothing, in ms; absent if it did not say so. */
+  retryAfterMs?: number | undefined;
+  /** Why the destination of a channel is gone for good; absent if it is not. */
+  gone?: string;
+  /** The email address that is gone; absent if the whole channel is. */
+  goneAddress?: string;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Tx } from '#postgres';
+import { channelIdIn } from '../channels/channel.js';
 import { DISABLE_AFTER_MS } from '../domain/retry-schedule.js';
 import type { AttemptResult } from './delivery.js';
 import { addressKey, type Address } from './targets.js';
@@ -52,12 +53,13 @@ export async function markEndpoints(
   );
 }
 
-/** Disables endpoints after a 410, or after days with only failures. @returns those that were not disabled before */
+/** Disables webhook addresses after a 410, or after days with only failures. @returns those that were not disabled before */
 export async function disableEndpoints(
   tx: Tx,
   failed: readonly AttemptResult[],
 ): Promise<DisabledEndpoint[]> {
-  const goneLast = [...failed]
+  const goneLast = failed
+    .filter(({ delivery }) => channelIdIn(delivery.endpoint) === undefined)
     .sort((a, b) => Number(a.statusCode === GONE) - Number(b.statusCode === GONE))
     .map((last) => ({ last, accountId: last.delivery.accountId, endpoint: last.delivery.endpoint }));
   const disabled: DisabledEndpoint[] = [];
@@ -73,6 +75,26 @@ export async function disableEndpoints(
     if (row) disabled.push({ last, reason, failures: row.failures });
   }
   return disabled;
+}
+
+/** The channels that have had only failures for days, each with its last failure and the number of failures. */
+export async function failingChannels(
+  tx: Tx,
+  failed: readonly AttemptResult[],
+): Promise<{ last: AttemptResult; failures: number }[]> {
+  const ofChannels = failed
+    .filter(({ delivery }) => channelIdIn(delivery.endpoint) !== undefined)
+    .map((last) => ({ last, accountId: last.delivery.accountId, endpoint: last.delivery.endpoint }));
+  if (ofChannels.length === 0) return [];
+  const rows: { endpoint: string; failures: number }[] = await tx.query(
+    'SELECT endpoint, failures FROM webhook_endpoints WHERE endpoint = ANY ($1) AND failing_since < $2',
+    [ofChannels.map(({ endpoint }) => endpoint), new Date(Date.now() - DISABLE_AFTER_MS)],
+  );
+  const failures = new Map(rows.map((row) => [row.endpoint, row.failures]));
+  return byEndpoint(ofChannels).flatMap(({ last, endpoint }) => {
+    const count = failures.get(endpoint);
+    return count === undefined ? [] : [{ last, failures: count }];
+  });
 }
 
 /** The last entry of each endpoint, always in the same order, so that two batches cannot deadlock. */

@@ -88,25 +88,30 @@ export async function waitingFor(tx: Tx, replayId: string): Promise<Addressed[]>
   return rows.map(addressedOf);
 }
 
-/** Makes claimed rows due again whose attempt was not made. */
+/** Makes claimed rows due again whose attempt was not made. `in order`: now, the oldest first. */
 export async function returnPending(
   database: Database,
   keys: readonly DeliveryKey[],
-  dueAt: Date,
+  dueAt: Date | 'in order',
 ): Promise<void> {
   if (keys.length > 0)
     await database.query(
-      `UPDATE pending_deliveries p SET due_at = $4
+      `UPDATE pending_deliveries p SET due_at = coalesce($4, p.first_at)
        FROM unnest($1::uuid[], $2::text[], $3::uuid[]) AS k (event_id, target_kind, target_id) WHERE ${SAME_KEY}`,
-      [...keyColumns(keys), dueAt],
+      [...keyColumns(keys), dueAt === 'in order' ? null : dueAt],
     );
 }
 
 /**
  * Claims due deliveries, at most `perEndpoint` of each endpoint, so that a long queue of one endpoint does not delay
  * the others. The query steps through the endpoints along the index, one step for each.
+ * @param except endpoints that accept nothing now
  */
-export async function claimPending(database: Database, perEndpoint: number): Promise<ClaimedDelivery[]> {
+export async function claimPending(
+  database: Database,
+  perEndpoint: number,
+  except: readonly string[] = [],
+): Promise<ClaimedDelivery[]> {
   const [rows]: [(Row & { body: Buffer; attempts: number })[]] = await database.query(
     `WITH RECURSIVE endpoints AS (
        (SELECT account_id, endpoint FROM pending_deliveries ORDER BY account_id, endpoint LIMIT 1)
@@ -117,10 +122,10 @@ export async function claimPending(database: Database, perEndpoint: number): Pro
      k AS MATERIALIZED (SELECT d.* FROM endpoints e, LATERAL (
        SELECT event_id, target_kind, target_id FROM pending_deliveries p
        WHERE p.account_id = e.account_id AND p.endpoint = e.endpoint AND p.due_at <= now()
-       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) d)
+       ORDER BY p.due_at LIMIT $1 FOR UPDATE SKIP LOCKED) d WHERE NOT (e.endpoint = ANY ($3)))
      UPDATE pending_deliveries p SET due_at = now() + make_interval(secs => $2)
      FROM k WHERE ${SAME_KEY} RETURNING ${COLUMNS}, p.body, p.attempts`,
-    [perEndpoint, CLAIM_SECONDS],
+    [perEndpoint, CLAIM_SECONDS, except],
   );
   return rows.map((row) => ({ ...addressedOf(row), body: row.body, attempts: row.attempts }));
 }

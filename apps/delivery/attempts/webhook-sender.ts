@@ -1,5 +1,6 @@
 import { OutboundError, type OutboundDispatcher } from '#http-out';
 import { continueTrace } from '#telemetry';
+import { waitOf } from '../channels/verdict.js';
 import { signatureHeaders } from './signature.js';
 import type { AttemptCallback, Delivery } from './delivery.js';
 
@@ -19,8 +20,16 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
   } catch (error) {
     return callback(error);
   }
-  const ended = (statusCode: number, delivered: boolean, message: string) =>
-    callback(undefined, { delivery, at, durationMs: Date.now() - at, statusCode, delivered, message });
+  const ended = (statusCode: number, delivered: boolean, message: string, retryAfterMs?: number) =>
+    callback(undefined, {
+      delivery,
+      at,
+      durationMs: Date.now() - at,
+      statusCode,
+      delivered,
+      message,
+      retryAfterMs,
+    });
   const request = {
     method: 'POST',
     url: delivery.endpoint,
@@ -34,9 +43,11 @@ export function sendWebhook(http: OutboundDispatcher, delivery: Delivery, callba
   continueTrace(delivery.cause, () =>
     http.dispatch(request, (error, answer) => {
       if (answer) {
-        const { status } = answer;
+        const { status, headers: answered } = answer;
         const delivered = status >= 200 && status < 300;
-        ended(status, delivered, delivered ? '' : refusalOf(status));
+        // A webhook of a keyword has its fixed schedule; a channel also follows Retry-After.
+        const wait = delivery.destination ? waitOf(status, answered) : undefined;
+        ended(status, delivered, delivered ? '' : refusalOf(status), wait);
       } else if (error instanceof OutboundError) ended(0, false, error.message);
       else callback(error ?? new Error('neither a response nor an error'));
     }),

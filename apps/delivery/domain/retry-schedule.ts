@@ -17,6 +17,16 @@ export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
 export function nextAttemptAt(attempts: number, firstAt: number, now: number): number | undefined {
   const wait = WAITS_MS[attempts - 1];
   if (wait === undefined) return undefined;
-  const at = now + wait;
+  return postponed(wait, firstAt, now);
+}
+
+/**
+ * The time of the next attempt of a delivery that waits, for example because its destination asked for it.
+ * @param waitMs from now
+ * @param firstAt time of the first attempt, in ms
+ * @returns ms since the epoch, or undefined if the delivery is given up
+ */
+export function postponed(waitMs: number, firstAt: number, now: number): number | undefined {
+  const at = now + waitMs;
   return at - firstAt > GIVE_UP_AFTER_MS ? undefined : at;
 }

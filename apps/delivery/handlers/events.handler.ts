@@ -6,12 +6,11 @@ import type { Database } from '#postgres';
 import { causeOf, type Logger } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
-import { DISABLED } from '../attempts/claims.js';
 import { BatchAttempts } from '../attempts/batch-attempts.js';
-import type { AttemptResult, Delivery, GivenUp } from '../attempts/delivery.js';
+import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
+import { FirstDeliveries, type FirstOnes } from '../attempts/first-deliveries.js';
 import { savePending } from '../attempts/pending-deliveries.js';
-import { Targets, type Webhook } from '../attempts/targets.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
 /** How long a batch waits for its attempts to start. Attempts that have not started then go to the retry lane. */
@@ -20,12 +19,6 @@ const BATCH_PATIENCE_MS = 1000;
 const LOOK_MS = 50;
 /** A running attempt has ended by then: the retry lane repeats it only after a crash. */
 const UNDER_WAY_MS = 15_000;
-
-/** An event, and the step that caused its delivery. */
-interface CausedEvent {
-  event: ReadEvent;
-  cause: string | undefined;
-}
 
 /**
  * Makes the first attempt of each event, directly from the stream. Deliveries that cannot be attempted at once go to
@@ -37,7 +30,7 @@ export class EventsHandler {
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
-    private readonly targets: Targets,
+    private readonly first: FirstDeliveries,
     private readonly queues: EndpointQueues,
     private readonly recorder: AttemptRecorder,
     @Inject(LOG) private readonly log: Logger,
@@ -56,51 +49,19 @@ export class EventsHandler {
   async handle(batch: readonly { data: Uint8Array }[]): Promise<Outcome[]> {
     const events = batch
       .map((message) => ({ event: readPushedEvent(message.data), cause: causeOf(message) }))
-      .filter(({ event }) => event.push || event.ruleWebhook);
-    if (events.length > 0) await this.deliver(await this.deliveriesOf(events));
+      .filter(({ event }) => mayBeDelivered(event));
+    if (events.length > 0) await this.deliver(await this.first.of(events));
     return batch.map(() => done);
   }
 
-  private async deliveriesOf(events: readonly CausedEvent[]): Promise<Delivery[]> {
-    const webhooks = await this.targets.webhooksOf(events.map(({ event }) => event.watchId));
-    const now = Date.now();
-    const deliveries: Delivery[] = [];
-    const unsent: GivenUp[] = [];
-    for (const { event, cause } of events) {
-      const webhook = webhooks.get(event.watchId);
-      if (!webhook || !isFor(webhook, event)) continue;
-      const { eventId, accountId, watchId, keywordId, source, envelope: body } = event;
-      const { endpoint, endpointId, signing, failingSince } = webhook;
-      const delivery: Delivery = {
-        eventId,
-        target: { kind: 'webhook', id: endpointId },
-        accountId,
-        watchId,
-        keywordId,
-        source,
-        endpoint,
-        body,
-        signing,
-        attempts: 0,
-        firstAt: now,
-        failingSince,
-        pending: false,
-        cause,
-      };
-      if (webhook.disabledReason !== undefined) unsent.push({ ...delivery, reason: DISABLED });
-      else deliveries.push(delivery);
-    }
+  private async deliver({ deliveries, paced, unsent }: FirstOnes): Promise<void> {
     await this.recorder.giveUp(unsent);
-    return deliveries;
-  }
-
-  private async deliver(deliveries: readonly Delivery[]): Promise<void> {
     const batch = new BatchAttempts(deliveries, this.queues);
     await this.haveTried(batch);
     const { results, refused, underWay } = batch.close();
     const now = Date.now();
     await savePending(this.database.manager, [
-      ...refused.map((delivery) => ({ ...delivery, dueAt: now })),
+      ...[...refused, ...paced].map((delivery) => ({ ...delivery, dueAt: now })),
       ...underWay.map(([delivery]) => ({ ...delivery, dueAt: now + UNDER_WAY_MS })),
     ]);
     for (const [delivery, attempt] of underWay) this.follow(delivery, attempt);
@@ -130,7 +91,7 @@ export class EventsHandler {
   }
 }
 
-/** True if the webhook gets the event: in the ordinary way, or because a rule or an alert sends it. */
-function isFor({ isOrdinary, only }: Webhook, { push, type, ruleWebhook }: ReadEvent): boolean {
-  return ruleWebhook || (push && isOrdinary && (!only || only.includes(type)));
+/** False for events that neither a webhook nor a channel gets: those of a baseline, and most that were dropped. */
+function mayBeDelivered({ push, ruleWebhook, notifyChannelIds, notifyKeywordChannels }: ReadEvent): boolean {
+  return push || ruleWebhook || notifyKeywordChannels || notifyChannelIds.length > 0;
 }

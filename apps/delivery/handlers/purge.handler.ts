@@ -44,7 +44,7 @@ export class PurgeHandler {
 /** An address that nothing of the account uses any more can contain purged data. */
 async function forgetEndpoints(tx: Tx, accountId: string): Promise<void> {
   await tx.query(
-    `DELETE FROM webhook_endpoints e WHERE account_id = $1
+    `DELETE FROM webhook_endpoints e WHERE account_id = $1 AND endpoint NOT LIKE 'channel:%'
        AND NOT EXISTS (SELECT 1 FROM keywords k WHERE k.account_id = $1 AND k.definition->>'webhookUrl' = e.endpoint)
        AND NOT EXISTS (SELECT 1 FROM watches w WHERE w.account_id = $1 AND w.webhook_url = e.endpoint)
        AND NOT EXISTS (SELECT 1 FROM pending_deliveries p WHERE p.account_id = $1 AND p.endpoint = e.endpoint)

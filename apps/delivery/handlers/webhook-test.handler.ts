@@ -4,26 +4,23 @@ import { TestedWebhookSchema, type TestWebhook } from '#contracts';
 import type { OutboundDispatcher } from '#http-out';
 import { endpointIdOf, isoOf, Refusal } from '#kernel';
 import { COMMANDS } from '#messaging';
-import { DATABASE, USER_AGENT } from '#platform';
-import type { Database } from '#postgres';
+import { USER_AGENT } from '#platform';
 import { currentTraceparent } from '#telemetry';
 import { CommandPattern } from '#transport';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { addressKey, Targets } from '../attempts/targets.js';
+import { TestQuota } from '../attempts/test-quota.js';
 import { sendWebhook, webhookHeaders } from '../attempts/webhook-sender.js';
 import { OUTBOUND } from '../config.js';
 import { sampleEvent } from '../domain/sample-event.js';
-
-/** Maximum number of tests of one account in a UTC minute, because a test sends a request to any address. */
-const TESTS_PER_MINUTE = 20;
 
 /** Sends signed samples to addresses that users want to test. They are not recorded. */
 @Controller()
 export class WebhookTestHandler {
   constructor(
-    @Inject(DATABASE) private readonly database: Database,
     @Inject(OUTBOUND) private readonly http: OutboundDispatcher,
     private readonly targets: Targets,
+    private readonly quota: TestQuota,
   ) {}
 
   /** @throws Refusal `too-many` if the account's tests of this minute are used up */
@@ -32,7 +29,7 @@ export class WebhookTestHandler {
     const address = { accountId, endpoint: url };
     const endpoint = (await this.targets.endpoints([address])).get(addressKey(address));
     if (!endpoint) throw Refusal.notFound('account');
-    await this.count(accountId);
+    await this.quota.count(accountId);
     const now = Date.now();
     const requestBody = JSON.stringify(sampleEvent(eventId, type, isoOf(now)));
     const delivery: Delivery = {
@@ -72,22 +69,6 @@ export class WebhookTestHandler {
         else reject(error instanceof Error ? error : new Error(String(error)));
       }),
     );
-  }
-
-  private async count(accountId: string): Promise<void> {
-    const rows: { tests: number }[] = await this.database.query(
-      `INSERT INTO webhook_tests AS t (account_id, minute, tests) VALUES ($1, date_trunc('minute', now(), 'UTC'), 1)
-       ON CONFLICT (account_id) DO UPDATE SET minute = EXCLUDED.minute,
-         tests = CASE WHEN t.minute = EXCLUDED.minute THEN t.tests + 1 ELSE 1 END
-       RETURNING tests`,
-      [accountId],
-    );
-    if ((rows[0]?.tests ?? 0) > TESTS_PER_MINUTE)
-      throw new Refusal(
-        'too-many',
-        'TOO_MANY_REQUESTS',
-        `an account may send ${TESTS_PER_MINUTE} webhook tests per minute; the next minute begins soon`,
-      );
   }
 }
 

@@ -28,6 +28,8 @@ const attempts: fc.Arbitrary<WrittenAttempt> = fc.record({
   targetKind: text,
   targetId: text,
   firstAt: text,
+  channelId: text,
+  channelKind: text,
 });
 
 describe('writing attempts', () => {
@@ -96,5 +98,7 @@ function emptyAttempt(): WrittenAttempt {
     targetKind: '',
     targetId: '',
     firstAt: '',
+    channelId: '',
+    channelKind: '',
   };
 }

@@ -36,6 +36,8 @@ export function writeAttempt(attempt: WrittenAttempt): Buffer {
   at = text(0x7a, attempt.targetKind, at);
   at = farText(0x82, attempt.targetId, at);
   at = farText(0x8a, attempt.firstAt, at);
+  at = farText(0xa2, attempt.channelId, at);
+  at = farText(0xaa, attempt.channelKind, at);
   return Buffer.from(scratch.subarray(0, at));
 }
 
@@ -68,7 +70,9 @@ function textLength(attempt: WrittenAttempt): number {
     attempt.nextAttemptAt.length +
     attempt.targetKind.length +
     attempt.targetId.length +
-    attempt.firstAt.length
+    attempt.firstAt.length +
+    attempt.channelId.length +
+    attempt.channelKind.length
   );
 }
 
@@ -79,7 +83,7 @@ function text(tag: number, value: string, at: number): number {
   return textBody(value, at + 1);
 }
 
-/** Like `text`, for the fields 16 and 17, whose tag takes two bytes. */
+/** Like `text`, for the fields from 16 on, whose tag takes two bytes. */
 function farText(tag: number, value: string, at: number): number {
   if (value === '') return at;
   scratch[at] = tag;

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify';
+import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 import { newId } from '#kernel';
 import type { Logger } from '#telemetry';
 import { errorAnswer } from './error.filter.js';
@@ -26,6 +26,22 @@ export function readJsonAlone(fastify: FastifyInstance): void {
     }
     void parse(request, body as string, done);
   });
+}
+
+/** The prefix of the pages that mails link to. */
+const PAGES = '/channels/';
+
+/**
+ * Accepts the forms of the pages that mails link to. Their bodies say nothing: the link says what is to be done. Other
+ * routes refuse forms.
+ */
+export function ignoreForms(fastify: FastifyInstance): void {
+  for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data'])
+    fastify.addContentTypeParser(type, { parseAs: 'string', bodyLimit: 4096 }, (request, _body, done) =>
+      request.url.startsWith(PAGES)
+        ? done(null, undefined)
+        : done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(type)),
+    );
 }
 
 /** Answers requests that are not valid HTTP in the same form as all other errors. */

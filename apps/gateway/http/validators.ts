@@ -205,7 +205,7 @@ function languageFault(value: unknown): string | undefined {
 /** Language, and optionally script, region and variants (RFC 5646, section 2.1, without extensions). */
 const LANGUAGE = /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|\d{3}))?(-[A-Za-z\d]{4,8}){0,2}$/;
 
-function httpUrlFault(value: unknown): string | undefined {
+export function httpUrlFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length > LONGEST_URL) return `must be at most ${LONGEST_URL} characters`;
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))

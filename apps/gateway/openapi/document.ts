@@ -5,6 +5,7 @@ import { headersOf, operationOf, type Route } from './operation.js';
 import { sharedHeaders, sharedParameters } from './parameters.js';
 import { accountRoutes, accountSchemas } from './resources/account.js';
 import { backtestRoutes, backtestSchemas } from './resources/backtests.js';
+import { channelRoutes, channelSchemas } from './resources/channels.js';
 import { requestSchemas } from './resources/bodies.js';
 import { deliveryRoutes, deliverySchemas } from './resources/deliveries.js';
 import { estimateSchemas } from './resources/estimates.js';
@@ -42,6 +43,7 @@ const ROUTES: readonly Route[] = [
   ...exploreRoutes,
   ...backtestRoutes,
   ...deliveryRoutes,
+  ...channelRoutes,
   ...accountRoutes,
   description,
 ];
@@ -61,6 +63,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...exploreSchemas,
   ...backtestSchemas,
   ...deliverySchemas,
+  ...channelSchemas,
   ...errorSchemas,
 };
 

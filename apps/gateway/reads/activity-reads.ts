@@ -16,6 +16,9 @@ export interface ActivityRecord {
   eventId?: string;
   statusCode?: number;
   message?: string;
+  /** Only of an attempt to a channel, like its kind. */
+  channelId?: string;
+  channelKind?: string;
 }
 
 /** Reads a keyword's activity: checks and webhook attempts, newest first. */
@@ -74,5 +77,6 @@ export function activityRecord(row: ActivityRow): ActivityRecord {
     ...(row.event_id === null || row.event_id === NO_ID ? {} : { eventId: row.event_id }),
     ...(row.status_code === null ? {} : { statusCode: row.status_code }),
     ...(row.message === '' ? {} : { message: row.message }),
+    ...(row.channel_kind ? { channelId: row.channel_id, channelKind: row.channel_kind } : {}),
   };
 }

@@ -41,7 +41,7 @@ export class EndpointReads {
          WHERE account_id = $1 AND keyword_id IS NULL AND retired_at IS NULL
          UNION ALL
          SELECT endpoint, NULL, NULL FROM webhook_endpoints
-         WHERE account_id = $1 AND (failing_since IS NOT NULL OR disabled_at IS NOT NULL)),
+         WHERE account_id = $1 AND (failing_since IS NOT NULL OR disabled_at IS NOT NULL) AND endpoint NOT LIKE 'channel:%'),
        u AS (
          SELECT url, array_remove(array_agg(keyword_id::text ORDER BY keyword_id), NULL) AS keyword_ids,
            array_remove(array_agg(watch_id::text ORDER BY watch_id), NULL) AS watch_ids

@@ -151,7 +151,7 @@ export class Admission {
     use: PlanUse,
     before?: KeywordDefinition,
   ): Promise<Admitted> {
-    requireChannels(definition, before);
+    await requireChannels(tx, accountId, definition, before);
     const searches = this.requireFit(use.plan, definition, before);
     const balance = await balanceOf(tx, accountId);
     return { searches, watches: watchesOf(searches, this.partsOf), use, balance };
@@ -159,14 +159,26 @@ export class Admission {
 }
 
 /**
- * Channels in a keyword or its rules must belong to the account. Delivery will contain `/v1/channels`; until then, an
- * account has no channels.
+ * Channels in a keyword or its rules must belong to the account. The channels that the keyword already uses are not
+ * checked, because they can have been deleted.
  * @throws Refusal `invalid`
  */
-function requireChannels(definition: KeywordDefinition, before: KeywordDefinition | undefined): void {
+async function requireChannels(
+  tx: Tx,
+  accountId: string,
+  definition: KeywordDefinition,
+  before: KeywordDefinition | undefined,
+): Promise<void> {
   const known = new Set(before ? channelsOf(before).map(({ id }) => id) : []);
-  const faults = channelsOf(definition)
-    .filter(({ id }) => !known.has(id))
+  const fresh = channelsOf(definition).filter(({ id }) => !known.has(id));
+  if (fresh.length === 0) return;
+  const rows: { channel_id: string }[] = await tx.query(
+    'SELECT channel_id FROM channels WHERE account_id = $1 AND channel_id = ANY ($2)',
+    [accountId, fresh.map(({ id }) => id)],
+  );
+  const own = new Set(rows.map(({ channel_id }) => channel_id));
+  const faults = fresh
+    .filter(({ id }) => !own.has(id))
     .map(({ path }) => ({ path, message: 'is not a channel of this account' }));
   if (faults.length > 0) throw Refusal.validation(faults);
 }

@@ -80,7 +80,18 @@ const CONDITIONS = new Map<unknown, new () => ConditionDto>([
 /** The action of a rule. */
 export class ActionDto {
   @IsIn(['notify', 'webhook', 'mark', 'stop']) type!: string;
-  @Optional() @IsArray() @ArrayMaxSize(5) @IsUUID(undefined, { each: true }) channelIds?: string[];
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(5)
+  @IsUUID(undefined, { each: true })
+  @Transform(
+    ({ value }) =>
+      Array.isArray(value)
+        ? value.map((id: unknown) => (typeof id === 'string' ? id.toLowerCase() : id))
+        : (value as unknown),
+    { toClassOnly: true },
+  )
+  channelIds?: string[];
   @Optional() @IsIn(['to_reply', 'starred', 'flagged', 'hidden']) label?: string;
 }
 

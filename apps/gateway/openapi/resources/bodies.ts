@@ -1,6 +1,7 @@
 import { AccountChangeDto } from '../../api/account/account-change.dto.js';
 import { AnalysisBodyDto } from '../../api/analyses/analysis-body.dto.js';
 import { BacktestBodyDto } from '../../api/backtests/backtest-body.dto.js';
+import { ChannelBodyDto, ChannelChangeDto, ChannelConfigDto } from '../../api/channels/channel-body.dto.js';
 import { ResendBodyDto } from '../../api/deliveries/resend-body.dto.js';
 import { EnableBodyDto } from '../../api/endpoints/enable-body.dto.js';
 import { AgentStepDto } from '../../api/keywords/agent-step.dto.js';
@@ -62,6 +63,9 @@ export const BODIES = [
   ResendBodyDto,
   EnableBodyDto,
   WebhookTestBodyDto,
+  ChannelBodyDto,
+  ChannelChangeDto,
+  ChannelConfigDto,
   TweetIdsDto,
   ExploreBodyDto,
   BacktestBodyDto,

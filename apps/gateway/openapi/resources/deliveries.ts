@@ -19,7 +19,10 @@ import {
 
 const REPLAY_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'];
 const DELIVERY_STATES = ['delivered', 'retrying', 'given_up'];
-const target = object({ kind: oneOf(['webhook', 'resend', 'replay']), id: ID });
+const target = object({
+  kind: oneOf(['webhook', 'resend', 'replay', 'channel', 'digest', 'verification']),
+  id: ID,
+});
 
 export const deliverySchemas: Readonly<Record<string, Schema>> = {
   Replay: object({

@@ -1,4 +1,4 @@
-import { SOURCE_IDS, SUBJECT_ROLES } from '#contracts';
+import { CHANNEL_KINDS, SOURCE_IDS, SUBJECT_ROLES } from '#contracts';
 import { MUTE_MATCHES, MUTE_TARGETS } from '#matching';
 import { WEBHOOK_EVENTS } from '../../api/keywords/keyword-body.dto.js';
 import type { Route } from '../operation.js';
@@ -103,6 +103,8 @@ const activity = object(
     eventId: described('Only for a webhook, and an event of the keyword itself: the event', ID),
     statusCode: described('Only for a webhook: HTTP status of the receiver', INTEGER),
     message: described('Reason of the failure, or what happened to the keyword', TEXT),
+    channelId: described('Only for a message to a channel', ID),
+    channelKind: described('Only for a message to a channel', oneOf(CHANNEL_KINDS)),
   },
 );
 

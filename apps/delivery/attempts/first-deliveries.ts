@@ -1,0 +1,143 @@
+import { Injectable } from '@nestjs/common';
+import { channelEndpoint, type Channel } from '../channels/channel.js';
+import { Channels, type KeywordChannels } from '../channels/channels.js';
+import { ChannelPace } from '../channels/pace.js';
+import { recipientsOf } from '../channels/recipients.js';
+import { hindranceOf } from '../channels/standing.js';
+import type { ReadEvent } from '../wire/pushed-event.reader.js';
+import { DISABLED } from './claims.js';
+import type { Delivery, GivenUp } from './delivery.js';
+import { addressKey, Targets, type Webhook } from './targets.js';
+
+/** An event, and the step that caused its delivery. */
+export interface CausedEvent {
+  event: ReadEvent;
+  cause: string | undefined;
+}
+
+/** The deliveries of a batch of events. */
+export interface FirstOnes {
+  deliveries: Delivery[];
+  /** Their channel accepts no more messages now. */
+  paced: Delivery[];
+  /** Their target gets nothing now. */
+  unsent: GivenUp[];
+}
+
+/** One event for one target of a channel. */
+interface ToChannel extends CausedEvent {
+  channel: Channel;
+  targetId: string;
+  keyword: KeywordChannels;
+}
+
+/** Finds where events go: to the webhook of the watch or keyword, and to channels. */
+@Injectable()
+export class FirstDeliveries {
+  constructor(
+    private readonly targets: Targets,
+    private readonly channels: Channels,
+    private readonly pace: ChannelPace,
+  ) {}
+
+  async of(events: readonly CausedEvent[]): Promise<FirstOnes> {
+    const [toWebhooks, toChannels] = await Promise.all([this.toWebhooks(events), this.toChannels(events)]);
+    return {
+      deliveries: [...toWebhooks.deliveries, ...toChannels.deliveries],
+      paced: toChannels.paced,
+      unsent: [...toWebhooks.unsent, ...toChannels.unsent],
+    };
+  }
+
+  private async toWebhooks(events: readonly CausedEvent[]): Promise<FirstOnes> {
+    const webhooks = await this.targets.webhooksOf(events.map(({ event }) => event.watchId));
+    const ones: FirstOnes = { deliveries: [], paced: [], unsent: [] };
+    for (const caused of events) {
+      const { event } = caused;
+      const webhook = webhooks.get(event.watchId);
+      if (!webhook || !isFor(webhook, event)) continue;
+      const delivery: Delivery = {
+        ...unaddressed(caused),
+        target: { kind: 'webhook', id: webhook.endpointId },
+        endpoint: webhook.endpoint,
+        signing: webhook.signing,
+        failingSince: webhook.failingSince,
+      };
+      if (webhook.disabledReason !== undefined) ones.unsent.push({ ...delivery, reason: DISABLED });
+      else ones.deliveries.push(delivery);
+    }
+    return ones;
+  }
+
+  private async toChannels(events: readonly CausedEvent[]): Promise<FirstOnes> {
+    const ones: FirstOnes = { deliveries: [], paced: [], unsent: [] };
+    const found = await this.recipients(events);
+    if (found.length === 0) return ones;
+    const endpoints = await this.targets.endpoints(
+      found.map(({ channel: { accountId, channelId } }) => ({
+        accountId,
+        endpoint: channelEndpoint(channelId),
+      })),
+    );
+    for (const { channel, targetId, keyword, ...caused } of found) {
+      const { accountId, channelId, kind: channelKind } = channel;
+      const endpoint = channelEndpoint(channelId);
+      const known = endpoints.get(addressKey({ accountId, endpoint }));
+      if (!known) continue;
+      const delivery: Delivery = {
+        ...unaddressed(caused),
+        target: { kind: 'channel', id: targetId },
+        endpoint,
+        channelKind,
+        signing: known.signing,
+        failingSince: known.failingSince,
+        destination: { channel, keywordName: keyword.name, timezone: keyword.timezone },
+      };
+      const reason = hindranceOf(delivery, channel, keyword);
+      if (reason === undefined)
+        (this.pace.take(endpoint, channelKind, Date.now()) ? ones.deliveries : ones.paced).push(delivery);
+      // The keyword gets this event because the channel is disabled: it does not go there.
+      else if (caused.event.type !== 'channel.disabled') ones.unsent.push({ ...delivery, reason });
+    }
+    return ones;
+  }
+
+  /** Of another account's channel, and of a deleted one, nothing is recorded: nobody could read it. */
+  private async recipients(events: readonly CausedEvent[]): Promise<ToChannel[]> {
+    const keywords = await this.channels.ofKeywords(
+      events.flatMap(({ event }) => (event.keywordId === '' ? [] : [event.keywordId])),
+    );
+    const wanted = events.flatMap((caused) => {
+      const keyword = keywords.get(caused.event.keywordId);
+      return keyword ? recipientsOf(caused.event, keyword).map((id) => ({ ...caused, keyword, id })) : [];
+    });
+    const channels = await this.channels.find(wanted.map(({ id }) => id));
+    return wanted.flatMap(({ id, ...one }) => {
+      const channel = channels.get(id);
+      if (channel?.accountId !== one.event.accountId) return [];
+      return targetIds(channel).map((targetId) => ({ ...one, channel, targetId }));
+    });
+  }
+}
+
+/** True if the webhook gets the event: in the ordinary way, or because a rule or an alert sends it. */
+function isFor({ isOrdinary, only }: Webhook, { push, type, ruleWebhook }: ReadEvent): boolean {
+  return ruleWebhook || (push && isOrdinary && (!only || only.includes(type)));
+}
+
+/** A mail goes to each address on its own. If there is no verified one, the attempts say so for each address. */
+function targetIds(channel: Channel): string[] {
+  if (channel.kind !== 'email') return [channel.channelId];
+  const verified = channel.addresses.filter(({ state }) => state === 'verified');
+  return (verified.length > 0 ? verified : channel.addresses).map(({ targetId }) => targetId);
+}
+
+function unaddressed({ event, cause }: CausedEvent) {
+  const { eventId, accountId, watchId, keywordId, source, envelope: body } = event;
+  return {
+    ...{ eventId, accountId, watchId, keywordId, source, body, cause },
+    attempts: 0,
+    firstAt: Date.now(),
+    pending: false,
+  };
+}

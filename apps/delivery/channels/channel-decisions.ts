@@ -1,0 +1,99 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import { ChannelDecisionSchema, type ChannelDecision, type ChannelEvent } from '#contracts';
+import { execute, type Aggregate } from '#decisions';
+import type { EventStore } from '#event-store';
+import { derivedId, isoOf, Refusal, systemClock } from '#kernel';
+import { DATABASE, STORE } from '#platform';
+import type { Database, Tx } from '#postgres';
+import type { ChannelFaults } from '../attempts/attempt-recorder.js';
+import type { Addressed } from '../attempts/delivery.js';
+import { decide, evolve, NO_CHANNEL, type ChannelCommand, type ChannelState } from '../domain/channel.js';
+import { channelsProjection } from '../projections/channels.projection.js';
+import { channelEndpoint, channelIdIn } from './channel.js';
+
+const channels: Aggregate<ChannelState, ChannelEvent, ChannelDecision> = {
+  stream: 'CHANNELS',
+  initial: NO_CHANNEL,
+  evolve,
+  decode: (data) => fromBinary(ChannelDecisionSchema, data),
+  encode: (decision) => toBinary(ChannelDecisionSchema, decision),
+};
+
+/** The channel of a decision. */
+export interface ChannelRef {
+  accountId: string;
+  channelId: string;
+}
+
+/** Decides commands on channels: takes the account's lock, reads CHANNELS, and appends to CHANNELS. */
+@Injectable()
+export class ChannelDecisions implements ChannelFaults {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+  ) {}
+
+  /**
+   * @param commandOf called under the account's lock
+   * @returns the state after the command
+   * @throws Refusal of the domain
+   */
+  async run(
+    { accountId, channelId }: ChannelRef,
+    commandId: string,
+    commandOf: ChannelCommand | ((tx: Tx) => Promise<ChannelCommand>),
+  ): Promise<ChannelState> {
+    return execute(this.database, this.store, {
+      aggregate: channels,
+      projection: channelsProjection,
+      accountId,
+      subjectTokens: [channelId],
+      commandId,
+      decide: async (state, tx) =>
+        decide(typeof commandOf === 'function' ? await commandOf(tx) : commandOf, state),
+      decisionOf: (events) =>
+        create(ChannelDecisionSchema, {
+          commandId,
+          accountId,
+          channelId,
+          decidedAt: isoOf(systemClock.now()),
+          events,
+        }),
+    });
+  }
+
+  /** Forgets the failures of a channel that its user has corrected. */
+  async forgetFailures({ accountId, channelId }: ChannelRef): Promise<void> {
+    await this.database.query('DELETE FROM webhook_endpoints WHERE account_id = $1 AND endpoint = $2', [
+      accountId,
+      channelEndpoint(channelId),
+    ]);
+  }
+
+  async gone(delivery: Addressed, reason: string, statusCode: number, address?: string): Promise<boolean> {
+    const command: ChannelCommand =
+      address === undefined
+        ? { kind: 'disable', reason, failures: 1, lastStatusCode: statusCode }
+        : { kind: 'refuse-address', address, reason, statusCode };
+    return this.disable(delivery, command);
+  }
+
+  async failing(delivery: Addressed, reason: string, failures: number, statusCode: number): Promise<void> {
+    await this.disable(delivery, { kind: 'disable', reason, failures, lastStatusCode: statusCode });
+  }
+
+  /** @returns false if the channel still gets messages, or was deleted meanwhile */
+  private async disable(delivery: Addressed, command: ChannelCommand): Promise<boolean> {
+    const { accountId, endpoint, eventId, target } = delivery;
+    const channelId = channelIdIn(endpoint) ?? '';
+    const commandId = derivedId('channel-fault', channelId, eventId, target.id, command.kind);
+    try {
+      const state = await this.run({ accountId, channelId }, commandId, command);
+      return state.status === 'live' && state.isDisabled;
+    } catch (error) {
+      if (error instanceof Refusal && error.kind === 'not-found') return false;
+      throw error;
+    }
+  }
+}

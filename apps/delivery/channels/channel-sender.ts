@@ -1,0 +1,195 @@
+import { OutboundError, rerouteTo, type OutboundDispatcher, type OutboundMail } from '#http-out';
+import type { AddressLinks } from '#secrets';
+import { continueTrace } from '#telemetry';
+import type { AttemptCallback, AttemptResult, Delivery } from '../attempts/delivery.js';
+import { sendWebhook } from '../attempts/webhook-sender.js';
+import type { Channel } from './channel.js';
+import { discordUrl, discordVerdict } from './discord/discord.js';
+import { renderDiscord } from './discord/render.js';
+import { renderMail, type RenderedMail } from './email/render.js';
+import { verificationMail } from './email/verification-mail.js';
+import { eventMessage } from './event-message.js';
+import type { Message } from './message.js';
+import type { ChannelPace } from './pace.js';
+import { renderSlack } from './slack/render.js';
+import { slackVerdict } from './slack/slack.js';
+import { renderTeams } from './teams/render.js';
+import { teamsVerdict } from './teams/teams.js';
+import { renderTelegram } from './telegram/render.js';
+import { telegramUrl, telegramVerdict } from './telegram/telegram.js';
+import type { ChatAnswer, Verdict } from './verdict.js';
+
+type ChatChannel = Extract<Channel, { kind: 'slack' | 'discord' | 'teams' | 'telegram' }>;
+type MailChannel = Extract<Channel, { kind: 'email' }>;
+
+/** `CHANNEL_<KIND>_URL`; empty if it is not set. */
+export type ChatAddresses = Readonly<Record<ChatChannel['kind'], string>>;
+
+/** The parts of a channel's messages that are the same for all of them. */
+export interface MailSettings {
+  mail: OutboundMail;
+  links: AddressLinks;
+  publicUrl: string;
+}
+
+const DEADLINE_MS = 10_000;
+/** Shorter than the time after which a claimed delivery is claimed again. */
+const MAIL_DEADLINE_MS = 14_000;
+const RESPONSE_BYTES = 64 * 1024;
+const GONE = 410;
+
+/** Sends deliveries to channels: renders the stored bytes for the kind of the channel, and reads the answer. */
+export class ChannelSender {
+  /** @param mail undefined without `SMTP_URL` */
+  constructor(
+    private readonly http: OutboundDispatcher,
+    private readonly mail: MailSettings | undefined,
+    private readonly addresses: ChatAddresses,
+    private readonly pace: ChannelPace,
+  ) {}
+
+  /**
+   * Makes one attempt.
+   * @param callback called once with the attempt, also if it failed; with an error only after a defect of Earshot
+   */
+  send(delivery: Delivery, callback: AttemptCallback): void {
+    const { destination, endpoint } = delivery;
+    if (!destination) return callback(new Error('the delivery has no channel'));
+    const { channel } = destination;
+    const ended: AttemptCallback = (error, result) => {
+      if (result?.retryAfterMs !== undefined)
+        this.pace.pause(endpoint, channel.kind, result.retryAfterMs, Date.now());
+      callback(error, result);
+    };
+    if (channel.kind === 'webhook') return this.sendEnvelope(delivery, channel.url, ended);
+    void continueTrace(delivery.cause, () =>
+      (channel.kind === 'email' ? this.sendMail(delivery, channel) : this.sendChat(delivery, channel)).then(
+        (result) => ended(undefined, result),
+        ended,
+      ),
+    );
+  }
+
+  /** A channel of the kind webhook gets the bytes themselves, signed like every webhook. */
+  private sendEnvelope(delivery: Delivery, url: string, callback: AttemptCallback): void {
+    sendWebhook(this.http, { ...delivery, endpoint: url }, (error, result) =>
+      callback(
+        error,
+        result && { ...result, delivery, ...(result.statusCode === GONE && { gone: GONE_WEBHOOK }) },
+      ),
+    );
+  }
+
+  /** Running mails fail; they are repeated. */
+  close(): void {
+    this.mail?.mail.close();
+  }
+
+  private async sendChat(delivery: Delivery, channel: ChatChannel): Promise<AttemptResult> {
+    const { url, body, verdictOf } = chatRequest(channel, messageOf(delivery));
+    const base = this.addresses[channel.kind];
+    const at = Date.now();
+    const resultOf = (statusCode: number, verdict: Omit<Verdict, 'isGone'> & { isGone?: boolean }) => ({
+      delivery,
+      at,
+      durationMs: Date.now() - at,
+      statusCode,
+      delivered: verdict.delivered,
+      message: verdict.message,
+      retryAfterMs: verdict.retryAfterMs,
+      ...(verdict.isGone && { gone: verdict.message }),
+    });
+    try {
+      const answer = await this.http.request({
+        method: 'POST',
+        url,
+        headers: { 'content-type': 'application/json; charset=utf-8' },
+        body: JSON.stringify(body),
+        deadlineMs: DEADLINE_MS,
+        maxBytes: RESPONSE_BYTES,
+        overflow: 'cut',
+        redirects: 'none',
+        ...(base !== '' && { reroute: rerouteTo(base), trusted: true }),
+      });
+      const { status, headers, bytes } = answer;
+      return resultOf(status, verdictOf({ status, headers, body: Buffer.from(bytes).toString() }));
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      return resultOf(0, { delivered: false, message: error.message, retryAfterMs: undefined });
+    }
+  }
+
+  private async sendMail(delivery: Delivery, channel: MailChannel): Promise<AttemptResult> {
+    const at = Date.now();
+    const { eventId, target } = delivery;
+    const to = channel.addresses.find(({ targetId }) => targetId === target.id)?.address;
+    const nothing = { delivery, at, durationMs: 0, statusCode: 0, delivered: false };
+    if (!to) return { ...nothing, message: 'the channel no longer has the address' };
+    if (!this.mail) return { ...nothing, message: 'mail cannot be sent: SMTP_URL is not set' };
+    const { mail, publicUrl } = this.mail;
+    const { rendered, headers } = this.mailOf(delivery, channel, to, this.mail);
+    const outcome = await mail.send({
+      to,
+      ...rendered,
+      messageId: `<${eventId}.${target.id}@${new URL(publicUrl).hostname}>`,
+      headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All', ...headers },
+      deadlineMs: MAIL_DEADLINE_MS,
+    });
+    return {
+      ...nothing,
+      durationMs: Date.now() - at,
+      statusCode: outcome.statusCode,
+      delivered: outcome.accepted,
+      message: outcome.message,
+      ...(outcome.isRecipientRefused && { gone: outcome.message, goneAddress: to }),
+    };
+  }
+
+  private mailOf(
+    delivery: Delivery,
+    { channelId, accountId }: MailChannel,
+    address: string,
+    { links, publicUrl }: MailSettings,
+  ): { rendered: RenderedMail; headers: Record<string, string> } {
+    const ref = { accountId, channelId, address };
+    const now = Date.now();
+    if (delivery.target.kind === 'verification')
+      return { rendered: verificationMail(links.urlOf('verify', ref, now), publicUrl), headers: {} };
+    const unsubscribe = links.urlOf('unsubscribe', ref, now);
+    return {
+      rendered: renderMail(messageOf(delivery), [{ label: 'Unsubscribe', url: unsubscribe }]),
+      // RFC 2369, RFC 8058
+      headers: {
+        'List-Id': `<${channelId}.channels.earshot.invalid>`,
+        'List-Unsubscribe': `<${unsubscribe}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      },
+    };
+  }
+}
+
+const GONE_WEBHOOK = 'the webhook answered 410 Gone';
+
+function chatRequest(
+  channel: ChatChannel,
+  message: Message,
+): { url: string; body: unknown; verdictOf(answer: ChatAnswer): Verdict } {
+  switch (channel.kind) {
+    case 'slack':
+      return { url: channel.webhookUrl, body: renderSlack(message), verdictOf: slackVerdict };
+    case 'discord':
+      return { url: discordUrl(channel.webhookUrl), body: renderDiscord(message), verdictOf: discordVerdict };
+    case 'teams':
+      return { url: channel.webhookUrl, body: renderTeams(message), verdictOf: teamsVerdict };
+    case 'telegram':
+      return {
+        url: telegramUrl(channel.botToken),
+        body: renderTelegram(message, channel.chatId),
+        verdictOf: telegramVerdict,
+      };
+  }
+}
+
+function messageOf({ body, destination }: Delivery): Message {
+  return eventMessage(body, destination?.keywordName ?? '');
+}

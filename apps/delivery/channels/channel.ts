@@ -1,0 +1,38 @@
+import type { ChannelKind } from '#contracts';
+
+export type { ChannelKind };
+
+/** A channel as a delivery needs it: where the message goes. */
+export type Channel = {
+  channelId: string;
+  accountId: string;
+  name: string;
+  state: 'active' | 'unverified' | 'disabled';
+  disabledReason: string | undefined;
+} & ChannelAddress;
+
+/** The part of the config that the message goes to. */
+export type ChannelAddress =
+  | { kind: 'email'; addresses: readonly EmailAddress[] }
+  | { kind: 'slack' | 'discord' | 'teams'; webhookUrl: string }
+  | { kind: 'telegram'; botToken: string; chatId: string }
+  | { kind: 'webhook'; url: string };
+
+export interface EmailAddress {
+  address: string;
+  /** Id of the delivery's target. */
+  targetId: string;
+  state: 'unverified' | 'verified' | 'unsubscribed' | 'refused';
+}
+
+/** The endpoint of all deliveries to a channel: their queue, their pace and their health. */
+export function channelEndpoint(channelId: string): string {
+  return `${PREFIX}${channelId}`;
+}
+
+/** The id of the channel of an endpoint; undefined for the endpoint of a webhook. */
+export function channelIdIn(endpoint: string): string | undefined {
+  return endpoint.startsWith(PREFIX) ? endpoint.slice(PREFIX.length) : undefined;
+}
+
+const PREFIX = 'channel:';

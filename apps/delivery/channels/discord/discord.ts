@@ -1,0 +1,18 @@
+import { errorCode, jsonOf, verdictOf, type ChatAnswer } from '../verdict.js';
+
+/** The webhook was deleted, or its token was replaced. */
+const GONE = [401, 404];
+
+/** The address with which Discord answers only when the message is stored. */
+export function discordUrl(webhookUrl: string): string {
+  const url = new URL(webhookUrl);
+  url.searchParams.set('wait', 'true');
+  return url.href;
+}
+
+/** Discord's errors are JSON `{code, message, retry_after?}`; its `retry_after` is more exact than the header. */
+export function discordVerdict(answer: ChatAnswer) {
+  const { code, retry_after: retryAfter } = jsonOf(answer.body);
+  const seconds = typeof retryAfter === 'number' ? retryAfter : undefined;
+  return verdictOf('Discord', answer, GONE, errorCode(code), seconds);
+}

@@ -1,0 +1,67 @@
+import type { RESTPostAPIWebhookWithTokenJSONBody } from 'discord-api-types/v10';
+import { cut, fitted, moreLine, withoutPings, type Entry, type Message } from '../message.js';
+
+const LONGEST_DESCRIPTION = 4096;
+const LONGEST_AUTHOR = 256;
+const LONGEST_FOOTER = 2048;
+/** Of all texts of all embeds. */
+const MOST_CHARACTERS = 6000;
+
+/**
+ * The message for a webhook of Discord: one embed. No mention in it can notify anybody: `allowed_mentions` is empty,
+ * and Discord ignores mentions in embeds as well. Markdown of strangers is escaped.
+ */
+export function renderDiscord(message: Message): RESTPostAPIWebhookWithTokenJSONBody {
+  return fitted(
+    message,
+    (one) => ({
+      embeds: [
+        {
+          author: { name: cut(withoutPings(one.title), LONGEST_AUTHOR) || 'Earshot' },
+          description: descriptionOf(one),
+          footer: { text: cut(withoutPings(one.footer), LONGEST_FOOTER / 4) },
+        },
+      ],
+      allowed_mentions: { parse: [] },
+    }),
+    ({ embeds = [] }) =>
+      embeds.every(({ description = '' }) => description.length <= LONGEST_DESCRIPTION) &&
+      embeds.reduce((sum, one) => sum + lengthOf(one), 0) <= MOST_CHARACTERS,
+  );
+}
+
+function descriptionOf({ sections, more, link }: Message): string {
+  const parts = sections.flatMap(({ heading, lines, entries }) => [
+    ...(heading ? [`**${escaped(heading)}**`] : []),
+    ...(lines.length > 0 ? [lines.map(escaped).join('\n')] : []),
+    ...entries.map(entryText),
+  ]);
+  return [...parts, moreLine(more), link ? `[${escaped(link.label)}](${inParentheses(link.url)})` : '']
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+function entryText({ title, url, text, meta }: Entry): string {
+  const shown = escaped(title) || '…';
+  const head = url ? `**[${shown}](${inParentheses(url)})**` : `**${shown}**`;
+  return [head, meta ? `*${escaped(meta)}*` : '', escaped(text)].filter(Boolean).join('\n');
+}
+
+/** Discord's Markdown shows any ASCII punctuation after a backslash as it is. */
+function escaped(text: string): string {
+  return withoutPings(text).replace(/[\\*_~`|>#[\]()<:-]/g, (character) => `\\${character}`);
+}
+
+/** An address inside a link of Markdown. */
+function inParentheses(url: string): string {
+  return url.replace(
+    /[()<>\s\\]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
+
+function lengthOf(embed: NonNullable<RESTPostAPIWebhookWithTokenJSONBody['embeds']>[number]): number {
+  return (
+    (embed.author?.name.length ?? 0) + (embed.description?.length ?? 0) + (embed.footer?.text.length ?? 0)
+  );
+}

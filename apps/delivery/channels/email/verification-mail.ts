@@ -1,0 +1,28 @@
+import type { RenderedMail } from './render.js';
+import { renderMail } from './render.js';
+
+/**
+ * The mail that asks the owner of an address for consent. It contains no text of the account that wants to use the
+ * address, so that nobody can send a text of their own to strangers with it.
+ */
+export function verificationMail(verifyUrl: string, publicUrl: string): RenderedMail {
+  const host = new URL(publicUrl).host;
+  const message = {
+    title: 'Confirm your address for Earshot',
+    sections: [
+      {
+        heading: '',
+        lines: [
+          `Somebody wants to send you reports of the brand monitoring at ${host}.`,
+          'If you want them, open the link and confirm. If not, ignore this mail: you will get nothing else.',
+          'The link is valid for 7 days.',
+        ],
+        entries: [],
+      },
+    ],
+    more: 0,
+    link: { label: 'Confirm this address', url: verifyUrl },
+    footer: `Earshot · ${host}`,
+  };
+  return renderMail(message, []);
+}

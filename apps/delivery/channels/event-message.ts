@@ -1,0 +1,139 @@
+import { BODY_KEYS, type SourceId } from '#contracts';
+import { cut, linkable, oneLine, plain, type Entry, type Message } from './message.js';
+
+const LONGEST_TITLE = 300;
+const LONGEST_TEXT = 1000;
+
+/** Names of the sources for people. */
+export const SOURCE_NAMES: Readonly<Record<SourceId, string>> = {
+  x: 'X',
+  reddit: 'Reddit',
+  youtube: 'YouTube',
+  tiktok: 'TikTok',
+  bluesky: 'Bluesky',
+  hackernews: 'Hacker News',
+  mastodon: 'Mastodon',
+  lemmy: 'Lemmy',
+  github: 'GitHub',
+  producthunt: 'Product Hunt',
+  stackoverflow: 'Stack Overflow',
+  rss: 'RSS',
+  ai_answers: 'AI answers',
+  vinted: 'Vinted',
+};
+
+type Json = Record<string, unknown>;
+
+/**
+ * The message about one event.
+ * @param envelope the bytes of the event's envelope
+ */
+export function eventMessage(envelope: Uint8Array, keywordName: string): Message {
+  const event = JSON.parse(Buffer.from(envelope).toString()) as Json;
+  const name = cut(oneLine(keywordName), 80);
+  const type = textOf(event['type']);
+  const data = objectOf(event['data']);
+  if (data) return keywordMessage(type, data, name);
+  const body = BODY_KEYS.map((key) => objectOf(event[key])).find((one) => one !== undefined) ?? {};
+  const source = sourceName(textOf(body['source']));
+  return {
+    title: [name, source].filter(Boolean).join(': '),
+    sections: [{ heading: '', lines: [], entries: [entryOf(event, body, source)] }],
+    more: 0,
+    link: null,
+    footer: `Earshot · ${name}`,
+  };
+}
+
+/** The name of a source for people; the id if it is not known. */
+export function sourceName(source: string): string {
+  return SOURCE_NAMES[source as SourceId] ?? oneLine(source);
+}
+
+function entryOf(event: Json, body: Json, source: string): Entry {
+  const analysis = objectOf(event['analysis']) ?? {};
+  const text = firstText(body, ['text', 'selftext', 'summary', 'description', 'answer']);
+  const price = typeof body['price'] === 'number' ? `${body['price']} ${textOf(body['currency'])}` : '';
+  const before = typeof event['previousPrice'] === 'number' ? `before ${event['previousPrice']}` : '';
+  const title = firstText(body, ['title', 'name']);
+  const meta = [
+    firstText(body, ['author', 'authorName']),
+    firstText(body, ['community', 'subreddit']),
+    [price, before].filter(Boolean).join(', '),
+    textOf(analysis['sentiment']),
+    textOf(analysis['intent']).replaceAll('_', ' '),
+  ];
+  return {
+    title: cut(oneLine(title || text || `New on ${source}`), LONGEST_TITLE),
+    url: linkable(firstText(body, ['url', 'hnUrl', 'permalink'])),
+    text: title
+      ? cut(plain(text), LONGEST_TEXT)
+      : text.length > LONGEST_TITLE
+        ? cut(plain(text), LONGEST_TEXT)
+        : '',
+    meta: cut(oneLine(meta.filter(Boolean).join(' · ')), LONGEST_TITLE),
+  };
+}
+
+function keywordMessage(type: string, data: Json, name: string): Message {
+  const { head, lines, url } = keywordText(type, data);
+  return {
+    title: cut(`${name}: ${oneLine(head)}`, LONGEST_TITLE),
+    sections: [{ heading: '', lines: lines.map((line) => cut(oneLine(line), LONGEST_TITLE)), entries: [] }],
+    more: 0,
+    link: url ? { label: 'Open the report', url } : null,
+    footer: `Earshot · ${name}`,
+  };
+}
+
+function keywordText(type: string, data: Json): { head: string; lines: string[]; url: string | null } {
+  switch (type) {
+    case 'keyword.alert_fired': {
+      const rule = objectOf(data['rule']) ?? {};
+      const name = textOf(rule['name']) || `spike (${textOf(rule['spike'])})`;
+      const window = objectOf(data['window']) ?? {};
+      return {
+        head: `alert: ${name}`,
+        lines: [
+          `Observed ${numberText(data['observed'])}, usually ${numberText(data['baseline'])}`,
+          `From ${textOf(window['from'])} to ${textOf(window['to'])}`,
+        ],
+        url: null,
+      };
+    }
+    case 'keyword.report_ready':
+      return { head: 'the weekly report is ready', lines: [], url: linkable(data['url']) };
+    case 'keyword.paused':
+      return {
+        head: 'the keyword is paused',
+        lines: [`Reason: ${textOf(data['reason']).replaceAll('_', ' ')}`],
+        url: null,
+      };
+    case 'keyword.resumed':
+      return { head: 'the keyword runs again', lines: [], url: null };
+    case 'channel.disabled':
+      return {
+        head: `a ${textOf(data['kind'])} channel is disabled`,
+        lines: [`Reason: ${textOf(data['reason'])}`, 'It gets nothing until it is enabled again.'],
+        url: null,
+      };
+    default:
+      return { head: type, lines: [], url: null };
+  }
+}
+
+function firstText(body: Json, keys: readonly string[]): string {
+  return keys.map((key) => textOf(body[key])).find((text) => text.trim() !== '') ?? '';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function numberText(value: unknown): string {
+  return typeof value === 'number' ? String(Math.round(value * 100) / 100) : '?';
+}
+
+function objectOf(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+}

@@ -1,0 +1,129 @@
+/** What a message says, without markup. Texts may be hostile: each renderer escapes them for its format. */
+export interface Message {
+  /** One line: the subject of a mail, the head of a chat message. */
+  title: string;
+  sections: readonly Section[];
+  /** Number of entries that are left out; 0 if none. */
+  more: number;
+  link: Link | null;
+  /** One line. */
+  footer: string;
+}
+
+export interface Section {
+  heading: string;
+  lines: readonly string[];
+  entries: readonly Entry[];
+}
+
+export interface Entry {
+  title: string;
+  /** http or https; null if there is none. */
+  url: string | null;
+  text: string;
+  /** Author, place and readings, in one line. */
+  meta: string;
+}
+
+export interface Link {
+  label: string;
+  url: string;
+}
+
+/** U+2060: invisible and without width. It ends a name or a command for the services that look for them. */
+const WORD_JOINER = '\u2060';
+const ELLIPSIS = '…';
+const LONGEST_URL = 2000;
+
+/**
+ * A text of a stranger as plain text: without control characters and without characters that change the direction of
+ * the text around it. Line breaks stay.
+ */
+export function plain(text: string): string {
+  return (
+    text
+      .toWellFormed()
+      .replace(/\r\n?/g, '\n')
+      // eslint-disable-next-line no-control-regex -- they are what is removed
+      .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g, ' ')
+      .replace(/[ \t]+/g, ' ')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim()
+  );
+}
+
+/** Like `plain`, in one line. */
+export function oneLine(text: string): string {
+  return plain(text).replace(/\s+/g, ' ');
+}
+
+/** Cuts a text to a number of UTF-16 units, never inside a character. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  let kept = '';
+  for (const { segment } of GRAPHEMES.segment(text.slice(0, most * 2))) {
+    if (kept.length + segment.length > most - ELLIPSIS.length) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}${ELLIPSIS}`;
+}
+
+const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/**
+ * The text with every `@name` and every `<!…>` broken by an invisible character, so that no chat service can read it
+ * as a mention, whatever else it parses.
+ */
+export function withoutPings(text: string): string {
+  return text
+    .replace(/@(?=[\p{L}\p{N}_])/gu, `@${WORD_JOINER}`)
+    .replace(/<(?=[!@#/a-z])/gi, `<${WORD_JOINER}`);
+}
+
+/** The address if it can be a link in a message: http or https, and not too long. */
+export function linkable(url: unknown): string | null {
+  if (typeof url !== 'string' || url.length > LONGEST_URL || !URL.canParse(url)) return null;
+  const parsed = new URL(url);
+  if (!/^https?:$/.test(parsed.protocol) || parsed.href.length > LONGEST_URL) return null;
+  return parsed.href;
+}
+
+/** The line about entries that are left out; empty if there are none. */
+export function moreLine(more: number): string {
+  return more > 0 ? `and ${more.toLocaleString('en')} more` : '';
+}
+
+/**
+ * Renders the message with as many entries as the format accepts; `more` counts the others.
+ * @param fits whether the service accepts the rendered message
+ */
+export function fitted<T>(
+  message: Message,
+  render: (message: Message) => T,
+  fits: (rendered: T) => boolean,
+): T {
+  const entries = message.sections.reduce((sum, section) => sum + section.entries.length, 0);
+  const whole = render(message);
+  if (fits(whole)) return whole;
+  let [fitting, tooMany] = [0, entries];
+  while (tooMany - fitting > 1) {
+    const middle = (fitting + tooMany) >> 1;
+    if (fits(render(firstEntries(message, middle)))) fitting = middle;
+    else tooMany = middle;
+  }
+  return render(firstEntries(message, fitting));
+}
+
+/** The message with its first entries. Sections without entries and lines are dropped. */
+function firstEntries(message: Message, count: number): Message {
+  let left = count;
+  let dropped = 0;
+  const sections: Section[] = [];
+  for (const section of message.sections) {
+    const entries = section.entries.slice(0, left);
+    left -= entries.length;
+    dropped += section.entries.length - entries.length;
+    if (entries.length > 0 || section.lines.length > 0) sections.push({ ...section, entries });
+  }
+  return { ...message, sections, more: message.more + dropped };
+}

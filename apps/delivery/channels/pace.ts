@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache';
+import { TokenBucket } from '#kernel';
+import type { ChannelKind } from './channel.js';
+
+/** Messages per minute that a destination of each kind accepts, and at once; absent without such a limit. */
+const RATES: Partial<Record<ChannelKind, { perMinute: number; burst: number }>> = {
+  // One message per second for each webhook.
+  slack: { perMinute: 60, burst: 5 },
+  // 30 messages per minute for each webhook, and 5 in 2 s.
+  discord: { perMinute: 30, burst: 5 },
+  // 4 requests per second; a workflow of the smallest plan runs about once per second.
+  teams: { perMinute: 60, burst: 4 },
+  // 20 messages per minute in a group.
+  telegram: { perMinute: 20, burst: 5 },
+};
+
+interface Standing {
+  bucket: TokenBucket | undefined;
+  /** In ms since the epoch. */
+  pausedUntil: number;
+}
+
+/** Beyond this, the destinations that were used least recently are forgotten; they answer 429 if that was too early. */
+const MOST_REMEMBERED = 20_000;
+
+/**
+ * Keeps deliveries of this replica within the rate of their destination, and pauses a destination that asked for it
+ * (429, Retry-After). What does not fit waits in `pending_deliveries`.
+ */
+export class ChannelPace {
+  private readonly standings = new LRUCache<string, Standing>({ max: MOST_REMEMBERED });
+
+  /** Whether a message may be sent to the endpoint now; true uses up one message of its rate. */
+  take(endpoint: string, kind: ChannelKind, now: number): boolean {
+    const standing = this.standingOf(endpoint, kind, now);
+    if (!mayStart(standing, now)) return false;
+    standing.bucket?.take(now);
+    return true;
+  }
+
+  /** Nothing is sent to the endpoint for this time. */
+  pause(endpoint: string, kind: ChannelKind, forMs: number, now: number): void {
+    const standing = this.standingOf(endpoint, kind, now);
+    standing.pausedUntil = Math.max(standing.pausedUntil, now + forMs);
+  }
+
+  /** The endpoints that accept nothing now. */
+  full(now: number): string[] {
+    const full: string[] = [];
+    for (const [endpoint, standing] of this.standings.entries())
+      if (!mayStart(standing, now)) full.push(endpoint);
+    return full;
+  }
+
+  private standingOf(endpoint: string, kind: ChannelKind, now: number): Standing {
+    let standing = this.standings.get(endpoint);
+    if (!standing) {
+      const rate = RATES[kind];
+      const bucket = rate && new TokenBucket(rate.perMinute, rate.burst, now);
+      standing = { bucket, pausedUntil: 0 };
+      this.standings.set(endpoint, standing);
+    }
+    return standing;
+  }
+}
+
+function mayStart({ bucket, pausedUntil }: Standing, now: number): boolean {
+  return now >= pausedUntil && (bucket?.waitMs(now) ?? 0) === 0;
+}

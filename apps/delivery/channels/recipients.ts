@@ -1,0 +1,20 @@
+import { KEYWORD_EVENT_TYPES } from '#contracts';
+import type { ReadEvent } from '../wire/pushed-event.reader.js';
+import type { KeywordChannels } from './channels.js';
+
+/**
+ * The channels that get an event at once: those that a rule or an alert names, and those with the mode `instant`. An
+ * event of the keyword itself goes to `instant` channels if the keyword subscribes to it; `channel.disabled` goes to all
+ * channels.
+ */
+export function recipientsOf(
+  event: Pick<ReadEvent, 'type' | 'push' | 'notifyChannelIds' | 'notifyKeywordChannels'>,
+  { channels, webhookEvents }: Pick<KeywordChannels, 'channels' | 'webhookEvents'>,
+): string[] {
+  const { type, push, notifyChannelIds, notifyKeywordChannels } = event;
+  const isOfKeyword = (KEYWORD_EVENT_TYPES as readonly string[]).includes(type);
+  const toAll = notifyKeywordChannels || type === 'channel.disabled';
+  const toInstant = push && (!isOfKeyword || webhookEvents.includes(type));
+  const ofKeyword = channels.filter(({ mode }) => toAll || (toInstant && mode === 'instant'));
+  return [...new Set([...notifyChannelIds, ...ofKeyword.map(({ channelId }) => channelId)])];
+}

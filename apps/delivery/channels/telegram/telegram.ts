@@ -1,0 +1,33 @@
+import { jsonOf, verdictOf, type ChatAnswer, type Verdict } from '../verdict.js';
+
+/** The token is not valid, the bot was removed from the chat, or there is no such bot. */
+const GONE = [401, 403, 404];
+const BAD_REQUEST = 400;
+const API = 'https://api.telegram.org';
+
+/** @param botToken in its checked form: it is a part of the path */
+export function telegramUrl(botToken: string): string {
+  return `${API}/bot${botToken}/sendMessage`;
+}
+
+/** The Bot API answers `{ok, error_code?, description?, parameters?: {retry_after?}}`. */
+export function telegramVerdict(answer: ChatAnswer): Verdict {
+  const { ok, description, parameters } = jsonOf(answer.body) as {
+    ok?: unknown;
+    description?: unknown;
+    parameters?: { retry_after?: unknown } | null;
+  };
+  const isLost =
+    answer.status === BAD_REQUEST && typeof description === 'string' && /chat not found/i.test(description);
+  const seconds = parameters?.retry_after;
+  const verdict = verdictOf(
+    'Telegram',
+    answer,
+    isLost ? [...GONE, BAD_REQUEST] : GONE,
+    isLost ? 'chat not found' : '',
+    typeof seconds === 'number' ? seconds : undefined,
+  );
+  return verdict.delivered && ok === false
+    ? { ...verdict, delivered: false, message: 'Telegram answered that it did not send the message' }
+    : verdict;
+}

@@ -1,0 +1,130 @@
+import { create } from '@bufbuild/protobuf';
+import { ChannelConfigSchema } from '#contracts';
+import {
+  decide,
+  evolve,
+  MOST_CHANNELS,
+  NO_CHANNEL,
+  type ChannelCommand,
+  type ChannelState,
+} from './channel.js';
+
+const to = (...addresses: string[]) => create(ChannelConfigSchema, { to: addresses });
+const mail: ChannelCommand = {
+  kind: 'create',
+  channelKind: 'email',
+  name: 'Team',
+  config: to('a@example.org', 'b@example.org'),
+  existing: 0,
+};
+
+/** The state after the commands, and the events of the last one. */
+function run(...commands: ChannelCommand[]): { state: ChannelState; events: (string | undefined)[] } {
+  let state = NO_CHANNEL;
+  let events: (string | undefined)[] = [];
+  for (const command of commands) {
+    const decided = decide(command, state);
+    events = decided.map(({ event }) => event.case);
+    state = decided.reduce(evolve, state);
+  }
+  return { state, events };
+}
+const verify = (address: string): ChannelCommand => ({ kind: 'verify', address });
+const unsubscribe = (address: string): ChannelCommand => ({ kind: 'unsubscribe', address });
+const refuse = (address: string): ChannelCommand => ({
+  kind: 'refuse-address',
+  address,
+  reason: 'no such mailbox',
+  statusCode: 550,
+});
+
+describe('a channel', () => {
+  it('is disabled when the last address that can be reached unsubscribes or is refused', () => {
+    expect(run(mail, verify('a@example.org'), unsubscribe('a@example.org')).events).toEqual([
+      'addressUnsubscribed',
+    ]);
+    const last = run(mail, unsubscribe('a@example.org'), refuse('b@example.org'));
+    expect(last.events).toEqual(['addressRefused', 'disabled']);
+    expect(last.state).toMatchObject({ isDisabled: true });
+  });
+
+  it('is enabled again by an address that is confirmed after all had gone, but not after another fault', () => {
+    expect(
+      run(mail, unsubscribe('a@example.org'), unsubscribe('b@example.org'), verify('a@example.org')).events,
+    ).toEqual(['addressVerified', 'enabled']);
+    const disable: ChannelCommand = { kind: 'disable', reason: 'failures', failures: 9, lastStatusCode: 0 };
+    expect(run(mail, disable, verify('a@example.org')).events).toEqual(['addressVerified']);
+  });
+
+  it('keeps verifications and unsubscriptions when its addresses change', () => {
+    const changed = run(mail, verify('a@example.org'), unsubscribe('b@example.org'), {
+      kind: 'change',
+      name: undefined,
+      config: to('a@example.org', 'c@example.org'),
+    });
+    const again = run(
+      mail,
+      unsubscribe('b@example.org'),
+      { kind: 'change', name: undefined, config: to('c@example.org') },
+      {
+        kind: 'change',
+        name: undefined,
+        config: to('b@example.org', 'c@example.org'),
+      },
+    );
+    expect(changed.state).toMatchObject({
+      addresses: new Map([
+        ['a@example.org', 'verified'],
+        ['b@example.org', 'unsubscribed'],
+        ['c@example.org', 'unverified'],
+      ]),
+    });
+    expect(again.state.status === 'live' && again.state.addresses.get('b@example.org')).toBe('unsubscribed');
+  });
+
+  it('is enabled by a new config and by a command, after which refused addresses must be confirmed again', () => {
+    const slack: ChannelCommand = {
+      ...mail,
+      channelKind: 'slack',
+      config: create(ChannelConfigSchema, { secretLast4: 'abcd' }),
+    };
+    const disable: ChannelCommand = { kind: 'disable', reason: 'gone', failures: 1, lastStatusCode: 404 };
+    const change: ChannelCommand = {
+      kind: 'change',
+      name: undefined,
+      config: create(ChannelConfigSchema, {}),
+    };
+    expect(run(slack, disable, change).events).toEqual(['changed', 'enabled']);
+    expect(run(slack, disable, disable).events).toEqual([]);
+    const enabled = run(mail, refuse('a@example.org'), refuse('b@example.org'), { kind: 'enable' });
+    expect(enabled.state).toMatchObject({
+      isDisabled: false,
+      addresses: new Map([
+        ['a@example.org', 'unverified'],
+        ['b@example.org', 'unverified'],
+      ]),
+    });
+  });
+
+  it('that is deleted or does not exist is not found, and an account has a maximum number of channels', () => {
+    expect(() => run(mail, { kind: 'delete' }, { kind: 'enable' })).toThrow('channel not found');
+    expect(() => run({ kind: 'change', name: 'x', config: undefined })).toThrow('channel not found');
+    expect(() => run({ ...mail, existing: MOST_CHANNELS })).toThrow('at most 100 channels');
+    expect(() => run(mail, verify('eve@example.org'))).toThrow('address not found');
+    expect(
+      run(mail, { kind: 'delete' }, { kind: 'disable', reason: 'late', failures: 1, lastStatusCode: 0 })
+        .events,
+    ).toEqual([]);
+  });
+
+  it('keeps its secret when it is encrypted with another key', () => {
+    const config = create(ChannelConfigSchema, { secretEncrypted: new Uint8Array([1]), secretLast4: 'abcd' });
+    const reseal: ChannelCommand = { kind: 'reseal', reseal: () => new Uint8Array([2]) };
+    const resealed = run({ ...mail, channelKind: 'slack', config }, reseal);
+    expect([resealed.events, resealed.state]).toMatchObject([
+      ['secretResealed'],
+      { config: { secretEncrypted: new Uint8Array([2]), secretLast4: 'abcd' } },
+    ]);
+    expect(run(mail, reseal).events).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { create } from '@bufbuild/protobuf';
+import { Controller, Inject } from '@nestjs/common';
+import { TestedChannelSchema, type TestChannel } from '#contracts';
+import { isoOf, Refusal } from '#kernel';
+import { COMMANDS } from '#messaging';
+import { DATABASE } from '#platform';
+import { lockAccount, type Database } from '#postgres';
+import { currentTraceparent } from '#telemetry';
+import { CommandPattern } from '#transport';
+import type { AttemptResult, Delivery } from '../attempts/delivery.js';
+import { addressKey, Targets } from '../attempts/targets.js';
+import { TestQuota } from '../attempts/test-quota.js';
+import { channelEndpoint, type Channel } from '../channels/channel.js';
+import { ChannelSender } from '../channels/channel-sender.js';
+import { Channels } from '../channels/channels.js';
+import { askOwners } from '../channels/verifications.js';
+import { sampleEvent } from '../domain/sample-event.js';
+
+/** Sends a sample message to a channel, also to a disabled one. It is not recorded. */
+@Controller()
+export class ChannelTestHandler {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly channels: Channels,
+    private readonly targets: Targets,
+    private readonly sender: ChannelSender,
+    private readonly quota: TestQuota,
+  ) {}
+
+  /** @throws Refusal `not-found`; `too-many` if the account's tests of this minute are used up */
+  @CommandPattern(COMMANDS.testChannel)
+  async test({ commandId, accountId, channelId }: TestChannel) {
+    const channel = (await this.channels.find([channelId])).get(channelId);
+    if (channel?.accountId !== accountId) throw Refusal.notFound('channel');
+    await this.quota.count(accountId);
+    const verified = channel.kind === 'email' ? addressesIn(channel, 'verified') : [];
+    if (channel.kind === 'email' && verified.length === 0)
+      return this.askAgain(channel, addressesIn(channel, 'unverified'), commandId);
+    const deliveries = await this.deliveries(channel, verified, commandId);
+    const results = await Promise.all(deliveries.map((delivery) => this.send(delivery)));
+    const worst = results.find(({ delivered }) => !delivered) ?? results[0];
+    return create(TestedChannelSchema, {
+      delivered: worst?.delivered ?? false,
+      statusCode: worst?.statusCode ?? 0,
+      durationMs: Math.max(0, ...results.map(({ durationMs }) => durationMs)),
+      message: worst?.delivered ? 'the test message was accepted' : (worst?.message ?? ''),
+    });
+  }
+
+  private async askAgain({ accountId, channelId }: Channel, addresses: readonly string[], commandId: string) {
+    await this.database.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      await askOwners(tx, { accountId, channelId }, addresses, commandId);
+    });
+    const message =
+      addresses.length > 0
+        ? `not sent: the addresses are not verified; the verification was sent again to ${addresses.join(', ')}`
+        : 'not sent: every address has unsubscribed or was refused';
+    return create(TestedChannelSchema, { delivered: false, message });
+  }
+
+  private async deliveries(
+    channel: Channel,
+    verified: readonly string[],
+    eventId: string,
+  ): Promise<Delivery[]> {
+    const address = { accountId: channel.accountId, endpoint: channelEndpoint(channel.channelId) };
+    const endpoint = (await this.targets.endpoints([address])).get(addressKey(address));
+    if (!endpoint) throw Refusal.notFound('account');
+    const now = Date.now();
+    const targetIds =
+      channel.kind === 'email'
+        ? channel.addresses.filter((one) => verified.includes(one.address)).map(({ targetId }) => targetId)
+        : [channel.channelId];
+    return targetIds.map((id) => ({
+      ...address,
+      eventId,
+      target: { kind: 'channel', id },
+      channelKind: channel.kind,
+      watchId: '',
+      keywordId: '',
+      source: '',
+      body: Buffer.from(JSON.stringify(sampleEvent(eventId, 'hn_item.created', isoOf(now)))),
+      signing: endpoint.signing,
+      attempts: 0,
+      firstAt: now,
+      failingSince: undefined,
+      pending: false,
+      cause: currentTraceparent(),
+      destination: { channel, keywordName: 'Test of a channel', timezone: 'UTC' },
+    }));
+  }
+
+  private send(delivery: Delivery): Promise<AttemptResult> {
+    return new Promise((resolve, reject) =>
+      this.sender.send(delivery, (error, result) => {
+        if (result) resolve(result);
+        else reject(error instanceof Error ? error : new Error(String(error)));
+      }),
+    );
+  }
+}
+
+function addressesIn(
+  channel: Extract<Channel, { kind: 'email' }>,
+  wanted: 'verified' | 'unverified',
+): string[] {
+  return channel.addresses.filter(({ state }) => state === wanted).map(({ address }) => address);
+}

@@ -1,0 +1,102 @@
+import { create } from '@bufbuild/protobuf';
+import { Controller } from '@nestjs/common';
+import {
+  AnsweredAddressSchema,
+  DoneSchema,
+  MadeSchema,
+  type AnswerAddress,
+  type ChangeChannel,
+  type CreateChannel,
+  type DeleteChannel,
+  type EnableChannel,
+} from '#contracts';
+import { Refusal } from '#kernel';
+import { COMMANDS } from '#messaging';
+import type { Tx } from '#postgres';
+import { CommandPattern } from '#transport';
+import { ChannelDecisions } from '../channels/channel-decisions.js';
+import { askOwners } from '../channels/verifications.js';
+
+/** Executes the commands on channels. */
+@Controller()
+export class ChannelsHandler {
+  constructor(private readonly decisions: ChannelDecisions) {}
+
+  /** The owners of the addresses of an email channel are asked for consent. */
+  @CommandPattern(COMMANDS.createChannel)
+  async create({ commandId, accountId, kind, name, config }: CreateChannel) {
+    const channel = { accountId, channelId: commandId };
+    await this.decisions.run(channel, commandId, async (tx) => {
+      await askOwners(tx, channel, config?.to ?? [], commandId);
+      return {
+        kind: 'create',
+        channelKind: kind,
+        name,
+        config,
+        existing: await countChannels(tx, accountId),
+      };
+    });
+    return create(MadeSchema, { id: commandId });
+  }
+
+  /** New addresses of an email channel are asked for consent. */
+  @CommandPattern(COMMANDS.changeChannel)
+  async change({ commandId, accountId, channelId, name, config }: ChangeChannel) {
+    const channel = { accountId, channelId };
+    if (config) await this.decisions.forgetFailures(channel);
+    await this.decisions.run(channel, commandId, async (tx) => {
+      const before = await addressesOf(tx, channelId);
+      const added = (config?.to ?? []).filter((address) => !before.includes(address));
+      await askOwners(tx, channel, added, commandId);
+      return { kind: 'change', name, config };
+    });
+    return create(DoneSchema);
+  }
+
+  /** Waiting deliveries are given up when they become due. */
+  @CommandPattern(COMMANDS.deleteChannel)
+  async delete({ commandId, accountId, channelId }: DeleteChannel) {
+    const channel = { accountId, channelId };
+    await this.decisions.run(channel, commandId, { kind: 'delete' });
+    await this.decisions.forgetFailures(channel);
+    return create(DoneSchema);
+  }
+
+  @CommandPattern(COMMANDS.enableChannel)
+  async enable({ commandId, accountId, channelId }: EnableChannel) {
+    const channel = { accountId, channelId };
+    await this.decisions.forgetFailures(channel);
+    await this.decisions.run(channel, commandId, { kind: 'enable' });
+    return create(DoneSchema);
+  }
+
+  /** The owner of an address has opened the link of a mail and confirmed. */
+  @CommandPattern(COMMANDS.answerAddress)
+  async answer({ commandId, accountId, channelId, address, answer }: AnswerAddress) {
+    const kind = answer === 'verify' ? 'verify' : 'unsubscribe';
+    try {
+      await this.decisions.run({ accountId, channelId }, commandId, { kind, address });
+      return create(AnsweredAddressSchema, { found: true });
+    } catch (error) {
+      if (error instanceof Refusal && error.kind === 'not-found')
+        return create(AnsweredAddressSchema, { found: false });
+      throw error;
+    }
+  }
+}
+
+async function countChannels(tx: Tx, accountId: string): Promise<number> {
+  const rows: { count: number }[] = await tx.query(
+    'SELECT count(*)::int AS count FROM channels WHERE account_id = $1',
+    [accountId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function addressesOf(tx: Tx, channelId: string): Promise<string[]> {
+  const rows: { address: string }[] = await tx.query(
+    'SELECT address FROM channel_addresses WHERE channel_id = $1',
+    [channelId],
+  );
+  return rows.map(({ address }) => address);
+}

@@ -1,0 +1,69 @@
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsString, Length } from 'class-validator';
+import { CHANNEL_KINDS, type ChannelKind } from '#contracts';
+import {
+  Check,
+  Described,
+  Elements,
+  httpUrlFault,
+  Nested,
+  NotBlank,
+  Optional,
+} from '../../http/validators.js';
+import { addressFault } from './email-address.js';
+
+const LONGEST_URL = 2048;
+
+/** The address of a webhook that is a secret: whole, or as it is read back, which changes nothing. */
+function secretUrlFault(value: unknown): string | undefined {
+  return isMasked(value) ? undefined : httpUrlFault(value);
+}
+
+/** It is a part of a path, so its characters are limited. */
+function botTokenFault(value: unknown): string | undefined {
+  if (isMasked(value) || (typeof value === 'string' && /^\d{1,20}:[\w-]{5,100}$/.test(value)))
+    return undefined;
+  return 'must be the token of a bot, such as 123456:ABC-DEF';
+}
+
+function chatIdFault(value: unknown): string | undefined {
+  if (Number.isSafeInteger(value)) return undefined;
+  if (typeof value === 'string' && /^(-?\d{1,20}|@\w{4,64})$/.test(value)) return undefined;
+  return 'must be the id of a chat (-1001234567890) or the name of a public channel (@name)';
+}
+
+/** True for a secret as it is read back: `…` and its last four characters. */
+export function isMasked(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('…') && value.length <= 5;
+}
+
+/** The destination of a channel. Which keys it has depends on the kind. */
+@Described(
+  'email: `to`. slack, discord, teams: `webhookUrl`. telegram: `botToken`, `chatId`. webhook: `url`. Secrets are read back as `…` and their last four characters; sent back like that, they do not change.',
+)
+export class ChannelConfigDto {
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(10)
+  @Elements(addressFault, { type: 'string', maxLength: 254 })
+  to?: string[];
+  @Optional()
+  @Check(secretUrlFault, { type: 'string', minLength: 1, maxLength: LONGEST_URL })
+  webhookUrl?: string;
+  @Optional() @Check(botTokenFault, { type: 'string', minLength: 1 }) botToken?: string;
+  @Optional() @Check(chatIdFault, { type: ['string', 'integer'] }) chatId?: string | number;
+  @Optional() @Check(httpUrlFault, { type: 'string', minLength: 1, maxLength: LONGEST_URL }) url?: string;
+}
+
+/** The body of a channel's creation. */
+export class ChannelBodyDto {
+  @IsIn(CHANNEL_KINDS) kind!: ChannelKind;
+  @IsString() @Length(1, 80) @NotBlank() name!: string;
+  @Nested(() => ChannelConfigDto) config!: ChannelConfigDto;
+}
+
+/** The body of a channel's change. A new config also enables a disabled channel. */
+export class ChannelChangeDto {
+  @Optional() @IsString() @Length(1, 80) @NotBlank() name?: string;
+  @Optional() @Nested(() => ChannelConfigDto) config?: ChannelConfigDto;
+}

@@ -1,0 +1,92 @@
+import { create } from '@bufbuild/protobuf';
+import { ChannelConfigSchema, type ChannelConfig, type ChannelKind } from '#contracts';
+import type { Fault } from '#kernel';
+import type { SecretBox } from '#secrets';
+import type { ChannelRow } from '../../reads/channel-reads.js';
+import { isMasked, type ChannelConfigDto } from './channel-body.dto.js';
+import { normalAddress } from './email-address.js';
+
+type ConfigKey = keyof ChannelConfigDto;
+
+/** The keys of each kind's config. */
+const KEYS: Readonly<Record<ChannelKind, readonly ConfigKey[]>> = {
+  email: ['to'],
+  slack: ['webhookUrl'],
+  discord: ['webhookUrl'],
+  teams: ['webhookUrl'],
+  telegram: ['botToken', 'chatId'],
+  webhook: ['url'],
+};
+
+const LAST = 4;
+
+/**
+ * The faults of a config that depend on its kind.
+ * @param before the present channel, whose secret stays if it is sent as it is read back
+ */
+export function configFaults(kind: ChannelKind, config: ChannelConfigDto, before?: ChannelRow): Fault[] {
+  const wanted = KEYS[kind] ?? [];
+  const given = (Object.keys(config) as ConfigKey[]).filter((key) => config[key] !== undefined);
+  return [
+    ...wanted
+      .filter((key) => !given.includes(key))
+      .map((key) => ({ path: `config.${key}`, message: `is required for the kind ${kind}` })),
+    ...given
+      .filter((key) => !wanted.includes(key))
+      .map((key) => ({
+        path: `config.${key}`,
+        message: `does not belong to the kind ${kind}, whose config has ${wanted.map((one) => `\`${one}\``).join(' and ')}`,
+      })),
+    ...given
+      .filter((key) => isMasked(config[key]) && config[key] !== maskOf(before?.config.secretLast4))
+      .map((key) => ({ path: `config.${key}`, message: 'is a shortened secret; send the whole one' })),
+    ...duplicateFaults(config.to ?? []),
+  ];
+}
+
+/** The config as it is stored. @param before the present channel, for a secret that does not change */
+export function storedConfig(
+  kind: ChannelKind,
+  config: ChannelConfigDto,
+  box: SecretBox,
+  before?: ChannelRow,
+): ChannelConfig {
+  const { to = [], chatId = '', url = '' } = config;
+  const secret = config.webhookUrl ?? config.botToken ?? '';
+  const kept = isMasked(secret) ? before : undefined;
+  return create(ChannelConfigSchema, {
+    to: kind === 'email' ? to.map(normalAddress) : [],
+    chatId: String(chatId),
+    url,
+    secretEncrypted: kept?.secret_encrypted ?? (secret === '' ? new Uint8Array() : box.seal(secret)),
+    secretLast4: kept?.config.secretLast4 ?? secret.slice(-LAST),
+  });
+}
+
+/** The config as users read it: secrets are shortened. */
+export function configView({ kind, config, addresses }: ChannelRow): Record<string, unknown> {
+  const secret = maskOf(config.secretLast4);
+  switch (kind) {
+    case 'email':
+      return { to: addresses };
+    case 'slack':
+    case 'discord':
+    case 'teams':
+      return { webhookUrl: secret };
+    case 'telegram':
+      return { botToken: secret, chatId: config.chatId ?? '' };
+    case 'webhook':
+      return { url: config.url ?? '' };
+  }
+}
+
+function maskOf(last4 = ''): string {
+  return `…${last4}`;
+}
+
+function duplicateFaults(to: readonly string[]): Fault[] {
+  const folded = to.map((address) => String(address).toLowerCase());
+  return folded.flatMap((address, index) =>
+    folded.indexOf(address) < index ? [{ path: `config.to[${index}]`, message: 'is given twice' }] : [],
+  );
+}

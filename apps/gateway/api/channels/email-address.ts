@@ -1,0 +1,18 @@
+import { isEmail } from 'class-validator';
+
+/** Characters that have a meaning in the headers of a mail or in SMTP. */
+// eslint-disable-next-line no-control-regex -- a line break in an address would begin a new header
+const UNSAFE = /[\u0000-\u0020\u007f-\uffff"'`(),:;<>[\]\\]/;
+
+/** The fault of an email address: ASCII, without a name or quotes. */
+export function addressFault(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (UNSAFE.test(value) || !isEmail(value)) return 'must be an email address, such as ada@example.org';
+  return undefined;
+}
+
+/** The address with its domain in lower case: domains do not distinguish case, local parts can. */
+export function normalAddress(address: string): string {
+  const at = address.lastIndexOf('@');
+  return `${address.slice(0, at)}@${address.slice(at + 1).toLowerCase()}`;
+}

@@ -1,0 +1,146 @@
+import { CHANNEL_KINDS } from '#contracts';
+import type { Route } from '../operation.js';
+import { inPath, inQuery, paging } from '../parameters.js';
+import {
+  BOOLEAN,
+  described,
+  FREE_FORM,
+  ID,
+  INSTANT,
+  INTEGER,
+  listOf,
+  nullable,
+  object,
+  oneOf,
+  pageOf,
+  ref,
+  TEXT,
+  type Schema,
+} from '../schema.js';
+
+const STATES = ['active', 'unverified', 'disabled'];
+
+export const channelSchemas: Readonly<Record<string, Schema>> = {
+  Channel: object({
+    id: ID,
+    kind: oneOf(CHANNEL_KINDS),
+    name: TEXT,
+    config: described(
+      'email: `to`. slack, discord, teams: `webhookUrl`. telegram: `botToken`, `chatId`. webhook: `url`. Secrets are shortened to `…` and their last four characters',
+      FREE_FORM,
+    ),
+    state: described(
+      '`unverified`: no email address is verified yet. `disabled`: nothing is sent until it is enabled',
+      oneOf(STATES),
+    ),
+    addresses: described(
+      'The addresses of an email channel; empty for other kinds',
+      listOf(
+        object({
+          address: TEXT,
+          state: described(
+            'Only verified addresses get messages. `refused`: the mail server has refused it for good',
+            oneOf(['unverified', 'verified', 'unsubscribed', 'refused']),
+          ),
+        }),
+      ),
+    ),
+    disabledReason: nullable(TEXT),
+    disabledAt: nullable(INSTANT),
+    createdAt: INSTANT,
+    updatedAt: INSTANT,
+  }),
+  ChannelTest: object({
+    delivered: described('True if the service accepted the message', BOOLEAN),
+    statusCode: described(
+      'HTTP status, or reply code of the mail server; null without an answer',
+      nullable(INTEGER),
+    ),
+    durationMs: INTEGER,
+    message: TEXT,
+  }),
+};
+
+const inId = inPath('id', 'Id of the channel');
+
+export const channelRoutes: readonly Route[] = [
+  {
+    tag: 'Channels',
+    method: 'post',
+    path: '/v1/channels',
+    operationId: 'createChannel',
+    summary: 'Create a channel',
+    description:
+      'The owners of email addresses get a mail with a link to confirm their address; until then the channel is `unverified`. An account has at most 100 channels. Returns 429 after 3 verification mails to one address, or 100 of the account, in a day.',
+    body: ref('ChannelBody'),
+    example: { kind: 'webhook', name: 'Operations', config: { url: 'https://example.com/hooks/earshot' } },
+    status: 201,
+    answer: ref('Channel'),
+  },
+  {
+    tag: 'Channels',
+    method: 'get',
+    path: '/v1/channels',
+    operationId: 'listChannels',
+    summary: 'List channels, newest first',
+    parameters: [
+      inQuery('kind', 'Only of this kind', oneOf(CHANNEL_KINDS)),
+      inQuery('state', 'Only in this state', oneOf(STATES)),
+      ...paging(),
+    ],
+    answer: pageOf('data', ref('Channel')),
+  },
+  {
+    tag: 'Channels',
+    method: 'get',
+    path: '/v1/channels/{id}',
+    operationId: 'getChannel',
+    summary: 'Get a channel',
+    parameters: [inId],
+    answer: ref('Channel'),
+  },
+  {
+    tag: 'Channels',
+    method: 'patch',
+    path: '/v1/channels/{id}',
+    operationId: 'changeChannel',
+    summary: 'Change the name of a channel, or replace its config',
+    description:
+      'A secret that is sent as it is read back does not change. A new config also enables a disabled channel. New email addresses must be verified.',
+    parameters: [inId],
+    body: ref('ChannelChange'),
+    example: { name: 'Operations' },
+    answer: ref('Channel'),
+  },
+  {
+    tag: 'Channels',
+    method: 'delete',
+    path: '/v1/channels/{id}',
+    operationId: 'deleteChannel',
+    summary: 'Delete a channel. Keywords that use it send nothing there any more',
+    parameters: [inId],
+    status: 204,
+  },
+  {
+    tag: 'Channels',
+    method: 'post',
+    path: '/v1/channels/{id}/enable',
+    operationId: 'enableChannel',
+    summary: 'Enable a disabled channel',
+    parameters: [inId],
+    answer: ref('Channel'),
+    refusals: [404],
+  },
+  {
+    tag: 'Channels',
+    method: 'post',
+    path: '/v1/channels/{id}/test',
+    operationId: 'testChannel',
+    summary: 'Send a sample message, and return the answer of the service',
+    description:
+      'For an email channel without a verified address: sends the verification again. Returns 429 after 20 tests in a minute.',
+    parameters: [inId],
+    answer: ref('ChannelTest'),
+    refusals: [404],
+  },
+];

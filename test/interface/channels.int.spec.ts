@@ -1,0 +1,412 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { request } from 'undici';
+import { EventSchema, type Event } from '#contracts';
+import { derivedId, newId } from '#kernel';
+import { subjectOf } from '#messaging';
+import { until, type Json } from '#testing';
+import {
+  simulatedChannels,
+  startSimulator,
+  type ReceivedMail,
+  type ReceivedMessage,
+  type Simulator,
+} from '../../apps/simulator/index.js';
+import { keywordBody, type Tenant } from './interface-under-test.js';
+import { startDeliveries, type DeliveriesUnderTest } from './deliveries-under-test.js';
+
+const HOSTILE =
+  '<!channel> <@U1> @everyone @here @ada_lovelace **bold** [x](https://evil.example) <b>html</b> <script>1</script> & "q" `c` \u202Eback';
+let sim: Simulator;
+let on: DeliveriesUnderTest;
+let bob: Tenant;
+
+beforeAll(async () => {
+  sim = await startSimulator();
+  on = await startDeliveries(true, (url) => ({
+    ...simulatedChannels(sim),
+    PUBLIC_URL: url || 'http://127.0.0.1:1',
+  }));
+  bob = await on.service.tenant();
+});
+afterAll(async () => {
+  await on?.stop();
+  await sim?.stop();
+});
+beforeEach(() => {
+  sim.inbox.clear();
+  sim.faults.clear();
+});
+
+const SLACK = 'https://hooks.slack.com/services/T1/B1';
+const CONFIGS: Record<string, (secret: string) => Record<string, unknown>> = {
+  slack: (secret) => ({ webhook_url: `${SLACK}/${secret}` }),
+  discord: (secret) => ({ webhook_url: `https://discord.com/api/webhooks/1/${secret}` }),
+  teams: (secret) => ({
+    webhook_url: `https://x.logic.azure.com/workflows/${secret}/triggers/manual/paths/invoke?sig=s`,
+  }),
+  telegram: (secret) => ({ bot_token: `12345:ABCDE${secret}`, chat_id: `-100${secret.length}` }),
+};
+
+async function channel(kind: string, config: Record<string, unknown>): Promise<Json> {
+  const answer = await on.ada.api.post('/v1/channels', { kind, name: `My ${kind}`, config });
+  expect([answer.text, answer.status]).toEqual([answer.text, 201]);
+  return answer.body;
+}
+const read = async (id: string): Promise<Json> => (await on.ada.api.get(`/v1/channels/${id}`)).body;
+const chat = (kind: string, secret = newId().slice(-12)) => channel(kind, CONFIGS[kind]?.(secret) ?? {});
+
+async function keyword(more: Record<string, unknown>): Promise<{ keywordId: string; watchId: string }> {
+  return on.keyword(null, more);
+}
+const instant = (...ids: string[]) => ({
+  channels: ids.map((channel_id) => ({ channel_id, mode: 'instant' })),
+});
+
+async function event(
+  { keywordId, watchId }: { keywordId: string; watchId: string },
+  more: Partial<Event> = {},
+  text = 'Acme is great',
+): Promise<string> {
+  const id = derivedId('spec', newId());
+  const item = {
+    id: '1',
+    source: 'hackernews',
+    url: 'https://example.org/1',
+    author: 'ada',
+    title: text,
+    text,
+  };
+  const made = create(EventSchema, {
+    eventId: id,
+    accountId: on.ada.accountId,
+    watchId,
+    keywordId,
+    source: 'hackernews',
+    type: 'hn_item.created',
+    occurredAt: new Date().toISOString(),
+    envelope: Buffer.from(JSON.stringify({ id, type: 'hn_item.created', item })),
+    push: true,
+    ...(more as object),
+  });
+  await on.store.publish(subjectOf('EVENTS', on.ada.accountId, watchId), toBinary(EventSchema, made), id);
+  return id;
+}
+
+const messages = (count: number, service?: string, to?: string) =>
+  until(`${count} messages arrive`, () => {
+    const found = sim.inbox.messages(service, to);
+    return found.length >= count && found;
+  });
+const mailIn = (message: ReceivedMessage | undefined) => message?.payload as ReceivedMail;
+const linkIn = (mail: ReceivedMail, answer: string) =>
+  new RegExp(`http://\\S+/channels/${answer}\\?token=[\\w-]+`).exec(mail.text)?.[0] ?? '';
+
+/** What a browser or a mail program does with a link. */
+async function browse(url: string, options: Parameters<typeof request>[1] = {}) {
+  const { statusCode: status, body } = await request(url, options);
+  const text = await body.text();
+  return { status, text };
+}
+
+describe('channels', () => {
+  it('are created, read with shortened secrets, changed and deleted, and are a 404 for another account [channels.crud, channels.secrets]', async () => {
+    const made = await chat('slack', 'secret1234');
+    expect(made).toMatchObject({ kind: 'slack', state: 'active', config: { webhookUrl: '…1234' } });
+    const path = `/v1/channels/${made.id}`;
+    expect((await bob.api.get(path)).status).toBe(404);
+    expect((await bob.api.patch(path, { name: 'x' })).status).toBe(404);
+    expect((await bob.api.post(`${path}/test`, {})).status).toBe(404);
+    expect((await bob.api.delete(path)).status).toBe(404);
+    const renamed = await on.ada.api.patch(path, { name: 'Team', config: { webhook_url: '…1234' } });
+    expect(renamed.body).toMatchObject({ name: 'Team', config: { webhookUrl: '…1234' } });
+    expect((await on.ada.api.post(`${path}/test`, {})).body).toMatchObject({
+      delivered: true,
+      statusCode: 200,
+    });
+    const replaced = await on.ada.api.patch(path, { config: { webhook_url: `${SLACK}/other9876` } });
+    expect(replaced.body.config).toEqual({ webhookUrl: '…9876' });
+    const listed = await on.ada.api.get('/v1/channels?kind=slack');
+    expect(listed.body.data.map(({ id }: Json) => id)).toContain(made.id);
+    const rows: { found: boolean }[] = await on.database.query(
+      `SELECT bool_or(c::text LIKE '%other%') AS found FROM channels c`,
+    );
+    expect(rows).toEqual([{ found: false }]);
+    expect((await on.ada.api.delete(path)).status).toBe(204);
+    expect((await on.ada.api.get(path)).status).toBe(404);
+  });
+
+  it.each([
+    ['slack', {}, 'config.webhook_url'],
+    ['slack', { webhook_url: 'http://10.0.0.1/x' }, 'config.webhook_url'],
+    ['slack', { webhook_url: '…1234' }, 'config.webhook_url'],
+    ['webhook', { url: 'http://169.254.169.254/latest' }, 'config.url'],
+    ['webhook', { url: 'ftp://example.org' }, 'config.url'],
+    ['telegram', { bot_token: '1:../../x', chat_id: '1' }, 'config.bot_token'],
+    ['telegram', { bot_token: '12345:ABCDEF', chat_id: 'x y' }, 'config.chat_id'],
+    ['discord', { webhook_url: 'https://discord.com/api/webhooks/1/x', to: ['a@example.org'] }, 'config.to'],
+    ['email', { to: ['Ada <ada@example.org>'] }, 'config.to[0]'],
+    ['email', { to: ['ada@example.org\r\nBcc: eve@example.org'] }, 'config.to[0]'],
+    ['email', { to: ['ada@example.org', 'ADA@example.org'] }, 'config.to[1]'],
+    ['email', { to: [] }, 'config.to'],
+    ['sms', { to: ['a@example.org'] }, 'kind'],
+  ])(
+    'of the kind %s with the config %j are refused with a fault of %s [channels.config]',
+    async (kind, config, path) => {
+      const { status, body } = await on.ada.api.post('/v1/channels', { kind, name: 'x', config });
+      expect([status, body.details?.map((one: Json) => one.path)]).toEqual([
+        400,
+        expect.arrayContaining([path]),
+      ]);
+    },
+  );
+
+  it('in a keyword must exist and belong to the account [channels.admission]', async () => {
+    const { id } = await chat('slack');
+    const body = keywordBody(instant(id, newId()));
+    expect((await on.ada.api.post('/v1/keywords', body)).body.details).toEqual([
+      { path: 'channels[1].channel_id', message: 'is not a channel of this account' },
+    ]);
+    const foreign = await bob.api.post('/v1/keywords', keywordBody(instant(id)));
+    expect([foreign.status, foreign.body.details?.[0]?.path]).toEqual([400, 'channels[0].channel_id']);
+    expect((await on.ada.api.post('/v1/keywords', keywordBody(instant(id)))).status).toBe(201);
+  });
+});
+
+describe('a message to a channel', () => {
+  it.each(['slack', 'discord', 'teams', 'telegram'])(
+    'to %s has the official format and pings nobody, whatever the post says, and is in the activity [channels.formats, channels.hostile, channels.activity]',
+    async (kind) => {
+      const made = await chat(kind);
+      const ids = await keyword({ name: 'Acme <!channel> @everyone', ...instant(made.id) });
+      const eventId = await event(ids, {}, HOSTILE);
+      const [message] = await messages(1, kind);
+      expect([message?.fault, message?.pings]).toEqual([undefined, []]);
+      expect(message?.text).not.toMatch(/<!channel>|@everyone|@here|<script>/);
+      const lines = await until('it is in the activity', async () => {
+        const { body } = await on.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
+        return body.activity.length > 0 && body.activity;
+      });
+      expect(lines).toMatchObject([
+        { type: 'webhook.delivered', eventId, channelId: made.id, channelKind: kind },
+      ]);
+    },
+  );
+
+  it('to a webhook is the signed bytes of the event, once for each event however many rules name the channel [channels.webhook, channels.once]', async () => {
+    const made = await channel('webhook', { url: `${on.receiver.url}/channel` });
+    const ids = await keyword(instant(made.id));
+    const id = await event(ids, { notifyChannelIds: [made.id], notifyKeywordChannels: true });
+    const [first] = await until('it arrives', () => on.receiver.received.length > 0 && on.receiver.received);
+    expect([first?.headers['webhook-id'], JSON.parse(String(first?.body)).id]).toEqual([id, id]);
+    expect(first?.headers['x-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+    // The next event arrives after it: nothing is sent twice.
+    await event(ids);
+    await until('the next one arrives', () => on.receiver.received.length >= 2);
+    expect(on.receiver.received.length).toBe(2);
+  });
+
+  it('goes where a rule notifies, also if the push was withheld, and never to another account [channels.notify]', async () => {
+    const [named, own] = [await chat('slack', 'named0001'), await chat('slack', 'owned0001')];
+    const foreign = (
+      await bob.api.post('/v1/channels', { kind: 'slack', name: 'b', config: CONFIGS.slack?.('bobs00001') })
+    ).body;
+    const ids = await keyword({
+      channels: [{ channel_id: own.id, mode: 'daily' }],
+      rules: [
+        {
+          name: 'r',
+          when: { kind: 'item', all: [{ field: 'text', op: 'contains', value: 'x' }] },
+          then: [{ type: 'notify', channel_ids: [named.id] }],
+        },
+      ],
+    });
+    await event(ids, { push: false, notifyChannelIds: [named.id, foreign.id] });
+    await event(ids, { push: false, notifyKeywordChannels: true });
+    await messages(2, 'slack');
+    expect(
+      sim.inbox
+        .messages('slack')
+        .map(({ to }) => to)
+        .sort(),
+    ).toEqual(['/services/T1/B1/named0001', '/services/T1/B1/owned0001']);
+  });
+
+  it('waits as long as the service asks in its 429, and the other messages to it as well [channels.retry-after]', async () => {
+    const made = await chat('discord', 'paused001');
+    const ids = await keyword(instant(made.id));
+    sim.faults.add({ source: 'discord', kind: '429', times: 1, retryAfterSeconds: 1 });
+    const began = Date.now();
+    const first = await event(ids);
+    const refused = await until('the first attempt', async () =>
+      (await on.attempts()).find((one) => one.eventId === first),
+    );
+    expect(refused).toMatchObject({ statusCode: 429, delivered: false, number: 1 });
+    expect(Date.parse(refused.nextAttemptAt) - Date.parse(refused.at)).toBeGreaterThanOrEqual(1000);
+    await event(ids);
+    await messages(2, 'discord');
+    expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
+    const attempts = (await on.attempts()).filter(({ channelId }) => channelId === made.id);
+    expect(attempts.filter(({ delivered }) => delivered).length).toBe(2);
+    expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
+  });
+
+  it('is limited to the rate of the service: a burst waits, in order, and nothing is lost [channels.burst]', async () => {
+    const made = await chat('telegram', 'burst0001');
+    const ids = await keyword(instant(made.id));
+    for (let n = 0; n < 12; n += 1) await event(ids, {}, `number ${n}`);
+    await messages(5, 'telegram');
+    await until('the others wait', async () => {
+      const rows: { waiting: number }[] = await on.database.query(
+        'SELECT count(*)::int AS waiting FROM pending_deliveries WHERE endpoint = $1',
+        [`channel:${made.id}`],
+      );
+      return rows[0]?.waiting === 7;
+    });
+    expect(sim.inbox.messages('telegram').length).toBe(5);
+    // A deleted channel gets none of them.
+    await on.ada.api.delete(`/v1/channels/${made.id}`);
+    await on.database.query('DELETE FROM pending_deliveries WHERE endpoint = $1', [`channel:${made.id}`]);
+  });
+
+  it('to a destination that is gone disables the channel, gives up what waits, and tells the keyword [channels.gone, channels.disabled-told]', async () => {
+    const [gone, other] = [await chat('slack', 'gone000001'), await chat('slack', 'other00001')];
+    const ids = await keyword(instant(gone.id, other.id));
+    const id = await event(ids);
+    await until('it is disabled', async () => (await read(gone.id)).state === 'disabled');
+    expect((await read(gone.id)).disabledReason).toBe('Slack answered 404 (no_service)');
+    const told = await until('the other channel is told', () =>
+      sim.inbox.messages('slack', '/services/T1/B1/other00001').find(({ text }) => /is disabled/.test(text)),
+    );
+    expect([told.fault, told.pings]).toEqual([undefined, []]);
+    await event(ids);
+    const unsent = await until('the next event is given up', async () =>
+      (await on.attempts()).find(
+        (one) => one.channelId === gone.id && one.eventId !== id && one.number === 0,
+      ),
+    );
+    expect(unsent.message).toMatch(/^not sent: the channel is disabled/);
+    const { body } = await on.ada.api.get(`/v1/keywords/${ids.keywordId}/activity`);
+    expect(body.activity).toContainEqual(
+      expect.objectContaining({ type: 'webhook.failed', channelId: gone.id, statusCode: 404 }),
+    );
+    const enabled = await on.ada.api.post(`/v1/channels/${gone.id}/enable`, {});
+    expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
+  });
+
+  it('is not sent after its channel or its keyword was deleted meanwhile [channels.deleted]', async () => {
+    const made = await chat('teams', 'deleted01');
+    const ids = await keyword(instant(made.id));
+    sim.faults.add({ source: 'teams', kind: '503', times: 1 });
+    const id = await event(ids);
+    await until('the first attempt failed', async () =>
+      (await on.attempts()).some((one) => one.eventId === id),
+    );
+    await on.ada.api.delete(`/v1/channels/${made.id}`);
+    await on.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [id]);
+    const last = await until('it is given up', async () =>
+      (await on.attempts()).find((one) => one.eventId === id && one.number === 0),
+    );
+    expect(last.message).toBe('not sent: the channel was deleted');
+  });
+});
+
+describe('an email channel', () => {
+  it('sends nothing until the owner of the address confirms, and then text and HTML with a one-click unsubscription [channels.verification, channels.mail, channels.unsubscribe]', async () => {
+    const made = await channel('email', { to: ['ada@example.org'] });
+    expect(made).toMatchObject({
+      state: 'unverified',
+      addresses: [{ address: 'ada@example.org', state: 'unverified' }],
+    });
+    const ids = await keyword({ name: 'Acme', ...instant(made.id) });
+    const [asked] = await messages(1, 'smtp', 'ada@example.org');
+    const mail = mailIn(asked);
+    expect([mail.subject, asked?.fault]).toEqual(['Confirm your address for Earshot', undefined]);
+    expect(mail.raw).not.toContain('My email');
+    await event(ids);
+    const unsent = await until('the event is not sent', async () =>
+      (await on.attempts()).find((one) => one.channelId === made.id && one.number === 0),
+    );
+    expect(unsent.message).toBe('not sent: the address is not verified');
+    const verify = linkIn(mail, 'verify');
+    const page = await browse(verify);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('<form method="post">')]);
+    expect((await read(made.id)).state).toBe('unverified');
+    expect((await browse(verify, { method: 'POST' })).status).toBe(200);
+    expect(await read(made.id)).toMatchObject({ state: 'active', addresses: [{ state: 'verified' }] });
+    sim.inbox.clear();
+
+    await event(ids, {}, HOSTILE);
+    const [message] = await messages(1, 'smtp', 'ada@example.org');
+    const sent = mailIn(message);
+    expect([message?.fault, sent.subject, sent.from]).toEqual([
+      undefined,
+      'Acme: Hacker News',
+      'earshot@example.org',
+    ]);
+    expect(sent.html).not.toMatch(/<script|<b>html/);
+    expect(sent.html).toContain('&lt;b&gt;html&lt;/b&gt;');
+    expect(sent.headers['list-unsubscribe-post']).toBe('List-Unsubscribe=One-Click');
+    const unsubscribe = /^<(http:\/\/[^>]+)>$/.exec(sent.headers['list-unsubscribe'] ?? '')?.[1] ?? '';
+    expect((await browse(unsubscribe)).status).toBe(200);
+    expect((await read(made.id)).state).toBe('active');
+    const oneClick = await browse(unsubscribe, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'List-Unsubscribe=One-Click',
+    });
+    expect(oneClick.status).toBe(200);
+    expect(await read(made.id)).toMatchObject({
+      state: 'disabled',
+      disabledReason: 'every address has unsubscribed',
+      addresses: [{ state: 'unsubscribed' }],
+    });
+    expect((await browse(unsubscribe.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')))).status).toBe(404);
+  });
+
+  it('refuses an address for good after a 5xx for the recipient, and keeps the others [channels.mail-refused]', async () => {
+    const made = await channel('email', { to: ['eve@example.org', 'status-550@example.org'] });
+    const [mail] = await messages(1, 'smtp', 'eve@example.org');
+    await browse(linkIn(mailIn(mail), 'verify'), { method: 'POST' });
+    const refused = await until('the other address is refused', async () =>
+      (await on.attempts()).find((one) => one.channelId === made.id && one.statusCode === 550),
+    );
+    expect(refused).toMatchObject({ targetKind: 'verification', nextAttemptAt: '' });
+    expect(refused.message).toBe('the mail server answered 550 5.1.1: it does not accept the address');
+    const ids = await keyword(instant(made.id));
+    sim.inbox.clear();
+    await event(ids);
+    await messages(1, 'smtp', 'eve@example.org');
+    expect(await read(made.id)).toMatchObject({
+      state: 'active',
+      addresses: [{ state: 'verified' }, { state: 'refused' }],
+    });
+    const alone = await channel('email', { to: ['status-551@example.org'] });
+    await until(
+      'a channel without another address is disabled',
+      async () => (await read(alone.id)).state === 'disabled',
+    );
+  });
+
+  it('sends a mail again after a 4xx of the mail server [channels.mail-retried]', async () => {
+    const made = await channel('email', { to: ['greylist@example.org'] });
+    const first = await until('the first attempt', async () =>
+      (await on.attempts()).find((one) => one.channelId === made.id),
+    );
+    expect([first.statusCode, first.nextAttemptAt !== '']).toEqual([451, true]);
+    await on.database.query('UPDATE pending_deliveries SET due_at = now() WHERE event_id = $1', [
+      first.eventId,
+    ]);
+    await until('it arrives', () =>
+      sim.inbox.messages('smtp', 'greylist@example.org').some(({ status }) => status === 250),
+    );
+  });
+
+  it('sends at most three verification mails a day to an address [channels.verification-limit]', async () => {
+    const made = await channel('email', { to: ['victim@example.org'] });
+    const test = () => on.ada.api.post(`/v1/channels/${made.id}/test`, {});
+    expect((await test()).body).toMatchObject({ delivered: false, statusCode: null });
+    expect((await test()).status).toBe(200);
+    const { status, body } = await test();
+    expect([status, body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
+  });
+});
