@@ -37,7 +37,7 @@ const delivered = (hook: string, count: number) =>
     return found.length >= count && found.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
   });
 
-it('an event of a keyword with a step is delivered once, with the answer, and the mention and its explanation have it', async () => {
+it('an event of a keyword with a step is delivered once, with the answer, and the mention and its explanation have it [readings.agent-block]', async () => {
   const { api, accountId } = customer;
   const body = keyword('kettle', {
     ai_step: STEP,
@@ -79,7 +79,7 @@ it('an event of a keyword with a step is delivered once, with the answer, and th
   await expectAuditAgrees(stage.stores, accountId);
 });
 
-it('nothing waits for a step but its own event: other keywords, and watches with a step of their own, go on', async () => {
+it('nothing waits for a step but its own event: other keywords, and watches with a step of their own, go on [readings.agent-alone]', async () => {
   const { api } = customer;
   await watchKeyword(api, keyword('hanging', { ai_step: STEP, sentiment_enabled: false }));
   await watchKeyword(api, keyword('plain', { sentiment_enabled: false }));

@@ -62,7 +62,7 @@ describe('the faults of the language model for analyses', () => {
   );
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s once is repaired; twice, the agent did not do the mention, and class and summary are the local ones',
+    '%s once is repaired; twice, the agent did not do the mention, and class and summary are the local ones [analyses.errors]',
     async (kind) => {
       expect(await run('agent', [kind, 1])).toEqual(ANSWERED);
       expect(await run('agent', [kind, 2])).toEqual({

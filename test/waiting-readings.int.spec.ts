@@ -42,7 +42,7 @@ const STEP = {
 };
 
 describe('an event that waits for the language model', () => {
-  it('is published once, with sentiment, intent, bucket and step, and is charged for each [states.agent-step-late]', async () => {
+  it('is published once, with sentiment, intent, bucket and step, and is charged for each [states.agent-step-late, readings.agent-charged]', async () => {
     const scene = on.scene();
     const text =
       'sentiment=positive; sentimentScore=0.75; intent=praise; label=iPhone 15 pro; product=Acme 3; urgent=true';
@@ -111,7 +111,7 @@ describe('an event that waits for the language model', () => {
     expect(labels).toEqual(['iPhone 15 pro', 'iPhone 15 pro']);
   });
 
-  it('cannot be answered twice, by a second replica or after a claim that was lost', async () => {
+  it('cannot be answered twice, by a second replica or after a claim that was lost [readings.agent-once]', async () => {
     const scene = on.scene();
     // A replica that stops in the middle: its claim ends, and it answers later.
     on.fails('slow', 1, { delayMs: 300 });
@@ -213,7 +213,7 @@ describe.each([
   };
 
   it.each(['invalid_json', 'schema_violation', 'cut_off'] as const)(
-    '%s: once is repaired, twice is final [states.agent-step-late]',
+    '%s: once is repaired, twice is final [states.agent-step-late, readings.agent-valid]',
     async (kind) => {
       expect(await eventAfter([kind, 1])).toMatchObject(answered);
       expect(await eventAfter([kind, 2])).toMatchObject(unanswered);
@@ -236,7 +236,7 @@ describe.each([
 });
 
 describe('the deadline [limits.agent-wait, states.agent-step-late]', () => {
-  it('makes a step a timeout where the model is being asked, and failed where it cannot be', async () => {
+  it('makes a step a timeout where the model is being asked, and failed where it cannot be [readings.agent-charged]', async () => {
     on.fails('hang', 1);
     const hanging = on.scene();
     await hanging.ask('product=Acme; sentiment=positive', { analysis: false, ...STEP }, 600);
@@ -273,7 +273,7 @@ it('while the model is down, events without a step are published at once as they
 });
 
 describe('a restart', () => {
-  it('without a language model finishes all that waits at once', async () => {
+  it('without a language model finishes all that waits at once [readings.model-removed]', async () => {
     await on.stopAnalysis();
     const left = on.scene();
     await left.ask('product=Acme', { analysis: true, ...STEP }, 110_000);

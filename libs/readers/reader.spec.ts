@@ -12,7 +12,7 @@ const anyText = fc.oneof(
 const role = fc.constantFrom('own' as const, 'competitor' as const, 'topic' as const);
 
 describe('the reading of an item', () => {
-  it('has values of the contract and bounded scores, whatever the text and the names are', () => {
+  it('has values of the contract and bounded scores, whatever the text and the names are [readings.values]', () => {
     fc.assert(
       fc.property(
         anyText,
@@ -36,7 +36,7 @@ describe('the reading of an item', () => {
     );
   });
 
-  it('is the same each time', () => {
+  it('is the same each time [readings.values]', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(readingOf(requestOf(text))).toEqual(readingOf(requestOf(text)));

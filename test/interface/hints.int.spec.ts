@@ -120,15 +120,18 @@ describe('an installation without a language model', () => {
       { ai_enabled: true, ai_preset: 'custom' },
       [{ path: 'ai_preset', message: `"custom" ${NEEDED}` }],
     ],
-  ])('refuses %s at the create and in the estimate, and names the setting', async (_, more, details) => {
-    const { status, body } = await bare.post('/v1/keywords', keywordBody(more));
-    expect([status, body.code, body.details]).toEqual([400, 'VALIDATION', details]);
-    const { body: estimate } = await bare.post('/v1/keywords/estimate', keywordBody(more));
-    expect([estimate.valid, estimate.refusal.status]).toEqual([false, 400]);
-    expect(estimate.refusal.message).toContain('LLM_URL');
-  });
+  ])(
+    'refuses %s at the create and in the estimate, and names the setting [readings.agent-no-model]',
+    async (_, more, details) => {
+      const { status, body } = await bare.post('/v1/keywords', keywordBody(more));
+      expect([status, body.code, body.details]).toEqual([400, 'VALIDATION', details]);
+      const { body: estimate } = await bare.post('/v1/keywords/estimate', keywordBody(more));
+      expect([estimate.valid, estimate.refusal.status]).toEqual([false, 400]);
+      expect(estimate.refusal.message).toContain('LLM_URL');
+    },
+  );
 
-  it('refuses a watch with a step', async () => {
+  it('refuses a watch with a step [readings.agent-no-model]', async () => {
     const watch = { criteria: { query: 'acme' }, refresh_interval_seconds: 600, ai: step };
     const { status, body } = await bare.post('/v1/hackernews/watches', watch);
     expect([status, body.details]).toEqual([400, [{ path: 'ai', message: NEEDED }]]);

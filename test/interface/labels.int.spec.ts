@@ -66,7 +66,7 @@ describe('PATCH /v1/mentions/{id}', () => {
     expect(await listed('label=hidden')).toContain(id);
   });
 
-  it('corrects the analysis, filters by the correction, and removes it with null', async () => {
+  it('corrects the analysis, filters by the correction, and removes it with null [readings.corrections]', async () => {
     const id = await mention({ sentiment: 'negative' });
     const { body } = await patch(id, { sentiment: 'positive', intent: 'praise', relevance: 0 });
     expect(body.corrected).toEqual(['sentiment', 'intent', 'relevance']);

@@ -106,7 +106,7 @@ describe('mode=semantic', () => {
     keyword = await keywordWith(tenant, POSTS);
   });
 
-  it('finds the mention that says the same with other words first, with scores in order [limits.semantic-metered]', async () => {
+  it('finds the mention that says the same with other words first, with scores in order [limits.semantic-metered, search.semantic-order]', async () => {
     const answer = await ask(tenant, 'battery life of my phone is bad');
     expect([answer.status, authors(answer)[0]]).toEqual([200, 'battery']);
     const scores = (answer.body.data as { score: number }[]).map(({ score }) => score);
@@ -145,7 +145,7 @@ describe('mode=semantic', () => {
     expect(answer.body.meta.credits_used).toBe(4);
   });
 
-  it('applies the other filters, the window and the keyword of the results', async () => {
+  it('applies the other filters, the window and the keyword of the results [search.semantic-filters]', async () => {
     const other = await keywordWith(tenant, { elsewhere: 'The accumulator of the phone dies early.' });
     const all = async (more: string) => authors(await ask(tenant, 'phone power', more));
     expect(await all('&author=bread')).toEqual(['bread']);
@@ -168,7 +168,7 @@ describe('mode=semantic', () => {
     expect(await first('&label=hidden')).toBe('concealed');
   });
 
-  it('pages without repeating a mention, for free, up to the end', async () => {
+  it('pages without repeating a mention, for free, up to the end [search.semantic-pages]', async () => {
     const found: string[] = [];
     let cursor = '';
     let used = 0;
@@ -209,7 +209,7 @@ describe('mode=semantic', () => {
       expect([q, (await ask(tenant, q)).status]).toEqual([q, 200]);
   });
 
-  it("shows nothing of another account, and returns 404 for another account's keyword", async () => {
+  it("shows nothing of another account, and returns 404 for another account's keyword [search.semantic-foreign]", async () => {
     const stranger = await service.tenant();
     expect((await ask(stranger, 'battery life of my phone is bad')).body.data).toEqual([]);
     const path = `/v1/keywords/${keyword.id}/results?mode=semantic&q=phone`;
@@ -217,7 +217,7 @@ describe('mode=semantic', () => {
     expect((await facts(stranger)).length).toBe(1);
   });
 
-  it('shows nothing of a purged keyword, whose vectors are erased', async () => {
+  it('shows nothing of a purged keyword, whose vectors are erased [search.semantic-foreign]', async () => {
     const gone = await keywordWith(tenant, { gone: 'Penguins walk over the ice of Antarctica.' });
     await tenant.api.call('DELETE', `/v1/keywords/${gone.id}?purge=true`);
     expect(authors(await ask(tenant, 'penguins on ice'))).not.toContain('gone');
@@ -262,7 +262,7 @@ describe('POST /v1/analyses', () => {
   const analyse = (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
     tenant.api.call('POST', '/v1/analyses', body, headers);
 
-  it('classifies mentions by what the labels mean, for 1 credit each [limits.analyses-metered, credits.semantic]', async () => {
+  it('classifies mentions by what the labels mean, for 1 credit each [limits.analyses-metered, credits.semantic, analyses.results]', async () => {
     const classes = ['battery life of phones', 'weather and rain', 'food and bakeries'];
     const mention_ids = [ids.battery2, ids.rain, ids.bread, ids.bread];
     const { status, body } = await analyse({ operation: 'classify', mention_ids, classes });
@@ -270,7 +270,7 @@ describe('POST /v1/analyses', () => {
     expect([body.meta, body.errors, body.operation]).toEqual([{ credits_used: 3 }, [], 'classify']);
   });
 
-  it('groups mentions that mean the same', async () => {
+  it('groups mentions that mean the same [analyses.results]', async () => {
     const { body } = await analyse({ operation: 'group', mention_ids: Object.values(ids) });
     const [first] = body.groups as { mentionIds: string[] }[];
     expect(first?.mentionIds).toEqual(expect.arrayContaining([ids.battery2, ids.battery3]));
@@ -279,7 +279,7 @@ describe('POST /v1/analyses', () => {
     );
   });
 
-  it('summarises mentions in sentences that cite them', async () => {
+  it('summarises mentions in sentences that cite them [analyses.results]', async () => {
     const { body } = await analyse({ operation: 'summarise', mention_ids: Object.values(ids) });
     expect(body.summary.sentences.length).toBeGreaterThan(1);
     for (const { text, mentionIds } of body.summary.sentences as { text: string; mentionIds: string[] }[]) {
@@ -290,7 +290,7 @@ describe('POST /v1/analyses', () => {
     }
   });
 
-  it('returns the first answer again for the same Idempotency-Key, and charges once', async () => {
+  it('returns the first answer again for the same Idempotency-Key, and charges once [analyses.once]', async () => {
     const body = { operation: 'group', mention_ids: [ids.rain, ids.bread] };
     const [first, second] = [
       await analyse(body, { 'idempotency-key': 'k1' }),
@@ -300,7 +300,7 @@ describe('POST /v1/analyses', () => {
     expect((await facts(tenant)).filter(({ lookupId }) => lookupId === first.body.id)).toHaveLength(1);
   });
 
-  it("returns 404 for the whole call if one mention is another account's or unknown, and costs nothing", async () => {
+  it("returns 404 for the whole call if one mention is another account's or unknown, and costs nothing [analyses.foreign]", async () => {
     const before = (await facts(tenant)).length;
     const stranger = await service.tenant('free');
     const foreign = (await keywordWith(stranger, { theirs: 'Not yours.' })).ids;
@@ -340,7 +340,7 @@ describe('POST /v1/analyses', () => {
     ]);
   });
 
-  it('is refused with 402 before any work if the credits do not cover every mention', async () => {
+  it('is refused with 402 before any work if the credits do not cover every mention [analyses.credits]', async () => {
     const poor = await service.tenant('free');
     const own = (await keywordWith(poor, POSTS)).ids;
     const database = await openDatabase(service.stores.databaseUrl, 'spec', 1);

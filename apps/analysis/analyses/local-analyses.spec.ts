@@ -101,7 +101,7 @@ describe('a summary', () => {
     expect(found[0]?.mentionIds[0]).toBe('c');
   });
 
-  it('is refused if a sentence cites no mention, or if it has none', () => {
+  it('is refused if a sentence cites no mention, or if it has none [analyses.results]', () => {
     expect(() => cited([{ text: 'Everybody is happy.', mentionIds: [] }])).toThrow(
       'the summary cites no mention',
     );

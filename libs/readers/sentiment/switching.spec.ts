@@ -65,7 +65,7 @@ describe('the stance toward the subject', () => {
   const stance = (text: string, names: string[], role: 'own' | 'competitor' | 'topic' = 'own') =>
     readingOf(requestOf(text, { names, role })).sentiment;
 
-  it('is negative for the one that is left and positive for the one that is chosen', () => {
+  it('is negative for the one that is left and positive for the one that is chosen [readings.stance]', () => {
     const text = 'Leaving Globex for Acme today.';
     expect([stance(text, ['Globex'], 'competitor'), stance(text, ['Acme'])]).toEqual([
       'negative',
@@ -83,7 +83,7 @@ describe('the stance toward the subject', () => {
     expect(stance('Acme is better than Globex. Initech is better than Acme.', ['Acme'])).toBe('mixed');
   });
 
-  it('is the mood of the text for a topic', () => {
+  it('is the mood of the text for a topic [readings.stance]', () => {
     const text = 'I love this, finally leaving Globex for Acme, so happy and excited!';
     expect([stance(text, ['Globex'], 'topic'), stance(text, ['Globex'], 'own')]).toEqual([
       'positive',
