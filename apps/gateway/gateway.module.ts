@@ -14,6 +14,9 @@ import { CreditsController } from './api/credits/credits.controller.js';
 import { DeliveriesController } from './api/deliveries/deliveries.controller.js';
 import { EndpointsController } from './api/endpoints/endpoints.controller.js';
 import { BacktestsController } from './api/backtests/backtests.controller.js';
+import { FeedAddresses } from './api/feeds/feed-addresses.js';
+import { FeedPagesController } from './api/feeds/feed-pages.controller.js';
+import { FeedsController } from './api/feeds/feeds.controller.js';
 import { ActivityController } from './api/keywords/activity.controller.js';
 import { EstimateTokens } from './api/keywords/estimate-tokens.js';
 import { KeywordChangeController } from './api/keywords/keyword-change.controller.js';
@@ -98,6 +101,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           KeywordQuoteController,
           ActivityController,
           BacktestsController,
+          FeedsController,
+          FeedPagesController,
           MentionSeriesController,
           MentionExportController,
           MentionsController,
@@ -127,6 +132,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           { provide: FLOOR_SECONDS, useValue: config.INTERVAL_FLOOR_SECONDS },
           { provide: HAS_MODEL, useValue: config.LLM_URL !== '' },
           { provide: Cursors, useValue: new Cursors(config.MASTER_KEY) },
+          { provide: FeedAddresses, useValue: new FeedAddresses(config.MASTER_KEY, config.PUBLIC_URL) },
           { provide: EstimateTokens, useValue: new EstimateTokens(config.MASTER_KEY) },
           { provide: WebhookAddresses, useValue: new WebhookAddresses(config.egressAllow) },
           KeywordInput,

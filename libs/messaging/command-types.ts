@@ -46,6 +46,7 @@ import {
   RunBacktestSchema,
   RotatedSigningSecretSchema,
   RotateSigningSecretSchema,
+  RotateFeedSchema,
   SettledQuestionSchema,
   SettleQuestionSchema,
   StartExploreSchema,
@@ -143,6 +144,7 @@ export const COMMANDS = {
     input: ResumeKeywordSchema,
     output: DoneSchema,
   },
+  rotateFeed: { subject: 'commands.keywords.rotate-feed', input: RotateFeedSchema, output: DoneSchema },
   retireKeyword: {
     subject: 'commands.keywords.retire-keyword',
     input: RetireKeywordSchema,

@@ -38,6 +38,7 @@ function webhookUrlOf({ event }: KeywordEvent): string | undefined {
     case 'watchPaused':
     case 'watchResumed':
     case 'watchRetired':
+    case 'feedRotated':
     case undefined:
       return undefined;
   }

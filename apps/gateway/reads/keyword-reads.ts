@@ -30,6 +30,11 @@ export class KeywordReads {
     return this.database.getRepository(KeywordEntity).findOneBy({ accountId, keywordId });
   }
 
+  /** The keyword of a feed, of any account: the caller checks the feed's secret. */
+  ofFeed(keywordId: string): Promise<KeywordEntity | null> {
+    return this.database.getRepository(KeywordEntity).findOneBy({ keywordId });
+  }
+
   /** Newest first, below `beforeId`; one more than `limit`, so that the caller knows whether there is a next page. */
   async keywords(
     accountId: string,

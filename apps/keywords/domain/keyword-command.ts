@@ -25,6 +25,7 @@ export type KeywordCommand =
   | PauseCommand
   | ResumeCommand
   | { kind: 'retire-keyword' }
+  | { kind: 'rotate-feed'; feedKey: string }
   | {
       kind: 'create-watch';
       watch: Watch;

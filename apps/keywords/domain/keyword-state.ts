@@ -88,6 +88,8 @@ export function evolve(state: KeywordState, { event }: KeywordEvent): KeywordSta
       return { ...state, pauses: withoutReason(state.pauses, event.value.reason) };
     case 'watchRetired':
       return { status: 'watch-retired' };
+    // No decision depends on it.
+    case 'feedRotated':
     case undefined:
       return state;
   }

@@ -30,6 +30,10 @@ export function decide(command: KeywordCommand, state: KeywordState): KeywordEve
       if (state.status === 'keyword-retired') return [];
       if (state.status !== 'keyword') throw Refusal.notFound('keyword');
       return [event({ case: 'keywordRetired', value: {} })];
+    // Also of a retired keyword, whose feed stays readable.
+    case 'rotate-feed':
+      if (state.status !== 'keyword' && state.status !== 'keyword-retired') throw Refusal.notFound('keyword');
+      return [event({ case: 'feedRotated', value: { feedKey: command.feedKey } })];
     case 'create-watch': {
       if (state.status !== 'none') throw Refusal.conflict('the watch already exists');
       if (command.twin) throw sameSearch(command.twin);

@@ -13,6 +13,7 @@ import {
   type EstimateKeyword,
   type KeywordDefinition,
   type RetireKeyword,
+  type RotateFeed,
   type SearchReset,
 } from '#contracts';
 import type { EventStore } from '#event-store';
@@ -117,6 +118,15 @@ export class KeywordsHandler {
     await this.decisions.requireOwn('keyword', accountId, keywordId);
     const state = await this.decisions.run(command, keywordId, () => ({ kind: 'retire-keyword' }));
     if (purge && state.status === 'keyword-retired') await this.requestPurge(command, state.everyWatchId);
+    return create(DoneSchema);
+  }
+
+  /** Replaces the addresses of a keyword's feeds, also of a retired one. */
+  @CommandPattern(COMMANDS.rotateFeed)
+  async rotateFeed(command: RotateFeed) {
+    const { accountId, keywordId, commandId: feedKey } = command;
+    await this.decisions.requireOwn('keyword', accountId, keywordId);
+    await this.decisions.run(command, keywordId, () => ({ kind: 'rotate-feed', feedKey }));
     return create(DoneSchema);
   }
 

@@ -117,6 +117,12 @@ async function applyEvent(tx: Tx, decision: KeywordDecision, { event }: KeywordE
       return setPauses(tx, 'watches', decision, { removed: event.value });
     case 'watchRetired':
       return retireWatches(tx, 'watch_id', [subjectId], decidedAt);
+    case 'feedRotated':
+      await tx.query('UPDATE keywords SET feed_key = $2 WHERE keyword_id = $1', [
+        subjectId,
+        event.value.feedKey,
+      ]);
+      return;
     // Already applied by `createAll`.
     case 'keywordCreated':
     case 'watchCreated':

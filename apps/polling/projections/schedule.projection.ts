@@ -99,6 +99,8 @@ async function applyEvent(
       return unschedule(tx, 'keyword_id', subjectId);
     case 'watchRetired':
       return unschedule(tx, 'watch_id', subjectId);
+    case 'feedRotated':
+      return;
     // Already applied by `createdBy`.
     case 'keywordCreated':
     case 'watchCreated':

@@ -114,6 +114,7 @@ const modelWarnings = described(
 );
 
 export const keywordSchemas: Readonly<Record<string, Schema>> = {
+  Feed: object({ atomUrl: TEXT, jsonUrl: TEXT }),
   Keyword: object(keyword, { warnings: modelWarnings }),
   CreatedKeyword: object({
     ...keyword,
@@ -266,6 +267,21 @@ export const keywordRoutes: readonly Route[] = [
     description: 'Grouped by source and UTC day. Free.',
     parameters: [id, since('30 days before `until`'), UNTIL],
     answer: ref('Quote'),
+  }),
+  ...underBothNames('feedOf', '/{id}/feed', {
+    method: 'get',
+    summary: 'Get the addresses of the feeds of a keyword',
+    description:
+      'Atom and JSON Feed 1.1 with the newest 50 mentions, without dropped and hidden ones. Everybody who has an address can read it.',
+    parameters: [id],
+    answer: ref('Feed'),
+  }),
+  ...underBothNames('rotateFeedOf', '/{id}/feed/rotate', {
+    method: 'post',
+    summary: 'Replace the addresses of the feeds of a keyword',
+    description: 'The former addresses return 404 at once.',
+    parameters: [id],
+    answer: ref('Feed'),
   }),
   ...underBothNames('activityOf', '/{id}/activity', {
     method: 'get',

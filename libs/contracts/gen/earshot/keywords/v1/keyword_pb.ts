@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file earshot/keywords/v1/keyword.proto.
  */
 export const file_earshot_keywords_v1_keyword: GenFile = /*@__PURE__*/
-  fileDesc("CiFlYXJzaG90L2tleXdvcmRzL3YxL2tleXdvcmQucHJvdG8SE2VhcnNob3Qua2V5d29yZHMudjEilAEKD0tleXdvcmREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKc3ViamVjdF9pZBgDIAEoCRISCgpkZWNpZGVkX2F0GAQgASgJEjEKBmV2ZW50cxgFIAMoCzIhLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZEV2ZW50IucECgxLZXl3b3JkRXZlbnQSPgoPa2V5d29yZF9jcmVhdGVkGAEgASgLMiMuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkQ3JlYXRlZEgAEj4KD2tleXdvcmRfcmV0aXJlZBgCIAEoCzIjLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZFJldGlyZWRIABI6Cg13YXRjaF9jcmVhdGVkGAMgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENyZWF0ZWRIABI6Cg13YXRjaF9jaGFuZ2VkGAQgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENoYW5nZWRIABI6Cg13YXRjaF9yZXRpcmVkGAUgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaFJldGlyZWRIABI+Cg9rZXl3b3JkX2NoYW5nZWQYBiABKAsyIy5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmRDaGFuZ2VkSAASNQoOa2V5d29yZF9wYXVzZWQYByABKAsyGy5lYXJzaG90LmtleXdvcmRzLnYxLlBhdXNlZEgAEjcKD2tleXdvcmRfcmVzdW1lZBgIIAEoCzIcLmVhcnNob3Qua2V5d29yZHMudjEuUmVzdW1lZEgAEjMKDHdhdGNoX3BhdXNlZBgJIAEoCzIbLmVhcnNob3Qua2V5d29yZHMudjEuUGF1c2VkSAASNQoNd2F0Y2hfcmVzdW1lZBgKIAEoCzIcLmVhcnNob3Qua2V5d29yZHMudjEuUmVzdW1lZEgAQgcKBWV2ZW50InkKDktleXdvcmRDcmVhdGVkEjoKCmRlZmluaXRpb24YASABKAsyJi5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmREZWZpbml0aW9uEisKB3dhdGNoZXMYAiADKAsyGi5lYXJzaG90LmtleXdvcmRzLnYxLldhdGNoIvABCg5LZXl3b3JkQ2hhbmdlZBI6CgpkZWZpbml0aW9uGAEgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbhIrCgd3YXRjaGVzGAIgAygLMhouZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaBIZChFyZXRpcmVkX3dhdGNoX2lkcxgDIAMoCRIwCgZyZXNldHMYBCADKAsyIC5lYXJzaG90LmtleXdvcmRzLnYxLlNlYXJjaFJlc2V0Eg8KB3Jlc3RpbmcYBSABKAgSFwoPd2ViaG9va19jaGFuZ2VkGAYgASgIIl0KC1NlYXJjaFJlc2V0Eg4KBnNvdXJjZRgBIAEoCRIRCglzZWFyY2hfaWQYAiABKAkSGQoRcHJldmlvdXNfd2F0Y2hfaWQYAyABKAkSEAoId2F0Y2hfaWQYBCABKAkiXAoGUGF1c2VkEg4KBnJlYXNvbhgBIAEoCRIPCgdzdG9wcGVkGAIgASgIEhkKEWNyZWRpdHNfcmVtYWluaW5nGAMgASgBEhYKDmNyZWRpdHNfbmVlZGVkGAQgASgBIkUKB1Jlc3VtZWQSDgoGcmVhc29uGAEgASgJEg8KB3J1bm5pbmcYAiABKAgSGQoRY3JlZGl0c19yZW1haW5pbmcYAyABKAEiEAoOS2V5d29yZFJldGlyZWQioQEKDFdhdGNoQ3JlYXRlZBIpCgV3YXRjaBgBIAEoCzIaLmVhcnNob3Qua2V5d29yZHMudjEuV2F0Y2gSGAoLd2ViaG9va191cmwYAiABKAlIAIgBARIqCgJhaRgDIAEoCzIeLmVhcnNob3Qua2V5d29yZHMudjEuQWdlbnRTdGVwEhAKCGFuYWx5c2lzGAQgASgIQg4KDF93ZWJob29rX3VybCKoAgoFV2F0Y2gSEAoId2F0Y2hfaWQYASABKAkSDgoGc291cmNlGAIgASgJEhEKCXNlYXJjaF9pZBgDIAEoCRIvCghjcml0ZXJpYRgEIAEoCzIdLmVhcnNob3Qua2V5d29yZHMudjEuQ3JpdGVyaWESFQoNY3JpdGVyaWFfaGFzaBgFIAEoCRIYChBpbnRlcnZhbF9zZWNvbmRzGAYgASgFEhAKCGJhY2tmaWxsGAcgASgIEhAKCGRpc2FibGVkGAggASgIEhEKCWNvX2JyYW5kcxgJIAEoCBIZChFjcmVkaXRzX3Blcl9jaGVjaxgKIAEoBRIaChJmaXJzdF9zY2FuX2NyZWRpdHMYCyABKAUSGgoScHJpY2VfYm9va192ZXJzaW9uGAwgASgJIpIBCgxXYXRjaENoYW5nZWQSHQoQaW50ZXJ2YWxfc2Vjb25kcxgBIAEoBUgAiAEBEhgKC3dlYmhvb2tfdXJsGAIgASgJSAGIAQESFgoJaXNfYWN0aXZlGAMgASgISAKIAQFCEwoRX2ludGVydmFsX3NlY29uZHNCDgoMX3dlYmhvb2tfdXJsQgwKCl9pc19hY3RpdmUiDgoMV2F0Y2hSZXRpcmVkYgZwcm90bzM", [file_earshot_keywords_v1_definition]);
+  fileDesc("CiFlYXJzaG90L2tleXdvcmRzL3YxL2tleXdvcmQucHJvdG8SE2VhcnNob3Qua2V5d29yZHMudjEilAEKD0tleXdvcmREZWNpc2lvbhISCgpjb21tYW5kX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEgoKc3ViamVjdF9pZBgDIAEoCRISCgpkZWNpZGVkX2F0GAQgASgJEjEKBmV2ZW50cxgFIAMoCzIhLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZEV2ZW50IqEFCgxLZXl3b3JkRXZlbnQSPgoPa2V5d29yZF9jcmVhdGVkGAEgASgLMiMuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkQ3JlYXRlZEgAEj4KD2tleXdvcmRfcmV0aXJlZBgCIAEoCzIjLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZFJldGlyZWRIABI6Cg13YXRjaF9jcmVhdGVkGAMgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENyZWF0ZWRIABI6Cg13YXRjaF9jaGFuZ2VkGAQgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaENoYW5nZWRIABI6Cg13YXRjaF9yZXRpcmVkGAUgASgLMiEuZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaFJldGlyZWRIABI+Cg9rZXl3b3JkX2NoYW5nZWQYBiABKAsyIy5lYXJzaG90LmtleXdvcmRzLnYxLktleXdvcmRDaGFuZ2VkSAASNQoOa2V5d29yZF9wYXVzZWQYByABKAsyGy5lYXJzaG90LmtleXdvcmRzLnYxLlBhdXNlZEgAEjcKD2tleXdvcmRfcmVzdW1lZBgIIAEoCzIcLmVhcnNob3Qua2V5d29yZHMudjEuUmVzdW1lZEgAEjMKDHdhdGNoX3BhdXNlZBgJIAEoCzIbLmVhcnNob3Qua2V5d29yZHMudjEuUGF1c2VkSAASNQoNd2F0Y2hfcmVzdW1lZBgKIAEoCzIcLmVhcnNob3Qua2V5d29yZHMudjEuUmVzdW1lZEgAEjgKDGZlZWRfcm90YXRlZBgLIAEoCzIgLmVhcnNob3Qua2V5d29yZHMudjEuRmVlZFJvdGF0ZWRIAEIHCgVldmVudCJ5Cg5LZXl3b3JkQ3JlYXRlZBI6CgpkZWZpbml0aW9uGAEgASgLMiYuZWFyc2hvdC5rZXl3b3Jkcy52MS5LZXl3b3JkRGVmaW5pdGlvbhIrCgd3YXRjaGVzGAIgAygLMhouZWFyc2hvdC5rZXl3b3Jkcy52MS5XYXRjaCLwAQoOS2V5d29yZENoYW5nZWQSOgoKZGVmaW5pdGlvbhgBIAEoCzImLmVhcnNob3Qua2V5d29yZHMudjEuS2V5d29yZERlZmluaXRpb24SKwoHd2F0Y2hlcxgCIAMoCzIaLmVhcnNob3Qua2V5d29yZHMudjEuV2F0Y2gSGQoRcmV0aXJlZF93YXRjaF9pZHMYAyADKAkSMAoGcmVzZXRzGAQgAygLMiAuZWFyc2hvdC5rZXl3b3Jkcy52MS5TZWFyY2hSZXNldBIPCgdyZXN0aW5nGAUgASgIEhcKD3dlYmhvb2tfY2hhbmdlZBgGIAEoCCJdCgtTZWFyY2hSZXNldBIOCgZzb3VyY2UYASABKAkSEQoJc2VhcmNoX2lkGAIgASgJEhkKEXByZXZpb3VzX3dhdGNoX2lkGAMgASgJEhAKCHdhdGNoX2lkGAQgASgJIlwKBlBhdXNlZBIOCgZyZWFzb24YASABKAkSDwoHc3RvcHBlZBgCIAEoCBIZChFjcmVkaXRzX3JlbWFpbmluZxgDIAEoARIWCg5jcmVkaXRzX25lZWRlZBgEIAEoASJFCgdSZXN1bWVkEg4KBnJlYXNvbhgBIAEoCRIPCgdydW5uaW5nGAIgASgIEhkKEWNyZWRpdHNfcmVtYWluaW5nGAMgASgBIhAKDktleXdvcmRSZXRpcmVkIh8KC0ZlZWRSb3RhdGVkEhAKCGZlZWRfa2V5GAEgASgJIqEBCgxXYXRjaENyZWF0ZWQSKQoFd2F0Y2gYASABKAsyGi5lYXJzaG90LmtleXdvcmRzLnYxLldhdGNoEhgKC3dlYmhvb2tfdXJsGAIgASgJSACIAQESKgoCYWkYAyABKAsyHi5lYXJzaG90LmtleXdvcmRzLnYxLkFnZW50U3RlcBIQCghhbmFseXNpcxgEIAEoCEIOCgxfd2ViaG9va191cmwiqAIKBVdhdGNoEhAKCHdhdGNoX2lkGAEgASgJEg4KBnNvdXJjZRgCIAEoCRIRCglzZWFyY2hfaWQYAyABKAkSLwoIY3JpdGVyaWEYBCABKAsyHS5lYXJzaG90LmtleXdvcmRzLnYxLkNyaXRlcmlhEhUKDWNyaXRlcmlhX2hhc2gYBSABKAkSGAoQaW50ZXJ2YWxfc2Vjb25kcxgGIAEoBRIQCghiYWNrZmlsbBgHIAEoCBIQCghkaXNhYmxlZBgIIAEoCBIRCgljb19icmFuZHMYCSABKAgSGQoRY3JlZGl0c19wZXJfY2hlY2sYCiABKAUSGgoSZmlyc3Rfc2Nhbl9jcmVkaXRzGAsgASgFEhoKEnByaWNlX2Jvb2tfdmVyc2lvbhgMIAEoCSKSAQoMV2F0Y2hDaGFuZ2VkEh0KEGludGVydmFsX3NlY29uZHMYASABKAVIAIgBARIYCgt3ZWJob29rX3VybBgCIAEoCUgBiAEBEhYKCWlzX2FjdGl2ZRgDIAEoCEgCiAEBQhMKEV9pbnRlcnZhbF9zZWNvbmRzQg4KDF93ZWJob29rX3VybEIMCgpfaXNfYWN0aXZlIg4KDFdhdGNoUmV0aXJlZGIGcHJvdG8z", [file_earshot_keywords_v1_definition]);
 
 /**
  * One decision about one keyword, or about one watch without a keyword. Stream KEYWORDS, subject
@@ -125,6 +125,12 @@ export type KeywordEvent = Message<"earshot.keywords.v1.KeywordEvent"> & {
      */
     value: Resumed;
     case: "watchResumed";
+  } | {
+    /**
+     * @generated from field: earshot.keywords.v1.FeedRotated feed_rotated = 11;
+     */
+    value: FeedRotated;
+    case: "feedRotated";
   } | { case: undefined; value?: undefined };
 };
 
@@ -336,6 +342,27 @@ export const KeywordRetiredSchema: GenMessage<KeywordRetired> = /*@__PURE__*/
   messageDesc(file_earshot_keywords_v1_keyword, 7);
 
 /**
+ * The addresses of the keyword's feeds were replaced.
+ *
+ * @generated from message earshot.keywords.v1.FeedRotated
+ */
+export type FeedRotated = Message<"earshot.keywords.v1.FeedRotated"> & {
+  /**
+   * Part of what the new addresses are derived from; not a secret.
+   *
+   * @generated from field: string feed_key = 1;
+   */
+  feedKey: string;
+};
+
+/**
+ * Describes the message earshot.keywords.v1.FeedRotated.
+ * Use `create(FeedRotatedSchema)` to create a new message.
+ */
+export const FeedRotatedSchema: GenMessage<FeedRotated> = /*@__PURE__*/
+  messageDesc(file_earshot_keywords_v1_keyword, 8);
+
+/**
  * @generated from message earshot.keywords.v1.WatchCreated
  */
 export type WatchCreated = Message<"earshot.keywords.v1.WatchCreated"> & {
@@ -365,7 +392,7 @@ export type WatchCreated = Message<"earshot.keywords.v1.WatchCreated"> & {
  * Use `create(WatchCreatedSchema)` to create a new message.
  */
 export const WatchCreatedSchema: GenMessage<WatchCreated> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 8);
+  messageDesc(file_earshot_keywords_v1_keyword, 9);
 
 /**
  * A per-source polling subscription.
@@ -452,7 +479,7 @@ export type Watch = Message<"earshot.keywords.v1.Watch"> & {
  * Use `create(WatchSchema)` to create a new message.
  */
 export const WatchSchema: GenMessage<Watch> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 9);
+  messageDesc(file_earshot_keywords_v1_keyword, 10);
 
 /**
  * @generated from message earshot.keywords.v1.WatchChanged
@@ -481,7 +508,7 @@ export type WatchChanged = Message<"earshot.keywords.v1.WatchChanged"> & {
  * Use `create(WatchChangedSchema)` to create a new message.
  */
 export const WatchChangedSchema: GenMessage<WatchChanged> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 10);
+  messageDesc(file_earshot_keywords_v1_keyword, 11);
 
 /**
  * @generated from message earshot.keywords.v1.WatchRetired
@@ -494,5 +521,5 @@ export type WatchRetired = Message<"earshot.keywords.v1.WatchRetired"> & {
  * Use `create(WatchRetiredSchema)` to create a new message.
  */
 export const WatchRetiredSchema: GenMessage<WatchRetired> = /*@__PURE__*/
-  messageDesc(file_earshot_keywords_v1_keyword, 11);
+  messageDesc(file_earshot_keywords_v1_keyword, 12);
 

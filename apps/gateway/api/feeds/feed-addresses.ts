@@ -1,0 +1,72 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { masterKeys } from '#secrets';
+
+const ID_BYTES = 16;
+const MAC_BYTES = 24;
+
+/** A keyword, as far as its feed's address depends on it. */
+export interface FeedKeyword {
+  keywordId: string;
+  /** Changes with each rotation. */
+  feedKey: string;
+}
+
+/**
+ * The secrets of feed addresses: the keyword's id and a code that only the master key can make. Nothing is stored, and
+ * a rotation makes every earlier address invalid. During a rotation of the master key, addresses of the earlier key
+ * stay valid.
+ */
+export class FeedAddresses {
+  private readonly keys: readonly Buffer[];
+
+  /**
+   * @param masterKey MASTER_KEY; all gateways share it
+   * @param publicUrl PUBLIC_URL; empty: the origin of the request
+   */
+  constructor(
+    masterKey: string,
+    private readonly publicUrl: string,
+  ) {
+    this.keys = masterKeys(masterKey).map((key) =>
+      createHmac('sha256', Buffer.from(key, 'hex')).update('feeds').digest(),
+    );
+  }
+
+  /** The address of a file, for example `https://earshot.example/feeds/….xml`. */
+  urlOf(file: string, { protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
+    const base = this.publicUrl.replace(/\/+$/, '') || `${protocol}://${host}`;
+    return `${base}/feeds/${file}`;
+  }
+
+  /** 54 characters of base64url. */
+  secretOf(keyword: FeedKeyword): string {
+    const mac = macOf(this.keys[0]!, keyword);
+    return Buffer.concat([bytesOf(keyword.keywordId), mac]).toString('base64url');
+  }
+
+  /** The id in a secret, which may be wrong: `isSecretOf` tells. Undefined for a text of another form. */
+  keywordIdIn(secret: string): string | undefined {
+    const bytes = Buffer.from(secret, 'base64url');
+    if (bytes.length !== ID_BYTES + MAC_BYTES || bytes.toString('base64url') !== secret) return undefined;
+    const hex = bytes.toString('hex', 0, ID_BYTES);
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  }
+
+  isSecretOf(secret: string, keyword: FeedKeyword): boolean {
+    const given = Buffer.from(secret, 'base64url').subarray(ID_BYTES);
+    const isRight = this.keys.map((key) => {
+      const mac = macOf(key, keyword);
+      return given.length === mac.length && timingSafeEqual(given, mac);
+    });
+    return isRight.includes(true);
+  }
+}
+
+function macOf(key: Buffer, { keywordId, feedKey }: FeedKeyword): Buffer {
+  return createHmac('sha256', key).update(`${keywordId} ${feedKey}`).digest().subarray(0, MAC_BYTES);
+}
+
+function bytesOf(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
