@@ -23,7 +23,7 @@ export interface Controlled {
 }
 
 /**
- * The routes with which tests control the world: `/_sim/posts` (POST, PATCH, DELETE), `/_sim/burst`, `/_sim/faults`,
+ * The routes with which tests control the world: `/_sim/posts` (POST, PATCH; DELETE of one post, or without an id of all posts of a source), `/_sim/burst`, `/_sim/faults`,
  * `/_sim/requests`, `/_sim/messages` (of channels), `/_sim/stats`.
  */
 export function controlRoutes(
@@ -46,9 +46,12 @@ export function controlRoutes(
     const { one } = queryOf(request);
     const source = one('source');
     if (!isSimulated(source)) return refuse(reply, `source is one of ${SIMULATED_SOURCES.join(', ')}`);
-    return world.remove(source, one('id') ?? '')
-      ? reply.code(204).send()
-      : answer(reply, 404, { error: 'no such post' });
+    const id = one('id');
+    if (id === undefined) {
+      world.clear(source);
+      return reply.code(204).send();
+    }
+    return world.remove(source, id) ? reply.code(204).send() : answer(reply, 404, { error: 'no such post' });
   });
   app.post('/_sim/burst', (request, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;

@@ -69,6 +69,14 @@ describe('faults', () => {
   });
 });
 
+it('all posts of one source can be removed, and those of the others stay', async () => {
+  await client.publish('hackernews', 'quokka');
+  await client.publish('rss', 'quokka');
+  expect((await client.send('DELETE', '/_sim/posts?source=hackernews')).status).toBe(204);
+  expect((await client.ask(`${SEARCH}?query=quokka`)).json<{ hits: unknown[] }>().hits).toEqual([]);
+  expect((await client.ask('/feeds/all.rss')).text).toContain('quokka');
+});
+
 describe('the log', () => {
   it('counts the requests of each source, with their faults', async () => {
     await fault('500');

@@ -106,6 +106,12 @@ export class World {
     return post;
   }
 
+  /** Removes every post of a source. */
+  clear(source: SourceId): void {
+    for (const { id } of this.posts(source)) this.byId.delete(`${source} ${id}`);
+    this.bySource.set(source, []);
+  }
+
   private advance(source: SourceId): void {
     const { ratePerSecond, clock, seed } = this.options;
     const rate = typeof ratePerSecond === 'number' ? ratePerSecond : (ratePerSecond[source] ?? 0);
