@@ -14,6 +14,7 @@ const TABLES = {
   'apps/analysis': [
     ...['semantic_questions', 'mention_labels', 'waiting_readings', 'backtests'],
     ...['mention_counts', 'counted_mentions', 'search_coverage', 'alert_turns', 'alert_episodes'],
+    ...['digest_items', 'digest_turns', 'reports'],
   ],
   'libs/credits': ['credit_holds'],
   'libs/platform': ['installation'],

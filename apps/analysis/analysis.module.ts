@@ -12,20 +12,28 @@ import { AnalysisWork } from './analyses/analysis-work.js';
 import { BacktestsHandler } from './backtests/backtests.handler.js';
 import { StoredMentions } from './backtests/stored-mentions.js';
 import { TestedAlerts } from './backtests/tested-alerts.js';
-import { EMBEDDER, type AnalysisConfig } from './config.js';
+import { EMBEDDER, PUBLIC_URL, type AnalysisConfig } from './config.js';
+import { DigestAssembly } from './digests/digest-assembly.js';
+import { DigestsLoop } from './digests/digests.loop.js';
+import { SettledEvents } from './digests/settled-events.js';
+import { WeeklyFigures } from './digests/weekly-figures.js';
 import { AlertEventsHandler } from './handlers/alert-events.handler.js';
 import { AnalysesHandler } from './handlers/analyses.handler.js';
 import { AnsweredReadingsHandler } from './handlers/answered-readings.handler.js';
 import { ChecksHandler } from './handlers/checks.handler.js';
 import { DisabledChannelsHandler } from './handlers/disabled-channels.handler.js';
+import { DigestEventsHandler } from './handlers/digest-events.handler.js';
+import { DigestTurnsHandler } from './handlers/digest-turns.handler.js';
 import { DisabledEndpointsHandler } from './handlers/disabled-endpoints.handler.js';
 import { KeywordEventsHandler } from './handlers/keyword-events.handler.js';
 import { LabelsHandler } from './handlers/labels.handler.js';
 import { PurgeHandler } from './handlers/purge.handler.js';
 import { QuestionsHandler } from './handlers/questions.handler.js';
 import { alertsProjection } from './projections/alerts.projection.js';
+import { digestItemsProjection } from './projections/digest-items.projection.js';
 import { labelsProjection } from './projections/labels.projection.js';
 import { mentionCountsProjection } from './projections/mention-counts.projection.js';
+import { reportsProjection } from './projections/reports.projection.js';
 import { searchCoverageProjection } from './projections/search-coverage.projection.js';
 import { waitingReadingsProjection } from './projections/waiting-readings.projection.js';
 import { ItemBuckets } from './readings/item-buckets.js';
@@ -85,6 +93,11 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           AlertDecisions,
           AlertEvaluation,
           AlertsLoop,
+          SettledEvents,
+          { provide: PUBLIC_URL, useValue: config.PUBLIC_URL },
+          WeeklyFigures,
+          DigestAssembly,
+          DigestsLoop,
         ],
         controllers: [
           ChecksHandler,
@@ -100,6 +113,10 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           projectionController(searchCoverageProjection),
           projectionController(alertsProjection),
           AlertEventsHandler,
+          projectionController(digestItemsProjection),
+          projectionController(reportsProjection),
+          DigestTurnsHandler,
+          DigestEventsHandler,
           MentionsSink,
           VectorsSink,
           QuestionsHandler,
@@ -115,12 +132,12 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
         ],
       },
       {
-        inject: [READER, EMBEDDER, LLM, QuestionsLoop, StoriesLoop, AlertsLoop],
+        inject: [READER, EMBEDDER, LLM, QuestionsLoop, StoriesLoop, AlertsLoop, DigestsLoop],
         list: (
           reader: LocalReader,
           embedder: Embedder,
           model: Llm | undefined,
-          ...loops: [QuestionsLoop, StoriesLoop, AlertsLoop]
+          ...loops: [QuestionsLoop, StoriesLoop, AlertsLoop, DigestsLoop]
         ) => ({
           loops,
           async afterStop() {

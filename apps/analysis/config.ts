@@ -4,10 +4,12 @@ import { readServiceSettings, USER_AGENT } from '#platform';
 
 /** Injection token of the embedder, which computes what texts mean. */
 export const EMBEDDER = Symbol('embedder');
+/** Injection token of the address of the gateway for people: the setting PUBLIC_URL. */
+export const PUBLIC_URL = Symbol('public url');
 
 /** Reads the settings of analysis from the environment. @throws SettingsError */
 export function readAnalysisConfig(env: NodeJS.ProcessEnv = process.env) {
-  const settings = readServiceSettings([...EMBEDDINGS_SETTINGS, ...LLM_SETTINGS], env);
+  const settings = readServiceSettings(['PUBLIC_URL', ...EMBEDDINGS_SETTINGS, ...LLM_SETTINGS], env);
   checkEmbeddings(settings);
   return { ...settings, llm: llmOptions(settings, USER_AGENT) };
 }

@@ -15,8 +15,10 @@ import {
 } from '#projections';
 import type { Database } from '#postgres';
 import { alertsProjection } from '../analysis/projections/alerts.projection.js';
+import { digestItemsProjection } from '../analysis/projections/digest-items.projection.js';
 import { labelsProjection } from '../analysis/projections/labels.projection.js';
 import { mentionCountsProjection } from '../analysis/projections/mention-counts.projection.js';
+import { reportsProjection } from '../analysis/projections/reports.projection.js';
 import { searchCoverageProjection } from '../analysis/projections/search-coverage.projection.js';
 import { accountsProjection } from '../billing/projections/accounts.projection.js';
 import { waitingReadingsProjection } from '../analysis/projections/waiting-readings.projection.js';
@@ -88,6 +90,8 @@ function rebuildables(): Rebuildable[] {
     ),
     inPostgres(searchCoverageProjection, 'search_coverage'),
     inPostgres(alertsProjection, 'alert_episodes'),
+    inPostgres(reportsProjection, 'reports'),
+    inPostgres(digestItemsProjection, 'digest_items (digests are not assembled again)'),
     inClickHouse(MENTIONS_SINK, 'EVENTS', 'mentions'),
     inClickHouse(EXPLORE_ITEMS_SINK, 'EXPLORES', 'mentions: items of Explores'),
     inClickHouse(

@@ -78,7 +78,7 @@ export interface DigestSummary {
 /** The figures of one week of a keyword. */
 export interface WeeklyReport {
   reportId: string;
-  /** Signed address of its page. */
+  /** Address of its page, which ends with a secret token. */
   url: string;
   volume: {
     count: number;

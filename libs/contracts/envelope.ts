@@ -119,7 +119,7 @@ export interface ReportReady {
   reportId: string;
   /** `to` is exclusive. */
   period: { from: string; to: string };
-  /** Signed address of its page. */
+  /** Address of its page, which whoever has it may read. */
   url: string;
 }
 

@@ -7,6 +7,7 @@ import { AttemptSchema } from './gen/earshot/attempts/v1/attempt_pb.js';
 import { ChannelDecisionSchema, ChannelEventSchema } from './gen/earshot/channels/v1/channel_pb.js';
 import { CheckSchema } from './gen/earshot/checks/v1/check_pb.js';
 import { CreditDecisionSchema, CreditMovementSchema } from './gen/earshot/credits/v1/credit_pb.js';
+import { DigestAssembledSchema } from './gen/earshot/digests/v1/digest_pb.js';
 import { EventSchema } from './gen/earshot/events/v1/event_pb.js';
 import { AccountEventSchema } from './gen/earshot/accounts/v1/account_pb.js';
 import { ExploreDecisionSchema, ExploreEventSchema } from './gen/earshot/explores/v1/explore_pb.js';
@@ -31,6 +32,7 @@ const SCHEMAS = new Map<string, DescMessage>(
     ChannelDecisionSchema,
     CheckSchema,
     CreditDecisionSchema,
+    DigestAssembledSchema,
     EventSchema,
     ExploreDecisionSchema,
     KeywordDecisionSchema,

@@ -13,6 +13,7 @@ export * from './gen/earshot/attempts/v1/attempt_pb.js';
 export * from './gen/earshot/channels/v1/channel_pb.js';
 export * from './gen/earshot/checks/v1/check_pb.js';
 export * from './gen/earshot/commands/v1/commands_pb.js';
+export * from './gen/earshot/digests/v1/digest_pb.js';
 export * from './gen/earshot/explores/v1/explore_pb.js';
 export * from './gen/earshot/events/v1/event_pb.js';
 export * from './gen/earshot/keywords/v1/definition_pb.js';

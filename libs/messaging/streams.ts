@@ -31,6 +31,7 @@ export const STREAMS = {
   REPLAYS: { subjects: ['replays.>'], maxAgeDays: 90 },
   LABELS: { subjects: ['labels.>'], maxAgeDays: 90 },
   ALERTS: { subjects: ['alerts.>'], maxAgeDays: 90 },
+  DIGESTS: { subjects: ['digests.>'], maxAgeDays: 90 },
   PURGES: { subjects: ['purges.>'], maxAgeDays: 7 },
   PARKED: { subjects: ['parked.>'], maxAgeDays: 90 },
 } as const;

@@ -24,6 +24,7 @@ import { Rules1763941000000 } from './migrations/1763941000000-rules.js';
 import { Alerts1763950000000 } from './migrations/1763950000000-alerts.js';
 import { Channels1763960000000 } from './migrations/1763960000000-channels.js';
 import { Feeds1763970000000 } from './migrations/1763970000000-feeds.js';
+import { Digests1763970000000 } from './migrations/1763970000000-digests.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -101,6 +102,7 @@ async function migrate(url: string, name: string): Promise<void> {
       Alerts1763950000000,
       Channels1763960000000,
       Feeds1763970000000,
+      Digests1763970000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,

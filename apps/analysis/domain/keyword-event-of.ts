@@ -6,6 +6,7 @@ import {
   type AlertDecision,
   type AlertFired,
   type ChannelDisabled,
+  type DigestAssembled,
   type Event,
   type KeywordDecision,
   type KeywordEnvelope,
@@ -62,6 +63,22 @@ export function alertEventsOf({ accountId, keywordId, decidedAt, events }: Alert
     });
     return [{ ...fired, ruleWebhook: webhook, notifyChannelIds, notifyKeywordChannels }];
   });
+}
+
+/** The event of a weekly report that can be read; none for another digest. */
+export function reportReadyOf(digest: DigestAssembled): Event[] {
+  const { accountId, keywordId, digestId, periodFrom, periodTo, reportUrl } = digest;
+  if (reportUrl === '') return [];
+  return [
+    keywordEvent({
+      eventId: derivedId('report-ready', digestId),
+      accountId,
+      keywordId,
+      occurredAt: digest.assembledAt,
+      type: 'keyword.report_ready',
+      data: { reportId: digestId, period: { from: periodFrom, to: periodTo }, url: reportUrl },
+    }),
+  ];
 }
 
 function alertDataOf(alert: AlertFired): AlertData {

@@ -3,15 +3,13 @@ import type { JsMsg } from '@nats-io/jetstream';
 import { Controller, Inject } from '@nestjs/common';
 import { EventSchema, KeywordDecisionSchema, type Event } from '#contracts';
 import type { EventStore, Unstored } from '#event-store';
-import { done, retry, subjectOf, type ConsumerOptions, type Outcome } from '#messaging';
+import { done, subjectOf, type ConsumerOptions, type Outcome } from '#messaging';
 import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
-import { KEYWORDS_PROJECTION, positionsOf } from '#projections';
 import { causeOf } from '#telemetry';
 import { ConsumerPattern } from '#transport';
 import { keywordEventsOf } from '../domain/keyword-event-of.js';
-
-const NOT_THERE_YET_MS = 200;
+import { earlyOf, tooEarly } from './keyword-tables.js';
 
 /** The consumer that turns decisions about keywords into events. */
 export const KEYWORD_EVENTS: ConsumerOptions = {
@@ -49,13 +47,6 @@ export class KeywordEventsHandler {
   }
 }
 
-/** The decisions that the tables do not contain yet. */
-async function earlyOf(database: Database, messages: readonly JsMsg[]): Promise<ReadonlySet<JsMsg>> {
-  const subjects = messages.map(({ subject }) => subject);
-  const positions = await positionsOf(database.manager, KEYWORDS_PROJECTION, subjects);
-  return new Set(messages.filter(({ subject, seq }) => (positions.get(subject) ?? 0) < seq));
-}
-
 function messageOf(event: Event, cause: string | undefined): Unstored {
   return {
     subject: subjectOf('EVENTS', event.accountId, event.watchId),
@@ -63,9 +54,4 @@ function messageOf(event: Event, cause: string | undefined): Unstored {
     msgId: event.eventId,
     cause,
   };
-}
-
-/** The tables never contain a purged keyword again, so its event is dropped. */
-async function tooEarly(store: EventStore, { subject }: JsMsg): Promise<Outcome> {
-  return (await store.lastSeq('KEYWORDS', subject)) > 0 ? retry(NOT_THERE_YET_MS) : done;
 }

@@ -11,8 +11,10 @@ import type { Database } from '#postgres';
 import { forgetPositions } from '#projections';
 import { ConsumerPattern } from '#transport';
 import { alertsProjection } from '../projections/alerts.projection.js';
+import { digestItemsProjection } from '../projections/digest-items.projection.js';
 import { labelsProjection } from '../projections/labels.projection.js';
 import { mentionCountsProjection } from '../projections/mention-counts.projection.js';
+import { reportsProjection } from '../projections/reports.projection.js';
 import { searchCoverageProjection } from '../projections/search-coverage.projection.js';
 import { waitingReadingsProjection } from '../projections/waiting-readings.projection.js';
 import { countMarketDay, emptyDay, type MarketDay, type MarketScopeKind } from '../readmodels/market-days.js';
@@ -52,7 +54,7 @@ export class PurgeHandler {
     await this.store.erase('LABELS', labels);
     await this.database.query('DELETE FROM mention_labels WHERE owner_id = $1', [keywordId]);
     await forgetPositions(this.database.manager, labelsProjection, [labels]);
-    await this.eraseAlerts(accountId, keywordId, watchIds);
+    await this.eraseAlertsAndDigests(accountId, keywordId, watchIds);
     const days = await observedDays(this.clickhouse, accountId, keywordId);
     const own = 'account_id = {accountId: UUID}';
     for (const table of [
@@ -74,7 +76,7 @@ export class PurgeHandler {
     await countWithout(this.clickhouse, accountId, days);
   }
 
-  private async eraseAlerts(
+  private async eraseAlertsAndDigests(
     accountId: string,
     keywordId: string,
     watchIds: readonly string[],
@@ -82,17 +84,24 @@ export class PurgeHandler {
     const { manager } = this.database;
     const alerts = subjectOf('ALERTS', accountId, keywordId);
     await this.store.erase('ALERTS', alerts);
-    for (const table of ALERT_TABLES)
+    for (const table of KEYWORD_TABLES)
       await this.database.query(`DELETE FROM ${table} WHERE keyword_id = $1`, [keywordId]);
     const subjectsIn = (stream: 'CHECKS' | 'EVENTS') =>
       [...watchIds, keywordId].map((id) => subjectOf(stream, accountId, id));
     await forgetPositions(manager, alertsProjection, [alerts]);
-    await forgetPositions(manager, mentionCountsProjection, subjectsIn('EVENTS'));
+    for (const projection of [mentionCountsProjection, digestItemsProjection])
+      await forgetPositions(manager, projection, subjectsIn('EVENTS'));
+    const digests = subjectOf('DIGESTS', accountId, keywordId, '*', '*');
+    await this.store.erase('DIGESTS', digests);
+    await forgetPositions(manager, reportsProjection, [digests]);
     await forgetPositions(manager, searchCoverageProjection, subjectsIn('CHECKS'));
   }
 }
 
-const ALERT_TABLES = [
+const KEYWORD_TABLES = [
+  'digest_items',
+  'reports',
+  'digest_turns',
   'alert_turns',
   'alert_episodes',
   'mention_counts',

@@ -59,16 +59,10 @@ const NOT_ACTED_ON: readonly {
   },
   {
     path: 'webhookEvents',
-    isUsed: ({ webhookEvents }) => webhookEvents.some((type) => NOT_EMITTED.has(type)),
-    message: 'keyword.report_ready is not published yet',
-  },
-  {
-    path: 'webhookEvents',
     isUsed: ({ webhookEvents, webhookUrl }) => webhookEvents.length > 0 && !webhookUrl,
     message: 'there is no webhookUrl to which they could be sent',
   },
 ];
-const NOT_EMITTED: ReadonlySet<string> = new Set(['keyword.report_ready']);
 
 function isFirst({ path, message }: Fault, index: number, all: readonly Fault[]): boolean {
   return all.findIndex((other) => other.path === path && other.message === message) === index;

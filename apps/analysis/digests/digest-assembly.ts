@@ -1,0 +1,154 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  DigestAssembledSchema,
+  RunAnalysisSchema,
+  type Digest,
+  type DigestAssembled,
+  type DigestSummary,
+  type WeeklyReport,
+} from '#contracts';
+import { AppendConflict, type EventStore } from '#event-store';
+import { failpoint, isoOf, Outage } from '#kernel';
+import { subjectOf } from '#messaging';
+import { DATABASE, LOG, STORE } from '#platform';
+import type { Database } from '#postgres';
+import type { Logger } from '#telemetry';
+import { AnalysisWork } from '../analyses/analysis-work.js';
+import { digestOf, type WaitingItem } from '../domain/digest-content.js';
+import {
+  digestIdOf,
+  duePeriod,
+  turnAfter,
+  turnAfterStored,
+  type DigestTurn,
+  type DuePeriod,
+} from '../domain/digest-turn.js';
+import { digestItems } from './digest-items.js';
+import type { ClaimedTurn } from './digest-turns.js';
+import { WeeklyFigures } from './weekly-figures.js';
+
+/** A summary is made of the most important items: reading more would take seconds for each digest. */
+const SUMMARISED_ITEMS = 20;
+
+/**
+ * Assembles digests. Each is one fact, appended on the condition that its subject has no other since the digest before:
+ * after a crash, and beside another replica, the stored digest counts.
+ */
+@Injectable()
+export class DigestAssembly {
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    @Inject(STORE) private readonly store: EventStore,
+    private readonly work: AnalysisWork,
+    private readonly figures: WeeklyFigures,
+    @Inject(LOG) private readonly log: Logger,
+  ) {}
+
+  /**
+   * Assembles the digest of a turn that is due; without items there is none.
+   * @param settledSeq where the items are cut
+   * @param now ms
+   * @returns the turn after it
+   */
+  async assemble(turn: ClaimedTurn, settledSeq: number, now: number): Promise<DigestTurn> {
+    const period = duePeriod(turn, settledSeq, now);
+    const { shown, total, mentionIds } = await digestItems(
+      this.database,
+      turn.keywordId,
+      turn.afterSeq,
+      period.cutSeq,
+    );
+    if (total === 0) return turnAfter(turn, period);
+    const digest = await this.digestOf(turn, period, shown, total);
+    const fact = create(DigestAssembledSchema, {
+      digestId: digestIdOf(turn),
+      accountId: turn.accountId,
+      keywordId: turn.keywordId,
+      channelId: turn.channelId,
+      mode: turn.mode,
+      assembledAt: isoOf(now),
+      periodFrom: isoOf(period.from),
+      periodTo: isoOf(period.to),
+      afterSequence: BigInt(turn.afterSeq),
+      cutSequence: BigInt(period.cutSeq),
+      mentionIds,
+      body: new TextEncoder().encode(JSON.stringify(digest)),
+      reportUrl: digest.report?.url ?? '',
+    });
+    return this.append(turn, period, fact);
+  }
+
+  private async append(turn: DigestTurn, period: DuePeriod, fact: DigestAssembled): Promise<DigestTurn> {
+    const subject = digestSubject(turn);
+    try {
+      const data = toBinary(DigestAssembledSchema, fact);
+      const digestSeq = await this.store.append(subject, data, turn.digestSeq, fact.digestId);
+      failpoint('digests-after-append-before-turn');
+      return { ...turnAfter(turn, period), digestSeq };
+    } catch (error) {
+      if (!(error instanceof AppendConflict)) throw error;
+      return this.adopt(turn, subject);
+    }
+  }
+
+  /** Another replica, or this one before a crash, has stored a digest that the turn does not know. */
+  private async adopt(turn: DigestTurn, subject: string): Promise<DigestTurn> {
+    const seq = await this.store.lastSeq('DIGESTS', subject);
+    const message = seq > 0 ? await this.store.at('DIGESTS', seq) : undefined;
+    const fact = message && fromBinary(DigestAssembledSchema, message.data);
+    return turnAfterStored(
+      turn,
+      fact && { seq, periodTo: Date.parse(fact.periodTo), cutSeq: Number(fact.cutSequence) },
+    );
+  }
+
+  private async digestOf(
+    turn: ClaimedTurn,
+    period: DuePeriod,
+    shown: readonly WaitingItem[],
+    total: number,
+  ): Promise<Digest> {
+    const { keywordId, keywordName, channelId, mode, timeZone } = turn;
+    const summary = mode === 'daily_brief' ? await this.summaryOf(shown) : null;
+    const report: WeeklyReport | null = mode === 'weekly_report' ? await this.figures.of(turn, period) : null;
+    const head = {
+      id: digestIdOf(turn),
+      ...{ mode, channelId, summary, report },
+      keyword: { id: keywordId, name: keywordName },
+      period: { from: isoOf(period.from), to: isoOf(period.to) },
+      timezone: timeZone,
+    };
+    return digestOf(head, shown, total);
+  }
+
+  /** A digest comes without a summary rather than not at all. */
+  private async summaryOf(shown: readonly WaitingItem[]): Promise<DigestSummary | null> {
+    const mentions = shown.slice(0, SUMMARISED_ITEMS).map(({ item, own }) => ({
+      id: item.mentionId,
+      source: item.source,
+      kind: item.kind,
+      title: item.title,
+      text: own,
+      author: item.author ?? '',
+      community: item.community ?? '',
+      own,
+    }));
+    try {
+      const command = create(RunAnalysisSchema, { operation: 'summarise' });
+      const { summary } = await this.work.run(command, mentions);
+      return summary && summary.sentences.length > 0
+        ? { sentences: summary.sentences, reader: 'local' }
+        : null;
+    } catch (error) {
+      if (error instanceof Outage) throw error;
+      this.log.warn({ err: error }, 'a daily brief has no summary');
+      return null;
+    }
+  }
+}
+
+/** The subject of the digests of a turn. */
+export function digestSubject({ accountId, keywordId, channelId, mode }: DigestTurn): string {
+  return subjectOf('DIGESTS', accountId, keywordId, channelId, mode);
+}

@@ -1,0 +1,136 @@
+import { DIGEST_MODES, type DigestMode } from '#contracts';
+import type { Database } from '#postgres';
+import { nextDue } from '../domain/digest-times.js';
+import type { DigestTurn } from '../domain/digest-turn.js';
+
+/** A replica that has not finished a digest by then counts as dead. */
+const CLAIM_SECONDS = 120;
+
+/** A turn that a replica has claimed, with the name of its keyword. */
+export interface ClaimedTurn extends DigestTurn {
+  keywordName: string;
+}
+
+interface Row {
+  keyword_id: string;
+  channel_id: string;
+  mode: DigestMode;
+  account_id: string;
+  timezone: string;
+  period_from: Date;
+  after_seq: number;
+  digest_seq: number;
+  due_at: Date;
+  name: string;
+}
+
+const IS_TURN = 't.keyword_id = n.keyword_id AND t.channel_id = n.channel_id AND t.mode = n.mode';
+
+/**
+ * Makes the turns of keywords agree with their channels: a new channel gets its first digest of what is found from now
+ * on; a removed one gets none any more. Retired and purged keywords have no turns.
+ * @param lastSeq the last sequence of EVENTS
+ */
+export async function agreeWithChannels(
+  database: Database,
+  keywordIds: readonly string[],
+  lastSeq: number,
+  now: number,
+): Promise<void> {
+  const wanted: {
+    keyword_id: string;
+    channel_id: string;
+    mode: DigestMode;
+    account_id: string;
+    timezone: string;
+  }[] = await database.query(
+    `SELECT DISTINCT k.keyword_id, c->>'channelId' AS channel_id, c->>'mode' AS mode, k.account_id, a.timezone
+       FROM keywords k JOIN accounts a USING (account_id)
+       CROSS JOIN LATERAL jsonb_array_elements(COALESCE(k.definition->'channels', '[]')) AS c
+       WHERE k.keyword_id = ANY ($1) AND k.state <> 'retired' AND c->>'mode' = ANY ($2)`,
+    [keywordIds, DIGEST_MODES],
+  );
+  await database.query(
+    `DELETE FROM digest_turns t WHERE keyword_id = ANY ($1) AND NOT EXISTS (
+       SELECT 1 FROM jsonb_to_recordset($2) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN})`,
+    [keywordIds, JSON.stringify(wanted)],
+  );
+  const turns = wanted.map((one) => ({ ...one, due_at: new Date(nextDue(one.mode, one.timezone, now)) }));
+  await database.query(
+    `INSERT INTO digest_turns (keyword_id, channel_id, mode, account_id, timezone, period_from, after_seq, due_at)
+     SELECT n.keyword_id, n.channel_id, n.mode, n.account_id, n.timezone, $2, $3, n.due_at
+     FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, account_id uuid, timezone text,
+       due_at timestamptz) ON CONFLICT DO NOTHING`,
+    [JSON.stringify(turns), new Date(now), lastSeq],
+  );
+}
+
+/** Computes again when digests are due, of accounts that have changed their time zone. */
+export async function agreeWithZones(database: Database, now: number): Promise<void> {
+  const rows: (Pick<Row, 'keyword_id' | 'channel_id' | 'mode' | 'timezone'> & { period_from: Date })[] =
+    await database.query(
+      `SELECT t.keyword_id, t.channel_id, t.mode, t.period_from, a.timezone
+       FROM digest_turns t JOIN accounts a USING (account_id) WHERE t.timezone <> a.timezone AND t.due_at > $1`,
+      [new Date(now)],
+    );
+  if (rows.length === 0) return;
+  await database.query(
+    `UPDATE digest_turns t SET timezone = n.timezone, due_at = n.due_at
+     FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, timezone text, due_at timestamptz)
+     WHERE ${IS_TURN}`,
+    [JSON.stringify(rows.map((row) => ({ ...row, due_at: new Date(nextDue(row.mode, row.timezone, now)) })))],
+  );
+}
+
+/** Claims the turns that are due, the longest due first. */
+export async function claimDueTurns(database: Database, limit: number, now: number): Promise<ClaimedTurn[]> {
+  const [rows]: [Row[]] = await database.query(
+    `WITH due AS MATERIALIZED (
+       SELECT keyword_id, channel_id, mode FROM digest_turns WHERE due_at <= $1 AND claimed_until <= $1
+       ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+     UPDATE digest_turns t SET claimed_until = $1::timestamptz + make_interval(secs => ${CLAIM_SECONDS})
+     FROM due n JOIN keywords k USING (keyword_id) WHERE ${IS_TURN}
+     RETURNING t.*, k.name`,
+    [new Date(now), limit],
+  );
+  return rows
+    .map((row) => ({
+      keywordId: row.keyword_id,
+      channelId: row.channel_id,
+      mode: row.mode,
+      accountId: row.account_id,
+      timeZone: row.timezone,
+      periodFrom: row.period_from.getTime(),
+      afterSeq: row.after_seq,
+      digestSeq: row.digest_seq,
+      dueAt: row.due_at.getTime(),
+      keywordName: row.name,
+    }))
+    .sort((a, b) => a.dueAt - b.dueAt);
+}
+
+/** Stores turns and gives them back. */
+export async function saveTurns(database: Database, turns: readonly DigestTurn[]): Promise<void> {
+  if (turns.length === 0) return;
+  await database.query(
+    `UPDATE digest_turns t SET timezone = n.timezone, period_from = n.period_from, after_seq = n.after_seq, digest_seq = n.digest_seq,
+       due_at = n.due_at, claimed_until = '-infinity'
+     FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, timezone text, period_from timestamptz,
+       after_seq bigint, digest_seq bigint, due_at timestamptz)
+     WHERE ${IS_TURN}`,
+    [
+      JSON.stringify(
+        turns.map((turn) => ({
+          keyword_id: turn.keywordId,
+          channel_id: turn.channelId,
+          mode: turn.mode,
+          timezone: turn.timeZone,
+          period_from: new Date(turn.periodFrom),
+          after_seq: turn.afterSeq,
+          digest_seq: turn.digestSeq,
+          due_at: new Date(turn.dueAt),
+        })),
+      ),
+    ],
+  );
+}

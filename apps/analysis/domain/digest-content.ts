@@ -1,0 +1,110 @@
+import type { Digest, DigestGroup, DigestItem, DigestStory, Event } from '#contracts';
+
+/** An item that waits for its digest, as it is stored. */
+export interface WaitingItem {
+  item: DigestItem;
+  bucket: { key: string; label: string } | null;
+  storyId: string | null;
+  /** Its own words, for a summary. */
+  own: string;
+}
+
+/** What a digest says beside its items. */
+export type DigestHead = Pick<
+  Digest,
+  'id' | 'mode' | 'channelId' | 'keyword' | 'period' | 'timezone' | 'summary' | 'report'
+>;
+
+const EXCERPT_CHARACTERS = 300;
+const OWN_CHARACTERS = 2_000;
+
+/** The item of an event; undefined for an event that is in no digest: one that is not pushed, or is hidden. */
+export function waitingItemOf(event: Event): WaitingItem | undefined {
+  const item = event.matched?.item;
+  if (!item || !event.push || event.labels.includes('hidden')) return undefined;
+  const { sentiment, intent } = event.analysis ?? {};
+  return {
+    item: {
+      mentionId: event.eventId,
+      source: event.source,
+      kind: item.kind,
+      url: item.url || null,
+      title: item.title,
+      excerpt: cut(item.text, EXCERPT_CHARACTERS),
+      author: item.author ?? null,
+      community: item.community ?? null,
+      vip: event.vip,
+      labels: [...event.labels],
+      publishedAt: item.publishedAt ?? null,
+      occurredAt: event.occurredAt,
+      sentiment: sentiment || null,
+      intent: intent || null,
+    },
+    bucket: event.bucket ? { key: event.bucket.key, label: event.bucket.label } : null,
+    storyId: event.storyId || null,
+    own: cut([item.titleOfParent ? '' : item.title, item.text].filter(Boolean).join('\n'), OWN_CHARACTERS),
+  };
+}
+
+/**
+ * The digest of some items: VIPs and items with the label `to_reply` first, the others by bucket and story.
+ * @param shown at most 50, in the order in which they are wanted: urgent ones first, then the newest
+ * @param total number of all items; `more` counts those that are not shown
+ */
+export function digestOf(head: DigestHead, shown: readonly WaitingItem[], total: number): Digest {
+  return {
+    ...head,
+    total,
+    more: total - shown.length,
+    priority: shown.filter(isUrgent).map(({ item }) => item),
+    groups: groupsOf(shown.filter((one) => !isUrgent(one))),
+  };
+}
+
+function isUrgent({ item }: WaitingItem): boolean {
+  return item.vip || item.labels.includes('to_reply');
+}
+
+/** The largest groups first, and in each of them the largest stories; items without a bucket are last. */
+function groupsOf(items: readonly WaitingItem[]): DigestGroup[] {
+  const groups = [...partsOf(items, ({ bucket }) => bucket?.key ?? '').entries()].map(([key, members]) => ({
+    bucket: key === '' ? null : (members[0]?.bucket ?? null),
+    stories: storiesOf(members),
+    size: members.length,
+  }));
+  return groups
+    .sort((a, b) => Number(a.bucket === null) - Number(b.bucket === null) || b.size - a.size)
+    .map(({ bucket, stories }) => ({ bucket, stories }));
+}
+
+function storiesOf(items: readonly WaitingItem[]): DigestStory[] {
+  // An item without a story stands alone.
+  const parts = partsOf(items, ({ storyId, item }) => storyId ?? `item ${item.mentionId}`);
+  return [...parts.values()]
+    .map((members) => ({
+      storyId: members[0]?.storyId ?? null,
+      items: members.map(({ item }) => item),
+    }))
+    .sort((a, b) => b.items.length - a.items.length);
+}
+
+function partsOf<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const parts = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const part = parts.get(key);
+    if (part) part.push(item);
+    else parts.set(key, [item]);
+  }
+  return parts;
+}
+
+/** Never inside a character. */
+function cut(text: string, most: number): string {
+  return text.length <= most
+    ? text
+    : `${text
+        .slice(0, most - 1)
+        .toWellFormed()
+        .replace(/\uFFFD$/, '')}…`;
+}

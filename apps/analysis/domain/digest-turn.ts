@@ -1,0 +1,69 @@
+import type { DigestMode } from '#contracts';
+import { derivedId, isoOf } from '#kernel';
+import { lastDue, nextDue } from './digest-times.js';
+
+/** The next digest of a channel of a keyword in one mode. Times in ms. */
+export interface DigestTurn {
+  keywordId: string;
+  channelId: string;
+  mode: DigestMode;
+  accountId: string;
+  timeZone: string;
+  /** The end of the digest before. */
+  periodFrom: number;
+  /** Items up to this sequence of EVENTS were in an earlier digest. */
+  afterSeq: number;
+  /** Sequence in DIGESTS of the digest before; 0 for none. */
+  digestSeq: number;
+  dueAt: number;
+}
+
+/** A digest that is due: its period, and the sequences of its items (greater than `afterSeq`, up to `cutSeq`). */
+export interface DuePeriod {
+  from: number;
+  /** Exclusive. */
+  to: number;
+  cutSeq: number;
+}
+
+/**
+ * The period of a turn that is due. After a time without service it is one long period, up to the last time at which a
+ * digest was due.
+ * @param settledSeq every event up to this sequence has been stored as an item, or is none
+ */
+export function duePeriod(turn: DigestTurn, settledSeq: number, now: number): DuePeriod {
+  const { mode, timeZone, periodFrom, afterSeq, dueAt } = turn;
+  return {
+    from: periodFrom,
+    to: nextDue(mode, timeZone, dueAt) > now ? dueAt : lastDue(mode, timeZone, now),
+    cutSeq: Math.max(afterSeq, settledSeq),
+  };
+}
+
+/** The id of the next digest of a turn: the same one, however often it is assembled. */
+export function digestIdOf({ keywordId, channelId, mode, periodFrom }: DigestTurn): string {
+  return derivedId('digest', keywordId, channelId, mode, isoOf(periodFrom));
+}
+
+/** A digest that is stored on the turn's subject. */
+export interface StoredDigest {
+  /** Sequence in DIGESTS. */
+  seq: number;
+  periodTo: number;
+  cutSeq: number;
+}
+
+/**
+ * The turn after a stored digest that it does not know, because of a crash or another replica.
+ * @param stored the last digest of the subject; undefined if the stream does not keep it any more
+ */
+export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefined): DigestTurn {
+  if (!stored) return { ...turn, digestSeq: 0 };
+  const cutSeq = Math.max(turn.afterSeq, stored.cutSeq);
+  return { ...turnAfter(turn, { to: stored.periodTo, cutSeq }), digestSeq: stored.seq };
+}
+
+/** The turn after a period, with a digest or without one. */
+export function turnAfter(turn: DigestTurn, { to, cutSeq }: Pick<DuePeriod, 'to' | 'cutSeq'>): DigestTurn {
+  return { ...turn, periodFrom: to, afterSeq: cutSeq, dueAt: nextDue(turn.mode, turn.timeZone, to) };
+}
