@@ -15,7 +15,6 @@ import { TestedAlerts } from './backtests/tested-alerts.js';
 import { EMBEDDER, PUBLIC_URL, type AnalysisConfig } from './config.js';
 import { DigestAssembly } from './digests/digest-assembly.js';
 import { DigestsLoop } from './digests/digests.loop.js';
-import { SettledEvents } from './digests/settled-events.js';
 import { WeeklyFigures } from './digests/weekly-figures.js';
 import { AlertEventsHandler } from './handlers/alert-events.handler.js';
 import { AnalysesHandler } from './handlers/analyses.handler.js';
@@ -54,6 +53,7 @@ import { VectorsSink } from './readmodels/vectors.sink.js';
 import { EventRules } from './rules/event-rules.js';
 import { Similarities } from './rules/similarities.js';
 import { Payments } from './search/payments.js';
+import { SettledChecks, SettledEvents } from './settled.js';
 import { ModelQuestions } from './waiting/model-questions.js';
 import { QuestionAnswers } from './waiting/question-answers.js';
 import { QuestionsLoop } from './waiting/questions.loop.js';
@@ -94,6 +94,7 @@ export function analysisService(config: AnalysisConfig): ServiceDefinition {
           AlertEvaluation,
           AlertsLoop,
           SettledEvents,
+          SettledChecks,
           { provide: PUBLIC_URL, useValue: config.PUBLIC_URL },
           WeeklyFigures,
           DigestAssembly,

@@ -36,6 +36,15 @@ export async function claimTurns(database: Database, limit: number): Promise<Ale
   }));
 }
 
+/** Gives turns back that cannot be evaluated yet. */
+export async function postponeTurns(database: Database, turns: readonly AlertTurn[]): Promise<void> {
+  if (turns.length > 0)
+    await database.query(
+      `UPDATE alert_turns SET due_at = now() + interval '1 second' WHERE keyword_id = ANY ($1)`,
+      [turns.map(({ keywordId }) => keywordId)],
+    );
+}
+
 /** Gives the turns back. A keyword that has changed meanwhile is due again soon. */
 export async function finishTurns(database: Database, evaluated: readonly EvaluatedTurn[]): Promise<void> {
   if (evaluated.length === 0) return;

@@ -4,8 +4,9 @@ import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import { COUNTED_DAYS } from '../domain/counted-at.js';
+import { SettledChecks } from '../settled.js';
 import { AlertEvaluation } from './alert-evaluation.js';
-import { claimTurns, finishTurns } from './alert-turns.js';
+import { claimTurns, finishTurns, postponeTurns } from './alert-turns.js';
 
 const LOOK_MS = 500;
 const TURNS_AT_ONCE = 100;
@@ -31,6 +32,7 @@ export class AlertsLoop implements Loop {
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
+    private readonly checks: SettledChecks,
     private readonly evaluation: AlertEvaluation,
     @Inject(LOG) log: Logger,
   ) {
@@ -59,7 +61,13 @@ export class AlertsLoop implements Loop {
   async round(): Promise<boolean> {
     const turns = await claimTurns(this.database, TURNS_AT_ONCE);
     if (turns.length === 0) return false;
-    await finishTurns(this.database, await this.evaluation.of(turns, systemClock.now().getTime()));
+    const now = systemClock.now().getTime();
+    // A baseline without the checks of before would be too low, or unknown.
+    const coveredUpTo = await this.checks.upTo(now);
+    const early = turns.filter(({ keywordId }) => coveredUpTo(keywordId) === undefined);
+    await postponeTurns(this.database, early);
+    const ready = turns.filter((turn) => !early.includes(turn));
+    await finishTurns(this.database, await this.evaluation.of(ready, now));
     return turns.length === TURNS_AT_ONCE;
   }
 

@@ -23,11 +23,11 @@ import { DigestEventsHandler } from '../handlers/digest-events.handler.js';
 import { PurgeHandler } from '../handlers/purge.handler.js';
 import { digestItemsProjection } from '../projections/digest-items.projection.js';
 import { reportsProjection } from '../projections/reports.projection.js';
+import { SettledEvents } from '../settled.js';
 import { mentionRow } from '../readmodels/mentions.sink.js';
 import { DigestAssembly } from './digest-assembly.js';
 import { agreeWithChannels, agreeWithZones, claimDueTurns } from './digest-turns.js';
 import { DigestsLoop } from './digests.loop.js';
-import { SettledEvents } from './settled-events.js';
 import { WeeklyFigures } from './weekly-figures.js';
 
 const HOUR_MS = 3_600_000;

@@ -5,9 +5,9 @@ import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
 import type { Logger } from '#telemetry';
 import type { DigestTurn } from '../domain/digest-turn.js';
+import { SettledEvents } from '../settled.js';
 import { DigestAssembly } from './digest-assembly.js';
 import { agreeWithZones, claimDueTurns, saveTurns, type ClaimedTurn } from './digest-turns.js';
-import { SettledEvents } from './settled-events.js';
 
 const LOOK_MS = 1000;
 const ZONES_MS = 30_000;
@@ -58,9 +58,9 @@ export class DigestsLoop implements Loop {
   async round(now = systemClock.now().getTime()): Promise<boolean> {
     const turns = await claimDueTurns(this.database, TURNS_AT_ONCE, now);
     if (turns.length === 0) return false;
-    const cutOf = await this.settled.cuts(now);
+    const cutOf = await this.settled.upTo(now);
     const assembled = await new PQueue({ concurrency: ASSEMBLED_AT_ONCE }).addAll(
-      turns.map((turn) => () => this.assembled(turn, cutOf(turn.dueAt), now)),
+      turns.map((turn) => () => this.assembled(turn, cutOf(workOf(turn)), now)),
     );
     await saveTurns(
       this.database,
@@ -100,4 +100,8 @@ export class DigestsLoop implements Loop {
     }
     return isMore;
   }
+}
+
+function workOf({ keywordId, channelId, mode }: DigestTurn): string {
+  return `${keywordId} ${channelId} ${mode}`;
 }

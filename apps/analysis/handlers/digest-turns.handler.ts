@@ -7,7 +7,7 @@ import { DATABASE, STORE } from '#platform';
 import type { Database } from '#postgres';
 import { ConsumerPattern } from '#transport';
 import { agreeWithChannels } from '../digests/digest-turns.js';
-import { SettledEvents } from '../digests/settled-events.js';
+import { SettledEvents } from '../settled.js';
 import { earlyOf, tooEarly } from './keyword-tables.js';
 
 /** Plans the digests of a keyword when its channels change. */

@@ -1,0 +1,66 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Bus } from '#messaging';
+import { BUS } from '#platform';
+import { consumerOf, type Projection } from '#projections';
+import { digestItemsProjection } from './projections/digest-items.projection.js';
+import { searchCoverageProjection } from './projections/search-coverage.projection.js';
+
+/** Work waits this long for messages that were stored before it began. */
+const WAIT_MS = 60_000;
+
+/**
+ * Knows up to which sequence of its stream a projection has applied every message, so that work can wait for what was
+ * stored before it.
+ */
+class Settled {
+  /** What waits: the last sequence of the stream when it was first asked for, and that time in ms. */
+  private readonly waiting = new Map<string, { seq: number; since: number }>();
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly projection: Projection,
+  ) {}
+
+  /** The last sequence of the stream. */
+  async lastSeq(): Promise<number> {
+    return (await this.bus.jsm.streams.info(this.projection.stream)).state.last_seq;
+  }
+
+  /**
+   * @param now ms
+   * @returns a function that returns, for a piece of work, the sequence up to which everything is applied; undefined while
+   *   that lacks messages from before the work was first asked for, for at most a minute
+   */
+  async upTo(now: number): Promise<(work: string) => number | undefined> {
+    const lastSeq = await this.lastSeq();
+    const { stream, name } = consumerOf(this.projection);
+    const info = await this.bus.jsm.consumers.info(stream, name);
+    const { ack_floor, delivered, num_pending, num_ack_pending } = info;
+    // When everything is acknowledged, the floor can be behind the last message that was.
+    const isIdle = num_pending + num_ack_pending === 0;
+    const settled = isIdle ? Math.max(ack_floor.stream_seq, delivered.stream_seq) : ack_floor.stream_seq;
+    return (work) => {
+      const { seq, since } = this.waiting.get(work) ?? { seq: lastSeq, since: now };
+      this.waiting.delete(work);
+      if (settled >= seq || now >= since + WAIT_MS) return settled;
+      this.waiting.set(work, { seq, since });
+      return undefined;
+    };
+  }
+}
+
+/** For digests: the items of EVENTS that are stored. */
+@Injectable()
+export class SettledEvents extends Settled {
+  constructor(@Inject(BUS) bus: Bus) {
+    super(bus, digestItemsProjection);
+  }
+}
+
+/** For alerts: the checks whose covered times are stored. */
+@Injectable()
+export class SettledChecks extends Settled {
+  constructor(@Inject(BUS) bus: Bus) {
+    super(bus, searchCoverageProjection);
+  }
+}
