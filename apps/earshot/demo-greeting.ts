@@ -29,7 +29,11 @@ Earshot is running. All posts are simulated: no real person wrote any of them.
     ${cli} doctor
     ${cli} --help
 
-The lines below show each webhook that the demo's receiver gets: ✓ if its signature is correct, ✗ and the reason if not.
+${BRANDS[0]!.name} has a rule that marks complaints and sends them to a channel of each kind (slack, discord, teams, telegram,
+email, webhook), and a spike alert: within two minutes many people write about it.
+
+The lines below show each webhook that the demo's receiver gets, and each message of a channel: ✓ if it is correct, ✗ and the
+reason if not.
 Press Ctrl-C to stop.
 `;
 }

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { connectBus } from '#messaging';
 import { createLogger } from '#telemetry';
-import { simulatedSources, startSimulator, type Simulator } from '../simulator/index.js';
+import { simulatedChannels, simulatedSources, startSimulator, type Simulator } from '../simulator/index.js';
 import { BRANDS, demoAccount, knownAccount, type DemoAccount } from './demo-account.js';
+import { makeSpike, setUpChannels } from './demo-channels.js';
 import { demoGreeting } from './demo-greeting.js';
 import { showReadings } from './demo-readings.js';
 import { readInstallationSettings, startInstallation, type Installation } from './installation.js';
@@ -17,7 +18,8 @@ const KEPT = { posts: 250, deliveries: 200, requests: 1_000 };
 const LISTINGS_IN_SIGHT = 30;
 
 /**
- * Starts Earshot with simulated upstreams, an account, three keywords and a webhook receiver that checks signatures.
+ * Starts Earshot with simulated upstreams, an account, three keywords, a channel of each kind and a webhook receiver that
+ * checks signatures.
  * Its data is in `DATA_DIR/demo`.
  */
 export async function startDemo(
@@ -37,11 +39,17 @@ export async function startDemo(
     await simulator.stop();
   };
   try {
-    installation = await startInstallation(demoEnv(env, dataDir, simulator.url), say, signal);
+    installation = await startInstallation(demoEnv(env, dataDir, simulator), say, signal);
     const account = await accountOn(installation, dataDir, simulator);
     simulator.receiver.addSecret('*', account.signingSecret);
     say(demoGreeting(installation.address, account, dataDir));
-    showReadings(installation.address, account, say, stopping.signal).catch((error: unknown) => {
+    const { address } = installation;
+    setUpChannels(address, account, simulator, stopping.signal)
+      .then(() => makeSpike(simulator, stopping.signal))
+      .catch((error: unknown) => {
+        if (!stopping.signal.aborted) say(`The channels could not be shown: ${String(error)}`);
+      });
+    showReadings(address, account, say, stopping.signal).catch((error: unknown) => {
       if (!stopping.signal.aborted) say(`The readings could not be shown: ${String(error)}`);
     });
     return { stop, givenUp: installation.givenUp };
@@ -60,7 +68,8 @@ async function startWorld(known: DemoAccount | undefined, say: (line: string) =>
     seed: 7,
     ratePerSecond: 0.25,
     historyPosts: 60,
-    historyHours: 24,
+    // A spike alert needs the history of a day.
+    historyHours: 48,
     kept: KEPT,
     log: say,
     secret,
@@ -95,7 +104,7 @@ async function accountOn({ env }: Installation, dataDir: string, { url }: Simula
   }
 }
 
-function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.ProcessEnv {
+function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, simulator: Simulator): NodeJS.ProcessEnv {
   return {
     ...env,
     DATA_DIR: dataDir,
@@ -103,6 +112,7 @@ function demoEnv(env: NodeJS.ProcessEnv, dataDir: string, url: string): NodeJS.P
     LOG_LEVEL: env.LOG_LEVEL ?? 'error',
     // A demo must show something sooner than after half a minute.
     INTERVAL_FLOOR_SECONDS: '1',
-    ...simulatedSources(url),
+    ...simulatedSources(simulator.url),
+    ...simulatedChannels(simulator),
   };
 }
