@@ -21,6 +21,7 @@ import { AlertEventsHandler } from '../handlers/alert-events.handler.js';
 import { PurgeHandler } from '../handlers/purge.handler.js';
 import { mentionCountsProjection } from '../projections/mention-counts.projection.js';
 import { searchCoverageProjection } from '../projections/search-coverage.projection.js';
+import { CountDifference, TestedAlerts } from '../backtests/tested-alerts.js';
 import { AlertDecisions } from './alert-decisions.js';
 import { AlertEvaluation } from './alert-evaluation.js';
 import { claimTurns, finishTurns } from './alert-turns.js';
@@ -69,11 +70,13 @@ const replica = () => new AlertEvaluation(database, new AlertDecisions(database,
 class Scene {
   readonly accountId = newId();
   readonly keywordId = newId();
-  readonly searchId = newId();
   readonly watchId = newId();
 
-  static async with(definition: Definition): Promise<Scene> {
-    const scene = new Scene();
+  /** @param searchId empty for a source without searches of its own */
+  private constructor(readonly searchId: string) {}
+
+  static async with(definition: Definition, ofSearch: string = newId()): Promise<Scene> {
+    const scene = new Scene(ofSearch);
     const { accountId, keywordId, searchId, watchId } = scene;
     await database.query(
       `INSERT INTO accounts (account_id, email, plan, signing_secret_encrypted, created_at)
@@ -89,7 +92,7 @@ class Scene {
       `INSERT INTO watches (watch_id, account_id, keyword_id, search_id, source, criteria, criteria_hash,
          interval_seconds, webhook_mode, analysis, backfill, is_active, created_at, updated_at)
        VALUES ($1, $2, $3, $4, 'reddit', '{}', 'x', 60, 'all', true, false, true, now(), now())`,
-      [watchId, accountId, keywordId, searchId],
+      [watchId, accountId, keywordId, searchId || null],
     );
     await scene.define(definition);
     await scene.check({ windowFrom: isoOf(NOW - 10 * HOUR_MS), windowTo: isoOf(NOW) });
@@ -202,6 +205,22 @@ it('a rebuild gives the same counts and evaluates nothing again [alerts.once]', 
   for (const projection of [mentionCountsProjection, searchCoverageProjection])
     await rebuildProjection(database, bus, projection as RebuildableProjection);
   expect(await rows()).toEqual(before);
+});
+
+it('an alert and a backtest count the mentions of a source without searches of its own, whose search has no id', async () => {
+  const definition = { rules: [rule()], spikeAlert: 'low' };
+  const scene = await Scene.with(definition, '');
+  const { accountId, keywordId } = scene;
+  await scene.publish(scene.mentions(50, 40, 30, 20, 10));
+  await scene.evaluate();
+  expect(await scene.kinds()).toEqual(['fired']);
+  const window = { accountId, keywordId, since: new Date(NOW - 2 * HOUR_MS), until: new Date(NOW) };
+  const tested = new TestedAlerts(database);
+  const keyword = create(KeywordDefinitionSchema, definition);
+  const found = await tested.of(window, keyword, new CountDifference());
+  expect(found).toMatchObject([{ kind: 'volume', observed: 5, ruleId: definition.rules[0]!.id }]);
+  const stricter = create(KeywordDefinitionSchema, { rules: [rule({ min: 6 })] });
+  expect(await tested.of(window, stricter, new CountDifference())).toEqual([]);
 });
 
 it('an alert fires once for an episode, with everything of its event [alerts.event, alerts.episode, alerts.actions]', async () => {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isoFromClickHouse } from '#clickhouse';
+import { isoFromClickHouse, NO_ID } from '#clickhouse';
 import type { KeywordDefinition } from '#contracts';
 import { isoOf } from '#kernel';
 import { DATABASE } from '#platform';
@@ -37,15 +37,16 @@ export class CountDifference {
     if (counts === counted) return;
     const [occurred, published] = [row.occurred_at, row.published_at ?? row.occurred_at];
     const at = binOf(Date.parse(isoFromClickHouse(published < occurred ? published : occurred)));
-    const bin = this.bins.get(`${row.search_id} ${at}`) ?? {
-      searchId: row.search_id,
+    const searchId = row.search_id === NO_ID ? row.watch_id : row.search_id;
+    const bin = this.bins.get(`${searchId} ${at}`) ?? {
+      searchId,
       at,
       total: 0,
       negative: 0,
     };
     bin.total += counts ? 1 : -1;
     if (row.sentiment === 'negative') bin.negative += counts ? 1 : -1;
-    this.bins.set(`${row.search_id} ${at}`, bin);
+    this.bins.set(`${searchId} ${at}`, bin);
   }
 
   /** The counts with the difference, the earliest first. */
@@ -99,7 +100,7 @@ export class TestedAlerts {
   ): Promise<{ timezone: string; searches: KeywordSearch[] | null } | undefined> {
     const rows: { timezone: string; searches: KeywordSearch[] | null }[] = await this.database.query(
       `SELECT a.timezone,
-         (SELECT jsonb_agg(DISTINCT jsonb_build_object('searchId', w.search_id, 'source', w.source)) FROM watches w
+         (SELECT jsonb_agg(DISTINCT jsonb_build_object('searchId', COALESCE(w.search_id, w.watch_id), 'source', w.source)) FROM watches w
           WHERE w.keyword_id = k.keyword_id AND w.retired_at IS NULL AND NOT w.disabled) AS searches
        FROM keywords k JOIN accounts a USING (account_id) WHERE k.keyword_id = $1`,
       [keywordId],

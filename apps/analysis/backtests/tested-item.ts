@@ -21,7 +21,7 @@ export const TESTED_COLUMNS = [
     'rules',
     'match_mode',
   ],
-  ...['dropped_reason', 'dropped_rule', 'title_of_parent', 'published_at', 'search_id', 'labels'],
+  ...['dropped_reason', 'dropped_rule', 'title_of_parent', 'published_at', 'search_id', 'watch_id', 'labels'],
 ] as const satisfies (keyof MentionRow)[];
 export type TestedRow = Pick<MentionRow, (typeof TESTED_COLUMNS)[number]>;
 

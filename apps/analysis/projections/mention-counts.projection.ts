@@ -51,12 +51,13 @@ interface CountedMention {
 
 function mentionOf(event: Event): CountedMention[] {
   const at = countsAt(event);
-  if (at === undefined || event.keywordId === '' || event.searchId === '') return [];
+  if (at === undefined || event.keywordId === '') return [];
   return [
     {
       event_id: event.eventId,
       keyword_id: event.keywordId,
-      search_id: event.searchId,
+      // A source without searches of its own has one search, which has no id.
+      search_id: event.searchId || event.watchId,
       at,
       occurred_at: event.occurredAt,
       negative: event.analysis?.sentiment === 'negative',

@@ -25,8 +25,10 @@ export const searchCoverageProjection: Projection = {
     for (const { data } of messages) {
       // Reading the items would take longer than the rest of the work.
       const period = fromBinary(CheckPeriodSchema, data);
-      const { keywordId, searchId } = period;
-      if (keywordId === '' || searchId === '') continue;
+      const { keywordId, watchId } = period;
+      if (keywordId === '') continue;
+      // As in the counts: a source without searches of its own has one search, which has no id.
+      const searchId = period.searchId || watchId;
       const covered = coveredBy(period, () => fromBinary(CheckSchema, data));
       if (!covered) continue;
       const key = `${keywordId} ${searchId}`;
