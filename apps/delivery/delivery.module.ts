@@ -34,6 +34,7 @@ import { PurgeHandler } from './handlers/purge.handler.js';
 import { ReplaysHandler } from './handlers/replays.handler.js';
 import { WebhookTestHandler } from './handlers/webhook-test.handler.js';
 import { channelsProjection } from './projections/channels.projection.js';
+import { digestDeliveriesProjection } from './projections/digest-deliveries.projection.js';
 import { endpointsProjection } from './projections/endpoints.projection.js';
 import { replaysProjection } from './projections/replays.projection.js';
 import { EventIndex } from './replays/event-index.js';
@@ -125,6 +126,7 @@ export function deliveryService(config: DeliveryConfig): ServiceDefinition {
           PurgeHandler,
           projectionController(endpointsProjection),
           projectionController(channelsProjection),
+          projectionController(digestDeliveriesProjection),
           projectionController(replaysProjection),
         ],
       },

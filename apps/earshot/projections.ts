@@ -116,6 +116,7 @@ function lanesOf(source: string): number {
 const REFUSED: Readonly<Record<string, string>> = {
   'endpoints-v1':
     'webhook_endpoints stores results of deliveries that are in no stream. POST /v1/endpoints/enable enables an endpoint.',
+  'digest-deliveries-v1': 'it makes each digest a delivery once; its rows disappear when they are delivered.',
   'credits-v1':
     'balances, movements and reservations are written with the decision itself. `credits audit` compares them with CREDITS.',
 };

@@ -36,6 +36,8 @@ import { MentionsController } from './api/mentions/mentions.controller.js';
 import { QuestionClient } from './api/mentions/question-client.js';
 import { SemanticPages } from './api/mentions/semantic-page.js';
 import { ReadingAccuracyController } from './api/readings/reading-accuracy.controller.js';
+import { ReportPagesController } from './api/reports/report-pages.controller.js';
+import { ReportsController } from './api/reports/reports.controller.js';
 import { ReplaysController } from './api/replays/replays.controller.js';
 import { SourcesController } from './api/sources/sources.controller.js';
 import { VintedController } from './api/vinted/vinted.controller.js';
@@ -69,6 +71,7 @@ import { AccuracyReads } from './reads/accuracy-reads.js';
 import { MentionReads } from './reads/mention-reads.js';
 import { PurgedKeywords } from './reads/purged-keywords.js';
 import { QuoteReads } from './reads/quote-reads.js';
+import { ReportReads } from './reads/report-reads.js';
 import { ReplayReads } from './reads/replay-reads.js';
 import { SemanticReads } from './reads/semantic-reads.js';
 import { SourceReads } from './reads/source-reads.js';
@@ -123,6 +126,8 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           EndpointsController,
           ChannelsController,
           ChannelPagesController,
+          ReportsController,
+          ReportPagesController,
           WebhooksController,
           OpenApiController,
           PurgeHandler,
@@ -161,6 +166,7 @@ export function gatewayService(config: GatewayConfig): ServiceDefinition {
           DeliveryReads,
           EndpointReads,
           ChannelReads,
+          ReportReads,
           { provide: HAS_MAIL, useValue: config.SMTP_URL !== '' },
           { provide: SecretBox, useValue: new SecretBox(config.MASTER_KEY) },
           { provide: AddressLinks, useValue: new AddressLinks(config.MASTER_KEY, config.PUBLIC_URL) },

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { request } from 'undici';
-import { EventSchema, type Event } from '#contracts';
+import { DigestAssembledSchema, EventSchema, type Digest, type Event } from '#contracts';
 import { derivedId, newId } from '#kernel';
 import { subjectOf } from '#messaging';
 import { until, type Json } from '#testing';
@@ -245,8 +246,10 @@ describe('a message to a channel', () => {
     await event(ids);
     await messages(2, 'discord');
     expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
-    const attempts = (await on.attempts()).filter(({ channelId }) => channelId === made.id);
-    expect(attempts.filter(({ delivered }) => delivered).length).toBe(2);
+    const attempts = await until('both are recorded as delivered', async () => {
+      const found = (await on.attempts()).filter(({ channelId }) => channelId === made.id);
+      return found.filter(({ delivered }) => delivered).length === 2 && found;
+    });
     expect(attempts.filter(({ statusCode }) => statusCode === 429).length).toBe(1);
   });
 
@@ -291,6 +294,27 @@ describe('a message to a channel', () => {
     );
     const enabled = await on.ada.api.post(`/v1/channels/${gone.id}/enable`, {});
     expect(enabled.body).toMatchObject({ state: 'active', disabledReason: null });
+  });
+
+  it('that has only failed for 5 days disables the channel [channels.gone]', async () => {
+    const made = await chat('slack', 'failing001');
+    const ids = await keyword(instant(made.id));
+    await on.database.query(
+      `INSERT INTO webhook_endpoints (account_id, endpoint, failing_since, failures) VALUES ($1, $2, now() - interval '6 days', 40)`,
+      [on.ada.accountId, `channel:${made.id}`],
+    );
+    sim.faults.add({ source: 'slack', kind: '500', times: 1, path: 'failing001' });
+    await event(ids);
+    await until('it is disabled', async () => (await read(made.id)).state === 'disabled');
+    expect((await read(made.id)).disabledReason).toBe('only failures for 5 days');
+    const found = await until('its delivery can be found', async () => {
+      const { body } = await on.ada.api.get(`/v1/deliveries?endpoint=channel:${made.id}`);
+      return body.data[0]?.attempts.length === 2 && body.data;
+    });
+    expect(found).toMatchObject([{ state: 'given_up', target: { kind: 'channel', id: made.id } }]);
+    // Nobody can enable it as a webhook address.
+    const { body } = await on.ada.api.get('/v1/endpoints');
+    expect(body.data.some(({ url }: Json) => url.startsWith('channel:'))).toBe(false);
   });
 
   it('is not sent after its channel or its keyword was deleted meanwhile [channels.deleted]', async () => {
@@ -408,5 +432,151 @@ describe('an email channel', () => {
     expect((await test()).status).toBe(200);
     const { status, body } = await test();
     expect([status, body.code]).toEqual([429, 'TOO_MANY_REQUESTS']);
+  });
+});
+
+describe('a digest', () => {
+  const item = (n: number, more: Record<string, unknown> = {}) => ({
+    mentionId: newId(),
+    source: 'reddit',
+    kind: 'post',
+    url: `https://example.org/${n}`,
+    title: `Title ${n} ${HOSTILE}`,
+    excerpt: 'Words',
+    author: 'ada',
+    community: null,
+    vip: false,
+    labels: [],
+    publishedAt: null,
+    occurredAt: '2026-03-02T08:00:00.000Z',
+    sentiment: 'negative',
+    intent: null,
+    ...more,
+  });
+  const figures = (reportId: string, url: string) => ({
+    reportId,
+    url,
+    volume: {
+      count: 30,
+      previous: 20,
+      days: Array.from({ length: 7 }, (_, n) => ({ date: `2026-03-0${n + 1}`, count: n, previous: 2 })),
+    },
+    sentiment: { positive: 5, neutral: 10, negative: 10, mixed: 0, unread: 5 },
+    sources: [{ source: 'reddit', count: 30 }],
+    authors: [{ author: '<b>eve</b>', source: 'reddit', count: 3, vip: true }],
+    stories: [{ storyId: 's', title: '<script>alert(1)</script>', url: 'javascript:alert(1)', count: 4 }],
+    alerts: [{ at: '2026-03-02T08:00:00.000Z', name: 'spike high', observed: 9, baseline: 1.5 }],
+  });
+
+  /** Stores an assembled digest, as analysis does. @returns its id */
+  async function assembled(
+    keywordId: string,
+    channelId: string,
+    mode: string,
+    more: Partial<Digest> = {},
+  ): Promise<string> {
+    const digestId = derivedId('digest', newId());
+    const url =
+      mode === 'weekly_report' ? `${on.service.url}/reports/${randomBytes(24).toString('base64url')}` : '';
+    const period = { from: '2026-03-01T08:00:00.000Z', to: '2026-03-08T08:00:00.000Z' };
+    const digest = {
+      id: digestId,
+      mode,
+      channelId,
+      keyword: { id: keywordId, name: 'Acme' },
+      period,
+      timezone: 'Europe/Berlin',
+      total: 60,
+      more: 10,
+      priority: [item(1, { vip: true })],
+      groups: [
+        { bucket: { key: 'b', label: 'Battery' }, stories: [{ storyId: 's', items: [item(2), item(3)] }] },
+        {
+          bucket: null,
+          stories: Array.from({ length: 47 }, (_, n) => ({ storyId: null, items: [item(n + 4)] })),
+        },
+      ],
+      summary:
+        mode === 'daily_brief'
+          ? { sentences: [{ text: 'People complain.', mentionIds: [] }], reader: 'local' }
+          : null,
+      report: mode === 'weekly_report' ? figures(digestId, url) : null,
+      ...more,
+    };
+    const fact = create(DigestAssembledSchema, {
+      digestId,
+      accountId: on.ada.accountId,
+      keywordId,
+      channelId,
+      mode,
+      assembledAt: new Date().toISOString(),
+      periodFrom: period.from,
+      periodTo: period.to,
+      body: Buffer.from(JSON.stringify(digest)),
+      reportUrl: url,
+    });
+    const subject = subjectOf('DIGESTS', on.ada.accountId, keywordId, channelId, mode);
+    await on.store.publish(subject, toBinary(DigestAssembledSchema, fact), digestId);
+    return digestId;
+  }
+
+  it.each(['slack', 'discord', 'teams', 'telegram'])(
+    'to %s fits its limits, counts what is left out, and arrives once [channels.digests]',
+    async (kind) => {
+      const made = await chat(kind);
+      const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily_brief' }] });
+      const first = await assembled(ids.keywordId, made.id, 'daily_brief');
+      await messages(1, kind);
+      await assembled(ids.keywordId, made.id, 'daily_brief');
+      const [message] = await messages(2, kind);
+      expect([message?.fault, message?.pings, message?.status && message.status < 300]).toEqual([
+        undefined,
+        [],
+        true,
+      ]);
+      expect(message?.text).toMatch(/People complain\.[\s\S]*VIPs[\s\S]*Battery[\s\S]*and \d+ more/);
+      expect(sim.inbox.messages(kind).length).toBe(2);
+      const sent = (await on.attempts()).filter((one) => one.eventId === first);
+      expect(sent).toMatchObject([{ targetKind: 'digest', channelId: made.id, delivered: true }]);
+    },
+  );
+
+  it('to a channel of the kind webhook is its JSON, signed [channels.digests]', async () => {
+    on.receiver.received.length = 0;
+    const made = await channel('webhook', { url: `${on.receiver.url}/digests` });
+    const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'daily' }] });
+    const id = await assembled(ids.keywordId, made.id, 'daily');
+    const [first] = await until('it arrives', () => on.receiver.received.length > 0 && on.receiver.received);
+    expect([first?.headers['webhook-id'], JSON.parse(String(first?.body)).total]).toEqual([id, 60]);
+  });
+
+  it('of a week is a mail with charts as PNG, a page at a secret address with charts as SVG, and readable by the API [reports.mail, reports.page, reports.api]', async () => {
+    const made = await channel('email', { to: ['week@example.org'] });
+    const [asked] = await messages(1, 'smtp', 'week@example.org');
+    await browse(linkIn(mailIn(asked), 'verify'), { method: 'POST' });
+    const ids = await keyword({ channels: [{ channel_id: made.id, mode: 'weekly_report' }] });
+    const id = await assembled(ids.keywordId, made.id, 'weekly_report');
+    const [, message] = await messages(2, 'smtp', 'week@example.org');
+    const mail = mailIn(message);
+    expect([message?.fault, mail.subject]).toEqual([undefined, 'Acme: weekly report, 60 mentions']);
+    expect(mail.attachments.map(({ mimeType }) => mimeType)).toEqual(['image/png', 'image/png']);
+    expect(mail.html).toMatch(/<img src="cid:chart-1"/);
+    expect(mail.text).toContain('+50 % against the week before (20)');
+    expect(mail.html).not.toMatch(/<script|javascript:|<b>eve/);
+
+    const listed = await until('it is listed', async () => {
+      const { body } = await on.ada.api.get(`/v1/reports?keyword=${ids.keywordId}`);
+      return body.data.length > 0 && body.data;
+    });
+    expect(listed).toMatchObject([{ id, keywordId: ids.keywordId, channelId: made.id }]);
+    const { body } = await on.ada.api.get(`/v1/reports/${id}`);
+    expect(body).toMatchObject({ id, volume: { count: 30, previous: 20 }, authors: [{ vip: true }] });
+    expect((await bob.api.get(`/v1/reports/${id}`)).status).toBe(404);
+    const page = await browse(body.url);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('<svg')]);
+    expect(page.text).not.toMatch(/<script|href="javascript|<b>eve/);
+    expect((await browse(body.url.replace(/.$/, (last: string) => (last === 'A' ? 'B' : 'A')))).status).toBe(
+      404,
+    );
   });
 });

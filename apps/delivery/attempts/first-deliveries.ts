@@ -96,8 +96,7 @@ export class FirstDeliveries {
       const reason = hindranceOf(delivery, channel, keyword);
       if (reason === undefined)
         (this.pace.take(endpoint, channelKind, Date.now()) ? ones.deliveries : ones.paced).push(delivery);
-      // The keyword gets this event because the channel is disabled: it does not go there.
-      else if (caused.event.type !== 'channel.disabled') ones.unsent.push({ ...delivery, reason });
+      else ones.unsent.push({ ...delivery, reason });
     }
     return ones;
   }

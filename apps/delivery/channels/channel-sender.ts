@@ -1,9 +1,11 @@
+import type { Digest } from '#contracts';
 import { OutboundError, rerouteTo, type OutboundDispatcher, type OutboundMail } from '#http-out';
 import type { AddressLinks } from '#secrets';
 import { continueTrace } from '#telemetry';
 import type { AttemptCallback, AttemptResult, Delivery } from '../attempts/delivery.js';
 import { sendWebhook } from '../attempts/webhook-sender.js';
 import type { Channel } from './channel.js';
+import { digestMessage } from './digest-message.js';
 import { discordUrl, discordVerdict } from './discord/discord.js';
 import { renderDiscord } from './discord/render.js';
 import { renderMail, type RenderedMail } from './email/render.js';
@@ -190,6 +192,7 @@ function chatRequest(
   }
 }
 
-function messageOf({ body, destination }: Delivery): Message {
+function messageOf({ body, destination, target }: Delivery): Message {
+  if (target.kind === 'digest') return digestMessage(JSON.parse(Buffer.from(body).toString()) as Digest);
   return eventMessage(body, destination?.keywordName ?? '');
 }

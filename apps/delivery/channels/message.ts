@@ -8,7 +8,14 @@ export interface Message {
   link: Link | null;
   /** One line. */
   footer: string;
+  /** Shown where pictures can be sent with the message. */
+  charts?: readonly Chart[];
 }
+
+/** Figures that are drawn. `days`: two bars for each day. `shares`: one bar with a part for each name. */
+export type Chart =
+  | { kind: 'days'; title: string; days: readonly { label: string; count: number; previous: number }[] }
+  | { kind: 'shares'; title: string; shares: Readonly<Record<string, number>> };
 
 export interface Section {
   heading: string;

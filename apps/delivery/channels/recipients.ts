@@ -5,10 +5,10 @@ import type { KeywordChannels } from './channels.js';
 /**
  * The channels that get an event at once: those that a rule or an alert names, and those with the mode `instant`. An
  * event of the keyword itself goes to `instant` channels if the keyword subscribes to it; `channel.disabled` goes to all
- * channels.
+ * other channels.
  */
 export function recipientsOf(
-  event: Pick<ReadEvent, 'type' | 'push' | 'notifyChannelIds' | 'notifyKeywordChannels'>,
+  event: Pick<ReadEvent, 'type' | 'push' | 'notifyChannelIds' | 'notifyKeywordChannels' | 'envelope'>,
   { channels, webhookEvents }: Pick<KeywordChannels, 'channels' | 'webhookEvents'>,
 ): string[] {
   const { type, push, notifyChannelIds, notifyKeywordChannels } = event;
@@ -16,5 +16,16 @@ export function recipientsOf(
   const toAll = notifyKeywordChannels || type === 'channel.disabled';
   const toInstant = push && (!isOfKeyword || webhookEvents.includes(type));
   const ofKeyword = channels.filter(({ mode }) => toAll || (toInstant && mode === 'instant'));
-  return [...new Set([...notifyChannelIds, ...ofKeyword.map(({ channelId }) => channelId)])];
+  const ids = new Set([...notifyChannelIds, ...ofKeyword.map(({ channelId }) => channelId)]);
+  // Its row may still say that it is active: the fact is published before the row is committed.
+  if (type === 'channel.disabled') ids.delete(disabledIn(event.envelope));
+  return [...ids];
+}
+
+/** The channel that an event `channel.disabled` is about; empty if it is about a webhook address. */
+function disabledIn(envelope: Uint8Array): string {
+  const { data } = JSON.parse(Buffer.from(envelope).toString()) as {
+    data?: { channelId?: string | null };
+  };
+  return data?.channelId ?? '';
 }

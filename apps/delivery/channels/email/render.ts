@@ -1,11 +1,14 @@
 import { escapeAttribute, escapeHtml } from '../html.js';
-import { cut, moreLine, oneLine, type Entry, type Message, type Section } from '../message.js';
+import { cut, moreLine, oneLine, type Chart, type Entry, type Message, type Section } from '../message.js';
+import { chartPng, SHARE_COLOURS } from './chart-png.js';
 
 /** The parts of a mail. */
 export interface RenderedMail {
   subject: string;
   text: string;
   html: string;
+  /** Pictures that the HTML shows. */
+  images: { cid: string; png: Buffer }[];
 }
 
 /** A subject of this length stays readable, and needs no more than two lines of a header. */
@@ -19,10 +22,16 @@ export function renderMail(
   message: Message,
   footer: readonly { label: string; url: string }[],
 ): RenderedMail {
+  const charts = (message.charts ?? []).map((chart, n) => ({
+    chart,
+    cid: `chart-${n + 1}`,
+    ...chartPng(chart),
+  }));
   return {
     subject: cut(oneLine(message.title), LONGEST_SUBJECT),
     text: textOf(message, footer),
-    html: htmlOf(message, footer),
+    html: htmlOf(message, footer, charts),
+    images: charts.map(({ cid, png }) => ({ cid, png })),
   };
 }
 
@@ -51,7 +60,11 @@ interface MailLink {
 
 const FONT = 'font-family:Arial,Helvetica,sans-serif';
 
-function htmlOf({ title, sections, more, link, footer }: Message, links: readonly MailLink[]): string {
+function htmlOf(
+  { title, sections, more, link, footer }: Message,
+  links: readonly MailLink[],
+  charts: readonly DrawnChart[],
+): string {
   const last = moreLine(more);
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
@@ -62,6 +75,7 @@ function htmlOf({ title, sections, more, link, footer }: Message, links: readonl
       `<h1 style="margin:0;font-size:20px;${FONT};color:#18181b">${escapeHtml(title)}</h1>`,
       '24px 24px 8px',
     ),
+    ...charts.map((chart) => row(chartHtml(chart))),
     ...sections.flatMap(sectionRows),
     ...(last ? [row(paragraph(last))] : []),
     ...(link ? [row(button(link))] : []),
@@ -95,6 +109,31 @@ function entryHtml({ title, url, text, meta }: Entry): string {
     meta ? `<p style="margin:2px 0 0;font-size:12px;color:#71717a;${FONT}">${escapeHtml(meta)}</p>` : '',
     text ? `<p style="margin:4px 0 0;font-size:14px;color:#27272a;${FONT}">${withBreaks(text)}</p>` : '',
   ].join('');
+}
+
+interface DrawnChart {
+  chart: Chart;
+  cid: string;
+  width: number;
+  height: number;
+}
+
+/** The picture with its labels, which are text. */
+function chartHtml({ chart, cid, width, height }: DrawnChart): string {
+  const alt = escapeAttribute(chart.title);
+  const image = `<img src="cid:${cid}" alt="${alt}" width="${width}" height="${height}" style="display:block;width:100%;max-width:${width}px;height:auto">`;
+  const small = `font-size:11px;color:#52525b;${FONT}`;
+  const labels =
+    chart.kind === 'days'
+      ? chart.days.map(
+          ({ label, count }) =>
+            `<td align="center" style="${small}">${escapeHtml(label)}<br><b>${count}</b></td>`,
+        )
+      : Object.entries(chart.shares).map(
+          ([name, count]) =>
+            `<td style="${small}"><span style="color:rgb(${(SHARE_COLOURS[name] ?? [0, 0, 0]).join(',')})">■</span> ${escapeHtml(name)} ${count}</td>`,
+        );
+  return `<p style="margin:0 0 6px;${small}">${escapeHtml(chart.title)}</p>${image}<table role="presentation" width="100%" cellpadding="2" cellspacing="0"><tr>${labels.join('')}</tr></table>`;
 }
 
 function paragraph(text: string): string {

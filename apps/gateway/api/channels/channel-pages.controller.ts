@@ -6,6 +6,7 @@ import { newId } from '#kernel';
 import { COMMANDS } from '#messaging';
 import { AddressLinks, type AddressAnswer } from '#secrets';
 import { CommandClient } from '#transport';
+import { sendPage } from '../../http/html-page.js';
 import { page } from './page.js';
 
 const TEXTS: Readonly<Record<AddressAnswer, { question: string; button: string; done: string }>> = {
@@ -56,21 +57,21 @@ export class ChannelPagesController {
 
   private ask(answer: AddressAnswer, token: unknown, reply: FastifyReply) {
     const ref = this.refOf(answer, token);
-    if (!ref) return send(reply, 404, GONE);
+    if (!ref) return sendPage(reply, 404, GONE);
     const { question, button } = TEXTS[answer];
-    return send(reply, 200, page(ref.address, question, { button }));
+    return sendPage(reply, 200, page(ref.address, question, { button }));
   }
 
   private async act(answer: AddressAnswer, token: unknown, reply: FastifyReply) {
     const ref = this.refOf(answer, token);
-    if (!ref) return send(reply, 404, GONE);
+    if (!ref) return sendPage(reply, 404, GONE);
     const { found } = await this.commands.request(
       COMMANDS.answerAddress,
       create(AnswerAddressSchema, { commandId: newId(), ...ref, answer }),
     );
     // Whoever unsubscribes from something that does not exist any more has what he wants.
     const isDone = found || answer === 'unsubscribe';
-    return isDone ? send(reply, 200, page(ref.address, TEXTS[answer].done)) : send(reply, 404, GONE);
+    return isDone ? sendPage(reply, 200, page(ref.address, TEXTS[answer].done)) : sendPage(reply, 404, GONE);
   }
 
   private refOf(answer: AddressAnswer, token: unknown) {
@@ -82,17 +83,3 @@ const GONE = page(
   'This link is not valid',
   'It is incomplete, too old, or what it was about does not exist any more.',
 );
-
-function send(reply: FastifyReply, status: number, html: string) {
-  return reply
-    .status(status)
-    .type('text/html; charset=utf-8')
-    .headers({
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
-      'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    })
-    .send(html);
-}

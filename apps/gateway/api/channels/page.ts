@@ -1,3 +1,5 @@
+import { escapeHtml as escaped } from '../../http/html-page.js';
+
 /**
  * A small page with a title, a sentence and at most one form, whose address is that of the page.
  * @param title text; it is escaped, like the sentence
@@ -11,12 +13,4 @@ h1{font-size:1.25rem;overflow-wrap:anywhere}button{font:inherit;padding:.6rem 1r
 </head><body><main><h1>${escaped(title)}</h1><p>${escaped(sentence)}</p>
 ${form ? `<form method="post"><button type="submit">${escaped(form.button)}</button></form>` : ''}
 </main></body></html>`;
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

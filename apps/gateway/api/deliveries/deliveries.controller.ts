@@ -39,13 +39,14 @@ export class DeliveriesController {
     const keyword = query.id('keyword');
     const watch = query.id('watch');
     const endpoint = query.one('endpoint');
-    if (endpoint !== undefined && displayUrl(endpoint) === '') query.fault('endpoint', 'must be an address');
+    const shown = endpoint && shownEndpoint(endpoint);
+    if (shown === '') query.fault('endpoint', 'must be an address, or channel:<id>');
     const state = query.one('state', DELIVERY_STATES);
     const requestedSince = query.instant('since');
     const limit = query.integer('limit', 1, 200, 50);
     const cursor = query.one('cursor');
     query.finish();
-    const narrowed = { keyword, watch, endpoint: endpoint && displayUrl(endpoint), state };
+    const narrowed = { keyword, watch, endpoint: shown, state };
     const scope = { list: 'deliveries', accountId, ...nulled(narrowed), since: raw.since ?? null };
     const from =
       cursor === undefined
@@ -84,6 +85,11 @@ export class DeliveriesController {
     const { endpoint } = await this.commands.request(COMMANDS.resend, command);
     return { eventId, endpoint: displayUrl(endpoint), target: { kind: 'resend', id: commandId } };
   }
+}
+
+/** As it is recorded: an address without its query, or a channel. */
+function shownEndpoint(endpoint: string): string {
+  return /^channel:[0-9a-f-]{36}$/.test(endpoint) ? endpoint : displayUrl(endpoint);
 }
 
 function nulled(values: Record<string, string | undefined>): Record<string, string | null> {

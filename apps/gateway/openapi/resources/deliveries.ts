@@ -55,7 +55,7 @@ export const deliverySchemas: Readonly<Record<string, Schema>> = {
     eventId: ID,
     keywordId: nullable(ID),
     watchId: described('Null for an event of the keyword itself', nullable(ID)),
-    endpoint: described('Address without its query', TEXT),
+    endpoint: described('Address without its query, or `channel:<id>`', TEXT),
     target: described('The target. An event has one delivery for each target', target),
     state: oneOf(DELIVERY_STATES),
     nextAttemptAt: nullable(INSTANT),
@@ -144,7 +144,10 @@ export const deliveryRoutes: readonly Route[] = [
     parameters: [
       keyword,
       watch,
-      inQuery('endpoint', 'Only deliveries to this address; the query of the address is ignored'),
+      inQuery(
+        'endpoint',
+        'Only deliveries to this address (its query is ignored), or to a channel: `channel:<id>`',
+      ),
       inQuery('state', 'Only deliveries in this state', oneOf(DELIVERY_STATES)),
       since('7 days ago'),
       ...paging(),

@@ -1,0 +1,145 @@
+import { DateTime } from 'luxon';
+import type { Digest, DigestItem, DigestMode, WeeklyReport } from '#contracts';
+import { sourceName } from './event-message.js';
+import { cut, linkable, oneLine, type Chart, type Entry, type Message, type Section } from './message.js';
+
+const LONGEST_TITLE = 150;
+const LONGEST_TEXT = 200;
+const LONGEST_LINE = 300;
+
+const NAMES: Readonly<Record<DigestMode, string>> = {
+  hourly: 'hourly digest',
+  daily: 'daily digest',
+  daily_brief: 'daily brief',
+  weekly_report: 'weekly report',
+};
+
+/**
+ * The message of a digest: summary and figures first, then VIPs and what is to be answered, then the buckets, with the
+ * items of a story together.
+ */
+export function digestMessage(digest: Digest): Message {
+  const { keyword, mode, total, more, priority, groups, summary, report } = digest;
+  const name = cut(oneLine(keyword.name), 80);
+  return {
+    title: `${name}: ${NAMES[mode]}, ${total.toLocaleString('en')} ${total === 1 ? 'mention' : 'mentions'}`,
+    sections: [
+      ...(summary
+        ? [{ heading: 'Summary', lines: summary.sentences.map(({ text }) => lineOf(text)), entries: [] }]
+        : []),
+      ...(report ? reportSections(report) : []),
+      ...(priority.length > 0
+        ? [
+            sectionOf(
+              'VIPs, and to reply',
+              priority.map((item) => entryOf(item)),
+            ),
+          ]
+        : []),
+      ...groups.map(({ bucket, stories }) =>
+        sectionOf(
+          bucket ? lineOf(bucket.label) : groups.length > 1 ? 'Other mentions' : 'Mentions',
+          stories.flatMap(({ items }) => items.map((item, n) => entryOf(item, n > 0))),
+        ),
+      ),
+    ],
+    more,
+    link: report && linkable(report.url) ? { label: 'Open the report', url: report.url } : null,
+    footer: `Earshot · ${name} · ${periodText(digest)}`,
+    charts: report ? chartsOf(report) : [],
+  };
+}
+
+/** @param isSame whether it tells the same story as the entry before */
+function entryOf(item: DigestItem, isSame = false): Entry {
+  const title = oneLine(item.title || item.excerpt || `New on ${sourceName(item.source)}`);
+  const meta = [
+    sourceName(item.source),
+    item.author ?? '',
+    item.community ?? '',
+    item.vip ? 'VIP' : '',
+    item.labels.includes('to_reply') ? 'to reply' : '',
+    item.sentiment ?? '',
+    (item.intent ?? '').replaceAll('_', ' '),
+  ];
+  return {
+    title: `${isSame ? '↳ ' : ''}${cut(title, LONGEST_TITLE)}`,
+    url: linkable(item.url),
+    text: item.title && !isSame ? cut(oneLine(item.excerpt), LONGEST_TEXT) : '',
+    meta: lineOf(meta.filter(Boolean).join(' · ')),
+  };
+}
+
+function reportSections({ volume, sentiment, sources, authors, stories, alerts }: WeeklyReport): Section[] {
+  const { positive, neutral, negative, mixed, unread } = sentiment;
+  const lines = [
+    `${volume.count.toLocaleString('en')} mentions, ${changeText(volume)}`,
+    `Sentiment: ${positive} positive, ${neutral} neutral, ${negative} negative, ${mixed} mixed${unread > 0 ? `, ${unread} not read` : ''}`,
+    listLine(
+      'Sources',
+      sources.map(({ source, count }) => `${sourceName(source)} ${count}`),
+    ),
+    listLine(
+      'Authors',
+      authors.map(({ author, count }) => `${oneLine(author)} ${count}`),
+    ),
+    listLine(
+      'Alerts',
+      alerts.map(
+        ({ name, observed, baseline }) => `${oneLine(name)} (${observed}, usually ${Math.round(baseline)})`,
+      ),
+    ),
+  ];
+  return [
+    { heading: 'The week', lines: lines.filter(Boolean).map(lineOf), entries: [] },
+    ...(stories.length > 0
+      ? [
+          sectionOf(
+            'Top stories',
+            stories.map(({ title, url, count }) => ({
+              title: cut(oneLine(title), LONGEST_TITLE),
+              url: linkable(url),
+              text: '',
+              meta: `${count} mentions`,
+            })),
+          ),
+        ]
+      : []),
+  ];
+}
+
+function chartsOf({ volume, sentiment }: WeeklyReport): Chart[] {
+  return [
+    {
+      kind: 'days',
+      title: 'Mentions per day, and the week before in grey',
+      days: volume.days.map(({ date, count, previous }) => ({ label: date.slice(5), count, previous })),
+    },
+    { kind: 'shares', title: 'Sentiment', shares: { ...sentiment } },
+  ];
+}
+
+/** The change against the week before. */
+export function changeText({ count, previous }: { count: number; previous: number }): string {
+  if (previous === 0) return 'none the week before';
+  const percent = Math.round(((count - previous) / previous) * 100);
+  return `${percent >= 0 ? '+' : '−'}${Math.abs(percent)} % against the week before (${previous.toLocaleString('en')})`;
+}
+
+function listLine(name: string, parts: readonly string[]): string {
+  return parts.length > 0 ? `${name}: ${parts.join(', ')}` : '';
+}
+
+function sectionOf(heading: string, entries: Entry[]): Section {
+  return { heading, lines: [], entries };
+}
+
+function lineOf(text: string): string {
+  return cut(oneLine(text), LONGEST_LINE);
+}
+
+function periodText({ period, timezone }: Digest): string {
+  const shown = (iso: string) =>
+    DateTime.fromISO(iso, { zone: timezone, locale: 'en' }).toFormat('d LLL HH:mm');
+  return `${shown(period.from)} to ${shown(period.to)} (${timezone})`;
+}

@@ -1,0 +1,47 @@
+import { recipientsOf } from './recipients.js';
+
+const channels = [
+  { channelId: 'now', mode: 'instant' },
+  { channelId: 'later', mode: 'daily' },
+];
+const event = (more: object = {}) => ({
+  type: 'post.created',
+  push: true,
+  notifyChannelIds: [],
+  notifyKeywordChannels: false,
+  envelope: Buffer.from('{"data":{"channelId":"now"}}'),
+  ...more,
+});
+const of = (more: object, webhookEvents: string[] = []) =>
+  recipientsOf(event(more), { channels, webhookEvents });
+
+describe('the channels that get an event at once', () => {
+  it('are those with the mode instant, if it is pushed', () => {
+    expect([of({}), of({ push: false })]).toEqual([['now'], []]);
+  });
+
+  it('are those that a rule or an alert names, each once, pushed or not [channels.once]', () => {
+    expect(of({ notifyChannelIds: ['now', 'other'], notifyKeywordChannels: true })).toEqual([
+      'now',
+      'other',
+      'later',
+    ]);
+    expect(of({ push: false, notifyChannelIds: ['later'] })).toEqual(['later']);
+  });
+
+  it('get an event of the keyword itself only if it subscribes to it, or a rule sends it', () => {
+    expect([of({ type: 'keyword.paused' }), of({ type: 'keyword.paused' }, ['keyword.paused'])]).toEqual([
+      [],
+      ['now'],
+    ]);
+    expect(of({ type: 'keyword.alert_fired', notifyKeywordChannels: true })).toEqual(['now', 'later']);
+  });
+
+  it('are all but the disabled one for channel.disabled [channels.disabled-told]', () => {
+    expect(of({ type: 'channel.disabled' })).toEqual(['later']);
+    expect(of({ type: 'channel.disabled', envelope: Buffer.from('{"data":{"channelId":null}}') })).toEqual([
+      'now',
+      'later',
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { DigestAssembledSchema, type DigestAssembled } from '#contracts';
+import type { Tx } from '#postgres';
+import type { Projection } from '#projections';
+import { savePending, type PendingDelivery } from '../attempts/pending-deliveries.js';
+import { channelEndpoint } from '../channels/channel.js';
+import { addressTargetId } from '../channels/channels.js';
+
+/**
+ * Makes each digest a delivery, exactly once: its row and the position in DIGESTS are stored together, so a message that
+ * arrives again makes no second one. It cannot be rebuilt, because its rows disappear when they are delivered.
+ */
+export const digestDeliveriesProjection: Projection = {
+  name: 'digest-deliveries-v1',
+  stream: 'DIGESTS',
+  async apply(tx, messages) {
+    const digests = messages.map(({ data, cause }) => ({
+      digest: fromBinary(DigestAssembledSchema, data),
+      cause,
+    }));
+    const targets = await targetsOf(
+      tx,
+      digests.map(({ digest }) => digest.channelId),
+    );
+    await savePending(
+      tx,
+      digests.flatMap(({ digest, cause }) =>
+        (targets.get(digest.channelId) ?? []).map((targetId) => deliveryOf(digest, targetId, cause)),
+      ),
+    );
+  },
+};
+
+/**
+ * The targets of channels: of an email channel each verified address; if there is none, all, whose attempts then say so.
+ * A deleted channel has none.
+ */
+async function targetsOf(tx: Tx, channelIds: readonly string[]): Promise<ReadonlyMap<string, string[]>> {
+  const rows: { channel_id: string; kind: string; addresses: string[] }[] = await tx.query(
+    `SELECT c.channel_id, c.kind,
+       coalesce(array_agg(a.address) FILTER (WHERE a.state = 'verified'), c.addresses) AS addresses
+     FROM channels c LEFT JOIN channel_addresses a ON a.channel_id = c.channel_id AND a.address = ANY (c.addresses)
+     WHERE c.channel_id = ANY ($1) GROUP BY c.channel_id, c.kind`,
+    [[...new Set(channelIds)]],
+  );
+  return new Map(
+    rows.map(({ channel_id: id, kind, addresses }) => [
+      id,
+      kind === 'email' ? addresses.map((address) => addressTargetId(id, address)) : [id],
+    ]),
+  );
+}
+
+function deliveryOf(
+  { digestId, accountId, keywordId, channelId, body }: DigestAssembled,
+  targetId: string,
+  cause: string | undefined,
+): PendingDelivery {
+  const now = Date.now();
+  return {
+    eventId: digestId,
+    target: { kind: 'digest', id: targetId },
+    accountId,
+    // A digest belongs to no watch; its attempts are stored under the keyword's id.
+    watchId: keywordId,
+    keywordId,
+    source: '',
+    endpoint: channelEndpoint(channelId),
+    body,
+    attempts: 0,
+    firstAt: now,
+    dueAt: now,
+    pending: true,
+    cause,
+  };
+}
