@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import type { Digest, DigestItem, DigestMode, WeeklyReport } from '#contracts';
+import type { Digest, DigestItem, DigestMode, DigestSummary, WeeklyReport } from '#contracts';
 import { sourceName } from './event-message.js';
 import { cut, linkable, oneLine, type Chart, type Entry, type Message, type Section } from './message.js';
 
@@ -25,7 +25,12 @@ export function digestMessage(digest: Digest): Message {
     title: `${name}: ${NAMES[mode]}, ${total.toLocaleString('en')} ${total === 1 ? 'mention' : 'mentions'}`,
     sections: [
       ...(summary
-        ? [{ heading: 'Summary', lines: summary.sentences.map(({ text }) => lineOf(text)), entries: [] }]
+        ? [
+            sectionOf(
+              'Summary',
+              summary.sentences.map((one) => sentenceOf(one, digest)),
+            ),
+          ]
         : []),
       ...(report ? reportSections(report) : []),
       ...(priority.length > 0
@@ -47,6 +52,23 @@ export function digestMessage(digest: Digest): Message {
     link: report && linkable(report.url) ? { label: 'Open the report', url: report.url } : null,
     footer: `Earshot · ${name} · ${periodText(digest)}`,
     charts: report ? chartsOf(report) : [],
+  };
+}
+
+/** A sentence of the summary with the first mention that it is taken from. */
+function sentenceOf({ text, mentionIds }: DigestSummary['sentences'][number], digest: Digest): Entry {
+  const shown = [
+    ...digest.priority,
+    ...digest.groups.flatMap(({ stories }) => stories.flatMap(({ items }) => items)),
+  ];
+  const cited = shown.find(({ mentionId }) => mentionIds.includes(mentionId));
+  const meta = cited ? [sourceName(cited.source), cited.author ?? ''].filter(Boolean).join(' · ') : '';
+  const others = mentionIds.length > 1 ? `, and ${mentionIds.length - 1} more` : '';
+  return {
+    title: lineOf(text),
+    url: cited ? linkable(cited.url) : null,
+    text: '',
+    meta: lineOf(meta && `${meta}${others}`),
   };
 }
 
