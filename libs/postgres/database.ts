@@ -23,8 +23,8 @@ import { WaitingReadings1763930000000 } from './migrations/1763930000000-waiting
 import { Rules1763941000000 } from './migrations/1763941000000-rules.js';
 import { Alerts1763950000000 } from './migrations/1763950000000-alerts.js';
 import { Channels1763960000000 } from './migrations/1763960000000-channels.js';
-import { Feeds1763970000000 } from './migrations/1763970000000-feeds.js';
 import { Digests1763970000000 } from './migrations/1763970000000-digests.js';
+import { Feeds1763971000000 } from './migrations/1763971000000-feeds.js';
 import { pgDriver } from './outage-pool.js';
 
 /** A service's connections to Postgres. */
@@ -101,8 +101,8 @@ async function migrate(url: string, name: string): Promise<void> {
       Rules1763941000000,
       Alerts1763950000000,
       Channels1763960000000,
-      Feeds1763970000000,
       Digests1763970000000,
+      Feeds1763971000000,
     ],
     migrationsTransactionMode: 'each',
     parseInt8: true,
