@@ -134,6 +134,7 @@ describe('groups and summaries with a language model', () => {
     expect(summary).toEqual({
       text: 'Lids break.',
       sentences: [{ text: 'Lids break.', mentionIds: local.summary?.sentences[0]?.mentionIds }],
+      reader: 'llm',
     });
   });
 

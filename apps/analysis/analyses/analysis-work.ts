@@ -35,6 +35,8 @@ const ITEMS_IN_REQUEST = 8;
 /** Shorter than the gateway waits. */
 const MODEL_WITHIN_MS = 100_000;
 
+const NO_SUMMARY: Summary = { text: '', sentences: [], reader: 'local' };
+
 /** Groups, classifies or summarises mentions, or carries out an instruction on each. */
 @Injectable()
 export class AnalysisWork {
@@ -120,7 +122,8 @@ export class AnalysisWork {
     const items = points.map(({ said }) => ({ text: said.join('\n') }));
     const written = await this.readIfUp(items, pointReading(instruction));
     const said = points.map((point, n) => ({ ...point, text: written[n] ?? point.text }));
-    const summary = said.length > 0 ? cited(said) : { text: '', sentences: [] };
+    const reader = written.some((one) => one !== undefined) ? 'llm' : 'local';
+    const summary = said.length > 0 ? cited(said, reader) : NO_SUMMARY;
     const silent = mentions.filter(({ id }) => !telling.has(id));
     return { summary, errors: silent.map(({ id }) => ({ mentionId: id, code: 'NO_TEXT' })) };
   }

@@ -10,6 +10,8 @@ export interface CitedSentence {
 export interface Summary {
   text: string;
   sentences: CitedSentence[];
+  /** `llm` if a language model has written a sentence of it. */
+  reader: 'local' | 'llm';
 }
 
 /** A sentence of a mention with what it means. */
@@ -88,12 +90,13 @@ export function pointsOf(
  * A summary of sentences, each of which names the mentions that say it.
  * @throws Error for a sentence without mentions, which nobody could check, and without sentences
  */
-export function cited(sentences: readonly CitedSentence[]): Summary {
+export function cited(sentences: readonly CitedSentence[], reader: Summary['reader'] = 'local'): Summary {
   const uncited = sentences.find(({ mentionIds }) => mentionIds.length === 0);
   if (uncited || sentences.length === 0) throw new Error('the summary cites no mention');
   return {
     text: sentences.map(({ text }) => text).join(' '),
     sentences: sentences.map(({ text, mentionIds }) => ({ text, mentionIds })),
+    reader,
   };
 }
 

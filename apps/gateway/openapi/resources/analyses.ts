@@ -40,7 +40,11 @@ export const analysisSchemas: Readonly<Record<string, Schema>> = {
       ),
       summary: described(
         'Of `summarise`: sentences of the mentions, each with the mentions that say it',
-        object({ text: TEXT, sentences: listOf(object({ text: TEXT, mentionIds: listOf(ID) })) }),
+        object({
+          text: TEXT,
+          sentences: listOf(object({ text: TEXT, mentionIds: listOf(ID) })),
+          reader: oneOf(['local', 'llm']),
+        }),
       ),
     },
   ),
