@@ -4,6 +4,9 @@ import type { CountedSeries } from './counted-series.js';
 import { LEAST_OF_SPIKE, levelOf } from './level.js';
 import { baselinesOf, BIN_MS, isKnown, windowOf, type Window } from './windows.js';
 
+/** Windows that are looked at before other work of the process gets its turn. */
+const BINS_IN_A_ROW = 50;
+
 /** A search of a keyword. */
 export interface KeywordSearch {
   searchId: string;
@@ -97,7 +100,11 @@ export async function reachedWindows(
   const all = searchesOf(rule, searches).map(({ searchId }) => searchId);
   const fewest = condition.kind === 'spike' ? LEAST_OF_SPIKE : condition.min;
   const reached: ReachedWindow[] = [];
+  let looked = 0;
   for (const bin of series.binsSince(since, all)) {
+    looked += 1;
+    // A backtest looks at tens of thousands of windows, all of them in memory.
+    if (looked % BINS_IN_A_ROW === 0) await new Promise(setImmediate);
     const to = bin + BIN_MS;
     const window = windowOf(condition, to);
     // Most windows have too few mentions for any baseline, which costs more to find.

@@ -31,6 +31,8 @@ const MOST_EMBEDDED_ITEMS = 5_000;
 const KEPT_HOURS = 24;
 /** A reply fits into one message. */
 const MOST_REPLY_BYTES = 700_000;
+/** Backtests that wait or run; the gateway waits two minutes for each. */
+const MOST_WAITING = 20;
 
 interface Row {
   definition: JsonValue;
@@ -43,6 +45,8 @@ interface Row {
 export class BacktestsHandler {
   /** One at a time, because each keeps the processor busy. */
   private readonly queue = new PQueue({ concurrency: 1 });
+  /** Accounts with a backtest that waits or runs. */
+  private readonly busy = new Set<string>();
 
   constructor(
     @Inject(DATABASE) private readonly database: Database,
@@ -50,19 +54,42 @@ export class BacktestsHandler {
     private readonly alerts: TestedAlerts,
   ) {}
 
-  /** @throws Refusal `not-found` for a keyword that was purged meanwhile */
+  /**
+   * @throws Refusal `not-found` for a keyword that was purged meanwhile; `too-many` while the account has another backtest
+   *   here; `unavailable` while too many accounts have one
+   */
   @CommandPattern(COMMANDS.runBacktest)
   async run(command: RunBacktest) {
+    const { accountId } = command;
+    if (this.busy.has(accountId))
+      throw new Refusal(
+        'too-many',
+        'TOO_MANY_REQUESTS',
+        'another backtest of this account is running; wait for it',
+      );
+    if (this.busy.size >= MOST_WAITING) throw Refusal.unavailable('too many backtests are running');
+    this.busy.add(accountId);
+    try {
+      return await this.backtest(command);
+    } finally {
+      this.busy.delete(accountId);
+    }
+  }
+
+  private async backtest(command: RunBacktest) {
     const { accountId, keywordId, commandId } = command;
     const definition = withRuleIds(command.definition!, commandId);
     const now = systemClock.now();
     const since = new Date(Math.max(Date.parse(command.since), now.getTime() - MOST_DAYS * DAY_MS));
     const window = await this.limited({ accountId, keywordId, since, until: now }, definition);
     await this.store(commandId, window, definition);
-    const summary = await this.queue.add(() => this.summary(window, definition), {
-      throwOnTimeout: true,
-    });
-    const alerts = await this.alerts.of(window, definition, summary.difference);
+    const { summary, alerts } = await this.queue.add(
+      async () => {
+        const counted = await this.summary(window, definition);
+        return { summary: counted, alerts: await this.alerts.of(window, definition, counted.difference) };
+      },
+      { throwOnTimeout: true },
+    );
     const { since: from, until: to } = window;
     const body = { window: { from: isoOf(from), to: isoOf(to) }, ...summary.view(definition, alerts) };
     return create(RanBacktestSchema, { bodyJson: JSON.stringify(body) });
