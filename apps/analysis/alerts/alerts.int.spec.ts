@@ -332,6 +332,22 @@ it('a rule that changes during its episode does not fire again, and one that is 
   expect(await scene.kinds()).toEqual(['fired', 'ended']);
 });
 
+it('an alert is published once, also when its message is delivered again hours later [alerts.once]', async () => {
+  const scene = await Scene.with({ rules: [rule()] });
+  await scene.publish(scene.mentions(5, 4, 3, 2, 1));
+  await scene.evaluate();
+  const subject = subjectOf('ALERTS', scene.accountId, scene.keywordId);
+  const again = (await store.read('ALERTS', subject)).map((one) => ({ ...one, redelivered: true }));
+  // NATS itself drops a repeated id for two minutes, so what is handed to it counts.
+  const publish = jest.spyOn(store, 'publishAll');
+  const publishedNow = async () => {
+    publish.mockClear();
+    await new AlertEventsHandler(store, database).handle(again as unknown as JsMsg[]);
+    return publish.mock.calls.flatMap(([messages]) => messages).length;
+  };
+  expect([await publishedNow(), await publishedNow()]).toEqual([1, 0]);
+});
+
 it('a mention that arrives during an evaluation is evaluated next [alerts.once]', async () => {
   const scene = await Scene.with({ rules: [rule()] });
   await scene.publish(scene.mentions(5, 4, 3, 2));
