@@ -39,6 +39,8 @@ class Settled {
     // When everything is acknowledged, the floor can be behind the last message that was.
     const isIdle = num_pending + num_ack_pending === 0;
     const settled = isIdle ? Math.max(ack_floor.stream_seq, delivered.stream_seq) : ack_floor.stream_seq;
+    // Another replica has done this work meanwhile.
+    for (const [work, { since }] of this.waiting) if (now >= since + 2 * WAIT_MS) this.waiting.delete(work);
     return (work) => {
       const { seq, since } = this.waiting.get(work) ?? { seq: lastSeq, since: now };
       this.waiting.delete(work);

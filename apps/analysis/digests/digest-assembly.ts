@@ -24,6 +24,7 @@ import {
   type DigestTurn,
   type DuePeriod,
 } from '../domain/digest-turn.js';
+import { knownWatches } from '../readmodels/check-sink.js';
 import { digestItems } from './digest-items.js';
 import type { ClaimedTurn } from './digest-turns.js';
 import { WeeklyFigures } from './weekly-figures.js';
@@ -81,15 +82,23 @@ export class DigestAssembly {
 
   private async append(turn: DigestTurn, period: DuePeriod, fact: DigestAssembled): Promise<DigestTurn> {
     const subject = digestSubject(turn);
+    // Assembling can take a minute: nothing of a keyword that was purged meanwhile is stored.
+    if (!(await this.exists(turn))) return turnAfter(turn, period);
     try {
       const data = toBinary(DigestAssembledSchema, fact);
       const digestSeq = await this.store.append(subject, data, turn.digestSeq, fact.digestId);
       failpoint('digests-after-append-before-turn');
+      // The second pass of a purge that began after the first look may be over.
+      if (!(await this.exists(turn))) await this.store.erase('DIGESTS', subject);
       return { ...turnAfter(turn, period), digestSeq };
     } catch (error) {
       if (!(error instanceof AppendConflict)) throw error;
       return this.adopt(turn, subject);
     }
+  }
+
+  private async exists({ keywordId }: DigestTurn): Promise<boolean> {
+    return (await knownWatches(this.database, [keywordId])).has(keywordId);
   }
 
   /** Another replica, or this one before a crash, has stored a digest that the turn does not know. */
@@ -138,7 +147,7 @@ export class DigestAssembly {
       const command = create(RunAnalysisSchema, { operation: 'summarise' });
       const { summary } = await this.work.run(command, mentions);
       return summary && summary.sentences.length > 0
-        ? { sentences: summary.sentences, reader: 'local' }
+        ? { sentences: summary.sentences, reader: summary.reader }
         : null;
     } catch (error) {
       if (error instanceof Outage) throw error;

@@ -1,5 +1,5 @@
 import { DIGEST_MODES, type DigestMode } from '#contracts';
-import type { Database } from '#postgres';
+import type { Database, Tx } from '#postgres';
 import { nextDue } from '../domain/digest-times.js';
 import type { DigestTurn } from '../domain/digest-turn.js';
 
@@ -37,26 +37,36 @@ export async function agreeWithChannels(
   lastSeq: number,
   now: number,
 ): Promise<void> {
+  await database.transaction(async (tx) => {
+    // Another replica could read the channels before a change and delete after it the turns of the new ones.
+    await tx.query('SELECT 1 FROM keywords WHERE keyword_id = ANY ($1) ORDER BY keyword_id FOR SHARE', [
+      keywordIds,
+    ]);
+    await agree(tx, keywordIds, lastSeq, now);
+  });
+}
+
+async function agree(tx: Tx, keywordIds: readonly string[], lastSeq: number, now: number): Promise<void> {
   const wanted: {
     keyword_id: string;
     channel_id: string;
     mode: DigestMode;
     account_id: string;
     timezone: string;
-  }[] = await database.query(
+  }[] = await tx.query(
     `SELECT DISTINCT k.keyword_id, c->>'channelId' AS channel_id, c->>'mode' AS mode, k.account_id, a.timezone
        FROM keywords k JOIN accounts a USING (account_id)
        CROSS JOIN LATERAL jsonb_array_elements(COALESCE(k.definition->'channels', '[]')) AS c
        WHERE k.keyword_id = ANY ($1) AND k.state <> 'retired' AND c->>'mode' = ANY ($2)`,
     [keywordIds, DIGEST_MODES],
   );
-  await database.query(
+  await tx.query(
     `DELETE FROM digest_turns t WHERE keyword_id = ANY ($1) AND NOT EXISTS (
        SELECT 1 FROM jsonb_to_recordset($2) AS n (keyword_id uuid, channel_id uuid, mode text) WHERE ${IS_TURN})`,
     [keywordIds, JSON.stringify(wanted)],
   );
   const turns = wanted.map((one) => ({ ...one, due_at: new Date(nextDue(one.mode, one.timezone, now)) }));
-  await database.query(
+  await tx.query(
     `INSERT INTO digest_turns (keyword_id, channel_id, mode, account_id, timezone, period_from, after_seq, due_at)
      SELECT n.keyword_id, n.channel_id, n.mode, n.account_id, n.timezone, $2, $3, n.due_at
      FROM jsonb_to_recordset($1) AS n (keyword_id uuid, channel_id uuid, mode text, account_id uuid, timezone text,
@@ -82,16 +92,21 @@ export async function agreeWithZones(database: Database, now: number): Promise<v
   );
 }
 
-/** Claims the turns that are due, the longest due first. */
-export async function claimDueTurns(database: Database, limit: number, now: number): Promise<ClaimedTurn[]> {
+/** Claims turns of these modes that are due, the longest due first. */
+export async function claimDueTurns(
+  database: Database,
+  modes: readonly DigestMode[],
+  limit: number,
+  now: number,
+): Promise<ClaimedTurn[]> {
   const [rows]: [Row[]] = await database.query(
     `WITH due AS MATERIALIZED (
-       SELECT keyword_id, channel_id, mode FROM digest_turns WHERE due_at <= $1 AND claimed_until <= $1
+       SELECT keyword_id, channel_id, mode FROM digest_turns WHERE due_at <= $1 AND claimed_until <= $1 AND mode = ANY ($3)
        ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED)
      UPDATE digest_turns t SET claimed_until = $1::timestamptz + make_interval(secs => ${CLAIM_SECONDS})
      FROM due n JOIN keywords k USING (keyword_id) WHERE ${IS_TURN}
      RETURNING t.*, k.name`,
-    [new Date(now), limit],
+    [new Date(now), limit, modes],
   );
   return rows
     .map((row) => ({

@@ -63,7 +63,11 @@ afterAll(async () => {
 
 const summarised = {
   run: async (_: unknown, mentions: readonly { id: string; own: string }[]) => ({
-    summary: { text: '', sentences: mentions.map(({ id, own }) => ({ text: own, mentionIds: [id] })) },
+    summary: {
+      text: '',
+      sentences: mentions.map(({ id, own }) => ({ text: own, mentionIds: [id] })),
+      reader: 'local',
+    },
     errors: [],
   }),
 } as unknown as AnalysisWork;
@@ -193,7 +197,7 @@ it('after a crash between the fact and the turn, the stored digest counts [diges
       (await database.query('SELECT 1 FROM digest_items WHERE keyword_id = $1', [scene.keywordId])).length >
       0,
   );
-  const [turn] = (await claimDueTurns(database, 1000, due)).filter(
+  const [turn] = (await claimDueTurns(database, ['hourly'], 1000, due)).filter(
     ({ keywordId }) => keywordId === scene.keywordId,
   );
   const cut = await new SettledEvents(bus).lastSeq();

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import PQueue from 'p-queue';
+import type { DigestMode } from '#contracts';
 import { Repeated, systemClock } from '#kernel';
 import { DATABASE, LOG, type Loop } from '#platform';
 import type { Database } from '#postgres';
@@ -12,8 +13,14 @@ import { agreeWithZones, claimDueTurns, saveTurns, type ClaimedTurn } from './di
 const LOOK_MS = 1000;
 const ZONES_MS = 30_000;
 const PRUNE_MS = 3_600_000;
-const TURNS_AT_ONCE = 100;
-const ASSEMBLED_AT_ONCE = 4;
+/**
+ * A brief and a report take seconds, with a language model up to a minute and more: a claim has only as many as are assembled
+ * at once, and the others do not wait for them.
+ */
+const CLAIMS: readonly { modes: readonly DigestMode[]; turns: number; atOnce: number }[] = [
+  { modes: ['hourly', 'daily'], turns: 100, atOnce: 4 },
+  { modes: ['daily_brief', 'weekly_report'], turns: 2, atOnce: 2 },
+];
 /** One statement deletes at most this many rows, so that it locks them for a moment only. */
 const ROWS_AT_ONCE = 5_000;
 
@@ -38,7 +45,9 @@ export class DigestsLoop implements Loop {
     const repeat = (pauseMs: number, what: string, run: () => Promise<boolean | void>) =>
       new Repeated({ pauseMs, run, failed: (error) => log.error({ err: error }, `${what} failed`) });
     this.repeated = [
-      repeat(LOOK_MS, 'assembling digests', () => this.round()),
+      ...CLAIMS.map((claim) =>
+        repeat(LOOK_MS, 'assembling digests', () => this.claimed(claim, systemClock.now().getTime())),
+      ),
       repeat(ZONES_MS, 'adapting digests to time zones', () =>
         agreeWithZones(database, systemClock.now().getTime()),
       ),
@@ -54,19 +63,27 @@ export class DigestsLoop implements Loop {
     await Promise.all(this.repeated.map((one) => one.stop()));
   }
 
-  /** @returns true if there may be more to do at once */
+  /** Assembles some of the digests of each kind that are due. @returns true if there may be more to do at once */
   async round(now = systemClock.now().getTime()): Promise<boolean> {
-    const turns = await claimDueTurns(this.database, TURNS_AT_ONCE, now);
+    const more = await Promise.all(CLAIMS.map((claim) => this.claimed(claim, now)));
+    return more.includes(true);
+  }
+
+  private async claimed(
+    { modes, turns: most, atOnce }: (typeof CLAIMS)[number],
+    now: number,
+  ): Promise<boolean> {
+    const turns = await claimDueTurns(this.database, modes, most, now);
     if (turns.length === 0) return false;
     const cutOf = await this.settled.upTo(now);
-    const assembled = await new PQueue({ concurrency: ASSEMBLED_AT_ONCE }).addAll(
+    const assembled = await new PQueue({ concurrency: atOnce }).addAll(
       turns.map((turn) => () => this.assembled(turn, cutOf(workOf(turn)), now)),
     );
     await saveTurns(
       this.database,
       assembled.filter((turn) => turn !== undefined),
     );
-    return turns.length === TURNS_AT_ONCE;
+    return turns.length === most;
   }
 
   /** @returns the turn to store; undefined if it failed: it is claimed again when its claim has ended */

@@ -250,3 +250,13 @@ function generator(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+it('the period of a channel that was added again begins when it was added, not at the end of its last digest', () => {
+  const added = Date.UTC(2026, 2, 2, 12);
+  const turn: DigestTurn = {
+    ...{ keywordId: 'k', channelId: 'c', mode: 'daily', accountId: 'a', timeZone: 'UTC' },
+    ...{ periodFrom: added, afterSeq: 900, digestSeq: 0, dueAt: nextDue('daily', 'UTC', added) },
+  };
+  const last: StoredDigest = { seq: 7, periodTo: added - 21 * DAY_MS, cutSeq: 100 };
+  expect(turnAfterStored(turn, last)).toEqual({ ...turn, digestSeq: 7 });
+});

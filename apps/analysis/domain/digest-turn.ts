@@ -60,7 +60,9 @@ export interface StoredDigest {
 export function turnAfterStored(turn: DigestTurn, stored: StoredDigest | undefined): DigestTurn {
   if (!stored) return { ...turn, digestSeq: 0 };
   const cutSeq = Math.max(turn.afterSeq, stored.cutSeq);
-  return { ...turnAfter(turn, { to: stored.periodTo, cutSeq }), digestSeq: stored.seq };
+  // A channel that was removed and added again begins after its last digest.
+  const to = Math.max(turn.periodFrom, stored.periodTo);
+  return { ...turnAfter(turn, { to, cutSeq }), digestSeq: stored.seq };
 }
 
 /** The turn after a period, with a digest or without one. */
