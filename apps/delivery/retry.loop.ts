@@ -21,6 +21,8 @@ const AGE_EVERY_MS = 5000;
 export class RetryLoop implements Loop {
   readonly name = 'retries';
   private readonly underWay = new Set<Promise<void>>();
+  /** Claimed deliveries of which no attempt was made. */
+  private readonly noRoom: Delivery[] = [];
   private readonly passes = new Repeated({
     pauseMs: PAUSE_MS,
     run: async () => (await this.pass()) > 0,
@@ -50,15 +52,17 @@ export class RetryLoop implements Loop {
   async stop(): Promise<void> {
     await Promise.all([this.passes.stop(), this.ages.stop()]);
     await within(STOP_PATIENCE_MS, Promise.all(this.underWay));
+    await this.returnUnattempted();
   }
 
   private async pass(): Promise<number> {
+    await this.returnUnattempted();
     const { ready, paced, moved, givenUp } = await this.claims.claim(PER_ENDPOINT);
     // Stored under the new address before it is given up at the old one: a crash in between sends the event to both.
     await savePending(this.database.manager, moved);
     await this.recorder.giveUp(givenUp);
     const crowded = ready.filter(({ endpoint }) => !this.queues.hasRoom(endpoint));
-    await returnPending(this.database, crowded, new Date(Date.now() + NO_ROOM_MS));
+    this.noRoom.push(...crowded);
     await returnPending(this.database, paced, 'in order');
     const attempted = ready.filter((delivery) => !crowded.includes(delivery));
     for (const delivery of attempted) {
@@ -75,7 +79,12 @@ export class RetryLoop implements Loop {
   private async attempt(delivery: Delivery): Promise<void> {
     const result = await this.queues.attempt(delivery);
     if (result) await this.recorder.record([result]);
-    else await returnPending(this.database, [delivery], new Date(Date.now() + NO_ROOM_MS));
+    else this.noRoom.push(delivery);
+  }
+
+  /** In one query: there can be thousands when mails wait for a connection. */
+  private async returnUnattempted(): Promise<void> {
+    await returnPending(this.database, this.noRoom.splice(0), new Date(Date.now() + NO_ROOM_MS));
   }
 
   /** The oldest event that waits, in the retry lane or in the stream. */

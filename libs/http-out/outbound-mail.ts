@@ -23,7 +23,7 @@ export interface OutboundMailMessage {
   headers: Record<string, string>;
   /** Pictures that the HTML shows by `cid:`. */
   images?: readonly { cid: string; png: Uint8Array }[];
-  /** For everything together: waiting for a connection, connecting, TLS, sending. */
+  /** For connecting, TLS and sending together, from the moment at which the mail has a connection of its own. */
   deadlineMs: number;
 }
 
@@ -40,13 +40,20 @@ export interface MailOutcome {
 
 /** The only client for outbound mail. */
 export interface OutboundMail {
-  send(mail: OutboundMailMessage): Promise<MailOutcome>;
+  /** False if so many mails wait for a connection that one more would not get it in time. */
+  readonly hasRoom: boolean;
+  /** @returns undefined if the mail got no connection within `MAIL_WAIT_MS`: nothing was sent, and nothing has failed */
+  send(mail: OutboundMailMessage): Promise<MailOutcome | undefined>;
   /** Closes the connections; running mails fail. */
   close(): void;
 }
 
 /** Mail servers limit the connections of one client; 20 is usual. */
 const CONNECTIONS = 8;
+/** How long a mail waits for a connection, in ms. */
+export const MAIL_WAIT_MS = 2000;
+/** Mails that wait for a connection: as many as a usual server takes within `MAIL_WAIT_MS`. */
+const MOST_WAITING = 100;
 /** The limit of one step: connect, greeting, an idle socket. */
 const STEP_TIMEOUT_MS = 10_000;
 const ACCEPTED = 250;
@@ -89,8 +96,11 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
   const queue = new PQueue({ concurrency: CONNECTIONS });
   const sender = from || `Earshot <earshot@${host.includes('.') && !isLoopback ? host : 'localhost'}>`;
   return {
+    get hasRoom() {
+      return queue.size < MOST_WAITING;
+    },
     async send({ deadlineMs, images = [], ...mail }) {
-      const signal = AbortSignal.timeout(deadlineMs);
+      const startBy = Date.now() + MAIL_WAIT_MS;
       const options: SendMailOptions = {
         ...mail,
         from: sender,
@@ -102,12 +112,18 @@ export function createOutboundMail({ url, from, requireTls }: OutboundMailOption
           filename: `${cid}.png`,
         })),
       };
-      try {
-        await queue.add(() => withSignal(transport.sendMail(options), signal), { signal });
-        return { accepted: true, statusCode: ACCEPTED, isRecipientRefused: false, message: '' };
-      } catch (error) {
-        return signal.aborted ? timedOut(deadlineMs) : outcomeOf(error as SmtpError);
-      }
+      const outcome = await queue.add(async () => {
+        if (Date.now() > startBy) return undefined;
+        // Not before: the server is not responsible for the time in the queue.
+        const signal = AbortSignal.timeout(deadlineMs);
+        try {
+          await withSignal(transport.sendMail(options), signal);
+          return { accepted: true, statusCode: ACCEPTED, isRecipientRefused: false, message: '' };
+        } catch (error) {
+          return signal.aborted ? timedOut(deadlineMs) : outcomeOf(error as SmtpError);
+        }
+      });
+      return outcome ?? undefined;
     },
     close() {
       queue.clear();

@@ -35,8 +35,8 @@ export interface MailSettings {
 }
 
 const DEADLINE_MS = 10_000;
-/** Shorter than the time after which a claimed delivery is claimed again. */
-const MAIL_DEADLINE_MS = 14_000;
+/** With `MAIL_WAIT_MS` shorter than the time after which a claimed delivery is claimed again. */
+const MAIL_DEADLINE_MS = 12_000;
 const RESPONSE_BYTES = 64 * 1024;
 const GONE = 410;
 
@@ -52,7 +52,8 @@ export class ChannelSender {
 
   /**
    * Makes one attempt.
-   * @param callback called once with the attempt, also if it failed; with an error only after a defect of Earshot
+   * @param callback called once with the attempt, also if it failed; without one if no connection to the mail server is
+   * free; with an error only after a defect of Earshot
    */
   send(delivery: Delivery, callback: AttemptCallback): void {
     const { destination, endpoint } = delivery;
@@ -63,6 +64,7 @@ export class ChannelSender {
         this.pace.pause(endpoint, channel.kind, result.retryAfterMs, Date.now());
       callback(error, result);
     };
+    if (channel.kind === 'email' && this.mail?.mail.hasRoom === false) return callback(undefined);
     if (channel.kind === 'webhook') return this.sendEnvelope(delivery, channel.url, ended);
     void continueTrace(delivery.cause, () =>
       (channel.kind === 'email' ? this.sendMail(delivery, channel) : this.sendChat(delivery, channel)).then(
@@ -121,7 +123,7 @@ export class ChannelSender {
     }
   }
 
-  private async sendMail(delivery: Delivery, channel: MailChannel): Promise<AttemptResult> {
+  private async sendMail(delivery: Delivery, channel: MailChannel): Promise<AttemptResult | undefined> {
     const at = Date.now();
     const { eventId, target } = delivery;
     const to = channel.addresses.find(({ targetId }) => targetId === target.id)?.address;
@@ -137,6 +139,7 @@ export class ChannelSender {
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All', ...headers },
       deadlineMs: MAIL_DEADLINE_MS,
     });
+    if (!outcome) return undefined;
     return {
       ...nothing,
       durationMs: Date.now() - at,

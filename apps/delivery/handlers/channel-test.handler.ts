@@ -27,7 +27,7 @@ export class ChannelTestHandler {
     private readonly quota: TestQuota,
   ) {}
 
-  /** @throws Refusal `not-found`; `too-many` if the account's tests of this minute are used up */
+  /** @throws Refusal `not-found`; `too-many` if the account's tests of this minute, or all connections to the mail server, are in use */
   @CommandPattern(COMMANDS.testChannel)
   async test({ commandId, accountId, channelId }: TestChannel) {
     const channel = (await this.channels.find([channelId])).get(channelId);
@@ -95,10 +95,19 @@ export class ChannelTestHandler {
     return new Promise((resolve, reject) =>
       this.sender.send(delivery, (error, result) => {
         if (result) resolve(result);
+        else if (error === undefined) reject(noRoom());
         else reject(error instanceof Error ? error : new Error(String(error)));
       }),
     );
   }
+}
+
+function noRoom(): Refusal {
+  return new Refusal(
+    'too-many',
+    'TOO_MANY_REQUESTS',
+    'all connections to the mail server are in use; try again in a minute',
+  );
 }
 
 function addressesIn(

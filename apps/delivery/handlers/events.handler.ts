@@ -10,7 +10,7 @@ import { BatchAttempts } from '../attempts/batch-attempts.js';
 import type { AttemptResult, Delivery } from '../attempts/delivery.js';
 import { EndpointQueues } from '../attempts/endpoint-queues.js';
 import { FirstDeliveries, type FirstOnes } from '../attempts/first-deliveries.js';
-import { savePending } from '../attempts/pending-deliveries.js';
+import { returnPending, savePending } from '../attempts/pending-deliveries.js';
 import { readPushedEvent, type ReadEvent } from '../wire/pushed-event.reader.js';
 
 /** How long a batch waits for its attempts to start. Attempts that have not started then go to the retry lane. */
@@ -19,6 +19,8 @@ const BATCH_PATIENCE_MS = 1000;
 const LOOK_MS = 50;
 /** A running attempt has ended by then: the retry lane repeats it only after a crash. */
 const UNDER_WAY_MS = 15_000;
+/** Wait before the attempt of a delivery that was started, but for which there was no connection. */
+const NO_ROOM_MS = 1000;
 
 /**
  * Makes the first attempt of each event, directly from the stream. Deliveries that cannot be attempted at once go to
@@ -81,7 +83,9 @@ export class EventsHandler {
   private follow(delivery: Delivery, attempt: Promise<AttemptResult | undefined>): void {
     const straggler = attempt
       .then((result) =>
-        result ? this.recorder.record([{ ...result, delivery: { ...delivery, pending: true } }]) : undefined,
+        result
+          ? this.recorder.record([{ ...result, delivery: { ...delivery, pending: true } }])
+          : returnPending(this.database, [delivery], new Date(Date.now() + NO_ROOM_MS)),
       )
       .catch((error: unknown) =>
         this.log.error({ err: error }, 'an attempt could not be recorded; it is repeated'),

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { createOutboundMail, type OutboundMail, type OutboundMailMessage } from './outbound-mail.js';
+
+const ANSWER_AFTER_MS = 200;
+const mailTo = (to: string): OutboundMailMessage => ({
+  to,
+  messageId: `<${to}>`,
+  subject: 'Acme',
+  text: 'text',
+  html: '<p>text</p>',
+  headers: {},
+  // Longer than one mail takes, and shorter than all of them take together.
+  deadlineMs: 1000,
+});
+const addresses = (count: number) => Array.from({ length: count }, (_, n) => `n${n}@example.org`);
+
+describe('the mail client', () => {
+  let received: string[];
+  let server: SMTPServer;
+  let mail: OutboundMail;
+
+  beforeEach(async () => {
+    received = [];
+    server = new SMTPServer({
+      authOptional: true,
+      hideSTARTTLS: true,
+      disableReverseLookup: true,
+      onData(stream, { envelope }, callback) {
+        stream.resume().on('end', () => {
+          received.push(...envelope.rcptTo.map(({ address }) => address));
+          setTimeout(callback, ANSWER_AFTER_MS);
+        });
+      },
+    });
+    server.on('error', () => undefined);
+    const listener = server.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
+    mail = createOutboundMail({ url: `smtp://127.0.0.1:${port}`, from: '', requireTls: true });
+  });
+  afterEach(async () => {
+    mail.close();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+
+  it('delivers 60 mails to a slow server without a failure, because their time in the queue is not the server’s', async () => {
+    const sent = await Promise.all(
+      addresses(60).map(async (to) => {
+        let outcome = await mail.send(mailTo(to));
+        while (!outcome) outcome = await mail.send(mailTo(to));
+        return outcome;
+      }),
+    );
+    expect(sent.filter(({ accepted }) => !accepted)).toEqual([]);
+    expect(received.sort()).toEqual(addresses(60).sort());
+  });
+
+  it('has no room for more than a hundred mails that wait, and gives up none that it began', async () => {
+    const sent = addresses(108).map((to) => mail.send(mailTo(to)));
+    expect(mail.hasRoom).toBe(false);
+    const outcomes = await Promise.all(sent);
+    expect(mail.hasRoom).toBe(true);
+    expect(outcomes.filter((one) => one?.accepted === false)).toEqual([]);
+    // Those without an outcome were not sent: nobody gets a mail twice.
+    expect(received.length).toBe(outcomes.filter((one) => one?.accepted).length);
+  });
+});
