@@ -25,6 +25,7 @@ import { LLM } from '../readings/llm.js';
 import { subjectOf as readingSubjectOf, type Readable } from '../readings/readable.js';
 import { EventRules } from '../rules/event-rules.js';
 import { knownWatches, withoutWatch } from '../readmodels/check-sink.js';
+import { storedEventIds } from './stored-events.js';
 import { settingsOf, treat, type WatchSettings } from './treatment.js';
 
 /**
@@ -48,11 +49,15 @@ export class ChecksHandler {
     const watchIds = checks.flatMap((check) => (check && check.items.length > 0 ? [check.watchId] : []));
     const settings =
       watchIds.length > 0 ? await settingsOf(this.database, watchIds) : new Map<string, WatchSettings>();
-    const treated = batch.flatMap((message, index) => {
-      const check = checks[index];
-      const own = check && settings.get(check.watchId);
-      return check && own ? [treatedCheck(message, check, own)] : [];
-    });
+    const treated = await Promise.all(
+      batch.map(async (message, index) => {
+        const check = checks[index];
+        const own = check && settings.get(check.watchId);
+        if (!check || !own) return [];
+        const stored = message.redelivered && (await storedEventIds(this.store, check, check.finishedAt));
+        return [treatedCheck(message, check, own, stored || new Set())];
+      }),
+    ).then((found) => found.flat());
     // The first events are published while later items are still to be read.
     for (const part of partsOf(treated)) await this.publish(part);
     if (treated.some(({ treatments }) => treatments.size > 0)) failpoint('analysis-after-publish-before-ack');
@@ -162,13 +167,20 @@ function partsOf(checks: readonly TreatedCheck[]): TreatedCheck[][] {
 }
 
 /** A purged watch has no settings: the results of its last checks are dropped. */
-function treatedCheck(message: CheckMessage, check: Check, settings: WatchSettings): TreatedCheck {
+function treatedCheck(
+  message: CheckMessage,
+  check: Check,
+  settings: WatchSettings,
+  stored: ReadonlySet<string>,
+): TreatedCheck {
   const { matchMode, definition } = settings;
   const mode = matchMode || DEFAULT_MATCH_MODE;
   const all = check.items.flatMap((matched): { readable: Readable; treatment: Treatment }[] => {
     const { item } = matched;
     if (!item) return [];
     const eventId = eventIdOf(check.watchId, item.itemId);
+    // An event is final the first time it is stored.
+    if (stored.has(eventId)) return [];
     const treatment = treat(item, { matchMode: mode, definition });
     return [{ readable: { eventId, check, matched, item, settings }, treatment }];
   });

@@ -170,6 +170,29 @@ describe('a check', () => {
     expect((await scene.readings()).map((fact) => fact.case)).toEqual(['itemsRead']);
   });
 
+  it('that is delivered again makes no event again that is stored, whatever the settings are then [readings.final]', async () => {
+    const scene = await Scene.with();
+    const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });
+    await handlerWith().handle(check);
+    const mute = `[{"value": "acme", "target": "text", "match": "word"}]`;
+    await database.query(
+      `UPDATE keywords SET definition = definition || jsonb_build_object('muteRules', $2::jsonb) WHERE keyword_id = $1`,
+      [scene.keywordId, mute],
+    );
+    // NATS itself drops a repeated id for two minutes, so what is handed to it counts.
+    const publish = jest.spyOn(store, 'publishAll');
+    await handlerWith(() => POSITIVE, {}).handle(check, true);
+    expect(publish.mock.calls.flatMap(([messages]) => messages)).toEqual([]);
+    publish.mockRestore();
+    // The same settings apply to a new check.
+    await handlerWith().handle(scene.check({ text: 'acme is great' }));
+    expect((await scene.events()).map(({ dropped }) => dropped?.reason)).toEqual([
+      undefined,
+      undefined,
+      'muted',
+    ]);
+  });
+
   it('that is delivered again after a crash gives the events of its first reading, also when the reader has changed [readings.final]', async () => {
     const scene = await Scene.with();
     const check = scene.check({ text: 'acme is great' }, { text: 'acme again' });

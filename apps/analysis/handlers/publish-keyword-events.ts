@@ -1,4 +1,4 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { toBinary } from '@bufbuild/protobuf';
 import type { JsMsg } from '@nats-io/jetstream';
 import { EventSchema, type Event } from '#contracts';
 import type { EventStore } from '#event-store';
@@ -6,6 +6,7 @@ import { subjectOf } from '#messaging';
 import type { Database } from '#postgres';
 import { causeOf } from '#telemetry';
 import { knownWatches } from '../readmodels/check-sink.js';
+import { storedEventIds } from './stored-events.js';
 
 /** An event about a keyword itself, and the message that it is made of. */
 export interface MadeEvent {
@@ -13,12 +14,9 @@ export interface MadeEvent {
   message: JsMsg;
 }
 
-/** Clocks of the process that decided and of the stream can differ. */
-const CLOCKS_APART_MS = 60_000;
-
 /**
- * Publishes events about keywords themselves, without those of purged keywords. NATS drops a repeated id for two minutes
- * only: an event of a message that is delivered again is published only if EVENTS does not contain it.
+ * Publishes events about keywords themselves, without those of purged keywords, and without those of messages that are
+ * delivered again which EVENTS contains already.
  * @returns their number
  */
 export async function publishKeywordEvents(
@@ -35,7 +33,7 @@ export async function publishKeywordEvents(
   const missing = present.filter((_, n) => !stored[n]);
   await store.publishAll(
     missing.map(({ event, message }) => ({
-      subject: subjectIn(event),
+      subject: subjectOf('EVENTS', event.accountId, event.watchId),
       data: toBinary(EventSchema, event),
       msgId: event.eventId,
       cause: causeOf(message),
@@ -46,11 +44,5 @@ export async function publishKeywordEvents(
 
 async function isStored(store: EventStore, { event, message }: MadeEvent): Promise<boolean> {
   if (!message.redelivered) return false;
-  const since = new Date(Date.parse(event.occurredAt) - CLOCKS_APART_MS);
-  const found = await store.readSince('EVENTS', subjectIn(event), since);
-  return found.some(({ data }) => fromBinary(EventSchema, data).eventId === event.eventId);
-}
-
-function subjectIn({ accountId, watchId }: Event): string {
-  return subjectOf('EVENTS', accountId, watchId);
+  return (await storedEventIds(store, event, event.occurredAt)).has(event.eventId);
 }

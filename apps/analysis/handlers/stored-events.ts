@@ -1,0 +1,22 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { EventCostSchema, type Event } from '#contracts';
+import type { EventStore } from '#event-store';
+import { subjectOf } from '#messaging';
+
+/** The clocks of the process that made an event and of the stream can differ. */
+const CLOCKS_APART_MS = 60_000;
+
+/**
+ * The ids of the watch's events on EVENTS since an instant (ISO 8601). What is made again of a message that is delivered again
+ * is not published if it is there: NATS drops a repeated id for two minutes only, and settings can have changed meanwhile.
+ */
+export async function storedEventIds(
+  store: EventStore,
+  { accountId, watchId }: Pick<Event, 'accountId' | 'watchId'>,
+  since: string,
+): Promise<ReadonlySet<string>> {
+  const from = new Date(Date.parse(since) - CLOCKS_APART_MS);
+  const found = await store.readSince('EVENTS', subjectOf('EVENTS', accountId, watchId), from);
+  // The schema with the fewest fields that has the id.
+  return new Set(found.map(({ data }) => fromBinary(EventCostSchema, data).eventId));
+}
