@@ -14,8 +14,8 @@ export type AddressAnswer = 'verify' | 'unsubscribe';
 const VERIFY_WITHIN_MS = 7 * 24 * 3_600_000;
 
 /**
- * The links of mails: whoever has the link may answer for its address. A link is signed with a key that is derived from
- * MASTER_KEY, so links that were sent before a rotation of that key are not valid any more.
+ * The links of mails: anybody who has the link may answer for its address. A link is signed with a key that is derived
+ * from MASTER_KEY. It is valid as long as that key is one of MASTER_KEY: during a rotation, links of both keys are.
  */
 export class AddressLinks {
   private readonly signed: SignedText;

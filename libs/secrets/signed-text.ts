@@ -6,22 +6,24 @@ const SIGNATURE_BYTES = 16;
 
 /** Opaque, signed text that a caller receives and sends back. It is bound to a scope. */
 export class SignedText {
-  private readonly key: Buffer;
+  /** The present key first. */
+  private readonly keys: readonly [Buffer, ...Buffer[]];
 
   /**
-   * @param masterKey MASTER_KEY; all gateways share it, so each accepts the texts of the others
+   * @param masterKey MASTER_KEY; all gateways share it, so each accepts the texts of the others. During a rotation, texts
+   * of an earlier key stay valid
    * @param purpose a text that was signed for one purpose is not valid for another
    */
   constructor(masterKey: string, purpose: string) {
-    this.key = createHmac('sha256', Buffer.from(masterKeys(masterKey)[0], 'hex'))
-      .update(purpose)
-      .digest();
+    const keyOf = (key: string) => createHmac('sha256', Buffer.from(key, 'hex')).update(purpose).digest();
+    const [present, ...earlier] = masterKeys(masterKey);
+    this.keys = [keyOf(present), ...earlier.map(keyOf)];
   }
 
   /** @param scope what the text is bound to; JSON, like the value */
   write(scope: unknown, value: unknown): string {
     const text = Buffer.from(JSON.stringify(value));
-    return Buffer.concat([this.sign(scope, text), text]).toString('base64url');
+    return Buffer.concat([sign(this.keys[0], scope, text), text]).toString('base64url');
   }
 
   /** @returns undefined if the text was changed, or made for another scope */
@@ -31,16 +33,17 @@ export class SignedText {
     if (bytes.toString('base64url') !== signed) return undefined;
     const text = bytes.subarray(SIGNATURE_BYTES);
     const given = bytes.subarray(0, SIGNATURE_BYTES);
-    if (given.length !== SIGNATURE_BYTES || !timingSafeEqual(given, this.sign(scope, text))) return undefined;
+    if (given.length !== SIGNATURE_BYTES) return undefined;
+    if (!this.keys.some((key) => timingSafeEqual(given, sign(key, scope, text)))) return undefined;
     return JSON.parse(text.toString()) as T;
   }
+}
 
-  private sign(scope: unknown, text: Buffer): Buffer {
-    return createHmac('sha256', this.key)
-      .update(canonicalize(scope))
-      .update('\0')
-      .update(text)
-      .digest()
-      .subarray(0, SIGNATURE_BYTES);
-  }
+function sign(key: Buffer, scope: unknown, text: Buffer): Buffer {
+  return createHmac('sha256', key)
+    .update(canonicalize(scope))
+    .update('\0')
+    .update(text)
+    .digest()
+    .subarray(0, SIGNATURE_BYTES);
 }

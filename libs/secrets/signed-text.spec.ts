@@ -1,0 +1,41 @@
+import { AddressLinks } from './address-links.js';
+import { SignedText } from './signed-text.js';
+
+const [first, second, third] = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)] as const;
+const ref = { accountId: 'a', channelId: 'c', address: 'ada@example.org' };
+const tokenIn = (url: string) => new URL(url).searchParams.get('token') ?? '';
+
+describe('a signed text', () => {
+  it('is valid for its scope and purpose only, and not after a change', () => {
+    const signed = new SignedText(first, 'cursor');
+    const text = signed.write('scope', { n: 1 });
+    expect(signed.read('scope', text)).toEqual({ n: 1 });
+    expect(signed.read('other', text)).toBeUndefined();
+    expect(new SignedText(first, 'estimate').read('scope', text)).toBeUndefined();
+    expect(signed.read('scope', `${text}A`)).toBeUndefined();
+    expect(signed.read('scope', '')).toBeUndefined();
+  });
+});
+
+describe('the link of a mail', () => {
+  const url = 'https://earshot.example.org';
+
+  it('to unsubscribe stays valid during a rotation of the master key, and ends with its key', () => {
+    const old = tokenIn(new AddressLinks(first, url).urlOf('unsubscribe', ref, 0));
+    const rotating = new AddressLinks(`${second},${first}`, url);
+    expect(rotating.read('unsubscribe', old, Date.now())).toEqual(ref);
+    const later = tokenIn(rotating.urlOf('unsubscribe', ref, 0));
+    expect(new AddressLinks(second, url).read('unsubscribe', later, Date.now())).toEqual(ref);
+    expect(new AddressLinks(second, url).read('unsubscribe', old, Date.now())).toBeUndefined();
+    expect(new AddressLinks(`${second},${third}`, url).read('unsubscribe', old, 0)).toBeUndefined();
+  });
+
+  it('to verify is valid for 7 days and is no link to unsubscribe', () => {
+    const links = new AddressLinks(first, url);
+    const token = tokenIn(links.urlOf('verify', ref, 0));
+    const week = 7 * 24 * 3_600_000;
+    expect(links.read('verify', token, week)).toEqual(ref);
+    expect(links.read('verify', token, week + 1)).toBeUndefined();
+    expect(links.read('unsubscribe', token, 0)).toBeUndefined();
+  });
+});
