@@ -16,7 +16,10 @@ import { Channels } from '../channels/channels.js';
 import { askOwners } from '../channels/verifications.js';
 import { sampleEvent } from '../domain/sample-event.js';
 
-/** Sends a sample message to a channel, also to a disabled one. It is not recorded. */
+/**
+ * Sends a sample message to a channel, also to a disabled one, and asks the owners of unverified addresses again. The
+ * message is not recorded.
+ */
 @Controller()
 export class ChannelTestHandler {
   constructor(
@@ -33,9 +36,22 @@ export class ChannelTestHandler {
     const channel = (await this.channels.find([channelId])).get(channelId);
     if (channel?.accountId !== accountId) throw Refusal.notFound('channel');
     await this.quota.count(accountId);
-    const verified = channel.kind === 'email' ? addressesIn(channel, 'verified') : [];
-    if (channel.kind === 'email' && verified.length === 0)
-      return this.askAgain(channel, addressesIn(channel, 'unverified'), commandId);
+    if (channel.kind !== 'email') return this.sendTo(channel, [], commandId);
+    const [verified, unverified] = [addressesIn(channel, 'verified'), addressesIn(channel, 'unverified')];
+    if (verified.length > 0) {
+      const tested = await this.sendTo(channel, verified, commandId);
+      const asked = await this.askAgain(channel, unverified, commandId).catch(limitText);
+      return asked === '' ? tested : { ...tested, message: `${tested.message}; ${asked}` };
+    }
+    const asked = await this.askAgain(channel, unverified, commandId);
+    const message =
+      asked === ''
+        ? 'not sent: every address has unsubscribed or was refused'
+        : `not sent: the addresses are not verified; ${asked}`;
+    return create(TestedChannelSchema, { delivered: false, message });
+  }
+
+  private async sendTo(channel: Channel, verified: readonly string[], commandId: string) {
     const deliveries = await this.deliveries(channel, verified, commandId);
     const results = await Promise.all(deliveries.map((delivery) => this.send(delivery)));
     const worst = results.find(({ delivered }) => !delivered) ?? results[0];
@@ -47,16 +63,18 @@ export class ChannelTestHandler {
     });
   }
 
-  private async askAgain({ accountId, channelId }: Channel, addresses: readonly string[], commandId: string) {
+  /** @returns what was done, for people; empty if there is nobody to ask */
+  private async askAgain(
+    { accountId, channelId }: Channel,
+    addresses: readonly string[],
+    commandId: string,
+  ): Promise<string> {
+    if (addresses.length === 0) return '';
     await this.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       await askOwners(tx, { accountId, channelId }, addresses, commandId);
     });
-    const message =
-      addresses.length > 0
-        ? `not sent: the addresses are not verified; the verification was sent again to ${addresses.join(', ')}`
-        : 'not sent: every address has unsubscribed or was refused';
-    return create(TestedChannelSchema, { delivered: false, message });
+    return `the verification was sent again to ${addresses.join(', ')}`;
   }
 
   private async deliveries(
@@ -100,6 +118,12 @@ export class ChannelTestHandler {
       }),
     );
   }
+}
+
+/** The daily limit of verifications does not hinder the test of the other addresses. */
+function limitText(error: unknown): string {
+  if (error instanceof Refusal && error.kind === 'too-many') return error.message;
+  throw error;
 }
 
 function noRoom(): Refusal {

@@ -39,14 +39,14 @@ export class ChannelsHandler {
     return create(MadeSchema, { id: commandId });
   }
 
-  /** New addresses of an email channel are asked for consent. */
+  /** The owners of new addresses of an email channel are asked for consent, also if they did not answer earlier. */
   @CommandPattern(COMMANDS.changeChannel)
   async change({ commandId, accountId, channelId, name, config }: ChangeChannel) {
     const channel = { accountId, channelId };
     if (config) await this.decisions.forgetFailures(channel);
     await this.decisions.run(channel, commandId, async (tx) => {
-      const before = await addressesOf(tx, channelId);
-      const added = (config?.to ?? []).filter((address) => !before.includes(address));
+      const asked = await askedAddresses(tx, channelId);
+      const added = (config?.to ?? []).filter((address) => !asked.includes(address));
       await askOwners(tx, channel, added, commandId);
       return { kind: 'change', name, config };
     });
@@ -93,9 +93,11 @@ async function countChannels(tx: Tx, accountId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-async function addressesOf(tx: Tx, channelId: string): Promise<string[]> {
+/** The addresses that need no new question: the present ones, and earlier ones whose owners have answered. */
+async function askedAddresses(tx: Tx, channelId: string): Promise<string[]> {
   const rows: { address: string }[] = await tx.query(
-    'SELECT address FROM channel_addresses WHERE channel_id = $1',
+    `SELECT a.address FROM channel_addresses a JOIN channels c USING (channel_id)
+     WHERE a.channel_id = $1 AND (a.state <> 'unverified' OR a.address = ANY (c.addresses))`,
     [channelId],
   );
   return rows.map(({ address }) => address);
