@@ -5,7 +5,7 @@ import { metrics } from '#telemetry';
 import { nextAttemptAt, postponed } from '../domain/retry-schedule.js';
 import { attemptMessages, disabledMessage, type Recorded } from './attempt-messages.js';
 import { DISABLED } from './claims.js';
-import { keyOf, type Addressed, type AttemptResult, type GivenUp } from './delivery.js';
+import { keyOf, type Addressed, type AttemptResult, type Delivery, type GivenUp } from './delivery.js';
 import { disableEndpoints, failingChannels, GONE, markEndpoints } from './endpoints.js';
 import { dropPending, dropWaitingAt, savePending } from './pending-deliveries.js';
 import { countReplays } from '../replays/replay-progress.js';
@@ -16,8 +16,9 @@ export interface ChannelFaults {
    * @param address the email address that is gone; undefined if the whole channel is
    * @returns true if the channel is disabled now
    */
-  gone(delivery: Addressed, reason: string, statusCode: number, address?: string): Promise<boolean>;
-  failing(delivery: Addressed, reason: string, failures: number, statusCode: number): Promise<void>;
+  gone(delivery: Delivery, reason: string, statusCode: number, address?: string): Promise<boolean>;
+  /** @returns true if the channel is disabled now */
+  failing(delivery: Delivery, reason: string, failures: number, statusCode: number): Promise<boolean>;
 }
 
 /** Records attempts in batches: publishes the facts to ATTEMPTS, and updates the tables. */
@@ -134,8 +135,8 @@ export class AttemptRecorder {
     const failed = results.filter((one) => !one.delivered && one.gone === undefined && !isPostponed(one));
     for (const { last, failures } of await failingChannels(this.database.manager, failed)) {
       const reason = 'only failures for 5 days';
-      await this.channels.failing(last.delivery, reason, failures, last.statusCode);
-      await this.giveUpWaitingAt(last.delivery, reason);
+      const isDisabled = await this.channels.failing(last.delivery, reason, failures, last.statusCode);
+      if (isDisabled) await this.giveUpWaitingAt(last.delivery, reason);
     }
   }
 

@@ -7,7 +7,7 @@ import { derivedId, isoOf, Refusal, systemClock } from '#kernel';
 import { DATABASE, STORE } from '#platform';
 import type { Database, Tx } from '#postgres';
 import type { ChannelFaults } from '../attempts/attempt-recorder.js';
-import type { Addressed } from '../attempts/delivery.js';
+import type { Delivery } from '../attempts/delivery.js';
 import { decide, evolve, NO_CHANNEL, type ChannelCommand, type ChannelState } from '../domain/channel.js';
 import { channelsProjection } from '../projections/channels.projection.js';
 import { channelEndpoint, channelIdIn } from './channel.js';
@@ -71,20 +71,21 @@ export class ChannelDecisions implements ChannelFaults {
     ]);
   }
 
-  async gone(delivery: Addressed, reason: string, statusCode: number, address?: string): Promise<boolean> {
+  async gone(delivery: Delivery, reason: string, statusCode: number, address?: string): Promise<boolean> {
     const command: ChannelCommand =
       address === undefined
-        ? { kind: 'disable', reason, failures: 1, lastStatusCode: statusCode }
+        ? { kind: 'disable', reason, failures: 1, lastStatusCode: statusCode, version: versionOf(delivery) }
         : { kind: 'refuse-address', address, reason, statusCode };
     return this.disable(delivery, command);
   }
 
-  async failing(delivery: Addressed, reason: string, failures: number, statusCode: number): Promise<void> {
-    await this.disable(delivery, { kind: 'disable', reason, failures, lastStatusCode: statusCode });
+  async failing(delivery: Delivery, reason: string, failures: number, statusCode: number): Promise<boolean> {
+    const version = versionOf(delivery);
+    return this.disable(delivery, { kind: 'disable', reason, failures, lastStatusCode: statusCode, version });
   }
 
   /** @returns false if the channel still gets messages, or was deleted meanwhile */
-  private async disable(delivery: Addressed, command: ChannelCommand): Promise<boolean> {
+  private async disable(delivery: Delivery, command: ChannelCommand): Promise<boolean> {
     const { accountId, endpoint, eventId, target } = delivery;
     const channelId = channelIdIn(endpoint) ?? '';
     const commandId = derivedId('channel-fault', channelId, eventId, target.id, command.kind);
@@ -96,4 +97,8 @@ export class ChannelDecisions implements ChannelFaults {
       throw error;
     }
   }
+}
+
+function versionOf({ destination }: Delivery): string {
+  return destination?.channel.version ?? '';
 }

@@ -37,6 +37,7 @@ function deliveryTo(n: number): Delivery {
     name: 'Team',
     state: 'active',
     disabledReason: undefined,
+    version: '',
     kind: 'email',
     addresses: [{ address: `n${n}@example.org`, targetId: `target-${n}`, state: 'verified' }],
   };

@@ -9,6 +9,8 @@ export type Channel = {
   name: string;
   state: 'active' | 'unverified' | 'disabled';
   disabledReason: string | undefined;
+  /** `configVersion` */
+  version: string;
 } & ChannelAddress;
 
 /** The part of the config that the message goes to. */

@@ -1,6 +1,7 @@
 import { derivedId } from '#kernel';
 import type { Database } from '#postgres';
 import type { SecretBox } from '#secrets';
+import { configVersion } from '../domain/channel.js';
 import type { Channel, ChannelAddress, ChannelKind, EmailAddress } from './channel.js';
 
 interface Row {
@@ -89,6 +90,12 @@ export class Channels {
       name: row.name,
       state: row.state,
       disabledReason: row.disabled_reason ?? undefined,
+      version: configVersion({
+        chatId: row.config.chatId ?? '',
+        url: row.config.url ?? '',
+        to: row.addresses,
+        secretEncrypted: row.secret_encrypted ?? new Uint8Array(),
+      }),
       ...this.addressOf(row),
     };
   }

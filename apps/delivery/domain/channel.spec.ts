@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
-import { ChannelConfigSchema } from '#contracts';
+import { ChannelConfigSchema, type ChannelConfig } from '#contracts';
 import {
+  configVersion,
   decide,
   evolve,
   MOST_CHANNELS,
@@ -10,13 +11,21 @@ import {
 } from './channel.js';
 
 const to = (...addresses: string[]) => create(ChannelConfigSchema, { to: addresses });
-const mail: ChannelCommand = {
+const mail = {
   kind: 'create',
   channelKind: 'email',
   name: 'Team',
   config: to('a@example.org', 'b@example.org'),
   existing: 0,
-};
+} satisfies ChannelCommand;
+/** After attempts with this config. */
+const disableWith = (config: ChannelConfig): ChannelCommand => ({
+  kind: 'disable',
+  reason: 'gone',
+  failures: 1,
+  lastStatusCode: 404,
+  version: configVersion(config),
+});
 
 /** The state after the commands, and the events of the last one. */
 function run(...commands: ChannelCommand[]): { state: ChannelState; events: (string | undefined)[] } {
@@ -52,7 +61,7 @@ describe('a channel', () => {
     expect(
       run(mail, unsubscribe('a@example.org'), unsubscribe('b@example.org'), verify('a@example.org')).events,
     ).toEqual(['addressVerified', 'enabled']);
-    const disable: ChannelCommand = { kind: 'disable', reason: 'failures', failures: 9, lastStatusCode: 0 };
+    const disable = disableWith(mail.config);
     expect(run(mail, disable, verify('a@example.org')).events).toEqual(['addressVerified']);
   });
 
@@ -83,12 +92,12 @@ describe('a channel', () => {
   });
 
   it('is enabled by a new config and by a command, after which refused addresses must be confirmed again', () => {
-    const slack: ChannelCommand = {
+    const slack = {
       ...mail,
       channelKind: 'slack',
       config: create(ChannelConfigSchema, { secretLast4: 'abcd' }),
     };
-    const disable: ChannelCommand = { kind: 'disable', reason: 'gone', failures: 1, lastStatusCode: 404 };
+    const disable = disableWith(slack.config);
     const change: ChannelCommand = {
       kind: 'change',
       name: undefined,
@@ -106,15 +115,23 @@ describe('a channel', () => {
     });
   });
 
+  it('is not disabled by an attempt with a config that its user has corrected meanwhile', () => {
+    const config = (secret: number) =>
+      create(ChannelConfigSchema, { secretEncrypted: new Uint8Array([secret]), secretLast4: 'abcd' });
+    const slack = { ...mail, channelKind: 'slack', config: config(1) };
+    const correct: ChannelCommand = { kind: 'change', name: undefined, config: config(2) };
+    const rename: ChannelCommand = { kind: 'change', name: 'Other', config: undefined };
+    expect(run(slack, correct, disableWith(config(1))).events).toEqual([]);
+    expect(run(slack, correct, disableWith(config(2))).events).toEqual(['disabled']);
+    expect(run(slack, rename, disableWith(config(1))).events).toEqual(['disabled']);
+  });
+
   it('that is deleted or does not exist is not found, and an account has a maximum number of channels', () => {
     expect(() => run(mail, { kind: 'delete' }, { kind: 'enable' })).toThrow('channel not found');
     expect(() => run({ kind: 'change', name: 'x', config: undefined })).toThrow('channel not found');
     expect(() => run({ ...mail, existing: MOST_CHANNELS })).toThrow('at most 100 channels');
     expect(() => run(mail, verify('eve@example.org'))).toThrow('address not found');
-    expect(
-      run(mail, { kind: 'delete' }, { kind: 'disable', reason: 'late', failures: 1, lastStatusCode: 0 })
-        .events,
-    ).toEqual([]);
+    expect(run(mail, { kind: 'delete' }, disableWith(mail.config)).events).toEqual([]);
   });
 
   it('keeps its secret when it is encrypted with another key', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { ChannelEventSchema, type ChannelConfig, type ChannelEvent } from '#contracts';
 import { Refusal } from '#kernel';
@@ -34,7 +35,14 @@ export type ChannelCommand =
   | { kind: 'verify'; address: string }
   | { kind: 'unsubscribe'; address: string }
   | { kind: 'refuse-address'; address: string; reason: string; statusCode: number }
-  | { kind: 'disable'; reason: string; failures: number; lastStatusCode: number }
+  | {
+      kind: 'disable';
+      reason: string;
+      failures: number;
+      lastStatusCode: number;
+      /** `configVersion` of the config with which the attempts failed. */
+      version: string;
+    }
   | { kind: 'enable' }
   | { kind: 'delete' }
   | { kind: 'reseal'; reseal: (sealed: Uint8Array) => Uint8Array | undefined };
@@ -60,8 +68,10 @@ export function decide(command: ChannelCommand, state: ChannelState): ChannelEve
     case 'refuse-address':
       return addressRefused(command, requireLive(state));
     case 'disable': {
-      const { reason, failures, lastStatusCode } = command;
+      const { reason, failures, lastStatusCode, version } = command;
       if (state.status !== 'live' || state.isDisabled) return [];
+      // Its user has corrected the config while the attempt was under way.
+      if (configVersion(state.config) !== version) return [];
       return [event({ case: 'disabled', value: { reason, failures, lastStatusCode } })];
     }
     case 'enable':
@@ -75,6 +85,15 @@ export function decide(command: ChannelCommand, state: ChannelState): ChannelEve
       return resealed ? [event({ case: 'secretResealed', value: { secretEncrypted: resealed } })] : [];
     }
   }
+}
+
+/** Another text for each config, so that an attempt knows whether the config has changed since. */
+export function configVersion(
+  config: Pick<ChannelConfig, 'chatId' | 'url' | 'to' | 'secretEncrypted'> | undefined,
+): string {
+  const { chatId = '', url = '', to = [], secretEncrypted = new Uint8Array() } = config ?? {};
+  const text = JSON.stringify([chatId, url, to, Buffer.from(secretEncrypted).toString('base64')]);
+  return createHash('sha256').update(text).digest('base64');
 }
 
 /** The state after the event. */
