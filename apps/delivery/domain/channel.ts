@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { ChannelEventSchema, type ChannelConfig, type ChannelEvent } from '#contracts';
 import { Refusal } from '#kernel';
@@ -92,8 +91,7 @@ export function configVersion(
   config: Pick<ChannelConfig, 'chatId' | 'url' | 'to' | 'secretEncrypted'> | undefined,
 ): string {
   const { chatId = '', url = '', to = [], secretEncrypted = new Uint8Array() } = config ?? {};
-  const text = JSON.stringify([chatId, url, to, Buffer.from(secretEncrypted).toString('base64')]);
-  return createHash('sha256').update(text).digest('base64');
+  return JSON.stringify([chatId, url, to, Buffer.from(secretEncrypted).toString('base64')]);
 }
 
 /** The state after the event. */
